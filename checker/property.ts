@@ -1,0 +1,12 @@
+/** `always`: holds in every state (safety). `eventually`: holds again and again, for ever (liveness: always eventually). */
+export interface Property<State> {
+  readonly kind: 'always' | 'eventually'
+  /** The state predicate. It must be pure; a predicate that throws counts as a wrong configuration, not as a violation. */
+  readonly holds: (state: State) => boolean
+}
+
+/** Safety: `holds` is true in every state of every execution. */
+export const always = <State>(holds: (state: State) => boolean): Property<State> => ({ kind: 'always', holds })
+
+/** Liveness: from every state of every execution a state in which `holds` is true is reached in the end. */
+export const eventually = <State>(holds: (state: State) => boolean): Property<State> => ({ kind: 'eventually', holds })
