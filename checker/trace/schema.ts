@@ -1,0 +1,119 @@
+import protobuf from 'protobufjs'
+import type { RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
+
+/**
+ * What a record of a trace holds. Fields are only ever added, so that an older trace stays readable; a change that an
+ * older reader would misunderstand raises `formatVersion`.
+ */
+const schema = `
+  syntax = "proto3";
+  package lastnail.trace;
+
+  message Record {
+    oneof content {
+      Header header = 1;
+      Step step = 2;
+      End end = 3;
+    }
+  }
+
+  message Header {
+    string system = 1;
+    map<string, string> versions = 2;
+    Config config = 3;
+    uint64 seed = 4;
+    string options_json = 5;
+    repeated Node nodes = 6;
+    repeated Property properties = 7;
+    map<string, uint32> faults = 8;
+  }
+  message Config { string path = 1; string sha256 = 2; }
+  message Node { string name = 1; repeated string command = 2; map<string, string> env = 3; string image = 4; }
+  message Property { string name = 1; string kind = 2; }
+
+  message Step {
+    uint32 index = 1;
+    Choice choice = 2;
+    uint64 duration_us = 3;
+    repeated Message messages = 4;
+    repeated Timer timers = 5;
+    repeated State states = 6;
+    repeated Output outputs = 7;
+    repeated Finding findings = 8;
+    repeated PropertyValue properties = 9;
+    optional string fingerprint = 10;
+  }
+  message Choice { string kind = 1; string node = 2; string label = 3; }
+  message Message {
+    string from = 1;
+    string to = 2;
+    uint32 ordinal = 3;
+    string label = 4;
+    bytes bytes = 5;
+    uint64 length = 6;
+  }
+  message Timer { string node = 1; double deadline_ms = 2; }
+  message State { string node = 1; optional string json = 2; }
+  message Output { string node = 1; string stream = 2; bytes bytes = 3; }
+  message Finding { string kind = 1; string node = 2; string message = 3; }
+  message PropertyValue { string name = 1; bool holds = 2; }
+
+  message End { string verdict_json = 1; }
+`
+
+/** The first line of every trace is this and the version of its format; a reader refuses a larger version than its own. */
+export const magic = 'lastnail trace '
+export const formatVersion = 1
+
+export type TraceRecord =
+  | { readonly header: TraceHeader }
+  | { readonly step: RecordedStep }
+  | { readonly end: TraceEnd }
+
+const Record = protobuf.parse(schema).root.lookupType('lastnail.trace.Record')
+
+/** The bytes of a record: the same for equal records. */
+export const encodeRecord = (record: TraceRecord): Uint8Array => {
+  const plain = toPlain(record)
+  const problem = Record.verify(plain)
+  if (problem !== null) throw new TypeError(`a trace cannot hold this record: ${problem}`)
+  return Record.encode(plain).finish()
+}
+
+/** Throws where the bytes are no record of this format. */
+export const decodeRecord = (bytes: Uint8Array): TraceRecord =>
+  fromPlain(Record.toObject(Record.decode(bytes), { longs: Number, defaults: true, oneofs: true }))
+
+// Values of any shape are carried as JSON; all else is field by field.
+
+const toPlain = (record: TraceRecord) => {
+  if ('header' in record) {
+    const { options, ...header } = record.header
+    return { header: { ...header, optionsJson: JSON.stringify(options ?? null) } }
+  }
+  if ('end' in record) return { end: { verdictJson: JSON.stringify(record.end.verdict ?? null) } }
+  const { states, ...step } = record.step
+  return { step: { ...step, states: states.map(({ node, state }) => ({ node, json: JSON.stringify(state) })) } }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: protobufjs gives plain objects, of the shape that the schema says
+const fromPlain = (plain: any): TraceRecord => {
+  if (plain.header) {
+    const { optionsJson, ...header } = plain.header
+    return { header: { ...header, options: JSON.parse(optionsJson) } }
+  }
+  if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
+  if (!plain.step) throw new Error('neither a header, a step nor an end')
+  const { choice, states, fingerprint, ...step } = plain.step
+  return {
+    step: {
+      ...step,
+      choice: choice ?? undefined,
+      states: states.map(({ node, json }: { node: string; json?: string }) => ({
+        node,
+        state: json && JSON.parse(json),
+      })),
+      fingerprint: fingerprint ?? undefined,
+    },
+  }
+}

@@ -1,0 +1,252 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TraceError } from '../../checker/trace/error.ts'
+import { traceHash } from '../../checker/trace/hash.ts'
+import { readTrace, traceRecords } from '../../checker/trace/read.ts'
+import { formatVersion } from '../../checker/trace/schema.ts'
+import type { RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
+import { TraceWriter } from '../../checker/trace/write.ts'
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'lastnail-trace-'))
+})
+afterAll(() => rmSync(directory, { recursive: true }))
+
+let files = 0
+const freshPath = () => join(directory, `${files++}.trace`)
+
+const header: TraceHeader = {
+  system: 'raft',
+  versions: { lastnail: '0.1.0', node: '20.19.0', kernel: '6.1.0' },
+  config: { path: '/home/me/lastnail.config.ts', sha256: 'ab'.repeat(32) },
+  seed: 2 ** 40,
+  options: { search: 'walk', executions: 3 },
+  nodes: [{ name: 'n1', command: ['node', 'server.js'], env: { ID: 'n1' }, image: '' }],
+  properties: [{ name: 'electionSafety', kind: 'always' }],
+  faults: { drop: 2, crash: 0 },
+}
+
+const start: RecordedStep = {
+  index: 0,
+  choice: undefined,
+  durationUs: 120_000,
+  messages: [],
+  timers: [{ node: 'n1', deadlineMs: 150.5 }],
+  states: [{ node: 'n1', state: { role: 'follower', term: 0 } }],
+  outputs: [{ node: 'n1', stream: 'stdout', bytes: Buffer.from('{"role":"follower","term":0}\n') }],
+  findings: [],
+  properties: [{ name: 'electionSafety', holds: true }],
+  fingerprint: undefined,
+}
+
+const vote: RecordedStep = {
+  index: 1,
+  choice: { kind: 'timer', node: 'n1', label: 'n1 timer 150.5 ms' },
+  durationUs: 512,
+  messages: [
+    { from: 'n1', to: 'n2', ordinal: 1, label: 'n1→n2 #1 vote term=1', bytes: Buffer.from([0, 255, 10]), length: 3 },
+  ],
+  timers: [],
+  states: [{ node: 'n1', state: undefined }],
+  outputs: [],
+  findings: [{ kind: 'crash', node: 'n1', message: 'ended of itself with code 1' }],
+  properties: [{ name: 'electionSafety', holds: false }],
+  fingerprint: 'f00d',
+}
+
+const verdict = { verdict: 'violated', property: 'electionSafety', criticalTransition: null }
+
+const writeTrace = (steps: readonly RecordedStep[], path = freshPath()) => {
+  const writer = new TraceWriter(path, header)
+  for (const step of steps) writer.step(step)
+  writer.end({ verdict })
+  writer.close()
+  return path
+}
+
+const errorOf = (read: () => unknown) => {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof TraceError) return { reason: error.reason, message: error.message }
+    throw error
+  }
+  return 'no error'
+}
+
+test('what was written is what is read', () => {
+  expect(readTrace(writeTrace([start, vote]))).toEqual({
+    header,
+    steps: [start, vote],
+    end: { verdict },
+    torn: undefined,
+  })
+})
+
+test('any step survives the file', () => {
+  const text = fc.string({ unit: 'grapheme' })
+  const bytes = fc.uint8Array({ maxLength: 40 }).map(array => Buffer.from(array))
+  const step = fc.record({
+    index: fc.constant(0),
+    choice: fc.option(fc.record({ kind: fc.constantFrom('deliver', 'heal'), node: text, label: text }), {
+      nil: undefined,
+    }),
+    durationUs: fc.nat(),
+    messages: fc.array(
+      bytes.chain(payload =>
+        fc.record({
+          from: text,
+          to: text,
+          ordinal: fc.nat(),
+          label: text,
+          bytes: fc.constant(payload),
+          length: fc.constant(payload.length),
+        }),
+      ),
+    ),
+    timers: fc.array(fc.record({ node: text, deadlineMs: fc.double({ noNaN: true }) })),
+    states: fc.array(fc.record({ node: text, state: fc.jsonValue() })),
+    outputs: fc.array(fc.record({ node: text, stream: fc.constantFrom('stdout', 'stderr'), bytes })),
+    findings: fc.array(fc.record({ kind: fc.constantFrom('divergence', 'crash'), node: text, message: text })),
+    properties: fc.array(fc.record({ name: text, holds: fc.boolean() })),
+    fingerprint: fc.option(text, { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(step, step => {
+      const written = step as RecordedStep
+      const path = writeTrace([written], join(directory, 'any.trace'))
+      const read = readTrace(path).steps[0]!
+      expect(JSON.parse(JSON.stringify(read))).toEqual(JSON.parse(JSON.stringify(written)))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('the records of a trace can be had one by one', () => {
+  const records = [...traceRecords(writeTrace([start, vote]))]
+  expect(records).toEqual([{ header }, { step: start }, { step: vote }, { end: { verdict } }])
+})
+
+test('cut at any byte, the trace is torn after the last step that is whole', () => {
+  const whole = readFileSync(writeTrace([start, vote]))
+  const path = freshPath()
+  new TraceWriter(path, header).close()
+  const headerEnd = readFileSync(path).length
+  const tears = new Map<number, number>()
+  for (let length = 1; length < whole.length; length++) {
+    writeFileSync(path, whole.subarray(0, length))
+    expect(errorOf(() => readTrace(path))).toMatchObject({ reason: 'torn' })
+    if (length < headerEnd) {
+      expect(errorOf(() => readTrace(path, { torn: 'accept' }))).toMatchObject({ reason: 'torn' })
+      continue
+    }
+    const { steps, end, torn } = readTrace(path, { torn: 'accept' })
+    expect(end).toBe(undefined)
+    expect(steps).toEqual([start, vote].slice(0, torn!.afterStep + 1))
+    expect(torn!.byte).toBeLessThanOrEqual(length)
+    tears.set(torn!.byte, torn!.afterStep)
+  }
+  expect([...tears.values()]).toEqual([-1, 0, 1])
+  expect(tears.get(headerEnd)).toBe(-1)
+})
+
+test('any damaged byte is found, and never taken for a torn end', () => {
+  const whole = readFileSync(writeTrace([start, vote]))
+  const path = freshPath()
+  const firstLine = `lastnail trace ${formatVersion}\n`.length
+  for (let byte = 0; byte < whole.length; byte++) {
+    const damaged = Buffer.from(whole)
+    damaged[byte]! ^= 0x10
+    writeFileSync(path, damaged)
+    expect(errorOf(() => readTrace(path, { torn: 'accept' }))).toMatchObject({
+      reason: byte < firstLine ? 'foreign' : 'damaged',
+    })
+  }
+})
+
+test('each error is one line that says what is wrong with which file', () => {
+  const path = writeTrace([start, vote])
+  const whole = readFileSync(path)
+
+  writeFileSync(path, whole.subarray(0, whole.length - 5))
+  const { torn } = readTrace(path, { torn: 'accept' })
+  expect(errorOf(() => readTrace(path))).toEqual({
+    reason: 'torn',
+    message: `the trace ${path} is torn at byte ${torn!.byte}, after step 1: the tool ended while it wrote`,
+  })
+
+  writeFileSync(path, whole)
+  appendFileSync(path, 'more')
+  expect(errorOf(() => readTrace(path))).toEqual({
+    reason: 'damaged',
+    message: `the trace ${path} is damaged at byte ${whole.length}, after step 1`,
+  })
+
+  writeFileSync(path, `lastnail trace ${formatVersion + 1}\n...`)
+  expect(errorOf(() => readTrace(path))).toEqual({
+    reason: 'newer',
+    message: `${path} is a trace of format 2, written by a newer lastnail; this one reads up to format 1`,
+  })
+
+  writeFileSync(path, '\u0002ELF and so on')
+  expect(errorOf(() => readTrace(path))).toEqual({
+    reason: 'foreign',
+    message: `${path} is not a trace: expected it to begin with "lastnail trace ", but it begins with "\\u0002ELF and so on"`,
+  })
+
+  writeFileSync(path, '')
+  expect(errorOf(() => readTrace(path))).toEqual({
+    reason: 'foreign',
+    message: `${path} is not a trace: expected it to begin with "lastnail trace ", but it is empty`,
+  })
+
+  const absent = freshPath()
+  expect(errorOf(() => readTrace(absent))).toEqual({
+    reason: 'missing',
+    message: `cannot read the trace ${absent}: no such file`,
+  })
+  expect(errorOf(() => readTrace(directory))).toEqual({
+    reason: 'missing',
+    message: `cannot read the trace ${directory}: it is a directory`,
+  })
+})
+
+test('a large payload is cut, and its length kept', () => {
+  const path = freshPath()
+  const writer = new TraceWriter(path, header, { messageBytesMax: 4 })
+  const message = { ...vote.messages[0]!, bytes: Buffer.from('abcdefgh'), length: 8 }
+  writer.step({ ...start, messages: [message] })
+  writer.close()
+  const [read] = readTrace(path, { torn: 'accept' }).steps[0]!.messages
+  expect(read).toEqual({ ...message, bytes: Buffer.from('abcd') })
+})
+
+test('a step out of order is refused by the writer', () => {
+  const writer = new TraceWriter(freshPath(), header)
+  expect(() => writer.step(vote)).toThrow('expected step 0 of the trace, found step 1')
+  writer.close()
+})
+
+test('the hash differs by anything but the duration', () => {
+  const hash = traceHash({ steps: [start, vote] })
+  expect(hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(traceHash(readTrace(writeTrace([start, vote])))).toBe(hash)
+  expect(traceHash({ steps: [start, { ...vote, durationUs: 7 }] })).toBe(hash)
+
+  const others: Partial<RecordedStep>[] = [
+    { choice: { ...vote.choice!, label: 'n1 timer 150.6 ms' } },
+    { messages: [{ ...vote.messages[0]!, bytes: Buffer.from([0, 255, 11]) }] },
+    { timers: [{ node: 'n1', deadlineMs: 1 }] },
+    { states: [{ node: 'n1', state: null }] },
+    { outputs: [{ node: 'n1', stream: 'stderr', bytes: Buffer.from('x') }] },
+    { findings: [] },
+    { properties: [] },
+    { fingerprint: undefined },
+  ]
+  const hashes = others.map(other => traceHash({ steps: [start, { ...vote, ...other }] }))
+  expect(new Set([hash, ...hashes]).size).toBe(1 + others.length)
+})
