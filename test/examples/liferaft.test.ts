@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { createServer, connect as openSocket, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { install } from './install.ts'
+import { loopback, type Service, start } from './service.ts'
+
+const example = fileURLToPath(new URL('../../examples/liferaft/', import.meta.url))
+const port = 7000
+const names = ['n1', 'n2', 'n3']
+
+interface State {
+  role: 'follower' | 'candidate' | 'leader'
+  term: number
+  leader: string
+  votedFor: string | null
+}
+
+interface Packet {
+  type: string
+  term: number
+  address: string
+  data?: { granted: boolean }
+}
+
+const address = (name: string) => loopback(Number(name.slice(1)))
+
+const startNode = (name: string): Service<State> =>
+  start([`${example}node.js`, name, ...names.map(member => `${member}=${address(member)}:${port}`)])
+
+/** What a candidate sends; its log is empty, as every log here is. */
+const packet = (type: string, from: string, term: number, fields: object = {}) =>
+  `${JSON.stringify({ type, term, address: from, state: 2, leader: '', last: { index: 0, term, committedIndex: 0 }, ...fields })}\n`
+
+/** A peer of the node that the test plays: one connection, and the answers that came on it. */
+const connect = async (name: string) => {
+  const socket = openSocket(port, address(name))
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
+  return {
+    write: (bytes: string) => new Promise<void>(written => void socket.write(bytes, () => written())),
+    answer: async (): Promise<Packet> => JSON.parse((await lines.next()).value),
+  }
+}
+
+/** Two peers whose connections the node has accepted: it has refused a packet of a term long gone on each. */
+const connectTwo = async (name: string) => {
+  const peers = await Promise.all([connect(name), connect(name)])
+  for (const peer of peers) {
+    await peer.write(packet('vote', 'n2', -1))
+    expect(await peer.answer()).toMatchObject({ type: 'error', address: name })
+  }
+  return peers
+}
+
+beforeAll(() => install(example))
+
+test('three nodes elect one leader, and the others follow it', async () => {
+  const nodes = names.map(startNode)
+  const leaders = nodes.map(node => node.state(state => state.role === 'leader'))
+  const elected = await Promise.race(leaders)
+  expect(names).toContain(elected.leader)
+  const followed = await Promise.all(
+    nodes.map(node => node.state(state => state.leader === elected.leader && state.term >= elected.term)),
+  )
+  expect(followed.map(state => state.leader)).toEqual([elected.leader, elected.leader, elected.leader])
+})
+
+test('one vote beside its own makes a leader of three', async () => {
+  const voter = createServer((socket: Socket) => {
+    createInterface({ input: socket }).on('line', line => {
+      const request: Packet = JSON.parse(line)
+      if (request.type === 'vote')
+        socket.write(packet('voted', 'n2', request.term, { state: 3, data: { granted: true } }))
+    })
+    onTestFinished(() => void socket.destroy())
+  })
+  onTestFinished(() => void voter.close())
+  await once(voter.listen(port, address('n2')), 'listening')
+  const leader = await startNode('n1').state(state => state.role === 'leader')
+  expect(leader).toMatchObject({ leader: 'n1', votedFor: 'n1' })
+})
+
+test('of two vote requests in one term, one after the other, the first is granted', async () => {
+  const node = startNode('n3')
+  await node.state(state => state.term === 0)
+  const [first, second] = await connectTwo('n3')
+  let answers: Packet[] = []
+  // Where its election timer fired between the two, the node is in a later term, and the two are tried in another one.
+  for (let term = 1_000; answers.at(-1)?.type !== 'voted'; term += 1_000) {
+    await first!.write(packet('vote', 'n1', term))
+    answers = [await first!.answer()]
+    await second!.write(packet('vote', 'n2', term))
+    answers.push(await second!.answer())
+  }
+  expect(answers.map(answer => answer.data)).toEqual([{ granted: true }, { granted: false }])
+})
+
+test('of two vote requests in one term that overlap at a node, both are granted', async () => {
+  const term = 1_000 // no node comes there by itself
+  const node = startNode('n3')
+  await node.state(state => state.term === 0)
+  const [first, second] = await connectTwo('n3')
+  process.kill(node.pid, 'SIGSTOP')
+  await first!.write(packet('vote', 'n1', term))
+  await second!.write(packet('vote', 'n2', term))
+  process.kill(node.pid, 'SIGCONT')
+  expect(await first!.answer()).toMatchObject({ type: 'voted', term, data: { granted: true } })
+  expect(await second!.answer()).toMatchObject({ type: 'voted', term, data: { granted: true } })
+  expect(node.states.filter(state => state.term === term && state.votedFor).map(state => state.votedFor)).toEqual([
+    'n1',
+    'n2',
+  ])
+})
