@@ -1,0 +1,93 @@
+/**
+ * The C library, by koffi: the few calls that Node has no function for. All of them act on the calling thread.
+ *
+ * A call returns what C returns; `check` turns -1 into an Error that names the call and its errno.
+ */
+import { constants } from 'node:os'
+import { getSystemErrorMap } from 'node:util'
+import koffi from 'koffi'
+
+/** The symbols of this process, the C library's among them (so that glibc and musl serve alike). */
+export const libc = koffi.load(null)
+
+/** Error numbers by name: `errno.EAGAIN`. */
+export const errno = constants.errno
+
+/** The errno that the last call on this thread left. */
+export const lastErrno = (): number => koffi.errno()
+
+export const open: (path: string, flags: number, mode: number) => number = libc.func(
+  'int open(const char *path, int flags, int mode)',
+)
+export const close: (fd: number) => number = libc.func('int close(int fd)')
+export const read: (fd: number, into: Buffer, length: number) => number = libc.func(
+  'long read(int fd, void *into, size_t length)',
+)
+export const write: (fd: number, bytes: Buffer, length: number) => number = libc.func(
+  'long write(int fd, void *bytes, size_t length)',
+)
+export const ioctl: (fd: number, request: number, argument: Buffer) => number = libc.func(
+  'int ioctl(int fd, unsigned long request, void *argument)',
+)
+export const unshare: (flags: number) => number = libc.func('int unshare(int flags)')
+export const setns: (fd: number, type: number) => number = libc.func('int setns(int fd, int type)')
+export const socket: (domain: number, type: number, protocol: number) => number = libc.func(
+  'int socket(int domain, int type, int protocol)',
+)
+export const send: (fd: number, bytes: Buffer, length: number, flags: number) => number = libc.func(
+  'long send(int fd, void *bytes, size_t length, int flags)',
+)
+export const recv: (fd: number, into: Buffer, length: number, flags: number) => number = libc.func(
+  'long recv(int fd, void *into, size_t length, int flags)',
+)
+export const mount: (
+  source: string | null,
+  target: string,
+  type: string | null,
+  flags: number,
+  data: string | null,
+) => number = libc.func(
+  'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
+)
+export const umount2: (target: string, flags: number) => number = libc.func(
+  'int umount2(const char *target, int flags)',
+)
+/** Any system call by its number; six integer arguments, unused ones 0. */
+export const syscall: (number: number, a: number, b: number, c: number, d: number, e: number, f: number) => number =
+  libc.func('long syscall(long number, long a, long b, long c, long d, long e, long f)')
+
+export const CLONE_NEWNS = 0x0002_0000
+export const CLONE_NEWUTS = 0x0400_0000
+export const CLONE_NEWIPC = 0x0800_0000
+export const CLONE_NEWUSER = 0x1000_0000
+export const CLONE_NEWPID = 0x2000_0000
+export const CLONE_NEWNET = 0x4000_0000
+
+/** What went wrong in a call of the C library; the fields are those of Node's own system errors. */
+export class SystemError extends Error {
+  override readonly name = 'SystemError'
+  /** `EPERM` */
+  readonly code: string
+  readonly errno: number
+  /** `setns` */
+  readonly syscall: string
+
+  constructor(call: string, number: number) {
+    const [code, meaning] = getSystemErrorMap().get(-number) ?? [`errno ${number}`, 'unknown error']
+    super(`${call}: ${code} (${meaning})`)
+    this.code = code
+    this.errno = number
+    this.syscall = call
+  }
+}
+
+/**
+ * Gives `result` back unless it is -1.
+ *
+ * @param call what was called, as the reader of the error should see it: `setns`, `open /dev/net/tun`
+ * @throws SystemError with the errno of the last call: `setns: EPERM (operation not permitted)`
+ */
+export const check = (call: string, result: number): number => {
+  if (result === -1) throw new SystemError(call, lastErrno())
+  return result
+}
