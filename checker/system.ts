@@ -37,6 +37,8 @@ export interface Choice {
   readonly node: string
   /** Unique among the choices enabled in one state, the same in every execution: `n1→n2 #3 Prepare(4)`. */
   readonly label: string
+  /** Of an overlap: the labels of the choices that it joins, in the order in which they enter. */
+  readonly joins?: readonly string[]
 }
 
 /** Something that no property has to name: it is a finding wherever it happens. */

@@ -1,0 +1,23 @@
+/** The caller asked for something impossible, or gave something wrong: an option, a property, a schedule. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** A recorded schedule met other choices than it recorded: the system does not repeat, or it is not the same system. */
+export class Diverged extends Error {
+  override readonly name = 'Diverged'
+  /** The step that could not be executed, counted from 1. */
+  readonly step: number
+  /** The label that was recorded for it. */
+  readonly expected: string
+  /** The labels that were enabled instead. */
+  readonly enabled: readonly string[]
+
+  constructor(step: number, expected: string, enabled: readonly string[]) {
+    const found = enabled.length === 0 ? 'nothing is enabled' : `enabled are ${enabled.map(l => `"${l}"`).join(', ')}`
+    super(`diverged at step ${step}: expected "${expected}", but ${found}`)
+    this.step = step
+    this.expected = expected
+    this.enabled = enabled
+  }
+}

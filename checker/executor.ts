@@ -1,0 +1,206 @@
+import { Budget } from './budget.ts'
+import { UsageError } from './errors.ts'
+import type { Property } from './property.ts'
+import type { Checkpoint, Choice, Finding, Step, System } from './system.ts'
+
+/** Properties by name. */
+export type Properties<State> = Readonly<Record<string, Property<State>>>
+
+/** A state, or a step, that must not be. */
+export interface Violation {
+  readonly kind: 'safety' | 'liveness' | 'crash' | 'divergence'
+  /** Its name; `undefined` for a crash or a divergence, which no property has to name. */
+  readonly property: string | undefined
+  /** The step after which it held, counted from 1; 0 is the initial state. */
+  readonly step: number
+  /** One line for the reader. */
+  readonly message: string
+}
+
+/** Sees every execution as it happens. `state` reads the state after the event, and only then. */
+export interface Observer<State> {
+  onReset?(findings: readonly Finding[], state: () => State): void
+  onStep?(step: Step, state: () => State): void
+  /** The execution is over: the system is reset next, or never used again. */
+  onEnd?(): void
+}
+
+/** What was done so far. */
+export interface Counts {
+  executions: number
+  steps: number
+  /** Distinct fingerprints met; 0 where the system has none. */
+  states: number
+}
+
+export interface ExecutorOptions<State> {
+  readonly observer?: Observer<State> | undefined
+  /** Whether a crash or a divergence ends an execution without being a violation. */
+  readonly allowFindings?: boolean | undefined
+}
+
+/** A place to go back to: a checkpoint, and what the executor knew there. */
+export interface Mark {
+  readonly checkpoint: Checkpoint
+  readonly schedule: readonly Choice[]
+  readonly lastLive: ReadonlyMap<string, number>
+}
+
+/**
+ * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, counts,
+ * and throws `BudgetSpent` when the budget in force is spent. All algorithms act on the system through it.
+ */
+export class Executor<State> {
+  readonly system: System<State>
+  readonly counts: Counts = { executions: 0, steps: 0, states: 0 }
+  /** What has been executed since the last reset. */
+  schedule: Choice[] = []
+  /** The first violation of this execution. Nothing stops at it by itself. */
+  violation: Violation | undefined
+  /** Whether this execution met a crash or a divergence: the system offers nothing any more, which proves nothing. */
+  broken = false
+  /** By liveness property, the last step of this execution after which it was live. */
+  lastLive = new Map<string, number>()
+
+  readonly #safety: [string, Property<State>][]
+  readonly #liveness: [string, Property<State>][]
+  readonly #observer: Observer<State>
+  readonly #allowFindings: boolean
+  readonly #fingerprints = new Set<string>()
+  #budget = new Budget({})
+  #running = false
+
+  constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
+    const named = Object.entries(properties)
+    this.system = system
+    this.#safety = named.filter(([, property]) => property.kind === 'always')
+    this.#liveness = named.filter(([, property]) => property.kind === 'eventually')
+    this.#observer = options.observer ?? {}
+    this.#allowFindings = options.allowFindings ?? false
+  }
+
+  /** Names of the liveness properties. */
+  get liveness(): string[] {
+    return this.#liveness.map(([name]) => name)
+  }
+
+  /** Does `work` within a budget of its own, and puts the budget of before in force again. */
+  async within<T>(budget: Budget, work: () => Promise<T>): Promise<T> {
+    const before = this.#budget
+    this.#budget = budget
+    try {
+      return await work()
+    } finally {
+      this.#budget = before
+    }
+  }
+
+  /** Starts a new execution. */
+  async reset(): Promise<void> {
+    this.#budget.takeExecution()
+    this.end()
+    this.schedule = []
+    this.#forget()
+    this.lastLive = new Map()
+    const findings = await this.system.reset()
+    this.counts.executions += 1
+    this.#running = true
+    this.#observer.onReset?.(findings, () => this.system.state())
+    this.#watch(findings)
+  }
+
+  /** Tells the observer that the execution is over. */
+  end(): void {
+    if (this.#running) this.#observer.onEnd?.()
+    this.#running = false
+  }
+
+  enabled(): readonly Choice[] {
+    return this.system.enabled()
+  }
+
+  async execute(choice: Choice): Promise<void> {
+    this.#budget.check()
+    const step = await this.system.execute(choice)
+    this.counts.steps += 1
+    this.schedule.push(choice)
+    this.#observer.onStep?.(step, () => this.system.state())
+    this.#watch(step.findings)
+  }
+
+  /** Whether a liveness property holds in the present state. */
+  isLive(property: string): boolean {
+    return this.lastLive.get(property) === this.schedule.length
+  }
+
+  /** The labels of what has been executed since the last reset. */
+  labels(): string[] {
+    return this.schedule.map(choice => choice.label)
+  }
+
+  /** Saves the present state, where the system can. */
+  async mark(): Promise<Mark | undefined> {
+    if (!this.system.checkpoint || !this.system.restore || this.violation) return undefined
+    const checkpoint = await this.system.checkpoint()
+    return { checkpoint, schedule: [...this.schedule], lastLive: new Map(this.lastLive) }
+  }
+
+  /** Goes back to a mark. It counts as an execution, though a cheap one: what follows is another schedule. */
+  async restore(mark: Mark): Promise<void> {
+    this.#budget.takeExecution()
+    await this.system.restore!(mark.checkpoint)
+    this.counts.executions += 1
+    this.schedule = [...mark.schedule]
+    this.#forget()
+    this.lastLive = new Map(mark.lastLive)
+  }
+
+  #forget(): void {
+    this.violation = undefined
+    this.broken = false
+  }
+
+  #watch(findings: readonly Finding[]): void {
+    const fingerprint = this.system.fingerprint()
+    if (fingerprint !== undefined) this.counts.states = this.#fingerprints.add(fingerprint).size
+    this.#watchFindings(findings)
+    const state = this.system.state()
+    for (const [name, property] of this.#liveness)
+      if (this.#holds(name, property, state)) this.lastLive.set(name, this.schedule.length)
+    for (const [name, property] of this.#safety) {
+      if (this.violation || this.#holds(name, property, state)) continue
+      this.violation = {
+        kind: 'safety',
+        property: name,
+        step: this.schedule.length,
+        message: `${name} does not hold ${this.#where()}`,
+      }
+    }
+  }
+
+  #watchFindings(findings: readonly Finding[]): void {
+    const [finding] = findings
+    if (!finding) return
+    this.broken = true
+    if (this.#allowFindings) return
+    this.violation ??= {
+      kind: finding.kind,
+      property: undefined,
+      step: this.schedule.length,
+      message: `${finding.kind} of ${finding.node} ${this.#where()}: ${finding.message}`,
+    }
+  }
+
+  #holds(name: string, property: Property<State>, state: State): boolean {
+    try {
+      return property.holds(state)
+    } catch (error) {
+      throw new UsageError(`properties.${name} threw ${this.#where()}: ${error}`, { cause: error })
+    }
+  }
+
+  #where(): string {
+    const last = this.schedule.at(-1)
+    return last ? `after step ${this.schedule.length} (${last.label})` : 'in the initial state'
+  }
+}

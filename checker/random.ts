@@ -1,0 +1,63 @@
+/**
+ * A seeded source of randomness: the same seed gives the same search.
+ *
+ * The generator is sfc32 (Chris Doty-Humphrey, PractRand, 2010): 128 bits of state, passes PractRand and BigCrush,
+ * shortest cycle at least 2^32. The seed enters one word, and the first twelve outputs are thrown away to mix it.
+ */
+export class Random {
+  #a = 0
+  #b = 0
+  #c: number
+  #counter = 1
+
+  /** Any number; its lowest 32 bits count. */
+  constructor(seed: number) {
+    this.#c = seed | 0
+    for (let i = 0; i < 12; i++) this.#word()
+  }
+
+  /** Uniform in [0, 1), with 32 random bits. */
+  next(): number {
+    return this.#word() / 2 ** 32
+  }
+
+  /** A uniform integer in [0, limit). */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit)
+  }
+
+  /** A uniform element of a list that is not empty. */
+  pick<T>(list: readonly T[]): T {
+    if (list.length === 0) throw new RangeError('cannot pick from an empty list')
+    return list[this.below(list.length)]!
+  }
+
+  /** An element with a chance proportional to its weight; `undefined` where no weight is above zero. */
+  weighted<T>(list: readonly T[], weight: (element: T) => number): T | undefined {
+    const weights = list.map(element => Math.max(0, weight(element)))
+    let point = this.next() * weights.reduce((sum, each) => sum + each, 0)
+    let last: T | undefined
+    for (const [i, each] of weights.entries()) {
+      if (each === 0) continue
+      last = list[i]
+      point -= each
+      if (point < 0) break
+    }
+    return last
+  }
+
+  /** A generator of its own, so that how much one part of a search draws does not change what another part draws. */
+  fork(): Random {
+    return new Random(this.#word())
+  }
+
+  /** 32 random bits, unsigned. */
+  #word(): number {
+    const sum = (this.#a + this.#b + this.#counter) | 0
+    this.#counter = (this.#counter + 1) | 0
+    this.#a = this.#b ^ (this.#b >>> 9)
+    this.#b = (this.#c + (this.#c << 3)) | 0
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0
+    return sum >>> 0
+  }
+}

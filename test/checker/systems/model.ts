@@ -1,0 +1,64 @@
+import type { Choice, Finding, System } from '../../../checker/system.ts'
+
+/** A choice of a model, with the state that it leads to. */
+export interface Transition<State> extends Choice {
+  readonly next: State
+  readonly findings?: readonly Finding[]
+}
+
+export interface ModelOptions {
+  /** Without it every state has its own; `false`: no fingerprints. */
+  readonly fingerprints?: boolean
+  readonly checkpoints?: boolean
+}
+
+/** A system in memory: an initial state, and the transitions out of each state. States are plain data. */
+export class Model<State> implements System<State> {
+  resets = 0
+  readonly #initial: State
+  readonly #transitions: (state: State) => readonly Transition<State>[]
+  readonly #fingerprints: boolean
+  #state: State
+  #broken = false
+  checkpoint?: () => Promise<{ state: State; discard: () => Promise<void> }>
+  restore?: (checkpoint: { discard(): Promise<void> }) => Promise<void>
+
+  constructor(initial: State, transitions: (state: State) => readonly Transition<State>[], options: ModelOptions = {}) {
+    this.#initial = initial
+    this.#state = initial
+    this.#transitions = transitions
+    this.#fingerprints = options.fingerprints ?? true
+    if (!options.checkpoints) return
+    this.checkpoint = async () => ({ state: this.#state, discard: async () => {} })
+    this.restore = async checkpoint => {
+      this.#state = (checkpoint as { state: State } & typeof checkpoint).state
+    }
+  }
+
+  async reset() {
+    this.resets += 1
+    this.#state = this.#initial
+    this.#broken = false
+    return []
+  }
+
+  enabled() {
+    return this.#broken ? [] : this.#transitions(this.#state)
+  }
+
+  async execute(choice: Choice) {
+    const transition = this.enabled().find(each => each.label === choice.label)
+    if (!transition) throw new Error(`not enabled: ${choice.label}`)
+    this.#state = transition.next
+    this.#broken = (transition.findings ?? []).length > 0
+    return { choice, findings: transition.findings ?? [] }
+  }
+
+  state() {
+    return this.#state
+  }
+
+  fingerprint() {
+    return this.#fingerprints ? JSON.stringify(this.#state) : undefined
+  }
+}
