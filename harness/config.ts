@@ -1,0 +1,23 @@
+import type { SystemDefinition } from './config/definition.ts'
+
+export * from './config/definition.ts'
+export { ConfigError } from './config/error.ts'
+export { command, jsonFile, jsonLines } from './config/observers.ts'
+export { withAddresses } from './config/placeholders.ts'
+export { always, eventually } from './config/properties.ts'
+export { type ResolveOptions, resolveSystem } from './config/resolve.ts'
+export * from './config/resolved.ts'
+
+/** Registered, so that it is the same for every copy of this module in a process. */
+const mark = Symbol.for('lastnail.system')
+
+/**
+ * Says which system is to be checked: the default export of a configuration. It is not checked yet; that happens before
+ * anything is started (`resolveSystem`), with one line for each thing that is wrong.
+ */
+export const defineSystem = <Name extends string>(definition: SystemDefinition<Name>): SystemDefinition =>
+  ({ ...definition, [mark]: true }) as unknown as SystemDefinition
+
+/** Whether a value was made by `defineSystem`. */
+export const isSystemDefinition = (value: unknown): value is SystemDefinition =>
+  typeof value === 'object' && value !== null && mark in value

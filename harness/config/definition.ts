@@ -1,0 +1,143 @@
+import type { Duplex } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import type { Property } from '../../checker/property.ts'
+import type { Dissector } from '../../proxy/dissector.ts'
+
+/** What a user writes to have a system checked. `Name`: the names of the nodes, which are inferred. */
+export interface SystemDefinition<Name extends string = string> {
+  readonly name: string
+  /** By name, which is also the node's host name; a function where their number is `count`. */
+  readonly nodes: Readonly<Record<Name, NodeDefinition>> | ((count: number) => Readonly<Record<Name, NodeDefinition>>)
+  /** How many nodes there are, where `nodes` is a function. */
+  readonly count?: number | undefined
+  /** How the state of a node is seen from outside; without it properties read only output and calls. */
+  readonly state?: Observer | undefined
+  /** Calls from outside, each of them begun by a choice. */
+  readonly clients?: Readonly<Record<string, Client<Name> | RepeatedClient<Name>>> | undefined
+  readonly properties?: Readonly<Record<string, Property<GlobalState>>> | undefined
+  /** Budgets for one execution; 0 for what is not named. */
+  readonly faults?: Partial<Readonly<Record<FaultKind, number>>> | undefined
+  /** How often in one execution two inputs may enter a node in one step; 1 by default. */
+  readonly overlap?: number | undefined
+  /** `independent` (the default), one clock for all, or a bound on how far any two may be apart: `50ms`. */
+  readonly clocks?: 'independent' | 'together' | `${number}ms` | undefined
+  /** How likely a walk takes a choice of a kind, relative to the others. */
+  readonly weights?: Partial<Readonly<Weights>> | undefined
+  /** How messages are cut out of connections and labelled, for all ports or by the listener's port. */
+  readonly messages?: Dissector | Readonly<Record<number, Dissector>> | undefined
+  /**
+   * Which states count as the same: those with equal observed states (the default), those reached by equal inputs in
+   * equal order to each node, or none.
+   */
+  readonly fingerprint?: 'observed' | 'history' | 'none' | undefined
+  /** CPU time in milliseconds after which a node that is still busy counts as divergent; 2,000 by default. */
+  readonly stepLimit?: number | undefined
+}
+
+export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
+
+export interface Weights {
+  client: number
+  deliver: number
+  overlap: number
+  timer: number
+  fault: number
+}
+
+/** One process, with its children. */
+export interface NodeDefinition {
+  /** Program and arguments; `{{n2.address}}` and `{{n2.name}}` stand for those of a node. */
+  readonly command: readonly string[]
+  /** Added to an otherwise almost empty environment; the same placeholders may be used. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** A container image to run it in. */
+  readonly image?: string | undefined
+  /** Working directory, relative to the configuration's; that by default. In an image, as the image has it. */
+  readonly cwd?: string | undefined
+  /** Whether what it wrote is still there when it starts again after a reset or a crash; `kept` by default. */
+  readonly disk?: 'kept' | 'lost' | undefined
+  /** TCP ports that it must have opened when its start is over. */
+  readonly listens?: number | readonly number[] | undefined
+}
+
+/** What the properties read: a snapshot of all nodes and of all calls so far. `State`: what the observer sees of a node. */
+// biome-ignore lint/suspicious/noExplicitAny: a state of unknown shape must be readable without casts in a property
+export interface GlobalState<State = any> {
+  readonly nodes: readonly NodeView<State>[]
+  /** In the order in which they were invoked. */
+  readonly calls: readonly ClientCall[]
+  /** Throws for a name that no node has. */
+  node(name: string): NodeView<State>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
+export interface NodeView<State = any> {
+  readonly name: string
+  readonly alive: boolean
+  /** What the observer saw last; `undefined` before that, and while the node is down. */
+  readonly state: State | undefined
+  /** All that it wrote since it was last started. */
+  readonly output: NodeOutput
+}
+
+export interface NodeOutput {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A client's call with its result, as far as there is one: an operation of a history. */
+export interface ClientCall {
+  readonly client: string
+  /** The n-th call of this client, from 1. */
+  readonly ordinal: number
+  /** Index of the step. */
+  readonly invokedAt: number
+  /** Index of the step; `undefined` while it is pending. */
+  readonly completedAt: number | undefined
+  /** What the client's function returned. */
+  readonly value: unknown
+  /** Message of what it threw. */
+  readonly error: string | undefined
+}
+
+/** A call: it ends when the promise does. What it throws is its result too, not an error of the configuration. */
+export type Client<Name extends string = string> = (
+  nodes: Readonly<Record<Name, NodeHandle>>,
+  call: { readonly ordinal: number },
+) => Promise<unknown>
+
+/** A call that may be made several times in one execution, each time by a choice of its own. */
+export interface RepeatedClient<Name extends string = string> {
+  readonly call: Client<Name>
+  readonly times: number
+}
+
+/** Sees the state of a node that is up and quiescent. It must not change it. */
+// biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
+export type Observer<State = any> = (node: NodeHandle) => State | undefined | Promise<State | undefined>
+
+/** A node, for a client or an observer. Connections come from a host of the harness's own and are never held. */
+export interface NodeHandle {
+  readonly name: string
+  readonly address: string
+  /** An HTTP request; the path begins with a slash. */
+  http(port: number, path: string, init?: HttpInit): Promise<Dispatcher.ResponseData>
+  /** A connection; a refused one is an `error` event with code `ECONNREFUSED`. */
+  tcp(port: number): Duplex
+  /** Sends a datagram; resolves with the first that comes back, which may be never. */
+  udp(port: number, data: string | Uint8Array): Promise<Buffer>
+  /** Runs a program inside the namespaces of the node. */
+  exec(command: readonly string[]): Promise<ExecResult>
+  output(): NodeOutput
+  /** Content of a file, relative to the node's working directory; rejects with the error of the file system. */
+  file(path: string): Promise<Buffer>
+}
+
+/** `GET` by default. */
+export type HttpInit = Partial<Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'query' | 'body'>>
+
+export interface ExecResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}

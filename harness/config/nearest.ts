@@ -1,0 +1,22 @@
+/** A hint for one who wrote a name that is none of `known`: the one that was meant, or all that there are. */
+export const nearest = (name: string, known: readonly string[]): string => {
+  const distances = known.map(other => distance(name.toLowerCase(), other.toLowerCase()))
+  const least = Math.min(...distances)
+  const meant = known[distances.indexOf(least)]
+  // Half of the letters wrong is no slip of the finger.
+  if (meant !== undefined && least <= meant.length / 2) return `did you mean "${meant}"?`
+  return known.length === 0 ? 'there is none' : `known are ${known.join(', ')}`
+}
+
+/** Levenshtein: the least number of letters to add, remove or replace. */
+const distance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[to.length]!
+}

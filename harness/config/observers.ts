@@ -1,0 +1,58 @@
+import type { Observer } from './definition.ts'
+
+/** The state is the last JSON object that the node printed, one a line, since it was started. */
+// biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
+export const jsonLines = <State = any>(stream: 'stdout' | 'stderr'): Observer<State> => {
+  return node => lastJsonObject(node.output()[stream])
+}
+
+/** The state is the content of a JSON file that the node writes; none while the file is absent or half written. */
+// biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
+export const jsonFile = <State = any>(path: string): Observer<State> => {
+  return async node => {
+    const content = await node.file(path).catch(absent)
+    return content && tryParse(content.toString())
+  }
+}
+
+/** The state is the JSON that a program prints which is run inside the node's namespaces; it fails with the program. */
+// biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
+export const command = <State = any>(programAndArguments: readonly string[]): Observer<State> => {
+  return async node => {
+    const { exitCode, stdout, stderr } = await node.exec(programAndArguments)
+    const program = programAndArguments.join(' ')
+    if (exitCode !== 0) throw new Error(`"${program}" ended with code ${exitCode} in ${node.name}: ${stderr.trim()}`)
+    const state = tryParse(stdout)
+    if (state === undefined) {
+      throw new Error(
+        `expected "${program}" to print JSON in ${node.name}, found ${JSON.stringify(stdout.slice(0, 80))}`,
+      )
+    }
+    return state as State
+  }
+}
+
+/** Searches from the end; a last line without its newline may be half printed and does not count. */
+const lastJsonObject = (text: string) => {
+  for (let end = text.lastIndexOf('\n'); end >= 0; ) {
+    const before = end === 0 ? -1 : text.lastIndexOf('\n', end - 1)
+    const line = text.slice(before + 1, end).trim()
+    const value = line.startsWith('{') ? tryParse(line) : undefined
+    if (value !== undefined) return value
+    end = before
+  }
+  return undefined
+}
+
+const tryParse = (text: string) => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const absent = (error: NodeJS.ErrnoException) => {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path'
+import type { SystemDefinition } from './definition.ts'
+import { ConfigError } from './error.ts'
+import { placeholderProblem } from './placeholders.ts'
+import { expandNodes, problemsOf } from './problems.ts'
+import type { ResolvedSystem } from './resolved.ts'
+import { type CheckedDefinition, systemSchema } from './schema.ts'
+
+export interface ResolveOptions {
+  /** What a node's `cwd` is relative to: that of the configuration file. */
+  readonly directory: string
+}
+
+/** Checks a definition and fills in its defaults. Throws a `ConfigError` that lists all that is wrong with it. */
+export const resolveSystem = (definition: SystemDefinition, { directory }: ResolveOptions): ResolvedSystem => {
+  const expanded = expandNodes(definition)
+  const checked = systemSchema.safeParse(expanded)
+  if (!checked.success) throw new ConfigError(problemsOf(checked.error, expanded))
+  const problems = placeholderProblems(checked.data)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return fill(checked.data, directory)
+}
+
+const fill = (definition: CheckedDefinition, directory: string): ResolvedSystem => ({
+  name: definition.name,
+  nodes: Object.entries(definition.nodes).map(([name, node]) => ({
+    name,
+    command: node.command,
+    env: node.env,
+    image: node.image,
+    cwd: node.image === undefined ? resolve(directory, node.cwd ?? '.') : node.cwd,
+    disk: node.disk,
+    listens: node.listens,
+  })),
+  observe: definition.state,
+  clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
+  properties: definition.properties,
+  faults: definition.faults,
+  overlap: definition.overlap,
+  clockSkewMsMax: clockSkewMsMax(definition.clocks),
+  weights: definition.weights,
+  dissectorOf: dissectorOf(definition.messages),
+  fingerprint: definition.fingerprint,
+  stepCpuMsMax: definition.stepLimit,
+})
+
+const clockSkewMsMax = (clocks: string) =>
+  clocks === 'independent' ? Number.POSITIVE_INFINITY : clocks === 'together' ? 0 : Number.parseFloat(clocks)
+
+const dissectorOf = (messages: CheckedDefinition['messages']) => {
+  if (messages === undefined) return () => undefined
+  return 'stream' in messages ? () => messages : (port: number) => messages[port]
+}
+
+const placeholderProblems = ({ nodes }: CheckedDefinition): string[] => {
+  const names = Object.keys(nodes)
+  return Object.entries(nodes).flatMap(([name, node]) => {
+    const texts = [
+      ...node.command.map((text, index) => [`command[${index}]`, text] as const),
+      ...Object.entries(node.env).map(([key, text]) => [`env.${key}`, text] as const),
+    ]
+    return texts.flatMap(([field, text]) => {
+      const problem = placeholderProblem(text, names)
+      return problem === undefined ? [] : [`nodes.${name}.${field}: ${problem}`]
+    })
+  })
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import type { Property } from '../../checker/property.ts'
+import type { Dissector } from '../../proxy/dissector.ts'
+import type { Client, FaultKind, GlobalState, Observer, SystemDefinition, Weights } from './definition.ts'
+import { nearest } from './nearest.ts'
+
+/**
+ * What a definition must be. Messages say what was expected; `problems.ts` adds where, and what was found. Functions
+ * are passed on as they are, never wrapped.
+ */
+
+/** An object of these fields alone; each unknown one becomes a line `NAME: hint` of the message. */
+const fields = <Shape extends z.ZodRawShape>(shape: Shape, what: string) =>
+  z.strictObject(shape, {
+    error: issue =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map(key => `${key}: unknown field, ${nearest(key, Object.keys(shape))}`).join('\n')
+        : `expected ${what}`,
+  })
+
+const text = z.string({ error: 'expected a string' })
+const word = (what: string) => z.string({ error: what }).regex(/^[a-z0-9][a-z0-9_.-]*$/i, { error: what })
+const wholeNumber = (what: string, min = 0) => z.int({ error: what }).min(min, { error: what })
+const is = <T>(test: (value: unknown) => boolean, what: string) => z.custom<T>(test, { error: what })
+const isFunction = (value: unknown) => typeof value === 'function'
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const port = 'expected a port, from 1 to 65535'
+const portNumber = wholeNumber(port, 1).max(65_535, { error: port })
+const listens = z
+  .preprocess(
+    value => (typeof value === 'number' ? [value] : value),
+    z.array(portNumber, { error: 'expected a port, or a list of ports' }),
+  )
+  .default([])
+
+const command = 'expected a non-empty list of strings'
+const node = fields(
+  {
+    command: z.array(text, { error: command }).min(1, { error: command }),
+    env: z.record(z.string(), text, { error: 'expected an object of strings' }).default({}),
+    image: text.min(1, { error: 'expected the name of an image' }).optional(),
+    cwd: text.optional(),
+    disk: z.enum(['kept', 'lost'], { error: "expected 'kept' or 'lost'" }).default('kept'),
+    listens,
+  },
+  "a node: { command: ['program', 'argument'] }",
+)
+
+/** Names are also host names. */
+const hostName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
+const nodes = z
+  .record(z.string(), node, { error: 'expected the nodes by name' })
+  .refine(nodes => Object.keys(nodes).length > 0, { error: 'expected at least one node' })
+  .refine(nodes => Object.keys(nodes).every(name => hostName.test(name)), {
+    error: 'expected names of letters, digits and inner hyphens, since they are host names',
+  })
+
+const client = z.preprocess(
+  value => (isFunction(value) ? { call: value, times: 1 } : value),
+  fields(
+    {
+      call: is<Client>(isFunction, 'expected an async function of the nodes'),
+      times: wholeNumber('expected how often it may be called, at least 1', 1),
+    },
+    'an async function of the nodes, or { call, times }',
+  ),
+)
+
+const property = is<Property<GlobalState>>(
+  value => isObject(value) && (value.kind === 'always' || value.kind === 'eventually') && isFunction(value.holds),
+  'expected always(…) or eventually(…)',
+)
+
+const budget = wholeNumber('expected a budget, a whole number of at least 0').default(0)
+const faults = fields(
+  { drop: budget, duplicate: budget, reset: budget, crash: budget, partition: budget } satisfies Record<
+    FaultKind,
+    unknown
+  >,
+  'budgets by kind of fault',
+)
+
+const weight = (byDefault: number) => {
+  const what = 'expected a weight, a number of at least 0'
+  return z.number({ error: what }).min(0, { error: what }).default(byDefault)
+}
+const weights = fields(
+  { client: weight(8), deliver: weight(4), overlap: weight(4), timer: weight(1), fault: weight(0.2) } satisfies Record<
+    keyof Weights,
+    unknown
+  >,
+  'weights by kind of choice',
+)
+
+const clocksExpected = "expected 'independent', 'together' or a bound in milliseconds such as '50ms'"
+const clocks = z
+  .string({ error: clocksExpected })
+  .regex(/^(independent|together|\d+(\.\d+)?ms)$/, { error: clocksExpected })
+
+const isDissector = (value: unknown): value is Dissector =>
+  isObject(value) && isFunction(value.stream) && isFunction(value.datagram)
+const isPort = (key: string) => /^\d+$/.test(key) && portNumber.safeParse(Number(key)).success
+const messages = is<Dissector | Record<number, Dissector>>(
+  value =>
+    isDissector(value) ||
+    (isObject(value) && Object.entries(value).every(([key, of]) => isPort(key) && isDissector(of))),
+  'expected a dissector such as frames.lines(), or dissectors by port',
+)
+
+/** Checks a definition, whose nodes are a record by now, and fills in all that has a default. */
+export const systemSchema = fields(
+  {
+    name: word('expected a name of letters, digits, dots, hyphens and underscores'),
+    nodes,
+    count: z.number().optional(),
+    state: is<Observer>(
+      isFunction,
+      "expected an observer: jsonLines('stdout'), or an async function of a node",
+    ).optional(),
+    clients: z.record(z.string(), client, { error: 'expected the clients by name' }).default({}),
+    properties: z.record(z.string(), property, { error: 'expected the properties by name' }).default({}),
+    faults: faults.prefault({}),
+    overlap: budget.default(1),
+    clocks: clocks.default('independent'),
+    weights: weights.prefault({}),
+    messages: messages.optional(),
+    fingerprint: z
+      .enum(['observed', 'history', 'none'], { error: "expected 'observed', 'history' or 'none'" })
+      .default('observed'),
+    stepLimit: wholeNumber('expected CPU time in milliseconds, at least 1', 1).default(2000),
+  } satisfies Record<keyof SystemDefinition, unknown>,
+  'a definition: { name, nodes, … }',
+)
+
+export type CheckedDefinition = z.output<typeof systemSchema>

@@ -1,0 +1,4 @@
+export type { Property } from './checker/property.ts'
+export * from './harness/config/definition.ts'
+export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'
+export type { Dissector, Frame, StreamReader } from './proxy/dissector.ts'
