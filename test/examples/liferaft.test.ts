@@ -109,8 +109,6 @@ test('of two vote requests in one term that overlap at a node, both are granted'
   process.kill(node.pid, 'SIGCONT')
   expect(await first!.answer()).toMatchObject({ type: 'voted', term, data: { granted: true } })
   expect(await second!.answer()).toMatchObject({ type: 'voted', term, data: { granted: true } })
-  expect(node.states.filter(state => state.term === term && state.votedFor).map(state => state.votedFor)).toEqual([
-    'n1',
-    'n2',
-  ])
+  await node.state(state => state.term === term && state.votedFor === 'n1')
+  await node.state(state => state.term === term && state.votedFor === 'n2')
 })
