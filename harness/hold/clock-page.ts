@@ -1,0 +1,91 @@
+import type { ProcessMemory } from './memory.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+
+/**
+ * A page at a fixed address in every held process: the node's clocks, and the code that answers from them in place of
+ * the vDSO's. A clock read then costs a few nanoseconds and no stop, and moving the clock is one write per process.
+ */
+export const pageAddress = 0x5000_0000_0000
+export const pageSize = 4096
+
+/** 0: realtime, 16: monotonic, as timespecs; 32: a timespec of zero. */
+const clocksLength = 48
+/** A timespec of zero, for waits that must look without waiting. */
+export const zeroTimespec = pageAddress + 32
+const codeOffset = 64
+
+const hex = (text: string) => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
+
+/** Machine code for x86-64, position-independent but for the page's address (`48 b8 … 50 00 00` is movabs rax, page). */
+const replacements: Record<string, Buffer> = {
+  // Clock ids 0, 5, 8, 11 read the realtime clock, 1, 4, 6, 7, 9 the monotonic one; others make the system call.
+  clock_gettime: hex(`
+    83 ff 0b  77 33
+    48 b8 00 00 00 00 00 50 00 00
+    ba 21 09 00 00  0f a3 fa  72 0e
+    ba d2 02 00 00  0f a3 fa  73 15
+    48 83 c0 10
+    48 8b 10  48 89 16
+    48 8b 50 08  48 89 56 08
+    31 c0  c3
+    b8 e4 00 00 00  0f 05  c3`),
+  gettimeofday: hex(`
+    48 85 ff  74 22
+    48 b8 00 00 00 00 00 50 00 00
+    48 8b 10  48 89 17
+    48 8b 40 08  31 d2  b9 e8 03 00 00  48 f7 f1  48 89 47 08
+    48 85 f6  74 07
+    48 c7 06 00 00 00 00
+    31 c0  c3`),
+  time: hex(`
+    48 b8 00 00 00 00 00 50 00 00
+    48 8b 00
+    48 85 ff  74 03
+    48 89 07
+    c3`),
+  // Always CPU 0 of memory node 0.
+  getcpu: hex(`
+    31 c0
+    48 85 ff  74 02  89 07
+    48 85 f6  74 02  89 06
+    c3`),
+  // Asked for its state's size (length -1) it answers ENOSYS: libraries then make the system call.
+  getrandom: hex(`
+    49 83 f8 ff  74 08
+    b8 3e 01 00 00  0f 05  c3
+    48 c7 c0 da ff ff ff  c3`),
+}
+
+const placed = Object.entries(replacements).reduce<{ name: string; code: Buffer; address: number }[]>(
+  (all, [name, code]) => {
+    const last = all.at(-1)
+    const address = last ? Math.ceil((last.address + last.code.length) / 16) * 16 : pageAddress + codeOffset
+    return [...all, { name, code, address }]
+  },
+  [],
+)
+
+/** Where the replacement of a vDSO function stands, by its name without `__vdso_`; undefined for those kept. */
+export const replacementAddress = (name: string): number | undefined =>
+  placed.find(replacement => replacement.name === name)?.address
+
+/** Fills the freshly mapped page. */
+export const writePage = (memory: ProcessMemory, clock: VirtualClock): void => {
+  const page = Buffer.alloc(pageSize)
+  for (const { code, address } of placed) code.copy(page, address - pageAddress)
+  memory.write(pageAddress, page)
+  writeClocks(memory, clock)
+}
+
+const clocks = Buffer.alloc(clocksLength)
+
+/** Shows the process what its node's clock shows. */
+export const writeClocks = (memory: ProcessMemory, clock: VirtualClock): void => {
+  const realtime = clock.show('realtime')
+  const monotonic = clock.show('monotonic')
+  clocks.writeUIntLE(realtime.seconds, 0, 6)
+  clocks.writeUIntLE(realtime.nanoseconds, 8, 6)
+  clocks.writeUIntLE(monotonic.seconds, 16, 6)
+  clocks.writeUIntLE(monotonic.nanoseconds, 24, 6)
+  memory.write(pageAddress, clocks)
+}

@@ -1,0 +1,108 @@
+import { writeClocks } from './clock-page.ts'
+import type { ProcessMemory } from './memory.ts'
+import type { Randomness } from './randomness.ts'
+import { type Nanoseconds, VirtualClock } from './virtual-clock.ts'
+import type { WaitKind } from './waits.ts'
+
+/** Something that happens when the node's clock reaches an instant. */
+export interface Timer {
+  readonly deadline: Nanoseconds
+  /** Called when the clock shows the deadline, or a later instant. */
+  fire(): void
+}
+
+/** How a stopped thread goes on. */
+export interface Resumption {
+  readonly toSyscall: boolean
+  readonly signal: number
+}
+
+/** A wait for a limited time that a thread is in, while the kernel lets it wait for ever. */
+export interface LimitedWait extends Timer {
+  readonly kind: WaitKind
+  /** The number of the call that the program made. */
+  readonly call: number
+  /** What stood in the register of the time-out. */
+  readonly timeout: number
+  /** Set when its time was let come to an end: an interrupted call then returns as timed out. */
+  over: boolean
+}
+
+export class HeldThread {
+  readonly tid: number
+  readonly process: HeldProcess
+  wait: LimitedWait | undefined
+  /** The deadline of a wait that was interrupted and is about to be entered again, with the place of its call. */
+  resumed: { readonly address: number; readonly deadline: Nanoseconds } | undefined
+  /** Set while it is stopped because its node is frozen. */
+  stopped: Resumption | undefined
+  /** Asked to stop by us: an interrupted call is entered again and the program sees nothing of it. */
+  interrupted = false
+  /** Done at its next stop by our interruption. */
+  errand: ((tid: number) => void) | undefined
+  /** In a real sleep of a few milliseconds: it is not idle. */
+  napping = false
+
+  constructor(tid: number, process: HeldProcess) {
+    this.tid = tid
+    this.process = process
+  }
+}
+
+export class HeldProcess {
+  readonly pid: number
+  readonly node: HeldNode
+  memory: ProcessMemory
+  /** The Go runtime's monitor thread sleeps for microseconds to watch the others: those sleeps are real. */
+  isGo = false
+  /** Set once it carries the filter. */
+  isPrepared = false
+  readonly threads = new Set<HeldThread>()
+  /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`. */
+  readonly kernelTimers = new Map<string, Timer>()
+
+  constructor(pid: number, node: HeldNode, memory: ProcessMemory) {
+    this.pid = pid
+    this.node = node
+    this.memory = memory
+  }
+}
+
+/** How a node's first process ended. */
+export type Exit = { readonly code: number } | { readonly signal: number }
+
+/** All processes of a node, with the time and the randomness that they share. */
+export class HeldNode {
+  readonly name: string
+  readonly clock = new VirtualClock()
+  readonly randomness: Randomness
+  readonly processes = new Map<number, HeldProcess>()
+  readonly timers = new Set<Timer>()
+  /** While frozen every thread that stops stays stopped. */
+  frozen = false
+  /** The first process; the others end with it. */
+  pid = 0
+  exit: Exit | undefined
+
+  constructor(name: string, randomness: Randomness) {
+    this.name = name
+    this.randomness = randomness
+  }
+
+  get threads(): HeldThread[] {
+    return [...this.processes.values()].flatMap(process => [...process.threads])
+  }
+
+  /** Deadline of the earliest pending timer, in time elapsed; undefined when none is pending. */
+  earliestDeadline(): Nanoseconds | undefined {
+    let earliest: Nanoseconds | undefined
+    for (const { deadline } of this.timers) if (earliest === undefined || deadline < earliest) earliest = deadline
+    return earliest
+  }
+
+  /** Shows all processes another time. Timers that are due are not fired by this. */
+  moveClock(elapsed: Nanoseconds): void {
+    this.clock.elapsed = elapsed
+    for (const process of this.processes.values()) writeClocks(process.memory, this.clock)
+  }
+}

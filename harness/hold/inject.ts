@@ -1,0 +1,74 @@
+import type { ProcessMemory } from './memory.ts'
+import { cont, event, getSignalMask, Registers, setSignalMask, wait } from './ptrace.ts'
+
+/** syscall; int3 */
+const callAndTrap = Buffer.from([0x0f, 0x05, 0xcc])
+
+/** Runs system calls inside a stopped thread, as if the program had made them. */
+export interface Injector {
+  /** The call's result; negative errno when it failed. */
+  call(number: number, ...args: number[]): number
+  /** Where bytes put into the process's stack can be found by the next call; 16-byte aligned. */
+  put(bytes: Uint8Array): number
+}
+
+const allSignals = Buffer.alloc(8, 0xff)
+
+/**
+ * Borrows a thread that is stopped outside a system call: everything is as before afterwards. Signals wait meanwhile.
+ *
+ * @throws ThreadEnded
+ */
+export const injecting = <Result>(tid: number, memory: ProcessMemory, use: (injector: Injector) => Result): Result => {
+  const before = new Registers()
+  before.load(tid)
+  const address = before.get('rip')
+  const code = memory.read(address, callAndTrap.length)
+  const mask = getSignalMask(tid)
+  setSignalMask(tid, allSignals)
+  memory.write(address, callAndTrap)
+  const result = use(injectorOf(tid, memory, before))
+  memory.write(address, code)
+  setSignalMask(tid, mask)
+  before.store(tid)
+  return result
+}
+
+const argumentNames = ['rdi', 'rsi', 'rdx', 'r10', 'r8', 'r9'] as const
+/** The program may be using this much below its stack pointer. */
+const redZone = 128
+
+const injectorOf = (tid: number, memory: ProcessMemory, before: Registers): Injector => {
+  const registers = new Registers()
+  let free = before.get('rsp') - redZone
+  return {
+    put(bytes) {
+      free = Math.floor((free - bytes.length) / 16) * 16
+      memory.write(free, bytes)
+      return free
+    },
+    call(number, ...values) {
+      registers.copyFrom(before)
+      registers.set('origRax', -1)
+      registers.set('rax', number)
+      for (const [index, name] of argumentNames.entries()) registers.set(name, values[index] ?? 0)
+      registers.store(tid)
+      runToTrap(tid)
+      registers.load(tid)
+      return registers.get('rax')
+    },
+  }
+}
+
+/** Our own calls pass the filter's stops untouched. */
+const runToTrap = (tid: number) => {
+  for (;;) {
+    cont(tid)
+    const change = wait(tid)
+    if (change.kind === 'signal' && change.signal === trapSignal) return
+    if (change.kind === 'event' && change.event === event.seccomp) continue
+    throw new Error(`a call injected into thread ${tid} came to ${JSON.stringify(change)}`)
+  }
+}
+
+const trapSignal = 5

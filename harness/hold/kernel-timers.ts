@@ -1,0 +1,261 @@
+import { readlinkSync } from 'node:fs'
+import { constants } from 'node:os'
+import { check, close, errno, lastErrno, libc } from '../../proxy/libc.ts'
+import type { HeldProcess, HeldThread, Timer } from './held-node.ts'
+import { injecting } from './inject.ts'
+import { sendSignal } from './launch.ts'
+import { interrupt, type Registers } from './ptrace.ts'
+import { type SyscallName, syscallNumber } from './syscall-number.ts'
+import { type Nanoseconds, second } from './virtual-clock.ts'
+import { readTime } from './waits.ts'
+
+/**
+ * Timers that the kernel would keep for a process: setitimer and alarm, timer_create, timerfd. None of them is ever
+ * armed in the kernel; we keep their deadlines and let each go off when its choice is made.
+ */
+
+/** Gives a call its result without its being made. Undefined: let the kernel make it. */
+export type Answer = number | undefined
+
+interface Setting {
+  /** In time elapsed; undefined when it is disarmed. */
+  readonly deadline: Nanoseconds | undefined
+  /** 0: it goes off once. */
+  readonly interval: Nanoseconds
+}
+
+/** One timer of the kernel, kept by us. */
+class KernelTimer implements Timer {
+  deadline: Nanoseconds
+  readonly interval: Nanoseconds
+  readonly #goOff: () => boolean
+  readonly #process: HeldProcess
+  readonly #key: string
+
+  constructor(process: HeldProcess, key: string, setting: Required<Setting>, goOff: () => boolean) {
+    this.deadline = setting.deadline as Nanoseconds
+    this.interval = setting.interval
+    this.#process = process
+    this.#key = key
+    this.#goOff = goOff
+    process.kernelTimers.set(key, this)
+    process.node.timers.add(this)
+  }
+
+  fire(): void {
+    const stands = this.#goOff()
+    if (stands && this.interval > 0) this.deadline += this.interval
+    else disarm(this.#process, this.#key)
+  }
+}
+
+/** Forgets a timer of the process. */
+export const disarm = (process: HeldProcess, key: string): void => {
+  const timer = process.kernelTimers.get(key)
+  if (timer === undefined) return
+  process.kernelTimers.delete(key)
+  process.node.timers.delete(timer)
+}
+
+/** Forgets all timers of a process that ended or runs another program. */
+export const disarmAll = (process: HeldProcess): void => {
+  for (const key of [...process.kernelTimers.keys()]) disarm(process, key)
+}
+
+const current = (process: HeldProcess, key: string): Setting => {
+  const timer = process.kernelTimers.get(key) as KernelTimer | undefined
+  return { deadline: timer?.deadline, interval: timer?.interval ?? 0 }
+}
+
+/** An itimerval or itimerspec: interval, then value; a value of zero disarms. */
+const readSetting = (
+  { memory, node }: HeldProcess,
+  address: number,
+  unit: 'timespec' | 'timeval',
+  isAbsolute = false,
+): Setting => {
+  const interval = durationOf(readTime(memory, address, unit))
+  const value = readTime(memory, address + 16, unit)
+  const { clock } = node
+  if (durationOf(value) === 0) return { deadline: undefined, interval }
+  if (!isAbsolute) return { deadline: clock.elapsed + durationOf(value), interval }
+  const instant = clock.instant(
+    value.seconds >= realtimeFrom ? 'realtime' : 'monotonic',
+    value.seconds,
+    value.nanoseconds,
+  )
+  return { deadline: Math.max(instant, clock.elapsed), interval }
+}
+
+const durationOf = ({ seconds, nanoseconds }: { seconds: number; nanoseconds: number }): Nanoseconds =>
+  seconds * second + nanoseconds
+
+/** A setting does not name its clock; but no machine has been up for so many seconds. */
+const realtimeFrom = 1_000_000_000
+
+const writeSetting = (process: HeldProcess, address: number, unit: 'timespec' | 'timeval', setting: Setting): void => {
+  if (address === 0) return
+  const bytes = Buffer.alloc(32)
+  const left = setting.deadline === undefined ? 0 : Math.max(setting.deadline - process.node.clock.elapsed, 1000)
+  const write = (duration: Nanoseconds, offset: number) => {
+    const fraction = duration % second
+    bytes.writeBigInt64LE(BigInt(Math.floor(duration / second)), offset)
+    bytes.writeBigInt64LE(BigInt(unit === 'timeval' ? Math.floor(fraction / 1000) : fraction), offset + 8)
+  }
+  write(setting.interval, 0)
+  write(left, 16)
+  process.memory.write(address, bytes)
+}
+
+const arm = (process: HeldProcess, key: string, setting: Setting, goOff: () => boolean): void => {
+  disarm(process, key)
+  if (setting.deadline !== undefined) new KernelTimer(process, key, setting as Required<Setting>, goOff)
+}
+
+const realTimeTimer = 0
+const alarmSignal = constants.signals.SIGALRM
+
+const sendAlarm = (process: HeldProcess) => () => sendSignal(process.pid, alarmSignal)
+
+const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
+  // The two others count CPU time.
+  if (registers.get('rdi') !== realTimeTimer) return undefined
+  const before = current(process, 'itimer')
+  const address = registers.get('rsi')
+  if (address !== 0) arm(process, 'itimer', readSetting(process, address, 'timeval'), sendAlarm(process))
+  writeSetting(process, registers.get('rdx'), 'timeval', before)
+  return 0
+}
+
+const getitimer = ({ process }: HeldThread, registers: Registers): Answer => {
+  if (registers.get('rdi') !== realTimeTimer) return undefined
+  writeSetting(process, registers.get('rsi'), 'timeval', current(process, 'itimer'))
+  return 0
+}
+
+const alarm = ({ process }: HeldThread, registers: Registers): Answer => {
+  const { elapsed } = process.node.clock
+  const before = current(process, 'itimer').deadline
+  const seconds = registers.get('rdi')
+  const deadline = seconds === 0 ? undefined : elapsed + seconds * second
+  arm(process, 'itimer', { deadline, interval: 0 }, sendAlarm(process))
+  return before === undefined ? 0 : Math.max(1, Math.round((before - elapsed) / second))
+}
+
+const absoluteFlag = 1
+
+const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => {
+  const id = registers.get('rdi')
+  const key = `timer ${id}`
+  const before = current(process, key)
+  const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
+  const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
+  arm(process, key, setting, () => expireInside(process, id))
+  writeSetting(process, registers.get('r10'), 'timespec', before)
+  return 0
+}
+
+const timerGettime = ({ process }: HeldThread, registers: Registers): Answer => {
+  writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timer ${registers.get('rdi')}`))
+  return 0
+}
+
+/** One nanosecond, once: an itimerspec. */
+const atOnce = Buffer.alloc(32)
+atOnce.writeBigInt64LE(1n, 24)
+
+/** Only the kernel can send the signal as timer_create asked for it, so the process itself lets the timer expire. */
+const expireInside = (process: HeldProcess, id: number): boolean => {
+  const thread = [...process.threads][0]
+  if (thread === undefined) return false
+  thread.interrupted = true
+  thread.errand = tid =>
+    injecting(tid, process.memory, ({ call, put }) => call(syscallNumber.timer_settime, id, 0, put(atOnce), 0))
+  return interrupt(thread.tid)
+}
+
+const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
+const systemCall = libc.func('syscall', 'long', ['long', 'long', 'long', 'long', 'long', 'long'])
+const pidfdGetfdNumber = 438
+const setTimerfd = libc.func('int timerfd_settime(int fd, int flags, void *value, void *old)')
+const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'int'])
+
+const disarmed = Buffer.alloc(32)
+
+/** Our own descriptor of a file that the process has open. */
+const duplicate = (process: HeldProcess, fd: number): number => {
+  const handle = check('pidfd_open', pidfdOpen(process.pid, 0))
+  const copy = Number(systemCall(pidfdGetfdNumber, handle, fd, 0, 0, 0))
+  const failed = copy === -1 ? lastErrno() : 0
+  close(handle)
+  return failed === errno.EBADF ? -1 : check('pidfd_getfd', copy)
+}
+
+const waitReadable = (fd: number) => {
+  const request = Buffer.alloc(8)
+  request.writeInt32LE(fd, 0)
+  request.writeInt16LE(1, 4)
+  pollDescriptors(request, 1, 100)
+}
+
+const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer => {
+  const fd = registers.get('rdi') | 0
+  const own = duplicate(process, fd)
+  if (own === -1) return undefined
+  const key = `timerfd ${fd}`
+  const before = current(process, key)
+  const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
+  const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
+  // Forgets expirations that were not read, as setting it does.
+  if (setTimerfd(own, 0, disarmed, null) === -1) {
+    close(own)
+    return undefined
+  }
+  close(own)
+  arm(process, key, setting, () => expireTimerfd(process, fd))
+  writeSetting(process, registers.get('r10'), 'timespec', before)
+  return 0
+}
+
+const timerfdGettime = ({ process }: HeldThread, registers: Registers): Answer => {
+  writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timerfd ${registers.get('rdi') | 0}`))
+  return 0
+}
+
+/** Lets it expire at once; false when the process has closed it. */
+const expireTimerfd = (process: HeldProcess, fd: number): boolean => {
+  const own = duplicate(process, fd)
+  if (own === -1) return false
+  const done = setTimerfd(own, 0, atOnce, null) === 0
+  if (done) waitReadable(own)
+  close(own)
+  return done
+}
+
+/** Forgets the timers whose descriptor was closed. */
+export const sweepTimerfds = (process: HeldProcess): void => {
+  for (const key of process.kernelTimers.keys()) {
+    if (key.startsWith('timerfd ') && !isTimerfd(process, key.slice(8))) disarm(process, key)
+  }
+}
+
+const isTimerfd = (process: HeldProcess, fd: string): boolean => {
+  try {
+    return readlinkSync(`/proc/${process.pid}/fd/${fd}`) === 'anon_inode:[timerfd]'
+  } catch {
+    return false
+  }
+}
+
+type Handler = (thread: HeldThread, registers: Registers) => Answer
+
+/** What is done in place of each call. */
+export const timerCalls: Partial<Record<SyscallName, Handler>> = {
+  setitimer,
+  getitimer,
+  alarm,
+  timer_settime: timerSettime,
+  timer_gettime: timerGettime,
+  timerfd_settime: timerfdSettime,
+  timerfd_gettime: timerfdGettime,
+}

@@ -1,0 +1,80 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { SystemError } from '../../proxy/libc.ts'
+import { pageAddress, pageSize, writePage } from './clock-page.ts'
+import { filterProgram } from './filter.ts'
+import type { HeldThread } from './held-node.ts'
+import { type Injector, injecting } from './inject.ts'
+import { ProcessMemory } from './memory.ts'
+import { contToSyscall, wait } from './ptrace.ts'
+import { syscallNumber } from './syscall-number.ts'
+import { patchVdso, seedStart } from './vdso.ts'
+
+const setNoNewPrivileges = 38
+const filterMode = 1
+const readWriteExecute = 7
+const privateAnonymousFixed = 0x02 | 0x20 | 0x100000
+
+/**
+ * Makes a program that has just been exec'd ours, before its first instruction: the filter, the clock page, the
+ * patched vDSO, the bytes that libraries seed themselves with. A node's first program also gets its own `/proc`.
+ */
+export const prepare = (thread: HeldThread, isFirst: boolean): void => {
+  const { tid, process } = thread
+  reachExit(tid)
+  process.memory.close()
+  process.memory = new ProcessMemory(process.pid)
+  process.isGo = isGoProgram(process.pid)
+  injecting(tid, process.memory, injector => {
+    if (isFirst) {
+      mountProc(injector)
+      installFilter(injector)
+    }
+    mapPage(injector)
+  })
+  writePage(process.memory, process.node.clock)
+  patchVdso(process.pid, process.memory)
+  seedStart(process.pid, process.memory, process.node.randomness.bytes(16))
+}
+
+/** The exec's own result is still to be written: it would fall on registers that we borrow. */
+const reachExit = (tid: number) => {
+  contToSyscall(tid)
+  const change = wait(tid)
+  if (change.kind !== 'syscall') throw new Error(`after its exec, thread ${tid} changed to ${JSON.stringify(change)}`)
+}
+
+const succeed = (call: string, result: number): number => {
+  if (result < 0) throw new SystemError(`${call} inside the process`, -result)
+  return result
+}
+
+const cString = (text: string) => Buffer.from(`${text}\0`)
+
+const mountProc = ({ call, put }: Injector) => {
+  const type = put(cString('proc'))
+  const target = put(cString('/proc'))
+  succeed('mount /proc', call(syscallNumber.mount, type, target, type, 0, 0))
+}
+
+const installFilter = ({ call, put }: Injector) => {
+  const program = put(filterProgram)
+  const header = Buffer.alloc(16)
+  header.writeUInt16LE(filterProgram.length / 8, 0)
+  header.writeBigUInt64LE(BigInt(program), 8)
+  succeed('prctl(NO_NEW_PRIVS)', call(syscallNumber.prctl, setNoNewPrivileges, 1, 0, 0, 0))
+  succeed('seccomp', call(syscallNumber.seccomp, filterMode, 0, put(header)))
+}
+
+const mapPage = ({ call }: Injector) => {
+  const mapped = call(syscallNumber.mmap, pageAddress, pageSize, readWriteExecute, privateAnonymousFixed, -1, 0)
+  succeed('mmap of the clock page', mapped)
+}
+
+/** A Go program carries an ELF note of owner `Go` and type 4, its build id, near its beginning. */
+const isGoProgram = (pid: number): boolean => {
+  const head = Buffer.alloc(8192)
+  const executable = openSync(`/proc/${pid}/exe`, 'r')
+  readSync(executable, head, 0, head.length, 0)
+  closeSync(executable)
+  return head.includes(Buffer.from('04000000476f0000', 'hex'))
+}

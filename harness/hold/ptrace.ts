@@ -1,0 +1,168 @@
+import { check, libc } from '../../proxy/libc.ts'
+
+/** ptrace(2) and wait4(2), as far as holding a process needs them. All calls belong to the thread that seized. */
+
+const ptraceNumber = libc.func('long ptrace(long request, int tid, intptr_t address, intptr_t data)')
+const ptraceBuffer = libc.func('ptrace', 'long', ['long', 'int', 'intptr_t', 'void *'])
+const wait4 = libc.func('int wait4(int pid, void *status, int options, void *usage)')
+
+const request = {
+  cont: 7,
+  detach: 17,
+  getRegisters: 12,
+  setRegisters: 13,
+  syscall: 24,
+  getEventMessage: 0x4201,
+  seize: 0x4206,
+  interrupt: 0x4207,
+  listen: 0x4208,
+  getSignalMask: 0x420a,
+  setSignalMask: 0x420b,
+} as const
+
+const option = {
+  sysgood: 0x01,
+  fork: 0x02,
+  vfork: 0x04,
+  clone: 0x08,
+  exec: 0x10,
+  seccomp: 0x80,
+  exitKill: 0x100000,
+} as const
+
+/** Follow every child and thread, report exec and filtered system calls, and die with the tracer. */
+const options =
+  option.sysgood | option.fork | option.vfork | option.clone | option.exec | option.seccomp | option.exitKill
+
+export const event = { fork: 1, vfork: 2, clone: 3, vforkDone: 5, exec: 4, seccomp: 7, stop: 128 } as const
+
+export const seize = (tid: number) => check('ptrace(SEIZE)', ptraceNumber(request.seize, tid, 0, options))
+
+/**
+ * Requests that resume or interrupt return false when the thread has died meanwhile (ESRCH): its end is then reported
+ * by `wait`.
+ */
+const resume = (what: number, tid: number, signal: number) => ptraceNumber(what, tid, 0, signal) !== -1
+
+export const cont = (tid: number, signal = 0) => resume(request.cont, tid, signal)
+/** Resumes until the next entry to or exit from a system call. */
+export const contToSyscall = (tid: number, signal = 0) => resume(request.syscall, tid, signal)
+export const interrupt = (tid: number) => resume(request.interrupt, tid, 0)
+/** Leaves a group-stopped thread stopped, but lets it be woken by SIGCONT. */
+export const listen = (tid: number) => resume(request.listen, tid, 0)
+export const detach = (tid: number, signal = 0) => resume(request.detach, tid, signal)
+
+const eventMessage = Buffer.alloc(8)
+/** What came with an event: the new thread's id for fork, vfork and clone; the former id for exec. */
+export const getEventMessage = (tid: number) => {
+  check('ptrace(GETEVENTMSG)', ptraceBuffer(request.getEventMessage, tid, 0, eventMessage))
+  return Number(eventMessage.readBigUInt64LE())
+}
+
+const maskLength = 8
+
+/** The signals that a stopped thread blocks. */
+export const getSignalMask = (tid: number): Buffer => {
+  const mask = Buffer.alloc(maskLength)
+  check('ptrace(GETSIGMASK)', ptraceBuffer(request.getSignalMask, tid, maskLength, mask))
+  return mask
+}
+
+export const setSignalMask = (tid: number, mask: Buffer): void => {
+  check('ptrace(SETSIGMASK)', ptraceBuffer(request.setSignalMask, tid, maskLength, mask))
+}
+
+/** Positions in `struct user_regs_struct` of x86-64. */
+const order = [
+  'r15', 'r14', 'r13', 'r12', 'rbp', 'rbx', 'r11', 'r10', 'r9', 'r8', 'rax', 'rcx', 'rdx', 'rsi', 'rdi', 'origRax', 'rip',
+  'cs', 'eflags', 'rsp', 'ss', 'fsBase', 'gsBase', 'ds', 'es', 'fs', 'gs',
+] as const // biome-ignore format: one row of the manual
+
+export type RegisterName = (typeof order)[number]
+const position = Object.fromEntries(order.map((name, index) => [name, index])) as Record<RegisterName, number>
+
+/** The registers of one stopped thread. Values are signed; addresses and arguments fit a double. */
+export class Registers {
+  readonly #bytes = new ArrayBuffer(order.length * 8)
+  readonly #low = new Uint32Array(this.#bytes)
+  readonly #high = new Int32Array(this.#bytes)
+  readonly #buffer = Buffer.from(this.#bytes)
+
+  /** False when the thread has died meanwhile. */
+  load(tid: number): boolean {
+    return ptraceBuffer(request.getRegisters, tid, 0, this.#buffer) !== -1
+  }
+
+  store(tid: number): boolean {
+    return ptraceBuffer(request.setRegisters, tid, 0, this.#buffer) !== -1
+  }
+
+  get(name: RegisterName): number {
+    const index = position[name] * 2
+    return (this.#high[index + 1] as number) * 0x1_0000_0000 + (this.#low[index] as number)
+  }
+
+  set(name: RegisterName, value: number): void {
+    const index = position[name] * 2
+    this.#low[index] = value % 0x1_0000_0000 < 0 ? (value % 0x1_0000_0000) + 0x1_0000_0000 : value % 0x1_0000_0000
+    this.#high[index + 1] = Math.floor(value / 0x1_0000_0000)
+  }
+
+  copyFrom(other: Registers): void {
+    other.#buffer.copy(this.#buffer)
+  }
+}
+
+const anyChild = -1
+const noHang = 1
+const all = 0x40000000
+const ownThreadOnly = 0x20000000
+
+/** What `wait` found out about a thread. */
+export type Change =
+  | { readonly tid: number; readonly kind: 'exited'; readonly code: number }
+  | { readonly tid: number; readonly kind: 'killed'; readonly signal: number }
+  | { readonly tid: number; readonly kind: 'syscall' }
+  | { readonly tid: number; readonly kind: 'event'; readonly event: number; readonly signal: number }
+  | { readonly tid: number; readonly kind: 'signal'; readonly signal: number }
+
+const status = Buffer.alloc(4)
+
+/** The next change of a traced thread (or of this one), or undefined when there is none now. */
+export const poll = (tid = anyChild): Change | undefined => {
+  const found = wait4(tid, status, noHang | all | ownThreadOnly, null)
+  return found > 0 ? decode(found, status.readUInt32LE()) : undefined
+}
+
+/** Thrown where a thread was to be stopped and has died instead. */
+export class ThreadEnded extends Error {
+  override readonly name = 'ThreadEnded'
+  readonly change: Change
+
+  constructor(change: Change) {
+    super(`thread ${change.tid} ended while it was being held`)
+    this.change = change
+  }
+}
+
+/**
+ * Blocks until this thread stops.
+ *
+ * @throws ThreadEnded
+ */
+export const wait = (tid: number): Change => {
+  const found = check('wait4', wait4(tid, status, all | ownThreadOnly, null))
+  const change = decode(found, status.readUInt32LE())
+  if (change.kind === 'exited' || change.kind === 'killed') throw new ThreadEnded(change)
+  return change
+}
+
+const decode = (tid: number, word: number): Change => {
+  if ((word & 0x7f) === 0) return { tid, kind: 'exited', code: (word >> 8) & 0xff }
+  if ((word & 0xff) !== 0x7f) return { tid, kind: 'killed', signal: word & 0x7f }
+  const signal = (word >> 8) & 0xff
+  const what = word >>> 16
+  if (what !== 0) return { tid, kind: 'event', event: what, signal }
+  if (signal === (5 | 0x80)) return { tid, kind: 'syscall' }
+  return { tid, kind: 'signal', signal }
+}

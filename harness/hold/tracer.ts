@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs'
+import { enterCall, exitCall, interruptedResults } from './filtered.ts'
+import { type HeldNode, HeldProcess, HeldThread, type Resumption } from './held-node.ts'
+import { disarmAll } from './kernel-timers.ts'
+import { ProcessMemory } from './memory.ts'
+import { prepare } from './prepare.ts'
+import {
+  type Change,
+  cont,
+  contToSyscall,
+  event,
+  getEventMessage,
+  interrupt,
+  listen,
+  poll,
+  Registers,
+  seize,
+  ThreadEnded,
+} from './ptrace.ts'
+
+const trapSignal = 5
+/** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
+const stopSignals = [19, 20, 21, 22]
+
+/**
+ * Holds processes: follows every one of their threads and children, and treats what the filter stops. One for each
+ * cell, on the cell's thread; nothing happens but in `poll`.
+ */
+export class Tracer {
+  readonly #threads = new Map<number, HeldThread>()
+  /** First stops of children that came before their parent's report. */
+  readonly #early = new Set<number>()
+  readonly #registers = new Registers()
+
+  /** Takes hold of a launched process that waits to be released. */
+  hold(node: HeldNode, pid: number): void {
+    seize(pid)
+    node.pid = pid
+    this.#addThread(this.#addProcess(pid, node), pid)
+  }
+
+  /** Treats all that has happened; true if anything had. */
+  poll(): boolean {
+    let happened = false
+    for (let change = poll(); change !== undefined; change = poll()) {
+      happened = true
+      this.#treat(change)
+    }
+    return happened
+  }
+
+  /** Stops every thread of the node where it is; the program sees nothing of it. */
+  freeze(node: HeldNode): void {
+    node.frozen = true
+    for (const thread of node.threads) {
+      thread.interrupted = true
+      interrupt(thread.tid)
+    }
+    while (node.threads.some(thread => thread.stopped === undefined)) this.poll()
+  }
+
+  thaw(node: HeldNode): void {
+    node.frozen = false
+    for (const thread of node.threads) {
+      const { stopped } = thread
+      thread.stopped = undefined
+      if (stopped) this.#resume(thread, stopped)
+    }
+  }
+
+  #treat(change: Change): void {
+    const thread = this.#threads.get(change.tid)
+    if (thread === undefined) {
+      if (change.kind === 'event') this.#early.add(change.tid)
+      return
+    }
+    switch (change.kind) {
+      case 'exited':
+        return this.#end(thread, { code: change.code })
+      case 'killed':
+        return this.#end(thread, { signal: change.signal })
+      case 'syscall':
+        return this.#exitCall(thread)
+      case 'signal':
+        return this.#resume(thread, { toSyscall: false, signal: change.signal })
+      case 'event':
+        return this.#treatEvent(thread, change.event, change.signal)
+    }
+  }
+
+  #treatEvent(thread: HeldThread, what: number, signal: number): void {
+    switch (what) {
+      case event.fork:
+      case event.vfork:
+      case event.clone:
+        this.#adopt(thread, getEventMessage(thread.tid))
+        return this.#goOn(thread)
+      case event.exec:
+        return this.#exec(thread)
+      case event.seccomp:
+        return this.#enterCall(thread)
+      case event.stop:
+        return this.#stop(thread, signal)
+      default:
+        return this.#goOn(thread)
+    }
+  }
+
+  #enterCall(thread: HeldThread): void {
+    if (!this.#registers.load(thread.tid)) return
+    const treatment = enterCall(thread, this.#registers)
+    this.#registers.store(thread.tid)
+    this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+  }
+
+  #exitCall(thread: HeldThread): void {
+    if (!this.#registers.load(thread.tid)) return
+    exitCall(thread, this.#registers)
+    this.#registers.store(thread.tid)
+    this.#goOn(thread)
+  }
+
+  /** Our own interruption, the first stop of a new thread, or a stop that a signal asked for. */
+  #stop(thread: HeldThread, signal: number): void {
+    if (stopSignals.includes(signal)) {
+      listen(thread.tid)
+      return
+    }
+    if (signal === trapSignal && thread.interrupted) this.#finishInterruption(thread)
+    this.#goOn(thread)
+  }
+
+  #finishInterruption(thread: HeldThread): void {
+    thread.interrupted = false
+    if (!this.#registers.load(thread.tid)) return
+    enterAgain(this.#registers)
+    this.#registers.store(thread.tid)
+    thread.errand?.(thread.tid)
+    thread.errand = undefined
+  }
+
+  #exec(thread: HeldThread): void {
+    const { process } = thread
+    // The other threads have died, and the one that called exec bears the process's id from now on.
+    for (const former of process.threads) this.#forget(former)
+    disarmAll(process)
+    const leader = this.#addThread(process, process.pid)
+    const isFirst = process.pid === process.node.pid && !process.isPrepared
+    process.isPrepared = true
+    try {
+      prepare(leader, isFirst)
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw error
+      this.#treat(error.change)
+      return
+    }
+    this.#goOn(leader)
+  }
+
+  #adopt(parent: HeldThread, tid: number): void {
+    const group = threadGroupOf(tid)
+    if (group === undefined) return
+    const { node } = parent.process
+    const process = node.processes.get(group) ?? this.#addProcess(group, node)
+    process.isGo ||= parent.process.isGo
+    const thread = this.#addThread(process, tid)
+    if (this.#early.delete(tid)) this.#goOn(thread)
+  }
+
+  #addProcess(pid: number, node: HeldNode): HeldProcess {
+    const process = new HeldProcess(pid, node, new ProcessMemory(pid))
+    node.processes.set(pid, process)
+    return process
+  }
+
+  #addThread(process: HeldProcess, tid: number): HeldThread {
+    const thread = new HeldThread(tid, process)
+    process.threads.add(thread)
+    this.#threads.set(tid, thread)
+    return thread
+  }
+
+  #forget(thread: HeldThread): void {
+    this.#threads.delete(thread.tid)
+    thread.process.threads.delete(thread)
+    if (thread.wait) thread.process.node.timers.delete(thread.wait)
+  }
+
+  #end(thread: HeldThread, exit: { code: number } | { signal: number }): void {
+    const { process } = thread
+    this.#forget(thread)
+    if (process.threads.size > 0) return
+    disarmAll(process)
+    process.memory.close()
+    process.node.processes.delete(process.pid)
+    if (process.pid === process.node.pid) process.node.exit = exit
+  }
+
+  #goOn(thread: HeldThread): void {
+    this.#resume(thread, { toSyscall: false, signal: 0 })
+  }
+
+  #resume(thread: HeldThread, how: Resumption): void {
+    if (thread.process.node.frozen) thread.stopped = how
+    else if (how.toSyscall) contToSyscall(thread.tid, how.signal)
+    else cont(thread.tid, how.signal)
+  }
+}
+
+/** An interrupted call is made again, so that the program never learns of our interruption. */
+const enterAgain = (registers: Registers) => {
+  const call = registers.get('origRax')
+  if (call < 0 || !interruptedResults.has(registers.get('rax'))) return
+  registers.set('rip', registers.get('rip') - syscallLength)
+  registers.set('rax', call)
+  registers.set('origRax', -1)
+}
+
+const syscallLength = 2
+
+/** The process that a thread belongs to; undefined when it is gone. */
+const threadGroupOf = (tid: number): number | undefined => {
+  try {
+    const line = /^Tgid:\s*(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'utf8'))
+    return line ? Number(line[1]) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,37 @@
+/** All durations and instants in nanoseconds, as doubles: exact up to 104 days. */
+export type Nanoseconds = number
+
+export const second = 1_000_000_000
+export const millisecond = 1_000_000
+
+/** An instant further away than this is taken for never: it could not be counted exactly. */
+export const never: Nanoseconds = 90 * 24 * 3600 * second
+
+/** What a node's clocks show when it is created: 2026-01-01T00:00:00Z, on a machine that was booted 1,000 s before. */
+const start = { realtime: Date.UTC(2026, 0, 1) / 1000, monotonic: 1000 } as const
+
+export type ClockName = keyof typeof start
+
+/** Which of the two a clock id of clock_gettime(2) follows, or undefined for clocks of CPU time and of devices. */
+export const clockNamed = (id: number): ClockName | undefined => {
+  if (id === 0 || id === 5 || id === 8 || id === 11) return 'realtime'
+  if (id === 1 || id === 4 || id === 6 || id === 7 || id === 9) return 'monotonic'
+  return undefined
+}
+
+/** A node's time. It stands still until something moves it. */
+export class VirtualClock {
+  /** Since the node was created. */
+  elapsed: Nanoseconds = 0
+
+  /** The instant, in time elapsed, that an absolute time of one of the clocks names. */
+  instant(clock: ClockName, seconds: number, nanoseconds: number): Nanoseconds {
+    return Math.min((seconds - start[clock]) * second + nanoseconds, never)
+  }
+
+  /** Whole seconds and remaining nanoseconds that the clock shows now. */
+  show(clock: ClockName): { seconds: number; nanoseconds: number } {
+    const seconds = Math.floor(this.elapsed / second)
+    return { seconds: start[clock] + seconds, nanoseconds: this.elapsed - seconds * second }
+  }
+}

@@ -1,0 +1,109 @@
+import type { ProcessMemory } from './memory.ts'
+import type { RegisterName, Registers } from './ptrace.ts'
+import { type SyscallName, syscallNumber } from './syscall-number.ts'
+import {
+  type ClockName,
+  clockNamed,
+  millisecond,
+  type Nanoseconds,
+  never,
+  second,
+  type VirtualClock,
+} from './virtual-clock.ts'
+
+/**
+ * The system calls that wait for a limited time. The held process waits for ever instead; the end of its time is an
+ * event that a choice lets happen.
+ */
+export interface WaitKind {
+  /** The register that holds the time-out. */
+  readonly timeout: RegisterName
+  readonly unit: 'milliseconds' | 'timespec' | 'timeval'
+  /** The clock of an absolute time-out; undefined where it is a duration. */
+  readonly until?: (registers: Registers) => ClockName | undefined
+  /** What the call returns when its time is over. */
+  readonly timedOut: number
+  /** The call that waits for ever in its place, where no argument of its own says so. */
+  readonly forever?: number
+  /** Registers that point to sets of descriptors, emptied when the time is over. */
+  readonly sets?: readonly RegisterName[]
+  /** The register that points to where an interrupted wait stores the time that was left. */
+  readonly remaining?: RegisterName
+}
+
+const tryAgain = -11
+const timedOut = -110
+
+const futexUntil = (registers: Registers): ClockName | undefined => {
+  const operation = registers.get('rsi')
+  const plain = operation & 127
+  if (plain === 0) return undefined
+  return plain === 6 || (operation & 256) !== 0 ? 'realtime' : 'monotonic'
+}
+
+const absoluteFlag = 1
+
+const kinds: Partial<Record<SyscallName, WaitKind>> = {
+  epoll_wait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
+  epoll_pwait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
+  epoll_pwait2: { timeout: 'r10', unit: 'timespec', timedOut: 0 },
+  poll: { timeout: 'rdx', unit: 'milliseconds', timedOut: 0 },
+  ppoll: { timeout: 'rdx', unit: 'timespec', timedOut: 0 },
+  select: { timeout: 'r8', unit: 'timeval', timedOut: 0, sets: ['rsi', 'rdx', 'r10'] },
+  pselect6: { timeout: 'r8', unit: 'timespec', timedOut: 0, sets: ['rsi', 'rdx', 'r10'] },
+  nanosleep: { timeout: 'rdi', unit: 'timespec', timedOut: 0, forever: syscallNumber.pause, remaining: 'rsi' },
+  clock_nanosleep: {
+    timeout: 'rdx',
+    unit: 'timespec',
+    until: registers => (registers.get('rsi') & absoluteFlag ? clockNamed(registers.get('rdi')) : undefined),
+    timedOut: 0,
+    forever: syscallNumber.pause,
+    remaining: 'r10',
+  },
+  futex: { timeout: 'r10', unit: 'timespec', until: futexUntil, timedOut },
+  futex_waitv: { timeout: 'r10', unit: 'timespec', until: registers => clockNamed(registers.get('r8')), timedOut },
+  rt_sigtimedwait: { timeout: 'rdx', unit: 'timespec', timedOut: tryAgain },
+  semtimedop: { timeout: 'r10', unit: 'timespec', timedOut: tryAgain },
+  mq_timedsend: { timeout: 'r8', unit: 'timespec', until: () => 'realtime', timedOut },
+  mq_timedreceive: { timeout: 'r8', unit: 'timespec', until: () => 'realtime', timedOut },
+  io_getevents: { timeout: 'r8', unit: 'timespec', timedOut: 0 },
+  recvmmsg: { timeout: 'r8', unit: 'timespec', timedOut: tryAgain },
+}
+
+const byNumber = new Map<number, WaitKind>(
+  Object.entries(kinds).map(([name, kind]) => [syscallNumber[name as SyscallName], kind as WaitKind]),
+)
+
+export const waitKind = (number: number): WaitKind | undefined => byNumber.get(number)
+
+/** A `struct timespec` or `timeval` in the process's memory. */
+export const readTime = (memory: ProcessMemory, address: number, unit: 'timespec' | 'timeval') => {
+  const bytes = memory.read(address, 16)
+  const fraction = Number(bytes.readBigInt64LE(8))
+  return { seconds: Number(bytes.readBigInt64LE(0)), nanoseconds: unit === 'timeval' ? fraction * 1000 : fraction }
+}
+
+/** When the wait that the thread is about to begin ends; it may lie in the past. */
+export const deadlineOf = (
+  kind: WaitKind,
+  registers: Registers,
+  memory: ProcessMemory,
+  clock: VirtualClock,
+): Nanoseconds => {
+  const timeout = registers.get(kind.timeout)
+  // An int: the upper half of its register means nothing.
+  if (kind.unit === 'milliseconds') return Math.min(clock.elapsed + (timeout | 0) * millisecond, never)
+  const { seconds, nanoseconds } = readTime(memory, timeout, kind.unit)
+  const until = kind.until?.(registers)
+  if (until !== undefined) return clock.instant(until, seconds, nanoseconds)
+  return Math.min(clock.elapsed + seconds * second + nanoseconds, never)
+}
+
+/** Empties the sets of a select whose time is over. */
+export const emptySets = (kind: WaitKind, registers: Registers, memory: ProcessMemory): void => {
+  const length = Math.ceil(registers.get('rdi') / 64) * 8
+  for (const name of kind.sets ?? []) {
+    const address = registers.get(name)
+    if (address !== 0) memory.write(address, Buffer.alloc(length))
+  }
+}
