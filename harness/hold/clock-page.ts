@@ -56,14 +56,17 @@ const replacements: Record<string, Buffer> = {
     48 c7 c0 da ff ff ff  c3`),
 }
 
-const placed = Object.entries(replacements).reduce<{ name: string; code: Buffer; address: number }[]>(
-  (all, [name, code]) => {
-    const last = all.at(-1)
-    const address = last ? Math.ceil((last.address + last.code.length) / 16) * 16 : pageAddress + codeOffset
-    return [...all, { name, code, address }]
-  },
-  [],
-)
+/** The replacements one after the other, each at a multiple of 16. */
+const place = () => {
+  let free = pageAddress + codeOffset
+  return Object.entries(replacements).map(([name, code]) => {
+    const address = free
+    free += Math.ceil(code.length / 16) * 16
+    return { name, code, address }
+  })
+}
+
+const placed = place()
 
 /** Where the replacement of a vDSO function stands, by its name without `__vdso_`; undefined for those kept. */
 export const replacementAddress = (name: string): number | undefined =>

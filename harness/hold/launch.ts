@@ -135,14 +135,14 @@ const applyMounts = (plan: MountPlan) => {
 }
 
 const mountOverlay = ({ directory, upper, work }: Overlay) => {
-  const layers = `lowerdir=${escape(directory)},upperdir=${escape(upper)},workdir=${escape(work)}`
+  const layers = `lowerdir=${escaped(directory)},upperdir=${escaped(upper)},workdir=${escaped(work)}`
   // Attributes that only root may write serve first, those of users in a user namespace.
   if (mount('overlay', directory, 'overlay', 0, layers) === 0) return
   check(`mount overlay ${directory}`, mount('overlay', directory, 'overlay', 0, `userxattr,${layers}`))
 }
 
 /** Overlay's options are separated by commas, its lower directories by colons. */
-const escape = (path: string) => path.replaceAll(/[\\,:]/g, '\\$&')
+const escaped = (path: string) => path.replaceAll(/[\\,:]/g, '\\$&')
 
 const spawn = (plan: Launch, gate: number): number => {
   const actions = Buffer.alloc(256)

@@ -2,12 +2,12 @@ import type { Choice, Finding, System } from '../../../checker/system.ts'
 
 /** A choice of a model, with the state that it leads to. */
 export interface Transition<State> extends Choice {
-  readonly next: State
+  readonly next: () => State
   readonly findings?: readonly Finding[]
 }
 
 export interface ModelOptions {
-  /** Without it every state has its own; `false`: no fingerprints. */
+  /** Each state has its own unless `false`: then none has. */
   readonly fingerprints?: boolean
   readonly checkpoints?: boolean
 }
@@ -49,7 +49,7 @@ export class Model<State> implements System<State> {
   async execute(choice: Choice) {
     const transition = this.enabled().find(each => each.label === choice.label)
     if (!transition) throw new Error(`not enabled: ${choice.label}`)
-    this.#state = transition.next
+    this.#state = transition.next()
     this.#broken = (transition.findings ?? []).length > 0
     return { choice, findings: transition.findings ?? [] }
   }

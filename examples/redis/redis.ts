@@ -1,0 +1,71 @@
+import type { Duplex } from 'node:stream'
+
+/** What a command is answered with: a string, a number, nothing, or a list of these. */
+export type Reply = string | number | null | Reply[]
+
+/** Where a connection to a Redis server can be opened. */
+export interface Server {
+  tcp(port: number): Duplex
+}
+
+/** Sends one command over a connection of its own. Rejects with what the server says where that is an error. */
+export const redis = async (server: Server, ...command: readonly string[]): Promise<Reply> => {
+  const connection = server.tcp(6379)
+  try {
+    connection.write(encode(command))
+    let received = ''
+    for await (const chunk of connection) {
+      received += chunk.toString('latin1')
+      const parsed = parse(received, 0)
+      if (!parsed) continue
+      if (parsed.error) throw new Error(`${command.join(' ')}: ${parsed.error}`)
+      return parsed.reply
+    }
+    throw new Error(`${command.join(' ')}: the server closed the connection before its reply was whole`)
+  } finally {
+    connection.destroy()
+  }
+}
+
+const encode = (command: readonly string[]) =>
+  `*${command.length}\r\n${command.map(word => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
+
+/** A reply of the protocol RESP2 and where it ends; `undefined` while it is not whole. */
+const parse = (text: string, start: number): { reply: Reply; end: number; error?: string } | undefined => {
+  const lineEnd = text.indexOf('\r\n', start)
+  if (lineEnd < 0) return undefined
+  const line = text.slice(start + 1, lineEnd)
+  const end = lineEnd + 2
+  switch (text[start]) {
+    case '+':
+      return { reply: line, end }
+    case ':':
+      return { reply: Number(line), end }
+    case '-':
+      return { reply: null, end, error: line }
+    case '$':
+      return parseBulk(text, end, Number(line))
+    case '*':
+      return parseList(text, end, Number(line))
+    default:
+      throw new Error(`expected a reply of RESP2, found ${JSON.stringify(text.slice(start, start + 40))}`)
+  }
+}
+
+const parseBulk = (text: string, start: number, length: number) => {
+  if (length < 0) return { reply: null, end: start }
+  const end = start + length + 2
+  return text.length < end ? undefined : { reply: text.slice(start, end - 2), end }
+}
+
+const parseList = (text: string, start: number, length: number) => {
+  const reply: Reply[] = []
+  let end = start
+  while (reply.length < length) {
+    const item = parse(text, end)
+    if (!item) return undefined
+    reply.push(item.reply)
+    end = item.end
+  }
+  return { reply, end }
+}

@@ -1,0 +1,129 @@
+/**
+ * A TCP connection between two nodes, cut in the middle: each node speaks to a `Side` of ours, and what it sends is
+ * held here until it is delivered to the other.
+ */
+import type { Dissector, Frame, StreamReader } from './dissector.ts'
+import type { Message } from './message.ts'
+import type { Side } from './tcp.ts'
+
+export interface Connection {
+  readonly opener: End
+  readonly listener: End
+  /** The n-th that `opener.host` opened to `listener.host`, from 1. */
+  readonly number: number
+  /** The listener's. */
+  readonly port: number
+  /** The opener's, as the listener sees it. */
+  readonly shownPort: number
+}
+
+/** One end, and what it sent. */
+export interface End {
+  readonly host: string
+  readonly connection: Connection
+  /** What the host's kernel has of the connection; undefined before it was asked, and when it has nothing any more. */
+  side: Side | undefined
+  /** Sent in this step, in order; not a message yet. */
+  carried: Carried[]
+  /** Sent in earlier steps and not delivered. Only the first may be. */
+  queue: Message[]
+  /** Cuts what is sent into frames. */
+  reader: StreamReader | undefined
+  /** Nothing that this end sends can arrive any more: the other end reset the connection, or it did so itself. */
+  isMuted: boolean
+}
+
+/** Bytes, or an event; `lost`: the host went down, and its peer sees nothing. */
+export type Carried = Buffer | 'accept' | 'refuse' | 'close' | 'abort' | 'lost'
+
+/** An open connection, as a reader knows it. */
+export interface OpenConnection {
+  readonly opener: string
+  readonly listener: string
+  readonly port: number
+  readonly number: number
+  /** `n1→n2 connection 2 :7000` */
+  readonly label: string
+}
+
+export const createConnection = (
+  { opener, listener, ...rest }: { opener: string; listener: string; number: number; port: number; shownPort: number },
+  dissector: Dissector | undefined,
+): Connection => {
+  const connection = { ...rest } as { -readonly [Key in keyof Connection]: Connection[Key] }
+  connection.opener = createEnd(opener, connection, dissector?.stream('forward'))
+  connection.listener = createEnd(listener, connection, dissector?.stream('backward'))
+  return connection
+}
+
+const createEnd = (host: string, connection: Connection, reader: StreamReader | undefined): End => ({
+  host,
+  connection,
+  side: undefined,
+  carried: [],
+  queue: [],
+  reader,
+  isMuted: false,
+})
+
+export const otherEnd = (end: End): End =>
+  end === end.connection.opener ? end.connection.listener : end.connection.opener
+
+export const endsOf = ({ opener, listener }: Connection): readonly [End, End] => [opener, listener]
+
+export const describeConnection = ({ opener, listener, port, number }: Connection): OpenConnection => {
+  const label = `${opener.host}→${listener.host} connection ${number} :${port}`
+  return { opener: opener.host, listener: listener.host, port, number, label }
+}
+
+export const isOpen = ({ opener, listener }: Connection): boolean =>
+  opener.side?.state === 'open' && listener.side?.state === 'open'
+
+/** Nobody can send, and nothing is in flight. */
+export const isForgotten = (connection: Connection): boolean =>
+  endsOf(connection).every(end => end.side === undefined && end.queue.length === 0 && end.carried.length === 0)
+
+/** What the end carried since this was last called, as messages to be. */
+export const takeCarried = (end: End): Pending[] => {
+  const pending: Pending[] = []
+  let stream: Buffer[] = []
+  const endStream = () => {
+    if (stream.length > 0) pending.push(...toMessages(end, Buffer.concat(stream)))
+    stream = []
+  }
+  for (const item of end.carried) {
+    if (typeof item !== 'string') {
+      stream.push(item)
+      continue
+    }
+    endStream()
+    // After these nothing comes: what is not a whole frame will never be one.
+    if (item === 'close' || item === 'abort' || item === 'lost') pending.push(...takeRest(end))
+    if (item !== 'lost') pending.push({ kind: item, bytes: noBytes })
+  }
+  endStream()
+  end.carried = []
+  return pending
+}
+
+/** A message without its name. */
+export interface Pending {
+  readonly kind: Message['kind']
+  readonly bytes: Buffer
+  /** What the dissector made of it. */
+  readonly meaning?: string
+}
+
+/** The bytes of an incomplete frame, as a message of their own. */
+const takeRest = (end: End): Pending[] => {
+  const rest = end.reader?.rest() ?? noBytes
+  end.reader = undefined
+  return rest.length === 0 ? [] : [{ kind: 'data', bytes: Buffer.from(rest) }]
+}
+
+const toMessages = ({ reader }: End, bytes: Buffer): Pending[] =>
+  reader === undefined ? [{ kind: 'data', bytes }] : reader.push(bytes).map(fromFrame)
+
+const fromFrame = ({ bytes, label }: Frame): Pending => ({ kind: 'data', bytes, meaning: label })
+
+const noBytes = Buffer.alloc(0)

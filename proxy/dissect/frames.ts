@@ -1,0 +1,8 @@
+import { http1 } from './http1.ts'
+import { lengthPrefixed } from './length-prefixed.ts'
+import { jsonLines, lines } from './lines.ts'
+import { protobuf } from './protobuf.ts'
+import { resp } from './resp.ts'
+
+/** The dissectors that come with the package, under the name by which configurations import them. */
+export const frames = { lines, jsonLines, lengthPrefixed, http1, resp, protobuf }

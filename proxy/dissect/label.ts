@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Longest label, in characters: the choices of a schedule are read one below the other. */
+const labelLengthMax = 60
+
+/**
+ * A text as a label: one short line, printable, and without what differs between two executions of one schedule though
+ * nothing else does, or tells nothing about the message: addresses, their ports, dates.
+ */
+export const shortLabel = (text: string): string => {
+  const line = text
+    .slice(0, 4 * labelLengthMax)
+    .replace(date, '<date>')
+    .replace(address, '<address>')
+    .replace(/\s+/g, ' ')
+    .replace(/\p{C}/gu, '·')
+    .trim()
+  const characters = [...line]
+  return characters.length <= labelLengthMax ? line : `${characters.slice(0, labelLengthMax - 1).join('')}…`
+}
+
+const isoDate = String.raw`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?`
+const httpDate = String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT`
+const date = new RegExp(`\\b(?:${isoDate}|${httpDate})`, 'g')
+const address = /\b(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|localhost:\d+)\b/g
+
+/** Bytes of which no more is known. */
+export const lengthLabel = (bytes: Uint8Array): string => `${bytes.length} ${bytes.length === 1 ? 'byte' : 'bytes'}`
+
+/** Bytes that may be text. */
+export const textLabel = (bytes: Buffer): string => {
+  const label = isUtf8(bytes) && !bytes.includes(0) ? shortLabel(bytes.toString('utf8', 0, 16 * labelLengthMax)) : ''
+  return label === '' ? lengthLabel(bytes) : label
+}
+
+/** What the user's function makes of a message; as without one where it makes nothing of this message, or fails. */
+export const labelBy = <Message>(
+  label: ((message: Message) => string) | undefined,
+  message: Message,
+  byDefault: () => string,
+): string => {
+  try {
+    return (label && shortLabel(label(message))) || byDefault()
+  } catch {
+    return byDefault()
+  }
+}
+
+/** Fields that say what kind of message it is. */
+const kindFields = ['type', 'kind', 'method', 'op', 'cmd', 'command', 'event', 'action']
+
+/** A value of a structured message: `vote term=2 entries=[3]`. */
+export const describe = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return shortLabel(describeField(value))
+  const entries = Object.entries(value)
+  const kind = entries.find(([key, field]) => kindFields.includes(key) && typeof field === 'string')
+  const others = entries.filter(entry => entry !== kind).map(([key, field]) => `${key}=${describeField(field)}`)
+  const words = kind ? [kind[1], ...others] : others
+  return words.length === 0 ? '{}' : shortLabel(words.join(' '))
+}
+
+const describeField = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.length}]`
+  if (typeof value === 'object' && value !== null) return '{…}'
+  return String(value)
+}

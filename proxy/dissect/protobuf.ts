@@ -1,0 +1,48 @@
+import protobufjs from 'protobufjs'
+import type { Dissector } from '../dissector.ts'
+import { describe, labelBy, lengthLabel, shortLabel } from './label.ts'
+import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
+
+export interface ProtobufMessages {
+  /** Path of a `.proto` file, or its text. */
+  readonly proto: string
+  /** The type of every message, with its package: `raft.Message`. */
+  readonly message: string
+  /** How messages follow one another in a stream; as the protobuf libraries write delimited ones by default. */
+  readonly prefix?: LengthPrefix
+  // biome-ignore lint/suspicious/noExplicitAny: the .proto says the shape, and TypeScript does not read it
+  readonly label?: (message: any) => string
+}
+
+/**
+ * Protobuf messages; a datagram is one message without a prefix. Throws at once where the `.proto` cannot be read, or
+ * does not have the type.
+ */
+export const protobuf = ({ proto, message, prefix = { bytes: 'varint' }, label }: ProtobufMessages): Dissector => {
+  const type = lookup(proto, message)
+  const labelOf = (payload: Buffer): string => {
+    const decoded = tryDecode(type, payload)
+    if (decoded === undefined) return lengthLabel(payload)
+    return labelBy(label, decoded, () => shortLabel(`${type.name} ${describe(decoded)}`))
+  }
+  return { name: 'protobuf', stream: () => new LengthPrefixedReader(prefix, labelOf), datagram: labelOf }
+}
+
+const lookup = (proto: string, message: string): protobufjs.Type => {
+  // Every text that has a message has braces, and no sensible path does.
+  const root = proto.includes('{') ? protobufjs.parse(proto).root : protobufjs.loadSync(proto)
+  try {
+    return root.lookupType(message)
+  } catch (cause) {
+    const where = proto.includes('{') ? 'the given .proto text' : proto
+    throw new Error(`expected ${where} to have the message type "${message}", and it has not`, { cause })
+  }
+}
+
+const tryDecode = (type: protobufjs.Type, payload: Buffer): Record<string, unknown> | undefined => {
+  try {
+    return type.toObject(type.decode(payload), { longs: String, enums: String, bytes: Array })
+  } catch {
+    return undefined
+  }
+}

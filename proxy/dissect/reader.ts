@@ -1,0 +1,62 @@
+import type { Frame, StreamReader } from '../dissector.ts'
+import { lengthLabel } from './label.ts'
+
+/** What stands at the beginning of the bytes held. */
+export type Cut =
+  /** a whole frame; after the `last` one the stream is no longer of this protocol */
+  | { readonly length: number; readonly label: string; readonly last?: boolean }
+  /** the beginning of a frame that has at least so many bytes, more than there are */
+  | { readonly atLeast: number }
+  /** neither */
+  | 'malformed'
+
+/**
+ * Cuts a stream into the frames of one protocol. A malformed stream is no error: from there on what comes is given as it
+ * comes, labelled by its length, for the service must get it all the same.
+ */
+export abstract class FrameReader implements StreamReader {
+  #chunks: Buffer[] = []
+  #held = 0
+  #wanted = 1
+  #raw = false
+
+  /** Called with at least one byte. What it says of a beginning it must say of every continuation. */
+  protected abstract cut(held: Buffer): Cut
+
+  push(chunk: Buffer): Frame[] {
+    this.#chunks.push(chunk)
+    this.#held += chunk.length
+    // Chunks are joined only when there may be a frame, so that a large frame is not copied again with each of them.
+    if (this.#held < this.#wanted) return []
+    this.#wanted = 1
+    const frames: Frame[] = []
+    let held = this.rest()
+    while (held.length > 0) {
+      const cut = this.#raw ? 'malformed' : this.cut(held)
+      if (cut !== 'malformed' && 'atLeast' in cut) {
+        this.#wanted = cut.atLeast
+        break
+      }
+      const { length, label, last } = cut === 'malformed' ? asItComes(held) : cut
+      frames.push({ bytes: held.subarray(0, length), label })
+      held = held.subarray(length)
+      this.#raw ||= last === true
+    }
+    this.#chunks = [held]
+    this.#held = held.length
+    return frames
+  }
+
+  rest(): Buffer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks[0]!
+  }
+}
+
+const asItComes = (bytes: Buffer) => ({ length: bytes.length, label: lengthLabel(bytes), last: true })
+
+/** The label of a datagram that is nothing but whole frames. */
+export const datagramLabel = (reader: StreamReader, payload: Buffer): string => {
+  const labels = reader.push(payload).map(frame => frame.label)
+  return labels.length > 0 && reader.rest().length === 0 ? labels.join(', ') : lengthLabel(payload)
+}

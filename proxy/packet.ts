@@ -1,0 +1,228 @@
+/**
+ * IPv4 (RFC 791), UDP (RFC 768) and TCP (RFC 9293) packets as bytes and as records. Addresses are unsigned 32-bit
+ * numbers. A record's payload is a view of the bytes it was decoded from: copy it to keep it.
+ */
+
+export interface Segment {
+  readonly kind: 'tcp'
+  readonly source: number
+  readonly destination: number
+  readonly sourcePort: number
+  readonly destinationPort: number
+  readonly sequence: number
+  readonly acknowledgement: number
+  /** Of `flag`. */
+  readonly flags: number
+  /** As it stands in the header, not scaled. */
+  readonly window: number
+  /** Maximum segment size option; 0: absent. */
+  readonly mss: number
+  /** Window scale option; -1: absent. */
+  readonly scale: number
+  readonly payload: Buffer
+}
+
+export interface Datagram {
+  readonly kind: 'udp'
+  readonly source: number
+  readonly destination: number
+  readonly sourcePort: number
+  readonly destinationPort: number
+  readonly payload: Buffer
+}
+
+/** A packet that is well-formed but neither TCP nor UDP, or a fragment. */
+export interface OtherPacket {
+  readonly kind: 'other'
+  readonly source: number
+  readonly destination: number
+  readonly protocol: number
+}
+
+/** A packet with a wrong length or checksum. */
+export interface CorruptPacket {
+  readonly kind: 'corrupt'
+}
+
+export type Packet = Segment | Datagram | OtherPacket | CorruptPacket
+
+export const flag = { FIN: 1, SYN: 2, RST: 4, PSH: 8, ACK: 16 } as const
+
+/** No packet is longer. */
+export const packetLengthMax = 65_535
+
+const ipHeader = 20
+const udpHeader = 8
+const tcpHeader = 20
+const ICMP = 1
+const TCP = 6
+const UDP = 17
+const nothing = Buffer.alloc(0)
+const corrupt: CorruptPacket = { kind: 'corrupt' }
+
+/** Reads the packet in the first `length` bytes. */
+export const decode = (bytes: Buffer, length: number): Packet => {
+  if (length < ipHeader || bytes[0]! >> 4 !== 4) return corrupt
+  const start = (bytes[0]! & 15) * 4
+  const end = bytes.readUInt16BE(2)
+  if (start < ipHeader || end < start || end > length || fold(sum(bytes, 0, start)) !== 0xffff) return corrupt
+  const protocol = bytes[9]!
+  const source = bytes.readUInt32BE(12)
+  const destination = bytes.readUInt32BE(16)
+  const isFragment = (bytes.readUInt16BE(6) & 0x3fff) !== 0
+  if (isFragment || (protocol !== TCP && protocol !== UDP)) return { kind: 'other', source, destination, protocol }
+  return protocol === TCP
+    ? decodeSegment(bytes, start, end, source, destination)
+    : decodeDatagram(bytes, start, end, source, destination)
+}
+
+const decodeDatagram = (bytes: Buffer, start: number, end: number, source: number, destination: number): Packet => {
+  if (end - start < udpHeader) return corrupt
+  const length = bytes.readUInt16BE(start + 4)
+  if (length < udpHeader || start + length > end) return corrupt
+  // A checksum of 0 says that the sender computed none.
+  const isChecked = bytes.readUInt16BE(start + 6) !== 0
+  if (isChecked && !isIntact(bytes, start, start + length, UDP, source, destination)) return corrupt
+  return {
+    kind: 'udp',
+    source,
+    destination,
+    sourcePort: bytes.readUInt16BE(start),
+    destinationPort: bytes.readUInt16BE(start + 2),
+    payload: bytes.subarray(start + udpHeader, start + length),
+  }
+}
+
+const decodeSegment = (bytes: Buffer, start: number, end: number, source: number, destination: number): Packet => {
+  if (end - start < tcpHeader) return corrupt
+  const payload = start + (bytes[start + 12]! >> 4) * 4
+  if (payload < start + tcpHeader || payload > end) return corrupt
+  if (!isIntact(bytes, start, end, TCP, source, destination)) return corrupt
+  const flags = bytes[start + 13]!
+  const options = (flags & flag.SYN) === 0 ? noOptions : decodeOptions(bytes, start + tcpHeader, payload)
+  return {
+    kind: 'tcp',
+    source,
+    destination,
+    sourcePort: bytes.readUInt16BE(start),
+    destinationPort: bytes.readUInt16BE(start + 2),
+    sequence: bytes.readUInt32BE(start + 4),
+    acknowledgement: bytes.readUInt32BE(start + 8),
+    flags,
+    window: bytes.readUInt16BE(start + 14),
+    mss: options.mss,
+    scale: options.scale,
+    payload: payload === end ? nothing : bytes.subarray(payload, end),
+  }
+}
+
+const noOptions = { mss: 0, scale: -1 }
+
+const decodeOptions = (bytes: Buffer, start: number, end: number): { mss: number; scale: number } => {
+  const options = { ...noOptions }
+  for (let at = start; at < end && bytes[at] !== 0; ) {
+    if (bytes[at] === 1) {
+      at += 1
+      continue
+    }
+    const length = bytes[at + 1]!
+    if (at + 1 >= end || length < 2 || at + length > end) break
+    if (bytes[at] === 2 && length === 4) options.mss = bytes.readUInt16BE(at + 2)
+    if (bytes[at] === 3 && length === 3) options.scale = Math.min(bytes[at + 2]!, 14)
+    at += length
+  }
+  return options
+}
+
+/** Writes the packet to the start of `into` and gives its length. */
+export const encodeDatagram = (into: Buffer, datagram: Datagram): number => {
+  const length = udpHeader + datagram.payload.length
+  encodeHeader(into, UDP, ipHeader + length, datagram.source, datagram.destination)
+  into.writeUInt16BE(datagram.sourcePort, 20)
+  into.writeUInt16BE(datagram.destinationPort, 22)
+  into.writeUInt16BE(length, 24)
+  into.writeUInt16BE(0, 26)
+  datagram.payload.copy(into, ipHeader + udpHeader)
+  const checksum = transportChecksum(into, ipHeader, ipHeader + length, UDP, datagram.source, datagram.destination)
+  into.writeUInt16BE(checksum === 0 ? 0xffff : checksum, 26)
+  return ipHeader + length
+}
+
+/** Writes the packet to the start of `into` and gives its length. */
+export const encodeSegment = (into: Buffer, segment: Segment): number => {
+  let payload = ipHeader + tcpHeader
+  if (segment.mss !== 0) payload = into.writeUInt16BE(segment.mss, into.writeUInt16BE(0x0204, payload))
+  if (segment.scale !== -1) payload = into.writeUInt32BE(0x01030300 | segment.scale, payload)
+  const end = payload + segment.payload.length
+  encodeHeader(into, TCP, end, segment.source, segment.destination)
+  into.writeUInt16BE(segment.sourcePort, 20)
+  into.writeUInt16BE(segment.destinationPort, 22)
+  into.writeUInt32BE(segment.sequence, 24)
+  into.writeUInt32BE(segment.acknowledgement, 28)
+  into[32] = ((payload - ipHeader) / 4) << 4
+  into[33] = segment.flags
+  into.writeUInt16BE(segment.window, 34)
+  into.writeUInt32BE(0, 36)
+  segment.payload.copy(into, payload)
+  into.writeUInt16BE(transportChecksum(into, ipHeader, end, TCP, segment.source, segment.destination), 36)
+  return end
+}
+
+/**
+ * Writes the ICMP message "port unreachable" (RFC 792) that answers `datagram`, and gives its length. The datagram
+ * that it quotes is written anew, as it came.
+ */
+export const encodePortUnreachable = (into: Buffer, datagram: Datagram): number => {
+  const quoted = Buffer.alloc(ipHeader + udpHeader + datagram.payload.length)
+  encodeDatagram(quoted, datagram)
+  const end = ipHeader + 8 + ipHeader + udpHeader
+  encodeHeader(into, ICMP, end, datagram.destination, datagram.source)
+  into.writeUInt32BE(0x0303_0000, 20)
+  into.writeUInt32BE(0, 24)
+  quoted.copy(into, 28, 0, ipHeader + udpHeader)
+  into.writeUInt16BE(0xffff - fold(sum(into, ipHeader, end)), 22)
+  return end
+}
+
+const encodeHeader = (into: Buffer, protocol: number, length: number, source: number, destination: number): void => {
+  into.writeUInt16BE(0x4500, 0)
+  into.writeUInt16BE(length, 2)
+  // No identification, "don't fragment".
+  into.writeUInt32BE(0x0000_4000, 4)
+  into[8] = 64
+  into[9] = protocol
+  into.writeUInt16BE(0, 10)
+  into.writeUInt32BE(source, 12)
+  into.writeUInt32BE(destination, 16)
+  into.writeUInt16BE(0xffff - fold(sum(into, 0, ipHeader)), 10)
+}
+
+const isIntact = (
+  bytes: Buffer,
+  start: number,
+  end: number,
+  protocol: number,
+  source: number,
+  destination: number,
+): boolean => transportChecksum(bytes, start, end, protocol, source, destination) === 0
+
+/** Over the pseudo-header and everything from `start`; 0 where the checksum is already in place and right. */
+const transportChecksum = (
+  bytes: Buffer,
+  start: number,
+  end: number,
+  protocol: number,
+  source: number,
+  destination: number,
+): number => 0xffff - fold(sum(bytes, start, end) + source + destination + protocol + (end - start))
+
+/** The sum of the big-endian 16-bit words: below 2^32 for any packet, so that `fold` may follow later. */
+const sum = (bytes: Buffer, start: number, end: number): number => {
+  let total = 0
+  const even = end - ((end - start) & 1)
+  for (let at = start; at < even; at += 2) total += (bytes[at]! << 8) | bytes[at + 1]!
+  return even === end ? total : total + (bytes[even]! << 8)
+}
+
+/** To 16 bits, by adding what is above them (RFC 1071). Numbers up to 2^53 fold, addresses may be added as they are. */
+const fold = (total: number): number => (total === 0 ? 0 : total % 0xffff || 0xffff)

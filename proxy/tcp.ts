@@ -1,0 +1,363 @@
+/**
+ * TCP (RFC 9293) to one node: a `Side` is the peer's kernel, as the node's kernel sees it. It acknowledges at once
+ * whatever comes, so that no timer of the node ever has a reason to fire, and respects the window that the node
+ * offers. There is no timer here either: a TUN neither loses nor reorders.
+ *
+ * A side is plain data, so that a checkpoint can copy it. Sequence numbers are unsigned and wrap at 2^32.
+ */
+import { flag, type Segment } from './packet.ts'
+
+export interface Side {
+  /** Addresses and ports of the node and of the peer that this side plays. */
+  readonly node: number
+  readonly nodePort: number
+  readonly peer: number
+  readonly peerPort: number
+  /**
+   * `asked`: the node's SYN is not answered yet. `answering`: our SYN-ACK is out. `asking`: our SYN is out.
+   * `open`: the handshake is done. `over`: the node's kernel keeps nothing of the connection that could still matter.
+   */
+  state: 'asked' | 'answering' | 'asking' | 'open' | 'over'
+
+  /** Bytes for the node, from the first that it has not acknowledged on. */
+  outgoing: Buffer[]
+  outgoingLength: number
+  /** The sequence number of the first of them. */
+  sendUnacknowledged: number
+  /** The sequence number of the first that was not sent. */
+  sendNext: number
+  /** How many bytes beyond `sendUnacknowledged` the node will take. */
+  sendWindow: number
+  sendScale: number
+  segmentLengthMax: number
+  /** Our FIN: it follows the last of `outgoing`. */
+  finish: 'not asked' | 'queued' | 'sent' | 'acknowledged'
+
+  /** The sequence number of the next byte from the node. */
+  receiveNext: number
+  /** Bytes that came from the node and are not released; they shrink the window that it is offered. */
+  held: number
+  /** The window that it was offered last. */
+  offered: number
+  isScaled: boolean
+  /** The node's FIN came. */
+  isFinished: boolean
+}
+
+/** What must stay 0 for the router to have been a faithful network. */
+export interface Anomalies {
+  /** Segments that came ahead of their turn: something before them was lost. */
+  gaps: number
+  /** Bytes that a node sent again, because its acknowledgement was late. */
+  retransmissions: number
+  /** Segments that had to be sent again, because a node's kernel dropped them. */
+  resent: number
+  /** Packets with a wrong length or checksum. */
+  corrupt: number
+}
+
+/** The way to one node. */
+export interface Wire {
+  send(segment: Segment): void
+  readonly anomalies: Anomalies
+}
+
+/** What a segment from the node meant. */
+export interface Arrival {
+  /** The node answered our SYN. */
+  readonly answer?: 'accept' | 'refuse'
+  /** Its next bytes: a view of the segment, copy it to keep it. */
+  readonly data?: Buffer
+  /** `close`: it will send no more. `abort`: it reset the connection. */
+  readonly end?: 'close' | 'abort'
+  /** How many bytes for the node entered it now, because it made room for them. */
+  readonly entered: number
+}
+
+/** Offered to a node at most; a multiple of 2^scale. */
+const windowMax = 4 * 1024 * 1024
+const windowScale = 7
+/** Of an MTU of 65,535. */
+const segmentLengthMax = 65_495
+const nothing = Buffer.alloc(0)
+const noArrival: Arrival = { entered: 0 }
+
+/** The side that meets a node's SYN. */
+export const meet = (syn: Segment, number: number): Side => ({
+  ...fresh(syn.source, syn.sourcePort, syn.destination, syn.destinationPort, number),
+  state: 'asked',
+  ...terms(syn),
+})
+
+/** The side that asks a listening node for a connection: sends SYN. */
+export const ask = (
+  { node, nodePort, peer, peerPort }: Pick<Side, 'node' | 'nodePort' | 'peer' | 'peerPort'>,
+  number: number,
+  wire: Wire,
+): Side => {
+  const side = fresh(node, nodePort, peer, peerPort, number)
+  transmit(side, wire, flag.SYN, side.sendNext - 1, nothing)
+  return side
+}
+
+/** Answers the node's SYN with yes. */
+export const accept = (side: Side, wire: Wire): void => {
+  side.state = 'answering'
+  transmit(side, wire, flag.SYN | flag.ACK, side.sendNext - 1, nothing)
+}
+
+/** Answers the node's SYN with no: ECONNREFUSED. */
+export const refuse = (side: Side, wire: Wire): void => {
+  side.state = 'over'
+  transmit(side, wire, flag.RST | flag.ACK, 0, nothing)
+}
+
+/** Queues bytes for the node; gives how many entered it at once. The rest follows as it makes room. */
+export const send = (side: Side, bytes: Buffer, wire: Wire): number => {
+  side.outgoing.push(bytes)
+  side.outgoingLength += bytes.length
+  return flush(side, wire)
+}
+
+/** Ends our direction, after all that is queued. */
+export const finish = (side: Side, wire: Wire): void => {
+  if (side.finish === 'not asked') side.finish = 'queued'
+  flush(side, wire)
+}
+
+/** Resets the connection: the node sees ECONNRESET. What is queued is gone. */
+export const abort = (side: Side, wire: Wire): void => {
+  // A RST is believed only with exactly the sequence number that is expected (RFC 5961).
+  transmit(side, wire, flag.RST | flag.ACK, side.sendNext, nothing)
+  side.state = 'over'
+}
+
+/** Says that bytes which the node sent are held no more, and offers it a window again if it had little. */
+export const release = (side: Side, bytes: number, wire: Wire): void => {
+  side.held -= bytes
+  const isWorthSaying = side.offered < windowMax / 2 && windowMax - side.held >= windowMax / 2
+  if (isWorthSaying && side.state === 'open') acknowledge(side, wire)
+}
+
+/** How many bytes for the node have not entered it yet. */
+export const waiting = (side: Side): number => Math.max(0, side.outgoingLength - outstanding(side))
+
+/** The guard against a node's kernel that dropped what it had room for: sends again what it should have by now. */
+export const resendLost = (side: Side, wire: Wire): void => {
+  if (side.state !== 'open' || outstanding(side) === 0) return
+  wire.anomalies.resent += 1
+  side.sendNext = side.sendUnacknowledged
+  if (side.finish === 'sent') side.finish = 'queued'
+  flush(side, wire)
+}
+
+/** Answers a segment that belongs to no connection, as a kernel does. */
+export const reject = (segment: Segment, wire: Wire): void => {
+  if (segment.flags & flag.RST) return
+  const hasAcknowledgement = (segment.flags & flag.ACK) !== 0
+  const length = segment.payload.length + (segment.flags & flag.SYN ? 1 : 0) + (segment.flags & flag.FIN ? 1 : 0)
+  wire.send({
+    kind: 'tcp',
+    source: segment.destination,
+    destination: segment.source,
+    sourcePort: segment.destinationPort,
+    destinationPort: segment.sourcePort,
+    sequence: hasAcknowledgement ? segment.acknowledgement : 0,
+    acknowledgement: hasAcknowledgement ? 0 : (segment.sequence + length) >>> 0,
+    flags: hasAcknowledgement ? flag.RST : flag.RST | flag.ACK,
+    window: 0,
+    mss: 0,
+    scale: -1,
+    payload: nothing,
+  })
+}
+
+/** Whether `syn` is not the one that this side met, but asks for a connection anew from the same port. */
+export const isAnother = (side: Side, syn: Segment): boolean => ((syn.sequence + 1) | 0) !== (side.receiveNext | 0)
+
+/** The node's kernel has forgotten the connection without a word. */
+export const forgotten = (side: Side): Arrival => {
+  side.state = 'over'
+  return { end: 'abort', entered: 0 }
+}
+
+/** Takes a segment from the node. */
+export const receive = (side: Side, segment: Segment, wire: Wire): Arrival => {
+  if (segment.flags & flag.RST) return reset(side)
+  if (segment.flags & flag.SYN) return synchronize(side, segment, wire)
+  if (side.state === 'asked' || side.state === 'asking') return noArrival
+  const isFirst = side.state === 'answering'
+  side.state = 'open'
+  const entered = takeAcknowledgement(side, segment, wire)
+  const { data, end, isDue } = takePayload(side, segment, wire)
+  // The window in our SYN-ACK could not be scaled: offer the whole one before the first write is cut at the small one.
+  if (isDue || isFirst) acknowledge(side, wire)
+  if (side.isFinished && side.finish === 'acknowledged') side.state = 'over'
+  if (data === undefined && end === undefined) return entered === 0 ? noArrival : { entered }
+  return { entered, ...(data && { data }), ...(end && { end }) }
+}
+
+const fresh = (node: number, nodePort: number, peer: number, peerPort: number, number: number): Side => {
+  // Later connections start later, so that a node in TIME_WAIT takes a port for a new one (RFC 9293, 3.4.3).
+  const first = ((number << 16) + 1) >>> 0
+  return {
+    node,
+    nodePort,
+    peer,
+    peerPort,
+    state: 'asking',
+    outgoing: [],
+    outgoingLength: 0,
+    sendUnacknowledged: first,
+    sendNext: first,
+    sendWindow: 0,
+    sendScale: 0,
+    segmentLengthMax,
+    finish: 'not asked',
+    receiveNext: 0,
+    held: 0,
+    offered: windowMax,
+    isScaled: true,
+    isFinished: false,
+  }
+}
+
+/** What a SYN settles. */
+const terms = (syn: Segment) => ({
+  receiveNext: (syn.sequence + 1) >>> 0,
+  sendWindow: syn.window,
+  sendScale: Math.max(0, syn.scale),
+  isScaled: syn.scale !== -1,
+  segmentLengthMax: Math.min(segmentLengthMax, syn.mss || 536),
+})
+
+const reset = (side: Side): Arrival => {
+  if (side.state !== 'asking') return forgotten(side)
+  side.state = 'over'
+  return { answer: 'refuse', entered: 0 }
+}
+
+const synchronize = (side: Side, segment: Segment, wire: Wire): Arrival => {
+  if (side.state === 'asking' && segment.flags & flag.ACK) {
+    Object.assign(side, terms(segment))
+    side.state = 'open'
+    acknowledge(side, wire)
+    return { answer: 'accept', entered: flush(side, wire) }
+  }
+  if (side.state === 'open') {
+    // The node's accept queue was full and our first acknowledgement was dropped; what followed it was, too.
+    acknowledge(side, wire)
+    resendLost(side, wire)
+  }
+  return noArrival
+}
+
+const takeAcknowledgement = (side: Side, segment: Segment, wire: Wire): number => {
+  const acknowledged = (segment.acknowledgement - side.sendUnacknowledged) >>> 0
+  const expected = outstanding(side)
+  if (acknowledged > expected) return 0
+  const wasShut = side.sendWindow === 0
+  side.sendWindow = segment.window << side.sendScale
+  if (acknowledged > 0) forget(side, acknowledged)
+  // A window that opens over bytes which were sent into it before: the kernel had no memory for them.
+  else if (wasShut && side.sendWindow > 0 && expected > 0) resendLost(side, wire)
+  return flush(side, wire)
+}
+
+/** Drops what the node acknowledged. */
+const forget = (side: Side, acknowledged: number): void => {
+  side.sendUnacknowledged = (side.sendUnacknowledged + acknowledged) >>> 0
+  if (acknowledged > side.outgoingLength) side.finish = 'acknowledged'
+  let bytes = Math.min(acknowledged, side.outgoingLength)
+  side.outgoingLength -= bytes
+  while (bytes > 0) {
+    const first = side.outgoing[0]!
+    if (first.length > bytes) side.outgoing[0] = first.subarray(bytes)
+    else side.outgoing.shift()
+    bytes -= Math.min(bytes, first.length)
+  }
+}
+
+const takePayload = (side: Side, segment: Segment, wire: Wire) => {
+  const { payload } = segment
+  const hasFin = (segment.flags & flag.FIN) !== 0
+  // How many of its bytes we have already; a keep-alive or a window probe has one that it does not carry.
+  const old = (side.receiveNext - segment.sequence) | 0
+  if (old < 0) {
+    wire.anomalies.gaps += 1
+    return { isDue: true }
+  }
+  if (old > 0 && payload.length > 1) wire.anomalies.retransmissions += Math.min(old, payload.length)
+  const data = old < payload.length ? payload.subarray(old) : undefined
+  const isEnd = hasFin && !side.isFinished && old <= payload.length
+  side.receiveNext = (side.receiveNext + (data?.length ?? 0) + (isEnd ? 1 : 0)) >>> 0
+  side.held += data?.length ?? 0
+  if (isEnd) side.isFinished = true
+  return { data, end: isEnd ? ('close' as const) : undefined, isDue: old > 0 || payload.length > 0 || hasFin }
+}
+
+/** Bytes sent and not acknowledged; our FIN counts as one. */
+const outstanding = (side: Side): number => (side.sendNext - side.sendUnacknowledged) >>> 0
+
+/** Sends what the node has room for, and gives how many bytes that was. */
+const flush = (side: Side, wire: Wire): number => {
+  if (side.state !== 'open' && side.state !== 'answering') return 0
+  if (side.finish === 'sent' || side.finish === 'acknowledged') return 0
+  let entered = 0
+  while (true) {
+    const sent = outstanding(side)
+    const left = side.outgoingLength - sent
+    const room = side.sendWindow - sent
+    const length = Math.min(left, room, side.segmentLengthMax)
+    if (length <= 0) {
+      if (left === 0 && side.finish === 'queued' && room > 0) sendFinish(side, wire)
+      return entered
+    }
+    transmit(side, wire, length === left ? flag.ACK | flag.PSH : flag.ACK, side.sendNext, slice(side, sent, length))
+    side.sendNext = (side.sendNext + length) >>> 0
+    entered += length
+  }
+}
+
+const sendFinish = (side: Side, wire: Wire): void => {
+  transmit(side, wire, flag.FIN | flag.ACK, side.sendNext, nothing)
+  side.sendNext = (side.sendNext + 1) >>> 0
+  side.finish = 'sent'
+}
+
+/** `length` bytes of `outgoing` from `start` on. */
+const slice = (side: Side, start: number, length: number): Buffer => {
+  const parts: Buffer[] = []
+  let skip = start
+  let need = length
+  for (const chunk of side.outgoing) {
+    if (need === 0) break
+    const part = chunk.subarray(skip, skip + need)
+    skip = Math.max(0, skip - chunk.length)
+    need -= part.length
+    if (part.length > 0) parts.push(part)
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+}
+
+const acknowledge = (side: Side, wire: Wire): void => transmit(side, wire, flag.ACK, side.sendNext, nothing)
+
+const transmit = (side: Side, wire: Wire, flags: number, sequence: number, payload: Buffer): void => {
+  const isSyn = (flags & flag.SYN) !== 0
+  const window = Math.max(0, windowMax - side.held)
+  side.offered = isSyn || !side.isScaled ? Math.min(window, 0xffff) : window
+  wire.send({
+    kind: 'tcp',
+    source: side.peer,
+    destination: side.node,
+    sourcePort: side.peerPort,
+    destinationPort: side.nodePort,
+    sequence: sequence >>> 0,
+    acknowledgement: flags & flag.ACK ? side.receiveNext : 0,
+    flags,
+    window: isSyn || !side.isScaled ? side.offered : side.offered >> windowScale,
+    mss: isSyn ? segmentLengthMax : 0,
+    scale: isSyn && side.isScaled ? windowScale : -1,
+    payload,
+  })
+}

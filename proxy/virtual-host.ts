@@ -1,0 +1,109 @@
+import { Duplex } from 'node:stream'
+import { formatAddress } from './address.ts'
+import type { Arrival, Side, Wire } from './tcp.ts'
+import * as tcp from './tcp.ts'
+
+/** A UDP datagram that a node sent to a virtual host. */
+export interface ReceivedDatagram {
+  readonly from: string
+  readonly sourcePort: number
+  readonly port: number
+  readonly payload: Buffer
+}
+
+/** A host without a process: clients and observers speak to nodes from it. What passes to and from it is not held. */
+export interface VirtualHost {
+  readonly name: string
+  readonly address: string
+  /**
+   * Opens a TCP connection, like `net.connect`: the stream emits `connect`, or `error` with code ECONNREFUSED. It moves
+   * only while the network is pumped.
+   *
+   * @throws Error if the host is unknown or down
+   */
+  connect(host: string, port: number): VirtualSocket
+  /** @param sourcePort where the node's answer goes; shown to `onDatagram` as `port` */
+  sendUdp(host: string, port: number, payload: Buffer, sourcePort?: number): void
+  /** Calls `listener` for every datagram that comes, in the order they come; it replaces an earlier listener. */
+  onDatagram(listener: (datagram: ReceivedDatagram) => void): void
+}
+
+/** The stream of a virtual host's connection; good for `undici` as the socket of its `connect`. */
+export class VirtualSocket extends Duplex {
+  readonly side: Side
+  readonly remoteAddress: string
+  readonly remotePort: number
+  readonly #wire: Wire
+  /** To be called when what was written has entered the node. */
+  #onEntered: (() => void) | undefined
+
+  constructor(side: Side, wire: Wire) {
+    super({ allowHalfOpen: false })
+    this.side = side
+    this.#wire = wire
+    this.remoteAddress = formatAddress(side.node)
+    this.remotePort = side.nodePort
+  }
+
+  /** The network calls it with what the node sent on this connection. */
+  arrived({ answer, data, end, entered }: Arrival): void {
+    if (entered > 0 && tcp.waiting(this.side) === 0) this.#entered()
+    if (answer === 'accept') this.emit('connect')
+    if (answer === 'refuse') this.destroy(this.#error('connect', 'ECONNREFUSED'))
+    if (data !== undefined) this.#take(data)
+    if (end === 'close') this.push(null)
+    if (end === 'abort') this.lost()
+  }
+
+  /** The node is gone, or reset the connection. */
+  lost(): void {
+    this.side.state = 'over'
+    this.destroy(this.#error('read', 'ECONNRESET'))
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    // A copy: the writer may use its buffer again once this is done, and the guard against loss may need it later.
+    tcp.send(this.side, Buffer.from(chunk), this.#wire)
+    if (tcp.waiting(this.side) === 0) done()
+    else this.#onEntered = done
+  }
+
+  override _final(done: () => void): void {
+    tcp.finish(this.side, this.#wire)
+    done()
+  }
+
+  override _read(): void {
+    tcp.release(this.side, this.side.held, this.#wire)
+  }
+
+  /** As a kernel closes a socket: orderly if everything that came was read, else by a reset. */
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    if (this.side.state === 'asking') this.side.state = 'over'
+    else if (this.side.state === 'open' && this.readableLength > 0) tcp.abort(this.side, this.#wire)
+    else if (this.side.state === 'open') tcp.finish(this.side, this.#wire)
+    this.#entered()
+    done(error)
+  }
+
+  #take(data: Buffer): void {
+    if (this.destroyed) tcp.abort(this.side, this.#wire)
+    else this.push(Buffer.from(data))
+  }
+
+  #entered(): void {
+    const done = this.#onEntered
+    this.#onEntered = undefined
+    done?.()
+  }
+
+  #error(call: string, code: string): Error {
+    const where = `${this.remoteAddress}:${this.remotePort}`
+    return Object.assign(new Error(`${call} ${code} ${where}`), {
+      code,
+      syscall: call,
+      address: this.remoteAddress,
+      port: this.remotePort,
+    })
+  }
+}
