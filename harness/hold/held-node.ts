@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { writeClocks } from './clock-page.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { Randomness } from './randomness.ts'
-import { type Nanoseconds, VirtualClock } from './virtual-clock.ts'
+import { millisecond, type Nanoseconds, type VirtualClock } from './virtual-clock.ts'
 import type { WaitKind } from './waits.ts'
 
 /** Something that happens when the node's clock reaches an instant. */
@@ -74,7 +75,7 @@ export type Exit = { readonly code: number } | { readonly signal: number }
 /** All processes of a node, with the time and the randomness that they share. */
 export class HeldNode {
   readonly name: string
-  readonly clock = new VirtualClock()
+  readonly clock: VirtualClock
   readonly randomness: Randomness
   readonly processes = new Map<number, HeldProcess>()
   readonly timers = new Set<Timer>()
@@ -84,13 +85,30 @@ export class HeldNode {
   pid = 0
   exit: Exit | undefined
 
-  constructor(name: string, randomness: Randomness) {
+  /** Clock and randomness go on when the node is started again. */
+  constructor(name: string, clock: VirtualClock, randomness: Randomness) {
     this.name = name
+    this.clock = clock
     this.randomness = randomness
   }
 
   get threads(): HeldThread[] {
     return [...this.processes.values()].flatMap(process => [...process.threads])
+  }
+
+  /** CPU time that its processes have used. */
+  cpuMs(): number {
+    let nanoseconds = 0
+    for (const { tid, process } of this.threads) nanoseconds += cpuNanoseconds(process.pid, tid)
+    return nanoseconds / millisecond
+  }
+
+  /** Lets all that is due at the earliest deadline happen; the clock shows that instant. */
+  fireEarliest(): void {
+    const deadline = this.earliestDeadline()
+    if (deadline === undefined) return
+    if (deadline > this.clock.elapsed) this.moveClock(deadline)
+    for (const timer of [...this.timers]) if (timer.deadline <= deadline) timer.fire()
   }
 
   /** Deadline of the earliest pending timer, in time elapsed; undefined when none is pending. */
@@ -104,5 +122,13 @@ export class HeldNode {
   moveClock(elapsed: Nanoseconds): void {
     this.clock.elapsed = elapsed
     for (const process of this.processes.values()) writeClocks(process.memory, this.clock)
+  }
+}
+
+const cpuNanoseconds = (pid: number, tid: number): number => {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'latin1').split(' ')[0])
+  } catch {
+    return 0
   }
 }

@@ -21,6 +21,8 @@ export interface MountPlan {
   readonly overlays: readonly Overlay[]
   /** Files shown in place of others: path in the node, path of the file. */
   readonly files: readonly (readonly [path: string, source: string])[]
+  /** Directories that are empty at each start, in memory. */
+  readonly empty: readonly string[]
 }
 
 export interface Overlay {
@@ -36,9 +38,9 @@ export interface Launch {
   readonly environment: Readonly<Record<string, string>>
   /** As the node sees it. */
   readonly directory: string
-  /** Files that its output is appended to. */
-  readonly stdout: string
-  readonly stderr: string
+  /** Descriptors that its output goes to. */
+  readonly stdout: number
+  readonly stderr: number
   readonly hostname: string
   /** Descriptor of the network namespace that it lives in. */
   readonly network: number
@@ -75,7 +77,6 @@ const pipe2 = libc.func('int pipe2(void *ends, int flags)')
 const noAddressRandomisation = 0x0040000
 const closeOnExec = 0o2000000
 const readOnly = 0
-const appendTo = 0o1 | 0o100 | 0o2000
 const spawnFlags = 0x04 | 0x08 | 0x80 // SETSIGDEF, SETSIGMASK, SETSID
 const privatePropagation = 0x4000 | (1 << 18) // MS_REC | MS_PRIVATE
 const bind = 0x1000
@@ -132,6 +133,7 @@ const applyMounts = (plan: MountPlan) => {
   check('mount /', mount(null, '/', null, privatePropagation, null))
   for (const overlay of plan.overlays) mountOverlay(overlay)
   for (const [path, source] of plan.files) check(`mount ${path}`, mount(source, path, null, bind, null))
+  for (const path of plan.empty) check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', 0, 'mode=1777'))
 }
 
 const mountOverlay = ({ directory, upper, work }: Overlay) => {
@@ -152,8 +154,8 @@ const spawn = (plan: Launch, gate: number): number => {
   try {
     addDup2(actions, gate, 9)
     addOpen(actions, 0, '/dev/null', readOnly, 0)
-    addOpen(actions, 1, plan.stdout, appendTo, 0o644)
-    addOpen(actions, 2, plan.stderr, appendTo, 0o644)
+    addDup2(actions, plan.stdout, 1)
+    addDup2(actions, plan.stderr, 2)
     addChdir(actions, plan.directory)
     setFlags(attributes, spawnFlags)
     setDefaultSignals(attributes, Buffer.alloc(128, 0xff))

@@ -1,0 +1,39 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
+
+/** One stream of a node's output: a file that its processes append to, read as it grows. */
+export class Output {
+  readonly descriptor: number
+  readonly #decoder = new StringDecoder()
+  readonly #buffer = Buffer.alloc(65_536)
+  #offset = 0
+  /** All that was read, since the node was last started. */
+  text = ''
+
+  constructor(path: string) {
+    this.descriptor = openSync(path, 'a+')
+  }
+
+  /** What came since the last reading. */
+  read(): Buffer {
+    const chunks: Buffer[] = []
+    for (;;) {
+      const length = readSync(this.descriptor, this.#buffer, 0, this.#buffer.length, this.#offset)
+      if (length === 0) break
+      this.#offset += length
+      chunks.push(Buffer.from(this.#buffer.subarray(0, length)))
+    }
+    const bytes = Buffer.concat(chunks)
+    if (bytes.length > 0) this.text += this.#decoder.write(bytes)
+    return bytes
+  }
+
+  /** The last lines, for a finding. */
+  tail(lines = 5): string {
+    return this.text.trimEnd().split('\n').slice(-lines).join('\n')
+  }
+
+  close(): void {
+    closeSync(this.descriptor)
+  }
+}
