@@ -1,0 +1,165 @@
+import type { Choice, ChoiceKind } from '../checker/system.ts'
+import type { Message } from '../proxy/message.ts'
+import type { Network, Way } from '../proxy/network.ts'
+import type { ResolvedSystem } from './config.ts'
+import { millisecond, type Nanoseconds } from './hold/virtual-clock.ts'
+import type { Node } from './node.ts'
+
+/** One input of a node: it enters without the node running yet. */
+export type Input = { readonly deliver: Message } | { readonly timer: Node }
+
+/** What a choice does to the cluster. */
+export type Action =
+  | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
+  | { readonly do: 'client'; readonly client: string }
+  | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
+  | { readonly do: 'disconnect'; readonly connection: ReturnType<Network['connections']>[number] }
+  | { readonly do: 'kill'; readonly node: string; readonly peersSee: 'reset' | 'nothing'; readonly restart: boolean }
+  | { readonly do: 'restart'; readonly node: string }
+  | { readonly do: 'cut'; readonly ways: readonly Way[] }
+  | { readonly do: 'heal' }
+
+export interface Option {
+  readonly choice: Choice
+  readonly action: Action
+}
+
+/** What the choices of a moment depend on. */
+export interface Moment {
+  readonly system: ResolvedSystem
+  readonly nodes: readonly Node[]
+  readonly network: Network
+  /** What is left of each budget, `overlap` among them. */
+  readonly budget: ReadonlyMap<string, number>
+  /** How often each client may still call. */
+  readonly calls: ReadonlyMap<string, number>
+  readonly isCut: boolean
+}
+
+const option = (kind: ChoiceKind, node: string, label: string, action: Action): Option => ({
+  choice: { kind, node, label },
+  action,
+})
+
+/** All choices of a moment, in the order of their kinds. */
+export const optionsOf = (moment: Moment): Option[] => {
+  const inputs = inputOptions(moment)
+  return [
+    ...clientOptions(moment),
+    ...inputs,
+    ...(left(moment, 'overlap') ? overlapOptions(inputs) : []),
+    ...messageFaults(moment),
+    ...restarts(moment),
+    ...(moment.isCut ? [option('heal', '', 'heal', { do: 'heal' })] : []),
+    ...resets(moment),
+    ...crashes(moment),
+    ...partitions(moment),
+  ]
+}
+
+const left = ({ budget }: Moment, kind: string) => (budget.get(kind) ?? 0) > 0
+
+const clientOptions = ({ system, calls }: Moment) =>
+  system.clients
+    .filter(({ name }) => (calls.get(name) ?? 0) > 0)
+    .map(({ name }) => option('client', '', `client ${name}`, { do: 'client', client: name }))
+
+type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }> }
+
+const inputOptions = (moment: Moment): InputOption[] => {
+  const deliveries = moment.network.deliverable().map(message => inputOption('deliver', message.to, message.label, { deliver: message }))
+  return [...deliveries, ...timers(moment)]
+}
+
+const inputOption = (kind: ChoiceKind, node: string, label: string, input: Input): InputOption => ({
+  choice: { kind, node, label },
+  action: { do: 'inputs', node, inputs: [input] },
+})
+
+/** A node's timer may fire when no other node's clock would be left further behind than the skew allows. */
+const timers = ({ system, nodes }: Moment): InputOption[] => {
+  const pending = nodes.flatMap(node => {
+    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    return deadline === undefined ? [] : [{ node, deadline }]
+  })
+  const latest = Math.min(...pending.map(({ deadline }) => deadline)) + system.clockSkewMsMax * millisecond
+  return pending
+    .filter(({ deadline }) => deadline <= latest)
+    .map(({ node, deadline }) => inputOption('timer', node.name, timerLabel(node, deadline), { timer: node }))
+}
+
+const timerLabel = (node: Node, deadline: Nanoseconds) => {
+  const ms = Math.max(0, deadline - node.clock.elapsed) / millisecond
+  return `${node.name} timer +${Number(ms.toFixed(3))}ms`
+}
+
+/** Every ordered pair of inputs of one node. */
+const overlapOptions = (inputs: readonly InputOption[]): Option[] =>
+  inputs.flatMap(first =>
+    inputs
+      .filter(second => second !== first && second.action.node === first.action.node)
+      .map(second =>
+        option('overlap', first.action.node, `overlap ${first.choice.label} & ${second.choice.label}`, {
+          do: 'inputs',
+          node: first.action.node,
+          inputs: [...first.action.inputs, ...second.action.inputs],
+        }),
+      ),
+  )
+
+const messageFaults = (moment: Moment): Option[] => {
+  const datagrams = moment.network.deliverable().filter(message => message.kind === 'datagram')
+  return (['drop', 'duplicate'] as const).flatMap(kind =>
+    left(moment, kind)
+      ? datagrams.map(message => option(kind, message.to, `${kind} ${message.label}`, { do: kind, message }))
+      : [],
+  )
+}
+
+const restarts = ({ nodes }: Moment): Option[] =>
+  nodes
+    .filter(node => node.held === undefined)
+    .map(({ name }) => option('restart', name, `restart ${name}`, { do: 'restart', node: name }))
+
+const resets = (moment: Moment): Option[] => {
+  if (!left(moment, 'reset')) return []
+  const connections = moment.network
+    .connections()
+    .map(connection => option('reset', connection.opener, `reset ${connection.label}`, { do: 'disconnect', connection }))
+  const nodes = moment.nodes
+    .filter(node => node.isAlive)
+    .flatMap(({ name }) => [
+      option('reset', name, `reset ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: true }),
+      option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
+    ])
+  return [...connections, ...nodes]
+}
+
+const crashes = (moment: Moment): Option[] =>
+  left(moment, 'crash')
+    ? moment.nodes
+        .filter(node => node.isAlive)
+        .map(({ name }) =>
+          option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
+        )
+    : []
+
+/** Each node cut off from all others, and each single way cut. */
+const partitions = (moment: Moment): Option[] => {
+  if (!left(moment, 'partition') || moment.isCut) return []
+  const names = moment.nodes.map(node => node.name)
+  const isolations = names.map(name => {
+    const others = names.filter(other => other !== name)
+    const ways = others.flatMap((other): Way[] => [
+      [name, other],
+      [other, name],
+    ])
+    return option('partition', name, `partition ${name} | ${others.join(' ')}`, { do: 'cut', ways })
+  })
+  const ways = names.flatMap(from =>
+    names
+      .filter(to => to !== from)
+      .map(to => option('partition', from, `cut ${from}→${to}`, { do: 'cut', ways: [[from, to]] })),
+  )
+  return [...isolations, ...ways]
+}

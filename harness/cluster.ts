@@ -1,0 +1,323 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Choice, Finding, Step, System } from '../checker/system.ts'
+import type { Message } from '../proxy/message.ts'
+import { Network } from '../proxy/network.ts'
+import { Cell } from './cell.ts'
+import { type Action, type Input, type Option, optionsOf } from './choices.ts'
+import { Clients } from './clients.ts'
+import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
+import { fingerprintOf, inputHash } from './fingerprint.ts'
+import { sweepTimerfds } from './hold/kernel-timers.ts'
+import { Randomness } from './hold/randomness.ts'
+import { Node, type SharedFiles } from './node.ts'
+import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
+
+/** What a step did beyond what a search has to know: for a trace. */
+export interface StepDetails {
+  readonly messages: readonly Message[]
+  readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
+  readonly durationUs: number
+}
+
+/** A start takes longer than a step: programs are loaded and compiled. */
+const startCpuMsMax = 30_000
+const observerName = 'lastnail-observer'
+const observerAddress = '10.77.255.254'
+const randomBytesLength = 1 << 20
+
+/** Real processes as a system under check: the nodes of a definition on one cell. */
+export class Cluster implements System<GlobalState> {
+  readonly #system: ResolvedSystem
+  readonly #seed: number
+  readonly #cell: Cell
+  readonly #directory: string
+  readonly #nodes: readonly Node[]
+  #network = new Network()
+  #clients: Clients
+  #budget = new Map<string, number>()
+  #isCut = false
+  #isOver = false
+  #history = new Map<string, string>()
+  #options: Option[] = []
+  #state: GlobalState
+  #stepIndex = 0
+  #known = new Set<string>()
+  #details: StepDetails = { messages: [], outputs: [], durationUs: 0 }
+
+  /** @param seed of the nodes' randomness */
+  constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number } = {}) {
+    this.#system = system
+    this.#seed = seed
+    this.#directory = createRunDirectory()
+    const addresses = Object.fromEntries(system.nodes.map(({ name }, index) => [name, addressOf(index)]))
+    const files = writeSharedFiles(this.#directory, addresses, seed)
+    this.#nodes = system.nodes.map(
+      definition =>
+        new Node(withAddresses(definition, addresses), addresses[definition.name]!, join(this.#directory, definition.name), files),
+    )
+    this.#cell = new Cell(cpu)
+    this.#clients = new Clients(this.#network.virtualHost(observerName, observerAddress), this.#nodes, system)
+    this.#state = this.#snapshot()
+  }
+
+  /** Pending timers of each node, in virtual time from now, for a trace. */
+  get timers(): { node: string; deadlineMs: number }[] {
+    return this.#nodes.flatMap(node =>
+      [...(node.held?.timers ?? [])].map(timer => ({
+        node: node.name,
+        deadlineMs: (timer.deadline - node.clock.elapsed) / 1_000_000,
+      })),
+    )
+  }
+
+  /** What the last step (or the start) sent and wrote. */
+  get details(): StepDetails {
+    return this.#details
+  }
+
+  /** What makes this execution invalid, if anything: the network was not faithful. */
+  get anomaly(): string | undefined {
+    const odd = Object.entries(this.#network.anomalies()).filter(([, count]) => count > 0)
+    return odd.length === 0 ? undefined : odd.map(([name, count]) => `${name}: ${count}`).join(', ')
+  }
+
+  async reset(): Promise<readonly Finding[]> {
+    const begun = performance.now()
+    this.#stop()
+    const { faults, overlap } = this.#system
+    this.#budget = new Map(Object.entries({ ...faults, overlap }))
+    this.#isCut = false
+    this.#isOver = false
+    this.#history = new Map()
+    this.#known = new Set()
+    this.#stepIndex = 0
+    this.#network = new Network({ dissector: this.#system.dissectorOf })
+    for (const node of this.#nodes) {
+      node.renew(this.#seed)
+      node.attach(this.#network)
+    }
+    this.#clients = new Clients(this.#network.virtualHost(observerName, observerAddress), this.#nodes, this.#system)
+    const findings: Finding[] = []
+    for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
+    return this.#endStep(findings, this.#nodes, begun)
+  }
+
+  enabled(): readonly Choice[] {
+    return this.#options.map(option => option.choice)
+  }
+
+  async execute(choice: Choice): Promise<Step> {
+    const begun = performance.now()
+    const chosen = this.#options.find(option => option.choice.label === choice.label)
+    if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
+    this.#stepIndex += 1
+    const { findings, touched } = this.#do(chosen)
+    return { choice: chosen.choice, findings: await this.#endStep(findings, touched, begun) }
+  }
+
+  state(): GlobalState {
+    return this.#state
+  }
+
+  fingerprint(): string | undefined {
+    if (this.#system.fingerprint === 'none') return undefined
+    const history = this.#system.fingerprint === 'history' ? this.#history : undefined
+    return fingerprintOf(this.#state, this.#nodes, this.#network, this.#budget, history)
+  }
+
+  /** Ends all processes and removes all files. The cluster cannot be used afterwards. */
+  close(): void {
+    this.#stop()
+    this.#cell.close()
+    removeRunDirectory(this.#directory)
+  }
+
+  #stop(): void {
+    this.#clients.close()
+    for (const node of this.#nodes) node.kill(this.#cell, this.#network, 'nothing')
+  }
+
+  #node(name: string): Node {
+    return this.#nodes.find(node => node.name === name)!
+  }
+
+  #do({ choice, action }: Option): { findings: Finding[]; touched: readonly Node[] } {
+    this.#spend(choice)
+    switch (action.do) {
+      case 'inputs':
+        return this.#enter(this.#node(action.node), action.inputs, choice.label)
+      case 'client':
+        this.#clients.call(action.client, this.#stepIndex)
+        return { findings: [], touched: this.#nodes }
+      case 'drop':
+        this.#network.drop(action.message)
+        return { findings: [], touched: [] }
+      case 'duplicate':
+        this.#network.duplicate(action.message)
+        return { findings: [], touched: [] }
+      case 'disconnect':
+        this.#network.resetConnection(action.connection)
+        return this.#settle([this.#node(action.connection.opener), this.#node(action.connection.listener)])
+      case 'kill':
+        return this.#kill(action)
+      case 'restart':
+        return this.#restart(this.#node(action.node))
+      case 'cut':
+        this.#network.cut(action.ways)
+        this.#isCut = true
+        return { findings: [], touched: [] }
+      case 'heal':
+        this.#network.heal()
+        this.#isCut = false
+        return { findings: [], touched: [] }
+    }
+  }
+
+  #spend({ kind }: Choice): void {
+    const left = this.#budget.get(kind)
+    if (left !== undefined) this.#budget.set(kind, left - 1)
+  }
+
+  /** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
+  #enter(node: Node, inputs: readonly Input[], label: string): { findings: Finding[]; touched: readonly Node[] } {
+    const held = node.held!
+    this.#history.set(node.name, inputHash(this.#history.get(node.name), label, inputs))
+    const isOverlap = inputs.length > 1
+    // A timer that comes first fires before the node is stopped: its wait must end by time.
+    if (isOverlap) this.#cell.tracer.freeze(held)
+    for (const input of inputs) {
+      if ('deliver' in input) this.#network.deliver(input.deliver)
+      else held.fireEarliest()
+    }
+    if (isOverlap) this.#cell.tracer.thaw(held)
+    return this.#settle([node])
+  }
+
+  #kill(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
+    const node = this.#node(action.node)
+    node.kill(this.#cell, this.#network, action.peersSee)
+    if (node.losesDisk) node.wipe()
+    return action.restart ? this.#restart(node) : { findings: [], touched: [node] }
+  }
+
+  #restart(node: Node): { findings: Finding[]; touched: readonly Node[] } {
+    node.attach(this.#network)
+    return { findings: this.#startNode(node, false), touched: [node] }
+  }
+
+  #startNode(node: Node, isFirst: boolean): Finding[] {
+    node.start(this.#cell)
+    const { findings } = this.#settle([node], startCpuMsMax)
+    if (findings.length > 0) return findings
+    if (node.held?.exit !== undefined) return [crashOf(node)]
+    const closed = node.listens.filter(port => !node.listeningPorts().includes(port))
+    if (closed.length === 0 || !isFirst) return []
+    const message = `${node.name} is idle and has not opened port ${closed.join(', ')}${quote(node.lastOutput())}`
+    return [{ kind: 'crash', node: node.name, message }]
+  }
+
+  #settle(nodes: readonly Node[], cpuMsMax = this.#system.stepCpuMsMax): { findings: Finding[]; touched: readonly Node[] } {
+    const held = nodes.flatMap(node => (node.held ? [node.held] : []))
+    const unsettled = this.#cell.settle(this.#network, held, cpuMsMax)
+    if (unsettled === undefined) return { findings: [], touched: nodes }
+    const node = this.#node(unsettled.node.name)
+    const message = `${node.name} is still busy after ${Math.round(unsettled.cpuMs)} ms of CPU time${quote(node.lastOutput())}`
+    return { findings: [{ kind: 'divergence', node: node.name, message }], touched: nodes }
+  }
+
+  async #endStep(findings: Finding[], touched: readonly Node[], begun: number): Promise<readonly Finding[]> {
+    if (findings.length === 0) {
+      findings.push(...(await this.#clients.attend(() => this.#settleAll(), this.#stepIndex)))
+    }
+    this.#network.endStep()
+    const outputs = touched.flatMap(node => outputsOf(node))
+    if (findings.length === 0) findings.push(...touched.filter(node => hasCrashed(node)).map(crashOf))
+    for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
+    this.#isOver ||= findings.length > 0
+    if (!this.#isOver) await this.#clients.observe(touched, () => this.#settleAll())
+    this.#state = this.#snapshot()
+    this.#options = this.#isOver ? [] : optionsOf(this.#moment())
+    this.#details = { messages: this.#newMessages(), outputs, durationUs: Math.round((performance.now() - begun) * 1000) }
+    return findings
+  }
+
+  #settleAll(): Finding[] {
+    return this.#settle(this.#nodes.filter(node => node.isAlive)).findings
+  }
+
+  #newMessages(): Message[] {
+    return this.#network.inFlight().filter(message => {
+      const isNew = !this.#known.has(message.label)
+      this.#known.add(message.label)
+      return isNew
+    })
+  }
+
+  #moment() {
+    return {
+      system: this.#system,
+      nodes: this.#nodes,
+      network: this.#network,
+      budget: this.#budget,
+      calls: this.#clients.left,
+      isCut: this.#isCut,
+    }
+  }
+
+  #snapshot(): GlobalState {
+    const nodes = this.#nodes.map(node => ({
+      name: node.name,
+      alive: node.isAlive,
+      state: node.isAlive ? this.#clients.stateOf(node) : undefined,
+      output: node.output(),
+    }))
+    return {
+      nodes,
+      calls: this.#clients.calls.map(call => ({ ...call })),
+      node: name => nodes.find(node => node.name === name) ?? unknownNode(name, nodes),
+    }
+  }
+}
+
+const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {
+  throw new Error(`no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`)
+}
+
+const addressOf = (index: number) => `10.77.${Math.floor((index + 1) / 250)}.${((index + 1) % 250) + 1}`
+
+const hasCrashed = (node: Node) => {
+  const exit = node.held?.exit
+  return exit !== undefined && !('code' in exit && exit.code === 0)
+}
+
+const crashOf = (node: Node): Finding => {
+  const exit = node.held!.exit!
+  const how = 'code' in exit ? `ended with code ${exit.code}` : `was killed by signal ${exit.signal}`
+  return { kind: 'crash', node: node.name, message: `${node.name} ${how}${quote(node.lastOutput())}` }
+}
+
+const quote = (output: string) => (output === '' ? ', and wrote nothing' : `; its last output: ${JSON.stringify(output)}`)
+
+const outputsOf = (node: Node) => {
+  const { stdout, stderr } = node.readOutput()
+  return [
+    { node: node.name, stream: 'stdout' as const, bytes: stdout },
+    { node: node.name, stream: 'stderr' as const, bytes: stderr },
+  ].filter(({ bytes }) => bytes.length > 0)
+}
+
+const writeSharedFiles = (directory: string, addresses: Readonly<Record<string, string>>, seed: number): SharedFiles => {
+  mkdirSync(directory, { recursive: true })
+  const write = (name: string, content: string | Buffer) => {
+    const path = join(directory, name)
+    writeFileSync(path, content)
+    return path
+  }
+  const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`)
+  return {
+    hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
+    resolvConf: write('resolv.conf', ''),
+    random: write('random', new Randomness(seed, '/dev/urandom').bytes(randomBytesLength)),
+  }
+}
