@@ -124,6 +124,11 @@ export class Network {
     }
   }
 
+  /** Whether the node is attached. */
+  isUp(name: string): boolean {
+    return this.#hosts.get(name).link !== undefined
+  }
+
   /** Adds a host without a process. */
   virtualHost(name: string, address: string): VirtualHost {
     let listener: (datagram: ReceivedDatagram) => void = () => {}
