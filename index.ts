@@ -1,4 +1,11 @@
 export type { Property } from './checker/property.ts'
 export * from './harness/config/definition.ts'
 export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'
+export {
+  frames,
+  type HttpMessage,
+  type LengthPrefix,
+  type ProtobufMessages,
+  type RespValue,
+} from './proxy/dissect/frames.ts'
 export type { Dissector, Frame, StreamReader } from './proxy/dissector.ts'

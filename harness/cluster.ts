@@ -57,7 +57,7 @@ export class Cluster implements System<GlobalState> {
         new Node(withAddresses(definition, addresses), addresses[definition.name]!, join(this.#directory, definition.name), files),
     )
     this.#cell = new Cell(cpu)
-    this.#clients = new Clients(this.#network.virtualHost(observerName, observerAddress), this.#nodes, system)
+    this.#clients = new Clients(this.#cell, this.#network.virtualHost(observerName, observerAddress), this.#nodes, system)
     this.#state = this.#snapshot()
   }
 
@@ -97,7 +97,7 @@ export class Cluster implements System<GlobalState> {
       node.renew(this.#seed)
       node.attach(this.#network)
     }
-    this.#clients = new Clients(this.#network.virtualHost(observerName, observerAddress), this.#nodes, this.#system)
+    this.#clients = new Clients(this.#cell, this.#network.virtualHost(observerName, observerAddress), this.#nodes, this.#system)
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
     return this.#endStep(findings, this.#nodes, begun)

@@ -39,14 +39,26 @@ export class Tracer {
     this.#addThread(this.#addProcess(pid, node), pid)
   }
 
+  /** Children of this thread that others wait for: while there are any, only our own are asked about. */
+  foreignChildren = 0
+
   /** Treats all that has happened; true if anything had. */
   poll(): boolean {
     let happened = false
-    for (let change = poll(); change !== undefined; change = poll()) {
+    for (let change = this.#next(); change !== undefined; change = this.#next()) {
       happened = true
       this.#treat(change)
     }
     return happened
+  }
+
+  #next(): Change | undefined {
+    if (this.foreignChildren === 0) return poll()
+    for (const tid of this.#threads.keys()) {
+      const change = poll(tid)
+      if (change !== undefined) return change
+    }
+    return undefined
   }
 
   /** Stops every thread of the node where it is; the program sees nothing of it. */

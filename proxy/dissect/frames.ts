@@ -4,5 +4,10 @@ import { jsonLines, lines } from './lines.ts'
 import { protobuf } from './protobuf.ts'
 import { resp } from './resp.ts'
 
+export type { HttpMessage } from './http1.ts'
+export type { LengthPrefix } from './length-prefixed.ts'
+export type { ProtobufMessages } from './protobuf.ts'
+export type { RespValue } from './resp-value.ts'
+
 /** The dissectors that come with the package, under the name by which configurations import them. */
 export const frames = { lines, jsonLines, lengthPrefixed, http1, resp, protobuf }

@@ -1,11 +1,11 @@
 import type { HttpHead } from './http1-head.ts'
 
-/** How far a body goes; `none` also ends what is HTTP/1 of the stream after an upgrade. */
+/** How far a body goes, in bytes where that is known; `upgraded`: no body, and what follows is another protocol. */
 export type BodyLength = number | 'chunked' | 'until close' | 'upgraded' | 'malformed'
 
 const bodyBytesMax = 2 ** 28
 
-/** RFC 9112, 6.3. `method`: of the request, also for its response. */
+/** How long the body of a message is (RFC 9112, 6.3). `method`: of the request that a response answers. */
 export const bodyLength = (head: HttpHead, method: string | undefined): BodyLength => {
   if (head.kind === 'response') {
     const { status } = head

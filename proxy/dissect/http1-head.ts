@@ -26,7 +26,10 @@ const responseLine = /^HTTP\/1\.[01] (\d{3})(?: (.*))?$/
 const headerLine = new RegExp(`^(${token}+):[ \\t]*(.*?)[ \\t]*$`)
 
 /** The head that bytes begin with (RFC 9112, 2 to 5). Empty lines before it belong to it. */
-export const parseHead = (held: Buffer, kind: HttpHead['kind']): HttpHead | { readonly atLeast: number } | 'malformed' => {
+export const parseHead = (
+  held: Buffer,
+  kind: HttpHead['kind'],
+): HttpHead | { readonly atLeast: number } | 'malformed' => {
   const text = held.toString('latin1', 0, headBytesMax)
   const start = /^(\r?\n)*\r?/.exec(text)![0].length
   const emptyLine = /\r?\n\r?\n/.exec(text.slice(start))

@@ -42,9 +42,11 @@ abstract class HttpReader extends FrameReader {
     this.#label = label
   }
 
-  /** Method of the request that the head is of, or answers. Called once for each head, in order. */
-  protected abstract method(head: HttpHead): string | undefined
   protected abstract readonly kind: HttpHead['kind']
+  /** Method of the request that the head answers. */
+  protected abstract answeredMethod(): string | undefined
+  /** Called once for each head, when it is given. */
+  protected abstract given(head: HttpHead): void
 
   protected override cut(held: Buffer): Cut {
     return this.#rest === 0 ? this.#cutMessage(held) : this.#cutRest(held, this.#rest)
@@ -56,12 +58,15 @@ abstract class HttpReader extends FrameReader {
   }
 
   #cutBody(held: Buffer, head: HttpHead): Cut {
-    const length = bodyLength(head, this.method(head))
-    const upTo = (end: number) => ({ length: end, label: this.#labelOf(head, held.subarray(head.end, end)) })
+    const length = bodyLength(head, this.answeredMethod())
+    const upTo = (end: number) => {
+      this.given(head)
+      return { length: end, label: this.#labelOf(head, held.subarray(head.end, end)) }
+    }
     if (length === 'malformed') return 'malformed'
     if (length === 'upgraded') return { ...upTo(head.end), last: true }
     if (length === 'until close') return { ...upTo(held.length), last: true }
-    if (length !== 0 && /^100-continue$/i.test(head.headers['expect'] ?? '')) {
+    if (length !== 0 && /^100-continue$/i.test(head.headers.expect ?? '')) {
       this.#rest = length
       return upTo(head.end)
     }
@@ -94,14 +99,46 @@ abstract class HttpReader extends FrameReader {
 
 class RequestReader extends HttpReader {
   protected override readonly kind = 'request'
-  /** Methods of the requests that are not answered yet. */
-  readonly unanswered: string[] = []
+  #requests = 0
+  /** By the number of the request: only the methods that matter to what answers them, until it is answered. */
+  readonly #methods = new Map<number, string>()
 
-  protected override method(head: HttpHead): string | undefined {
-    return head.kind === 'request' ? head.method : undefined
+  /** Method of the n-th request, where it is HEAD or CONNECT. */
+  methodOf(ordinal: number): string | undefined {
+    return this.#methods.get(ordinal)
+  }
+
+  forget(ordinal: number): void {
+    this.#methods.delete(ordinal)
+  }
+
+  protected override answeredMethod(): undefined {}
+
+  protected override given(head: HttpHead): void {
+    this.#requests++
+    if (head.kind === 'request' && ['HEAD', 'CONNECT'].includes(head.method))
+      this.#methods.set(this.#requests, head.method)
   }
 }
 
 class ResponseReader extends HttpReader {
   protected override readonly kind = 'response'
+  readonly #requests: RequestReader | undefined
+  #answered = 0
+
+  constructor(label: UserLabel, requests: RequestReader | undefined) {
+    super(label)
+    this.#requests = requests
+  }
+
+  protected override answeredMethod(): string | undefined {
+    return this.#requests?.methodOf(this.#answered + 1)
+  }
+
+  protected override given(head: HttpHead): void {
+    const isInterim = head.kind === 'response' && head.status < 200
+    if (isInterim) return
+    this.#answered++
+    this.#requests?.forget(this.#answered)
+  }
 }

@@ -18,7 +18,11 @@ export const lengthPrefixed = (prefix: LengthPrefix & { readonly label?: (payloa
     return labelBy(prefix.label, payload, () => textLabel(payload))
   })
 
-const lengthPrefixedDissector = (name: string, prefix: LengthPrefix, label: (payload: Buffer) => string): Dissector => ({
+const lengthPrefixedDissector = (
+  name: string,
+  prefix: LengthPrefix,
+  label: (payload: Buffer) => string,
+): Dissector => ({
   name,
   stream: () => new LengthPrefixedReader(prefix, label),
   datagram: payload => datagramLabel(new LengthPrefixedReader(prefix, label), payload),

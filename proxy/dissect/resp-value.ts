@@ -44,7 +44,9 @@ const parseLine = (type: string, line: string): RespValue | undefined => {
     case '#':
       return line === 't' ? true : line === 'f' ? false : undefined
     case ',':
-      return /^([+-]?(\d+(\.\d*)?([eE][+-]?\d+)?|inf)|nan)$/.test(line) ? Number(line.replace('inf', 'Infinity')) : undefined
+      return /^([+-]?(\d+(\.\d*)?([eE][+-]?\d+)?|inf)|nan)$/.test(line)
+        ? Number(line.replace('inf', 'Infinity'))
+        : undefined
     default:
       return /^[+-]?\d+$/.test(line) ? line : undefined
   }

@@ -113,11 +113,15 @@ const snapshotLabel = 'RDB snapshot'
 
 const startsWith = (held: Buffer, text: string) => held.toString('latin1', 0, text.length) === text
 
+// Array.isArray does not know a readonly array for one.
+const isList = (value: RespValue): value is readonly RespValue[] => Array.isArray(value)
+
 const commandLabel = (value: RespValue): string =>
-  Array.isArray(value) && value.length > 0 ? shortLabel(value.slice(0, 8).map(word).join(' ')) : replyLabel(value)
+  isList(value) && value.length > 0 ? shortLabel(value.slice(0, 8).map(word).join(' ')) : replyLabel(value)
 
 const replyLabel = (value: RespValue): string => {
-  if (Array.isArray(value)) return shortLabel(`[${value.slice(0, 8).map(word).join(', ')}${value.length > 8 ? ', …' : ''}]`)
+  if (Array.isArray(value))
+    return shortLabel(`[${value.slice(0, 8).map(word).join(', ')}${value.length > 8 ? ', …' : ''}]`)
   return shortLabel(typeof value === 'string' && value !== '' ? value : word(value))
 }
 
@@ -125,7 +129,7 @@ const wordLengthMax = 24
 
 const word = (value: RespValue): string => {
   if (value === null) return 'nil'
-  if (Array.isArray(value)) return `[${value.length}]`
+  if (isList(value)) return `[${value.length}]`
   if (typeof value === 'object') return value.error
   const text = String(value)
   if (text === '') return '""'

@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import type { Finding } from '../checker/system.ts'
+import type { VirtualHost } from '../proxy/virtual-host.ts'
+import type { ClientCall, NodeHandle, ResolvedSystem } from './config.ts'
+import type { Cell } from './cell.ts'
+import { runInside } from './exec.ts'
+import type { Node } from './node.ts'
+
+/** Nothing more comes of a client or observer when the nodes were idle during so many turns of the event loop. */
+const quietTurns = 4
+/** Real time after which an observer or a program run inside a node is given up. */
+const patienceMs = 20_000
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** Who speaks to the nodes from outside: the clients whose calls are choices, and the observer of states. */
+export class Clients {
+  readonly #cell: Cell
+  readonly #host: VirtualHost
+  readonly #system: ResolvedSystem
+  readonly #nodes: readonly Node[]
+  readonly #agent: Agent
+  readonly #handles: Record<string, NodeHandle>
+  readonly #states = new Map<string, unknown>()
+  readonly calls: Mutable<ClientCall>[] = []
+  /** How often each client may still call. */
+  readonly left: Map<string, number>
+  /** Programs that were run inside nodes and have not ended. */
+  #running = 0
+  /** Calls whose promises were settled, to be completed at the end of the step. */
+  #settled: (() => void)[] = []
+
+  constructor(cell: Cell, host: VirtualHost, nodes: readonly Node[], system: ResolvedSystem) {
+    this.#cell = cell
+    this.#host = host
+    this.#nodes = nodes
+    this.#system = system
+    this.left = new Map(system.clients.map(({ name, times }) => [name, times]))
+    this.#agent = new Agent({ connect: (options, done) => this.#connect(options, done), headersTimeout: 0, bodyTimeout: 0 })
+    this.#handles = Object.fromEntries(nodes.map(node => [node.name, this.#handleOf(node)]))
+  }
+
+  /** Begins a call; it goes on by itself as its answers come. */
+  call(name: string, step: number): void {
+    const client = this.#system.clients.find(each => each.name === name)!
+    this.left.set(name, this.left.get(name)! - 1)
+    const ordinal = client.times - this.left.get(name)!
+    const call: Mutable<ClientCall> = {
+      client: name,
+      ordinal,
+      invokedAt: step,
+      completedAt: undefined,
+      value: undefined,
+      error: undefined,
+    }
+    this.calls.push(call)
+    const run = async () => client.call(this.#handles, { ordinal })
+    run().then(
+      value => this.#settled.push(() => Object.assign(call, { value })),
+      error => this.#settled.push(() => Object.assign(call, { error: String(error?.message ?? error) })),
+    )
+    this.#completing.push(call)
+  }
+
+  readonly #completing: Mutable<ClientCall>[] = []
+
+  /** Lets the clients go on until neither they nor the nodes have anything left to do. */
+  async attend(settle: () => Finding[], step: number): Promise<Finding[]> {
+    if (this.calls.every(call => call.completedAt !== undefined)) return []
+    const findings = await this.#settleTurns(settle, () => true)
+    for (const complete of this.#settled.splice(0)) complete()
+    for (const call of this.#completing) {
+      if (call.completedAt === undefined && (call.value !== undefined || call.error !== undefined)) call.completedAt = step
+    }
+    return findings
+  }
+
+  /** Looks at the states of these nodes. */
+  async observe(nodes: readonly Node[], settle: () => Finding[]): Promise<void> {
+    const { observe } = this.#system
+    if (observe === undefined) return
+    const pending = nodes
+      .filter(node => node.isAlive)
+      .flatMap(node => {
+        const seen = this.#look(node)
+        return seen instanceof Promise ? [{ node, seen }] : []
+      })
+    if (pending.length === 0) return
+    let isDone = false
+    const all = Promise.all(pending.map(async ({ node, seen }) => this.#states.set(node.name, await seen))).finally(() => {
+      isDone = true
+    })
+    all.catch(() => {})
+    await this.#settleTurns(settle, () => isDone)
+    if (isDone) await all
+  }
+
+  stateOf(node: Node): unknown {
+    return this.#states.get(node.name)
+  }
+
+  close(): void {
+    void this.#agent.destroy().catch(() => {})
+  }
+
+  #look(node: Node): unknown {
+    const seen = this.#system.observe!(this.#handles[node.name]!)
+    if (seen instanceof Promise) return seen
+    this.#states.set(node.name, seen)
+    return undefined
+  }
+
+  /** Turns of the event loop and of the nodes, until both are quiet and it is enough. */
+  async #settleTurns(settle: () => Finding[], isEnough: () => boolean): Promise<Finding[]> {
+    const begun = performance.now()
+    for (let quiet = 0; quiet < quietTurns; quiet++) {
+      const before = this.#activity
+      const findings = settle()
+      if (findings.length > 0) return findings
+      await nextTurn()
+      const isWaiting = this.#running > 0 || (!isEnough() && performance.now() - begun < patienceMs)
+      if (this.#activity !== before || isWaiting) quiet = 0
+    }
+    return []
+  }
+
+  /** Counts what passed between us and the nodes. */
+  #activity = 0
+
+  #connectTo(node: Node, port: number) {
+    const socket = this.#host.connect(node.name, port)
+    this.#activity += 1
+    const count = () => {
+      this.#activity += 1
+    }
+    // Data is counted as it is pushed; a `data` listener would start the flow.
+    socket.on('connect', count).on('close', count).on('readable', count)
+    return socket
+  }
+
+  #connect({ hostname, port }: { hostname: string; port?: string | number }, done: (error: Error | null, socket: never) => void) {
+    const node = this.#nodes.find(each => each.address === hostname)!
+    try {
+      const socket = this.#host.connect(node.name, Number(port || 80))
+      socket.once('connect', () => done(null, socket as never))
+      socket.once('error', error => done(error, null as never))
+    } catch (error) {
+      done(error as Error, null as never)
+    }
+  }
+
+  #handleOf(node: Node): NodeHandle {
+    return {
+      name: node.name,
+      address: node.address,
+      http: (port, path, init) => request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#agent }),
+      tcp: port => this.#connectTo(node, port),
+      udp: (port, data) => this.#ask(node, port, Buffer.from(data as Uint8Array)),
+      exec: command => this.#exec(node, command),
+      output: () => node.output(),
+      file: path => readFile(this.#pathInside(node, path)),
+    }
+  }
+
+  #udpPort = 50_000
+
+  #ask(node: Node, port: number, data: Buffer): Promise<Buffer> {
+    const own = this.#udpPort++
+    return new Promise(resolve => {
+      this.#host.onDatagram(datagram => {
+        if (datagram.port === own) resolve(datagram.payload)
+      })
+      this.#host.sendUdp(node.name, port, data, own)
+    })
+  }
+
+  async #exec(node: Node, command: readonly string[]) {
+    const pid = node.held?.pid
+    if (!pid || !node.isAlive) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
+    this.#running += 1
+    this.#cell.tracer.foreignChildren += 1
+    try {
+      return await runInside(pid, command, node.workingDirectory)
+    } finally {
+      this.#running -= 1
+      this.#cell.tracer.foreignChildren -= 1
+    }
+  }
+
+  #pathInside(node: Node, path: string): string {
+    const pid = node.held?.pid
+    if (!pid) throw Object.assign(new Error(`${node.name} is down`), { code: 'ENOENT' })
+    return `/proc/${pid}/root${isAbsolute(path) ? path : join(node.workingDirectory, path)}`
+  }
+}
