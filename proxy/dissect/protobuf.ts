@@ -30,12 +30,23 @@ export const protobuf = ({ proto, message, prefix = { bytes: 'varint' }, label }
 
 const lookup = (proto: string, message: string): protobufjs.Type => {
   // Every text that has a message has braces, and no sensible path does.
-  const root = proto.includes('{') ? protobufjs.parse(proto).root : protobufjs.loadSync(proto)
+  const isText = proto.includes('{')
+  const where = isText ? 'the given .proto text' : proto
+  const root = attempt(
+    () => (isText ? protobufjs.parse(proto).root : protobufjs.loadSync(proto)),
+    reason => `cannot read ${where}: ${reason}`,
+  )
+  return attempt(
+    () => root.lookupType(message),
+    () => `expected ${where} to have the message type "${message}", and it has not`,
+  )
+}
+
+const attempt = <T>(action: () => T, explain: (reason: string) => string): T => {
   try {
-    return root.lookupType(message)
+    return action()
   } catch (cause) {
-    const where = proto.includes('{') ? 'the given .proto text' : proto
-    throw new Error(`expected ${where} to have the message type "${message}", and it has not`, { cause })
+    throw new Error(explain((cause as Error).message), { cause })
   }
 }
 

@@ -122,8 +122,11 @@ const commandLabel = (value: RespValue): string =>
 const replyLabel = (value: RespValue): string => {
   if (Array.isArray(value))
     return shortLabel(`[${value.slice(0, 8).map(word).join(', ')}${value.length > 8 ? ', …' : ''}]`)
-  return shortLabel(typeof value === 'string' && value !== '' ? value : word(value))
+  return shortLabel(typeof value === 'string' && value !== '' ? withoutIds(value) : word(value))
 }
+
+/** Ids of servers and of replications are random, and not always from a source that is held. */
+const withoutIds = (text: string) => text.replace(/\b[0-9a-f]{40}\b/g, '<id>')
 
 const wordLengthMax = 24
 
@@ -131,7 +134,7 @@ const word = (value: RespValue): string => {
   if (value === null) return 'nil'
   if (isList(value)) return `[${value.length}]`
   if (typeof value === 'object') return value.error
-  const text = String(value)
+  const text = withoutIds(String(value))
   if (text === '') return '""'
   return text.length <= wordLengthMax ? text : `${text.slice(0, wordLengthMax - 1)}…`
 }
