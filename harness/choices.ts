@@ -67,7 +67,9 @@ const clientOptions = ({ system, calls }: Moment) =>
 type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }> }
 
 const inputOptions = (moment: Moment): InputOption[] => {
-  const deliveries = moment.network.deliverable().map(message => inputOption('deliver', message.to, message.label, { deliver: message }))
+  const deliveries = moment.network
+    .deliverable()
+    .map(message => inputOption('deliver', message.to, message.label, { deliver: message }))
   return [...deliveries, ...timers(moment)]
 }
 
@@ -125,7 +127,9 @@ const resets = (moment: Moment): Option[] => {
   if (!left(moment, 'reset')) return []
   const connections = moment.network
     .connections()
-    .map(connection => option('reset', connection.opener, `reset ${connection.label}`, { do: 'disconnect', connection }))
+    .map(connection =>
+      option('reset', connection.opener, `reset ${connection.label}`, { do: 'disconnect', connection }),
+    )
   const nodes = moment.nodes
     .filter(node => node.isAlive)
     .flatMap(({ name }) => [

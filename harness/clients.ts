@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { Finding } from '../checker/system.ts'
 import type { VirtualHost } from '../proxy/virtual-host.ts'
-import type { ClientCall, NodeHandle, ResolvedSystem } from './config.ts'
 import type { Cell } from './cell.ts'
+import type { ClientCall, NodeHandle, ResolvedSystem } from './config.ts'
 import { runInside } from './exec.ts'
 import type { Node } from './node.ts'
 
@@ -39,7 +39,11 @@ export class Clients {
     this.#nodes = nodes
     this.#system = system
     this.left = new Map(system.clients.map(({ name, times }) => [name, times]))
-    this.#agent = new Agent({ connect: (options, done) => this.#connect(options, done), headersTimeout: 0, bodyTimeout: 0 })
+    this.#agent = new Agent({
+      connect: (options, done) => this.#connect(options, done),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
     this.#handles = Object.fromEntries(nodes.map(node => [node.name, this.#handleOf(node)]))
   }
 
@@ -73,7 +77,8 @@ export class Clients {
     const findings = await this.#settleTurns(settle, () => true)
     for (const complete of this.#settled.splice(0)) complete()
     for (const call of this.#completing) {
-      if (call.completedAt === undefined && (call.value !== undefined || call.error !== undefined)) call.completedAt = step
+      if (call.completedAt === undefined && (call.value !== undefined || call.error !== undefined))
+        call.completedAt = step
     }
     return findings
   }
@@ -90,9 +95,11 @@ export class Clients {
       })
     if (pending.length === 0) return
     let isDone = false
-    const all = Promise.all(pending.map(async ({ node, seen }) => this.#states.set(node.name, await seen))).finally(() => {
-      isDone = true
-    })
+    const all = Promise.all(pending.map(async ({ node, seen }) => this.#states.set(node.name, await seen))).finally(
+      () => {
+        isDone = true
+      },
+    )
     all.catch(() => {})
     await this.#settleTurns(settle, () => isDone)
     if (isDone) await all
@@ -141,7 +148,10 @@ export class Clients {
     return socket
   }
 
-  #connect({ hostname, port }: { hostname: string; port?: string | number }, done: (error: Error | null, socket: never) => void) {
+  #connect(
+    { hostname, port }: { hostname: string; port?: string | number },
+    done: (error: Error | null, socket: never) => void,
+  ) {
     const node = this.#nodes.find(each => each.address === hostname)!
     try {
       const socket = this.#host.connect(node.name, Number(port || 80))
@@ -156,7 +166,8 @@ export class Clients {
     return {
       name: node.name,
       address: node.address,
-      http: (port, path, init) => request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#agent }),
+      http: (port, path, init) =>
+        request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#agent }),
       tcp: port => this.#connectTo(node, port),
       udp: (port, data) => this.#ask(node, port, Buffer.from(data as Uint8Array)),
       exec: command => this.#exec(node, command),

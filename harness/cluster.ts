@@ -54,10 +54,20 @@ export class Cluster implements System<GlobalState> {
     const files = writeSharedFiles(this.#directory, addresses, seed)
     this.#nodes = system.nodes.map(
       definition =>
-        new Node(withAddresses(definition, addresses), addresses[definition.name]!, join(this.#directory, definition.name), files),
+        new Node(
+          withAddresses(definition, addresses),
+          addresses[definition.name]!,
+          join(this.#directory, definition.name),
+          files,
+        ),
     )
     this.#cell = new Cell(cpu)
-    this.#clients = new Clients(this.#cell, this.#network.virtualHost(observerName, observerAddress), this.#nodes, system)
+    this.#clients = new Clients(
+      this.#cell,
+      this.#network.virtualHost(observerName, observerAddress),
+      this.#nodes,
+      system,
+    )
     this.#state = this.#snapshot()
   }
 
@@ -97,7 +107,12 @@ export class Cluster implements System<GlobalState> {
       node.renew(this.#seed)
       node.attach(this.#network)
     }
-    this.#clients = new Clients(this.#cell, this.#network.virtualHost(observerName, observerAddress), this.#nodes, this.#system)
+    this.#clients = new Clients(
+      this.#cell,
+      this.#network.virtualHost(observerName, observerAddress),
+      this.#nodes,
+      this.#system,
+    )
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
     return this.#endStep(findings, this.#nodes, begun)
@@ -217,7 +232,10 @@ export class Cluster implements System<GlobalState> {
     return [{ kind: 'crash', node: node.name, message }]
   }
 
-  #settle(nodes: readonly Node[], cpuMsMax = this.#system.stepCpuMsMax): { findings: Finding[]; touched: readonly Node[] } {
+  #settle(
+    nodes: readonly Node[],
+    cpuMsMax = this.#system.stepCpuMsMax,
+  ): { findings: Finding[]; touched: readonly Node[] } {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
     const unsettled = this.#cell.settle(this.#network, held, cpuMsMax)
     if (unsettled === undefined) return { findings: [], touched: nodes }
@@ -238,7 +256,11 @@ export class Cluster implements System<GlobalState> {
     if (!this.#isOver) await this.#clients.observe(touched, () => this.#settleAll())
     this.#state = this.#snapshot()
     this.#options = this.#isOver ? [] : optionsOf(this.#moment())
-    this.#details = { messages: this.#newMessages(), outputs, durationUs: Math.round((performance.now() - begun) * 1000) }
+    this.#details = {
+      messages: this.#newMessages(),
+      outputs,
+      durationUs: Math.round((performance.now() - begun) * 1000),
+    }
     return findings
   }
 
@@ -297,7 +319,8 @@ const crashOf = (node: Node): Finding => {
   return { kind: 'crash', node: node.name, message: `${node.name} ${how}${quote(node.lastOutput())}` }
 }
 
-const quote = (output: string) => (output === '' ? ', and wrote nothing' : `; its last output: ${JSON.stringify(output)}`)
+const quote = (output: string) =>
+  output === '' ? ', and wrote nothing' : `; its last output: ${JSON.stringify(output)}`
 
 const outputsOf = (node: Node) => {
   const { stdout, stderr } = node.readOutput()
@@ -307,7 +330,11 @@ const outputsOf = (node: Node) => {
   ].filter(({ bytes }) => bytes.length > 0)
 }
 
-const writeSharedFiles = (directory: string, addresses: Readonly<Record<string, string>>, seed: number): SharedFiles => {
+const writeSharedFiles = (
+  directory: string,
+  addresses: Readonly<Record<string, string>>,
+  seed: number,
+): SharedFiles => {
   mkdirSync(directory, { recursive: true })
   const write = (name: string, content: string | Buffer) => {
     const path = join(directory, name)

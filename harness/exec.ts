@@ -8,6 +8,9 @@ import type { ExecResult } from './config.ts'
  */
 export const runInside = async (pid: number, command: readonly string[], directory: string): Promise<ExecResult> => {
   const where = [`--target=${pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', `--wd=${directory}`]
-  const { exitCode, stdout, stderr } = await execa('nsenter', [...where, '--', ...command], { reject: false, stdin: 'ignore' })
+  const { exitCode, stdout, stderr } = await execa('nsenter', [...where, '--', ...command], {
+    reject: false,
+    stdin: 'ignore',
+  })
   return { exitCode: exitCode ?? -1, stdout, stderr }
 }

@@ -35,7 +35,9 @@ export const fingerprintOf = (
 
 /** The history of a node's inputs after one more step. */
 export const inputHash = (before: string | undefined, label: string, inputs: readonly Input[]): string => {
-  const hash = createHash('sha1').update(before ?? '').update(withoutOrdinal(label))
+  const hash = createHash('sha1')
+    .update(before ?? '')
+    .update(withoutOrdinal(label))
   for (const input of inputs) if ('deliver' in input) hash.update(input.deliver.bytes)
   return hash.digest('hex')
 }

@@ -232,4 +232,3 @@ const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
   if (found === undefined) throw new ConfigError([`nodes.${name}.command: expected a program, found no "${program}"`])
   return found
 }
-

@@ -9,6 +9,8 @@ import type { Side } from './tcp.ts'
 export interface Connection {
   readonly opener: End
   readonly listener: End
+  /** Both. */
+  readonly ends: readonly [End, End]
   /** The n-th that `opener.host` opened to `listener.host`, from 1. */
   readonly number: number
   /** The listener's. */
@@ -53,6 +55,7 @@ export const createConnection = (
   const connection = { ...rest } as { -readonly [Key in keyof Connection]: Connection[Key] }
   connection.opener = createEnd(opener, connection, dissector?.stream('forward'))
   connection.listener = createEnd(listener, connection, dissector?.stream('backward'))
+  connection.ends = [connection.opener, connection.listener]
   return connection
 }
 
@@ -69,8 +72,6 @@ const createEnd = (host: string, connection: Connection, reader: StreamReader | 
 export const otherEnd = (end: End): End =>
   end === end.connection.opener ? end.connection.listener : end.connection.opener
 
-export const endsOf = ({ opener, listener }: Connection): readonly [End, End] => [opener, listener]
-
 export const describeConnection = ({ opener, listener, port, number }: Connection): OpenConnection => {
   const label = `${opener.host}→${listener.host} connection ${number} :${port}`
   return { opener: opener.host, listener: listener.host, port, number, label }
@@ -81,7 +82,7 @@ export const isOpen = ({ opener, listener }: Connection): boolean =>
 
 /** Nobody can send, and nothing is in flight. */
 export const isForgotten = (connection: Connection): boolean =>
-  endsOf(connection).every(end => end.side === undefined && end.queue.length === 0 && end.carried.length === 0)
+  connection.ends.every(end => end.side === undefined && end.queue.length === 0 && end.carried.length === 0)
 
 /** What the end carried since this was last called, as messages to be. */
 export const takeCarried = (end: End): Pending[] => {

@@ -12,7 +12,6 @@ import {
   createConnection,
   describeConnection,
   type End,
-  endsOf,
   isForgotten,
   isOpen,
   type OpenConnection,
@@ -74,6 +73,8 @@ export class Network {
   readonly #dissector: (port: number) => Dissector | undefined
   readonly #hosts = new Hosts()
   #connections: Connection[] = []
+  /** Whose queue a TCP message is in. */
+  readonly #senders = new WeakMap<Message, End>()
   #datagrams: DatagramMessage[] = []
   /** By way: how many messages there were, and how many connections. */
   readonly #messageCounts = new Map<string, number>()
@@ -159,9 +160,11 @@ export class Network {
 
   /** Ends a step, pumped until there was nothing more: what each direction of each connection carried becomes messages. */
   endStep(): void {
-    for (const end of this.#connections.flatMap(endsOf)) {
-      this.#recover(end)
-      for (const pending of takeCarried(end)) this.#hold(end, pending)
+    for (const { ends } of this.#connections) {
+      for (const end of ends) {
+        this.#recover(end)
+        for (const pending of takeCarried(end)) this.#hold(end, pending)
+      }
     }
     this.#connections = this.#connections.filter(connection => !isForgotten(connection))
   }
@@ -170,13 +173,14 @@ export class Network {
 
   /** The messages that may be delivered now, by receiver and sender (in the order they were attached) and ordinal. */
   deliverable(): readonly Message[] {
-    const heads = this.#connections.flatMap(endsOf).flatMap(({ queue }) => queue.slice(0, 1))
+    const heads = this.#connections.flatMap(({ ends }) => ends.flatMap(({ queue }) => queue[0] ?? []))
     return this.#sorted([...this.#datagrams, ...heads].filter(message => this.#isPassable(message)))
   }
 
   /** All messages that are held, in the same order. */
   inFlight(): readonly Message[] {
-    return this.#sorted([...this.#datagrams, ...this.#connections.flatMap(endsOf).flatMap(({ queue }) => queue)])
+    const queued = this.#connections.flatMap(({ ends }) => ends.flatMap(({ queue }) => queue))
+    return this.#sorted([...this.#datagrams, ...queued])
   }
 
   /**
@@ -215,7 +219,7 @@ export class Network {
       each => each.opener.host === opener && each.listener.host === listener && each.number === number,
     )
     if (connection === undefined || !isOpen(connection)) throw new Error(`cannot reset ${label}: it is not open`)
-    for (const end of endsOf(connection)) {
+    for (const end of connection.ends) {
       tcp.abort(end.side!, this.#hosts.get(end.host))
       this.#forget(end)
       this.#mute(end)
@@ -392,8 +396,9 @@ export class Network {
   // What goes to the nodes
 
   #deliverHead(message: Message): void {
-    const sender = this.#connections.flatMap(endsOf).find(({ queue }) => queue[0] === message)
-    if (sender === undefined) throw new Error(`cannot deliver ${message.label}: it is not the first of its connection`)
+    const sender = this.#senders.get(message)
+    if (sender?.queue[0] !== message)
+      throw new Error(`cannot deliver ${message.label}: it is not the first that its connection holds`)
     sender.queue.shift()
     const receiver = otherEnd(sender)
     const host = this.#hosts.get(receiver.host)
@@ -446,7 +451,9 @@ export class Network {
     const { number: connection, port } = end.connection
     const way = { from: end.host, to: otherEnd(end).host }
     const message = { ...this.#name(way), transport: 'tcp' as const, kind, port, connection, bytes }
-    end.queue.push({ ...message, label: messageLabel(message, meaning) })
+    const held = { ...message, label: messageLabel(message, meaning) }
+    end.queue.push(held)
+    this.#senders.set(held, end)
   }
 
   #holdDatagram({

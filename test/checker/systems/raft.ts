@@ -152,8 +152,7 @@ export const raft = ({ size = 3, overlaps = 1, atomic = false, ...options }: Raf
       for (const direction of ['forward', 'backward'] as const) {
         const [head] = connection[direction]
         if (!head) continue
-        const [from, to] =
-          direction === 'forward' ? [connection.from, connection.to] : [connection.to, connection.from]
+        const [from, to] = direction === 'forward' ? [connection.from, connection.to] : [connection.to, connection.from]
         inputs.push({
           node: to,
           kind: 'deliver',
