@@ -1,9 +1,81 @@
-import { existsSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { createJiti } from 'jiti'
-import type { SystemDefinition } from '../harness/config.ts'
-import { ConfigError, isSystemDefinition } from '../harness/config.ts'
+import { ConfigError, isSystemDefinition, type SystemDefinition } from '../harness/config.ts'
 
-/** The library that a configuration imports: this package's own, whether or not it is installed where the file lies. */
-const library = new URL(`../index${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
+export interface LoadedConfig {
+  /** Absolute. */
+  readonly path: string
+  /** Of the file's content, in hex; what it imports is not in it. */
+  readonly sha256: string
+  /** As the file has it: `resolveSystem` says whether it is right. */
+  readonly definition: SystemDefinition
+}
+
+/** What a configuration imports as `lastnail`: this package, whether or not it is installed where the file lies. */
+const packageUrl = new URL(import.meta.url.endsWith('.ts') ? '../index.ts' : '../index.js', import.meta.url).href
+
+/**
+ * Loads a configuration, TypeScript or JavaScript. Throws a `ConfigError` of one line where it cannot be read, parsed
+ * or executed, or its default export was not made by `defineSystem`.
+ */
+export const loadConfig = async (file: string): Promise<LoadedConfig> => {
+  const path = resolve(file)
+  const content = readConfig(path)
+  const exported = await execute(path)
+  return { path, sha256: createHash('sha256').update(content).digest('hex'), definition: definitionOf(exported, path) }
+}
+
+const readConfig = (path: string): Buffer => {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'it is a directory' : message
+    throw new ConfigError([`cannot read the configuration ${path}: ${why}`], { cause })
+  }
+}
+
+const execute = async (path: string): Promise<unknown> => {
+  const library = await import(packageUrl)
+  // Nothing is to be left behind on the user's disk, a cache included.
+  const jiti = createJiti(path, { fsCache: false, virtualModules: { lastnail: library } })
+  try {
+    return await jiti.import(path)
+  } catch (cause) {
+    throw new ConfigError([explain(cause, path)], { cause })
+  }
+}
+
+const definitionOf = (exported: unknown, path: string): SystemDefinition => {
+  const hasDefault = typeof exported === 'object' && exported !== null && 'default' in exported
+  const definition = hasDefault ? exported.default : exported
+  if (isSystemDefinition(definition)) return definition
+  const found = hasDefault ? inspect(definition, { depth: 0, breakLength: Number.POSITIVE_INFINITY }) : 'none'
+  throw new ConfigError([`${path}: expected a default export made by defineSystem(…), found ${found}`])
+}
+
+/** One line for what went wrong while a file was executed, with the place where that is known. */
+const explain = (error: unknown, path: string): string => {
+  if (!(error instanceof Error)) return `${path}: threw ${inspect(error, { depth: 0 })}`
+  const [, problem, place, column] = /^ParseError: (.*?)\s*\n\s*(.*):(\d+)$/.exec(error.message) ?? []
+  // The parser counts columns from 0, editors from 1.
+  if (problem !== undefined) return `${place}:${Number(column) + 1}: ${problem}`
+  const line = error.message.split('\n', 1)[0]
+  if (/^Cannot find (module|package) /.test(line!)) return `${importer(error) ?? path}: ${uncapitalised(line!)}`
+  return `${placeOf(error, path) ?? path}: threw ${error.name}: ${line}`
+}
+
+/** The file whose import was not found. */
+const importer = (error: Error): string | undefined => (error as { requireStack?: string[] }).requireStack?.[0]
+
+/** Where in the configuration an error was thrown. */
+const placeOf = (error: Error, path: string): string | undefined => {
+  const at = error.stack?.split('\n').find(frame => frame.includes(`${path}:`))
+  const [, line] = at?.slice(at.indexOf(path) + path.length).match(/^:(\d+)/) ?? []
+  return line && `${path}:${line}`
+}
+
+const uncapitalised = (text: string) => text[0]!.toLowerCase() + text.slice(1)

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { expect } from 'vitest'
 import type { Message } from '../../proxy/message.ts'
 import { NetworkNamespace } from '../../proxy/namespace.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
@@ -73,10 +75,12 @@ export class Machine {
     })
   }
 
-  /** Waits until exactly these are deliverable. */
+  /** Waits until exactly these are deliverable; not for ever, so that a failure shows what was. */
   async untilHeld(...labels: string[]): Promise<readonly Message[]> {
     const found = () => this.network.deliverable().map(message => message.label)
-    await this.until(() => found().join('\n') === labels.join('\n'))
+    const deadline = Date.now() + 20_000
+    await this.until(() => isDeepStrictEqual(found(), labels) || Date.now() > deadline)
+    expect(found()).toEqual(labels)
     return this.network.deliverable()
   }
 

@@ -335,10 +335,10 @@ print('accepted')`,
     machine.pump()
   }
   await machine.untilHeld(
-    'n1→n2 #5 open :7000',
-    'n1→n2 #6 open :7000',
     'n2→n1 #1 accept :7000',
     'n2→n1 #2 accept :7000',
+    'n1→n2 #5 open :7000',
+    'n1→n2 #6 open :7000',
   )
   machine.network.virtualHost('control', '10.0.1.1').sendUdp('n2', 9000, Buffer.from('x'))
   await machine.deliverUntil(() => server.said('accepted'))
