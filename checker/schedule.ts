@@ -1,5 +1,6 @@
 import { Diverged } from './errors.ts'
 import type { Executor } from './executor.ts'
+import { withoutOrdinals } from './labels.ts'
 import type { Choice } from './system.ts'
 
 /** Executes exactly these labels. Throws `Diverged` at the first that is not enabled. */
@@ -31,5 +32,3 @@ const findSimilar = (enabled: readonly Choice[], label: string): Choice | undefi
   const similar = enabled.filter(choice => withoutOrdinals(choice.label) === withoutOrdinals(label))
   return similar.length === 1 ? similar[0] : undefined
 }
-
-const withoutOrdinals = (label: string): string => label.replaceAll(/#\d+ ?/g, '')
