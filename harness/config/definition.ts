@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Property } from '../../checker/property.ts'
+import type { Weights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 
 /** What a user writes to have a system checked. `Name`: the names of the nodes, which are inferred. */
@@ -22,7 +23,7 @@ export interface SystemDefinition<Name extends string = string> {
   /** `independent` (the default), one clock for all, or a bound on how far any two may be apart: `50ms`. */
   readonly clocks?: 'independent' | 'together' | `${number}ms` | undefined
   /** How likely a walk takes a choice of a kind, relative to the others. */
-  readonly weights?: Partial<Readonly<Weights>> | undefined
+  readonly weights?: Partial<Weights> | undefined
   /** How messages are cut out of connections and labelled, for all ports or by the listener's port. */
   readonly messages?: Dissector | Readonly<Record<number, Dissector>> | undefined
   /**
@@ -34,15 +35,9 @@ export interface SystemDefinition<Name extends string = string> {
   readonly stepLimit?: number | undefined
 }
 
-export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
+export type { Weights }
 
-export interface Weights {
-  client: number
-  deliver: number
-  overlap: number
-  timer: number
-  fault: number
-}
+export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
 
 /** One process, with its children. */
 export interface NodeDefinition {

@@ -14,7 +14,7 @@ export interface ResolvedSystem {
   readonly overlap: number
   /** How far the clocks of two nodes may be apart: 0 for one clock, Infinity for independent ones. */
   readonly clockSkewMsMax: number
-  readonly weights: Readonly<Weights>
+  readonly weights: Weights
   readonly dissectorOf: (port: number) => Dissector | undefined
   readonly fingerprint: 'observed' | 'history' | 'none'
   /** CPU time of one step. */

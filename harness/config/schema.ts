@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Property } from '../../checker/property.ts'
+import { defaultWeights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, FaultKind, GlobalState, Observer, SystemDefinition, Weights } from './definition.ts'
 import { nearest } from './nearest.ts'
@@ -81,15 +82,19 @@ const faults = fields(
   'budgets by kind of fault',
 )
 
-const weight = (byDefault: number) => {
+const weight = (kind: keyof Weights) => {
   const what = 'expected a weight, a number of at least 0'
-  return z.number({ error: what }).min(0, { error: what }).default(byDefault)
+  return z.number({ error: what }).min(0, { error: what }).default(defaultWeights[kind])
 }
 const weights = fields(
-  { client: weight(8), deliver: weight(4), overlap: weight(4), timer: weight(1), fault: weight(0.2) } satisfies Record<
-    keyof Weights,
-    unknown
-  >,
+  {
+    client: weight('client'),
+    deliver: weight('deliver'),
+    timer: weight('timer'),
+    overlap: weight('overlap'),
+    fault: weight('fault'),
+    repair: weight('repair'),
+  } satisfies Record<keyof Weights, unknown>,
   'weights by kind of choice',
 )
 

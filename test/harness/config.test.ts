@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { defaultWeights } from '../../checker/weights.ts'
 import {
   always,
   ConfigError,
@@ -56,7 +57,7 @@ describe('a right definition', () => {
       faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
       overlap: 1,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
-      weights: { client: 8, deliver: 4, overlap: 4, timer: 1, fault: 0.2 },
+      weights: defaultWeights,
       fingerprint: 'observed',
       stepCpuMsMax: 2000,
     })
@@ -109,7 +110,7 @@ describe('a right definition', () => {
     expect(system.properties.safety).toEqual(safety)
     expect(system.properties.safety!.holds).toBe(safety.holds)
     expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, partition: 0 })
-    expect(system.weights).toEqual({ client: 8, deliver: 4, overlap: 4, timer: 1, fault: 0 })
+    expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)
     expect(system.dissectorOf(7000)).toBe(dissector)
     expect(system.dissectorOf(7001)).toBe(undefined)
