@@ -5,8 +5,12 @@ import { Quiescence } from './hold/quiescence.ts'
 import { Tracer } from './hold/tracer.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
+const usleep = libc.func('int usleep(unsigned int microseconds)')
 const schedYield = libc.func('int sched_yield()')
 const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length, void *mask)')
+
+const yieldsMax = 64
+const napUs = 100
 
 /** Why nodes did not become quiescent. */
 export interface Unsettled {
@@ -46,10 +50,12 @@ export class Cell {
     const usedBefore = new Map(nodes.map(node => [node, 0]))
     let looked = begun
     let isFirstLook = true
-    for (;;) {
+    for (let looks = 0; ; looks++) {
       if (!this.pump(network)) {
         if (this.#quiescence.reached(nodes) && !this.pump(network)) return undefined
-        schedYield()
+        // A step is over within a few yields; a start takes long, and our asking would take half of the CPU.
+        if (looks < yieldsMax) schedYield()
+        else usleep(napUs)
       }
       const now = performance.now()
       if (now - looked < cpuMsMax / (isFirstLook ? 2 : 4)) continue

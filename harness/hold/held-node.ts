@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { writeClocks } from './clock-page.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { Randomness } from './randomness.ts'
@@ -44,11 +44,37 @@ export class HeldThread {
   /** In a real sleep of a few milliseconds: it is not idle. */
   napping = false
 
+  readonly #files = new Map<string, number>()
+
   constructor(tid: number, process: HeldProcess) {
     this.tid = tid
     this.process = process
   }
+
+  /** Content of one of its small files in /proc, which stays open; empty when the thread is gone. */
+  look(name: 'stat' | 'schedstat'): string {
+    try {
+      const file = this.#files.get(name) ?? this.#open(name)
+      return text.toString('latin1', 0, readSync(file, text, 0, text.length, 0))
+    } catch {
+      return ''
+    }
+  }
+
+  /** Closes what `look` opened. */
+  close(): void {
+    for (const file of this.#files.values()) closeSync(file)
+    this.#files.clear()
+  }
+
+  #open(name: string): number {
+    const file = openSync(`/proc/${this.process.pid}/task/${this.tid}/${name}`, 'r')
+    this.#files.set(name, file)
+    return file
+  }
 }
+
+const text = Buffer.alloc(1024)
 
 export class HeldProcess {
   readonly pid: number
@@ -99,7 +125,7 @@ export class HeldNode {
   /** CPU time that its processes have used. */
   cpuMs(): number {
     let nanoseconds = 0
-    for (const { tid, process } of this.threads) nanoseconds += cpuNanoseconds(process.pid, tid)
+    for (const thread of this.threads) nanoseconds += Number(thread.look('schedstat').split(' ')[0])
     return nanoseconds / millisecond
   }
 
@@ -122,13 +148,5 @@ export class HeldNode {
   moveClock(elapsed: Nanoseconds): void {
     this.clock.elapsed = elapsed
     for (const process of this.processes.values()) writeClocks(process.memory, this.clock)
-  }
-}
-
-const cpuNanoseconds = (pid: number, tid: number): number => {
-  try {
-    return Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'latin1').split(' ')[0])
-  } catch {
-    return 0
   }
 }

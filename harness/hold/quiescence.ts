@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import type { HeldNode, HeldThread } from './held-node.ts'
 
 /**
@@ -9,12 +9,17 @@ export class Quiescence {
   readonly #load = openSync('/proc/loadavg', 'r')
   readonly #disks = openDisks()
   readonly #text = Buffer.alloc(128)
+  #awake: HeldThread | undefined
 
   /** True when no thread of these nodes can run. */
   reached(nodes: Iterable<HeldNode>): boolean {
     const threads = [...nodes].flatMap(node => node.threads)
     if (threads.some(thread => thread.napping)) return false
-    return this.#nothingRuns() || allSleep(threads)
+    if (this.#nothingRuns()) return true
+    // Who was awake at the last look is so at most looks: most end here.
+    if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
+    this.#awake = firstAwake(threads)
+    return this.#awake === undefined
   }
 
   close(): void {
@@ -56,32 +61,20 @@ const openDisks = (): number[] => {
  * Two passes: a thread that was woken between them has been scheduled once more, or is awake. The state alone does not
  * tell, nor does what /proc/T/syscall shows (25 wrong of 300,000).
  */
-const allSleep = (threads: readonly HeldThread[]): boolean => {
-  const counts: number[] = []
+const firstAwake = (threads: readonly HeldThread[]): HeldThread | undefined => {
+  const counts: string[] = []
   for (const thread of threads) {
     counts.push(timesScheduled(thread))
-    if (!sleeps(thread)) return false
+    if (!sleeps(thread)) return thread
   }
-  return threads.every((thread, index) => sleeps(thread) && timesScheduled(thread) === counts[index])
+  return threads.find((thread, index) => !sleeps(thread) || timesScheduled(thread) !== counts[index])
 }
 
-const procOf = ({ tid, process }: HeldThread) => `/proc/${process.pid}/task/${tid}`
-
-/** How often the thread was given the CPU; -1 when it is gone. */
-const timesScheduled = (thread: HeldThread): number => {
-  try {
-    return Number(readFileSync(`${procOf(thread)}/schedstat`, 'latin1').split(' ')[2])
-  } catch {
-    return -1
-  }
-}
+/** How often the thread was given the CPU: the third number of its schedstat. */
+const timesScheduled = (thread: HeldThread): string => thread.look('schedstat').split(' ')[2] ?? ''
 
 /** Sleeping, stopped by a signal, or dead. */
 const sleeps = (thread: HeldThread): boolean => {
-  try {
-    const stat = readFileSync(`${procOf(thread)}/stat`, 'latin1')
-    return 'STZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2))
-  } catch {
-    return true
-  }
+  const stat = thread.look('stat')
+  return stat === '' || 'STZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2))
 }

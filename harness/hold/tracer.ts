@@ -193,6 +193,7 @@ export class Tracer {
   }
 
   #forget(thread: HeldThread): void {
+    thread.close()
     this.#threads.delete(thread.tid)
     thread.process.threads.delete(thread)
     if (thread.wait) thread.process.node.timers.delete(thread.wait)
