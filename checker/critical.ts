@@ -2,108 +2,142 @@ import type { Executor } from './executor.ts'
 import type { Random } from './random.ts'
 import { follow } from './schedule.ts'
 import { walk } from './walk.ts'
-import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+import { straight, type Weights, weighted, withoutFaults } from './weights.ts'
+
+/** The step after which recovery is impossible. */
+export interface CriticalTransition {
+  /** Counted from 1; 0: the initial state is dead already. */
+  readonly step: number
+  readonly label: string
+  /** `C1`: the execution enters a dead state there. `C2`: its walks were too short to tell. */
+  readonly case: 'C1' | 'C2'
+  /** Walks from the state after it, none of which recovered. */
+  readonly walks: number
+}
+
+export interface CriticalSearch {
+  readonly critical: CriticalTransition
+  /** The live execution found with the longest common prefix. */
+  readonly closestLive: readonly string[] | undefined
+}
 
 export interface CriticalOptions {
   /** The liveness property. */
   readonly property: string
-  /** How many walks must fail to recover before a state is called dead. */
-  readonly walks: number
-  /** Steps of a walk at first, and at most: it doubles where walks turn out to be too short to tell. */
+  /** The violating execution, and the last step of it after which it was live (0: never). */
+  readonly schedule: readonly string[]
+  readonly lastLive: number
   readonly walkLength: number
-  readonly walkLengthMax: number
-  readonly weights: Weights
+  /** Walks behind the answer; MaceMC's k. */
+  readonly walks: number
   readonly random: Random
+  readonly weights: Weights
 }
 
-/**
- * `transient`: the execution can recover from its end, and violates nothing. `C1`: it is dead from the critical
- * transition on. `C2`: the walks are too short to tell, even at their greatest length.
- */
-export type Critical =
-  | { readonly case: 'transient'; readonly schedule: readonly string[] }
-  | {
-      readonly case: 'C1' | 'C2'
-      /** The first dead state is the one after this step; 0 is the initial state. */
-      readonly step: number
-      /** Walks that started there, of which none recovered. */
-      readonly walks: number
-      /** Steps of each, at most. */
-      readonly walkLength: number
-      /** The execution examined; longer than it was where it had to be continued. */
-      readonly schedule: readonly string[]
-      /** A live execution with the longest prefix in common: it leaves the other at the critical transition. */
-      readonly closestLive: readonly string[] | undefined
-    }
+/** Walks of one position while the search is still narrowing; the answer is tested with all of them. */
+const walksWhileNarrowing = 8
 
 /**
- * Finds the step after which recovery is impossible (MaceMC, algorithm 3), in an execution that is not live at its end.
+ * Finds the critical transition of an execution (MaceMC, algorithm 3): doubles the distance from the last live state
+ * until no walk recovers, then searches between the last position that recovered and the first that did not. The
+ * answer is tested again with fresh walks, and moved on while one of them recovers.
  *
- * Positions after the last live one are tried at doubling distance until `walks` random walks all fail to recover, then
- * by halving. A position that recovered is proven, and with it all before it; one that did not is believed dead with
- * few walks at first, and the answer is tested again with the full number of fresh ones before it is given.
+ * A state that recovers with probability p is called dead with probability (1-p)^k.
  *
- * Walks take no faults: what a fault would do to the system must not be what keeps it from living.
+ * @returns undefined where the end of the execution itself recovers: it was only slow
  */
 export const findCriticalTransition = async <State>(
   executor: Executor<State>,
-  suspect: readonly string[],
   options: CriticalOptions,
-): Promise<Critical> => {
-  const { property, walks, walkLengthMax } = options
-  const scouts = Math.ceil(walks / 3)
-  let schedule = suspect
-  let walkLength = Math.min(options.walkLength, walkLengthMax)
-  const end = await examineEnd(executor, schedule, options)
+): Promise<CriticalSearch | undefined> => {
+  const { schedule, lastLive } = options
+  const recovery = new Recovery(executor, options)
+  const upper = await firstDead(recovery, lastLive, schedule.length)
+  if (upper === undefined) return undefined
+  let position = await narrow(recovery, upper.recovered, upper.dead)
+  while (position < schedule.length && (await recovery.recovers(position, options.walks))) position += 1
+  if (await recovery.recovers(position, options.walks)) return undefined
+  // Dead only in its second half: it had no time to recover (case C2 of the paper), unless nothing can happen any more.
+  const isLate = position - lastLive > (schedule.length - lastLive) / 2 && !recovery.isTerminal
+  const isDeadFromStart = position === 0
+  return {
+    critical: {
+      step: position,
+      label: schedule[position - 1] ?? '',
+      case: isLate || isDeadFromStart ? 'C2' : 'C1',
+      walks: options.walks,
+    },
+    closestLive: recovery.closestLive,
+  }
+}
 
-  const recover = async (step: number, count: number) => {
-    const found = await recovers(executor, schedule.slice(0, step), { ...options, walks: count, walkLength })
-    if (found.live) closestLive = found.live
-    return found
+const firstDead = async <State>(recovery: Recovery<State>, lastLive: number, end: number) => {
+  let recovered = lastLive
+  if (lastLive === 0 && !(await recovery.recovers(0, walksWhileNarrowing))) return { recovered: 0, dead: 0 }
+  for (let distance = 1; ; distance *= 2) {
+    const position = Math.min(lastLive + distance, end)
+    if (!(await recovery.recovers(position, walksWhileNarrowing))) return { recovered, dead: position }
+    if (position === end) return undefined
+    recovered = position
+  }
+}
+
+/** The first dead position after `recovered`, up to `dead`. */
+const narrow = async <State>(recovery: Recovery<State>, recovered: number, dead: number): Promise<number> => {
+  let [low, high] = [recovered, dead]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (await recovery.recovers(middle, walksWhileNarrowing)) low = middle
+    else high = middle
+  }
+  return high
+}
+
+/** Walks from positions of an execution. */
+class Recovery<State> {
+  readonly #executor: Executor<State>
+  readonly #options: CriticalOptions
+  /** The walk that recovered with the longest common prefix. */
+  closestLive: readonly string[] | undefined
+  #closest = -1
+  /** Whether every walk of the last position tested ended because nothing was enabled. */
+  isTerminal = false
+
+  constructor(executor: Executor<State>, options: CriticalOptions) {
+    this.#executor = executor
+    this.#options = options
   }
 
-  // The last state known to recover, and the first believed dead.
-  let recoverable = end.lastLive
-  let dead: number | undefined
-  let closestLive: readonly string[] | undefined = recoverable === undefined ? undefined : schedule.slice(0, recoverable)
-  const answer = (kind: 'C1' | 'C2', step: number, count: number): Critical => {
-    return { case: kind, step, walks: count, walkLength, schedule, closestLive }
-  }
-
-  const atEnd = await recover(schedule.length, scouts)
-  if (atEnd.live) return { case: 'transient', schedule: atEnd.live }
-
-  while (recoverable === undefined) {
-    const found = await recover(0, walks)
-    if (found.live) recoverable = 0
-    else if (found.terminal === walks) return answer('C1', 0, walks)
-    else if (walkLength * 2 > walkLengthMax) return answer('C2', 0, walks)
-    else walkLength *= 2
-  }
-
-  for (;;) {
-    for (let distance = 1; dead === undefined; distance *= 2) {
-      const step: number = Math.min(recoverable + distance, schedule.length)
-      const tooLate = !end.terminal && step > schedule.length / 2
-      if (tooLate) {
-        if (walkLength * 2 > walkLengthMax) return answer('C2', step, 0)
-        walkLength *= 2
-        const longer = await prolong(executor, schedule, options)
-        if (longer.live) return { case: 'transient', schedule: longer.schedule }
-        schedule = longer.schedule
-        end.terminal = longer.terminal
+  /** Whether one of `walks` walks from the state after `position` steps comes to a live state. */
+  async recovers(position: number, walks: number): Promise<boolean> {
+    this.isTerminal = true
+    for (let index = 0; index < walks; index++) {
+      const end = await this.#walk(position, index)
+      if (end === 'goal') {
+        this.#remember(position)
+        return true
       }
-      if ((await recover(step, scouts)).live) recoverable = step
-      else dead = step
+      if (end !== 'terminal') this.isTerminal = false
+      // The same few steps to the end of everything, whichever way: one look is enough.
+      else if (this.#executor.schedule.length === position) return false
     }
-    while (dead - recoverable > 1) {
-      const middle: number = Math.floor((dead + recoverable) / 2)
-      if ((await recover(middle, scouts)).live) recoverable = middle
-      else dead = middle
-    }
-    const last = await recover(dead, walks)
-    if (!last.live) return answer('C1', dead, walks)
-    recoverable = dead
-    dead = undefined
+    return false
+  }
+
+  async #walk(position: number, index: number) {
+    const { property, schedule, walkLength, random, weights } = this.#options
+    const executor = this.#executor
+    await executor.reset()
+    await follow(executor, schedule.slice(0, position))
+    const fair = withoutFaults(weights)
+    // The kind that recovers soonest comes first.
+    const policy = index === 0 ? straight(random, fair) : weighted(random, fair)
+    return walk(executor, policy, walkLength, () => executor.schedule.length > position && executor.isLive(property))
+  }
+
+  #remember(position: number): void {
+    if (position <= this.#closest) return
+    this.#closest = position
+    this.closestLive = this.#executor.labels()
   }
 }
