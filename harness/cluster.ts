@@ -38,6 +38,7 @@ export class Cluster implements System<GlobalState> {
   #budget = new Map<string, number>()
   #isCut = false
   #isOver = false
+  #isClosed = false
   #history = new Map<string, string>()
   #options: Option[] = []
   #state: GlobalState
@@ -143,6 +144,8 @@ export class Cluster implements System<GlobalState> {
 
   /** Ends all processes and removes all files. The cluster cannot be used afterwards. */
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#stop()
     this.#cell.close()
     removeRunDirectory(this.#directory)

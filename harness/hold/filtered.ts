@@ -13,9 +13,9 @@ import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
 export type Treatment = 'go on' | 'exit'
 
 /** EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK */
-export const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
+const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
 /** ERESTARTNOHAND: entered again, unless a signal handler runs. */
-const restart = -514
+export const restart = -514
 const noSuchCall = -1
 
 /** Treats a call at its filter stop; the registers are those of the thread, and are stored by the caller. */

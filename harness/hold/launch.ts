@@ -10,6 +10,7 @@ import {
   errno,
   libc,
   mount,
+  read,
   SystemError,
   setns,
   unshare,
@@ -81,8 +82,8 @@ const spawnFlags = 0x04 | 0x08 | 0x80 // SETSIGDEF, SETSIGMASK, SETSID
 const privatePropagation = 0x4000 | (1 << 18) // MS_REC | MS_PRIVATE
 const bind = 0x1000
 
-/** The new process waits here until the tracer holds it: its standard input is at its end once it is released. */
-const trampoline = 'read -r _ <&9; exec 9<&-; exec "$@"'
+/** The new process says that it is there, and waits until the tracer holds it. */
+const trampoline = 'echo >&8; read -r _ <&9; exec 8>&- 9<&-; exec "$@"'
 
 /**
  * Starts a program in namespaces of its own (pid, mount, host name, IPC, and the network given), without address
@@ -93,19 +94,31 @@ const trampoline = 'read -r _ <&9; exec 9<&-; exec "$@"'
  * @throws SystemError
  */
 export const launch = (plan: Launch): Launched => {
-  const gate = Buffer.alloc(8)
-  check('pipe2', pipe2(gate, closeOnExec))
-  const readEnd = gate.readInt32LE(0)
-  const writeEnd = gate.readInt32LE(4)
+  const gate = pipe()
+  const ready = pipe()
   try {
-    const pid = inNamespacesOf(plan, () => spawn(plan, readEnd))
-    return { pid, release: () => closeSync(writeEnd) }
+    const pid = inNamespacesOf(plan, () => spawn(plan, gate.readEnd, ready.writeEnd))
+    closeSync(ready.writeEnd)
+    awaitByte(ready.readEnd, pid)
+    return { pid, release: () => closeSync(gate.writeEnd) }
   } catch (error) {
-    closeSync(writeEnd)
+    closeSync(gate.writeEnd)
     throw error
   } finally {
-    closeSync(readEnd)
+    closeSync(gate.readEnd)
+    closeSync(ready.readEnd)
   }
+}
+
+const pipe = () => {
+  const ends = Buffer.alloc(8)
+  check('pipe2', pipe2(ends, closeOnExec))
+  return { readEnd: ends.readInt32LE(0), writeEnd: ends.readInt32LE(4) }
+}
+
+/** The trampoline's own exec must be over when it is seized: it would be taken for the program's. */
+const awaitByte = (readEnd: number, pid: number) => {
+  if (check('read', read(readEnd, Buffer.alloc(1), 1)) !== 1) throw new Error(`/bin/sh did not start as process ${pid}`)
 }
 
 /** Runs `inside` with this thread's namespaces, and what its children inherit, set for the node, and puts all back. */
@@ -146,12 +159,13 @@ const mountOverlay = ({ directory, upper, work }: Overlay) => {
 /** Overlay's options are separated by commas, its lower directories by colons. */
 const escaped = (path: string) => path.replaceAll(/[\\,:]/g, '\\$&')
 
-const spawn = (plan: Launch, gate: number): number => {
+const spawn = (plan: Launch, gate: number, ready: number): number => {
   const actions = Buffer.alloc(256)
   const attributes = Buffer.alloc(512)
   actionsInit(actions)
   attributesInit(attributes)
   try {
+    addDup2(actions, ready, 8)
     addDup2(actions, gate, 9)
     addOpen(actions, 0, '/dev/null', readOnly, 0)
     addDup2(actions, plan.stdout, 1)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { enterCall, exitCall, interruptedResults } from './filtered.ts'
+import { enterCall, exitCall, restart } from './filtered.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Resumption } from './held-node.ts'
 import { disarmAll } from './kernel-timers.ts'
 import { ProcessMemory } from './memory.ts'
@@ -220,16 +220,15 @@ export class Tracer {
   }
 }
 
-/** An interrupted call is made again, so that the program never learns of our interruption. */
+/**
+ * An interrupted call is made again, so that the program never learns of our interruption; unless a signal of its own
+ * comes at the same time, with a handler. The kernel does both, where the call has not ended with EINTR already.
+ */
 const enterAgain = (registers: Registers) => {
-  const call = registers.get('origRax')
-  if (call < 0 || !interruptedResults.has(registers.get('rax'))) return
-  registers.set('rip', registers.get('rip') - syscallLength)
-  registers.set('rax', call)
-  registers.set('origRax', -1)
+  if (registers.get('origRax') >= 0 && registers.get('rax') === interruptedByUs) registers.set('rax', restart)
 }
 
-const syscallLength = 2
+const interruptedByUs = -4
 
 /** The process that a thread belongs to; undefined when it is gone. */
 const threadGroupOf = (tid: number): number | undefined => {

@@ -1,0 +1,32 @@
+import { Diverged, UsageError } from '../checker/errors.ts'
+import { TraceError } from '../checker/trace/error.ts'
+import { ConfigError } from '../harness/config.ts'
+import { SystemError } from '../proxy/libc.ts'
+
+/** What the command's exit says (interface.md). */
+export const exitCode = {
+  held: 0,
+  violated: 1,
+  undetermined: 2,
+  diverged: 3,
+  usage: 64,
+  machineLacks: 69,
+  defect: 70,
+} as const
+
+/** Thrown where this machine lacks something needed; the message says what, and the remedy. */
+export class MachineLacks extends Error {
+  override readonly name = 'MachineLacks'
+}
+
+/** The exit code and the lines that an error is worth; a defect of ours alone shows its stack. */
+export const explainError = (error: unknown): { code: number; lines: string[] } => {
+  if (error instanceof ConfigError) return { code: exitCode.usage, lines: [...error.problems] }
+  if (error instanceof UsageError || error instanceof TraceError)
+    return { code: exitCode.usage, lines: [error.message] }
+  if (error instanceof Diverged) return { code: exitCode.diverged, lines: [error.message] }
+  if (error instanceof MachineLacks) return { code: exitCode.machineLacks, lines: error.message.split('\n') }
+  if (error instanceof SystemError) return { code: exitCode.machineLacks, lines: [error.message] }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { code: exitCode.defect, lines: ['a defect of lastnail:', detail] }
+}

@@ -1,0 +1,114 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { searches } from '../checker/check.ts'
+import { type CheckArguments, type Outcome, runCheck } from './check.ts'
+import { exitCode, explainError } from './exit-code.ts'
+import { abilities } from './machine.ts'
+import { runReplay } from './replay.ts'
+import { version } from './version.ts'
+
+const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+const duration = (text: string): number => {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('expected a duration such as 60s, 500ms, 5m or 1h.')
+  return Number(number) * milliseconds[unit as keyof typeof milliseconds]
+}
+
+const wholeNumber = (text: string): number => {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number.')
+  return Number(text)
+}
+
+const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)
+
+/** A verdict for a person. */
+const describe = (outcome: Outcome): string[] => {
+  const { verdict, property, kind, message, executions, steps, seconds, depth, criticalTransition, schedule, trace } =
+    outcome
+  const what = [kind, property].filter(Boolean).join(' ')
+  return [
+    `${verdict}${what ? `: ${what}` : ''}`,
+    message,
+    `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s, every schedule to depth ${depth}`,
+    ...(criticalTransition
+      ? [
+          `critical transition: step ${criticalTransition.step}, ${criticalTransition.label} (${criticalTransition.case})`,
+        ]
+      : []),
+    ...schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`),
+    ...outcome.notRepeated.map(line => `not repeated: ${line}`),
+    ...(trace ? [`trace: ${trace}`, `again: lastnail replay ${trace}`] : []),
+  ]
+}
+
+const program = (done: (code: number) => void) => {
+  const root = new Command('lastnail')
+    .description('Checks unmodified multi-process services.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lastnail: ')) })
+
+  root
+    .command('check')
+    .description('explores the system of a configuration')
+    .argument('<config>', 'a TypeScript or JavaScript file')
+    .addOption(new Option('--search <how>', 'what to explore').choices(searches).default('auto'))
+    .option('--for <duration>', 'time for the search (60s, unless executions are limited)', duration)
+    .option('--executions <n>', 'at most so many executions', wholeNumber)
+    .option('--depth <n>', 'of the bounded search', wholeNumber)
+    .option('--walk-length <n>', 'of walks that look for a live state', wholeNumber)
+    .option('--seed <n>', 'of the search and of the nodes’ randomness', wholeNumber, 1)
+    .option('--property <name>', 'checks this property alone')
+    .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')
+    .option('--out <directory>', 'where traces are put', '.lastnail')
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (file: string, { for: forMs, json, ...options }) => {
+      const outcome = await runCheck(file, { forMs, ...options } as CheckArguments)
+      print(json ? JSON.stringify(outcome) : describe(outcome))
+      done(exitCode[outcome.verdict])
+    })
+
+  root
+    .command('replay')
+    .description('executes a trace again')
+    .argument('<trace>')
+    .option('--to <step>', 'stops after a step', wholeNumber)
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (path: string, { to, json }: { to?: number; json?: boolean }) => {
+      const outcome = await runReplay(path, to)
+      print(json ? JSON.stringify(outcome) : `${outcome.outcome}: ${outcome.message}`)
+      done(exitCode[outcome.outcome])
+    })
+
+  root
+    .command('doctor')
+    .description('says what this machine can do')
+    .option('--json', 'prints one JSON object as the last line')
+    .action(({ json }: { json?: boolean }) => {
+      const found = abilities()
+      if (json) print(JSON.stringify({ abilities: found }))
+      else print(found.map(({ name, isThere, detail }) => `${isThere ? 'has  ' : 'LACKS'} ${name}: ${detail}`))
+      done(found.every(({ isNeeded, isThere }) => !isNeeded || isThere) ? exitCode.held : exitCode.machineLacks)
+    })
+  return root
+}
+
+/** Runs the command; gives its exit code. */
+export const run = async (args: readonly string[]): Promise<number> => {
+  let code: number = exitCode.held
+  try {
+    await program(value => {
+      code = value
+    }).parseAsync([...args], { from: 'user' })
+    return code
+  } catch (error) {
+    // The parser has printed its own.
+    if (isParserError(error)) return error.exitCode === 0 ? exitCode.held : exitCode.usage
+    const { code: failed, lines } = explainError(error)
+    for (const line of lines) process.stderr.write(`lastnail: ${line}\n`)
+    return failed
+  }
+}
+
+const isParserError = (error: unknown): error is { exitCode: number } =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('commander.')

@@ -1,0 +1,23 @@
+import type { Progress } from '../checker/check.ts'
+
+/** A line that is written over itself on a terminal; nothing where there is none. */
+export const showProgress = (milliseconds: number | undefined) => {
+  const begun = performance.now()
+  let shown = Number.NEGATIVE_INFINITY
+  const isTerminal = process.stderr.isTTY === true
+  return {
+    update: ({ phase, executions, steps, states, depth }: Progress) => {
+      const now = performance.now()
+      if (!isTerminal || now - shown < 200) return
+      shown = now
+      const seconds = (now - begun) / 1000
+      const left =
+        milliseconds === undefined ? '' : ` · ${Math.max(0, Math.ceil(milliseconds / 1000 - seconds))} s left`
+      const line = `${phase} · ${executions} executions · ${Math.round(steps / seconds)} steps/s · ${states} states · depth ${depth}${left}`
+      process.stderr.write(`\r\u001b[K${line}`)
+    },
+    end: () => {
+      if (isTerminal) process.stderr.write('\r\u001b[K')
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { jsonLines } from '../../harness/config.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
+
+const echo = `
+const [, , name, ...others] = process.argv
+const socket = require('dgram').createSocket('udp4')
+socket.on('message', (bytes, from) => console.log(JSON.stringify({ got: String(bytes) })))
+socket.bind(4000)
+setTimeout(() => { for (const other of others) socket.send(name, 4000, other) }, Math.floor(Math.random() * 100))
+`
+
+const pair = {
+  nodes: {
+    a: { command: ['node', 'echo.js', 'a', 'b'] },
+    b: { command: ['node', 'echo.js', 'b', '{{a.address}}'] },
+  },
+  state: jsonLines('stdout'),
+}
+
+test('a message waits until a choice delivers it, is duplicated and dropped within its budget', async () => {
+  const cluster = clusterOf({ ...pair, faults: { drop: 1, duplicate: 1 } }, { 'echo.js': echo })
+  expect(await cluster.reset()).toEqual([])
+  const timer = labelsOf(cluster).find(label => label.startsWith('a timer'))!
+  await take(cluster, timer)
+  const [message] = labelsOf(cluster).filter(label => label.startsWith('a→b #1'))
+  expect(cluster.state().node('b').state).toBeUndefined()
+  await take(cluster, `duplicate ${message}`)
+  expect(labelsOf(cluster).filter(label => label.startsWith('duplicate'))).toEqual([])
+  await take(cluster, message!)
+  expect(cluster.state().node('b').state).toEqual({ got: 'a' })
+  const copy = message!.replace('#1', '#2')
+  await take(cluster, `drop ${copy}`)
+  expect(labelsOf(cluster).filter(label => label.includes('a→b'))).toEqual([])
+})
+
+test('the same schedule gives the same labels, states and fingerprints', async () => {
+  const cluster = clusterOf(pair, { 'echo.js': echo })
+  const execution = async () => {
+    await cluster.reset()
+    const seen: unknown[] = []
+    while (cluster.enabled().length > 0) {
+      seen.push(
+        labelsOf(cluster),
+        cluster.state().nodes.map(node => node.state),
+        cluster.fingerprint(),
+      )
+      await cluster.execute(cluster.enabled()[0]!)
+    }
+    return seen
+  }
+  const first = await execution()
+  expect(first.length).toBe(3 * 4)
+  for (let again = 0; again < 4; again++) expect(await execution()).toEqual(first)
+})
+
+test('a process that ends of itself is a finding with its last output', async () => {
+  const cluster = clusterOf({ nodes: { n: { command: ['node', '-e', 'console.error("no disk"); process.exit(3)'] } } })
+  expect(await cluster.reset()).toEqual([
+    { kind: 'crash', node: 'n', message: 'n ended with code 3; its last output: "no disk"' },
+  ])
+  expect(cluster.enabled()).toEqual([])
+})
+
+test('a node that never becomes idle is a divergence, and the tool goes on', async () => {
+  const cluster = clusterOf({
+    nodes: { n: { command: ['node', '-e', 'console.log("up"); setTimeout(() => { for (;;); }, 10)'] } },
+    stepLimit: 300,
+  })
+  await cluster.reset()
+  const { findings } = await take(cluster, 'n timer +10ms')
+  expect(findings).toHaveLength(1)
+  expect(findings[0]).toMatchObject({ kind: 'divergence', node: 'n' })
+  expect(findings[0]!.message).toMatch(/^n is still busy after \d+ ms of CPU time; its last output: "up"$/)
+  expect(await cluster.reset()).toEqual([])
+})
+
+test('a crash keeps the disk, a restart finds it, and time goes on', async () => {
+  const program = `
+    const fs = require('fs')
+    const count = fs.existsSync('count') ? Number(fs.readFileSync('count')) + 1 : 1
+    fs.writeFileSync('count', String(count))
+    console.log('start', count, Date.now())
+    setInterval(() => {}, 5000)`
+  const cluster = clusterOf({ nodes: { n: { command: ['node', 'n.js'] } }, faults: { crash: 1 } }, { 'n.js': program })
+  await cluster.reset()
+  await take(cluster, 'n timer +5000ms')
+  await take(cluster, 'crash n')
+  expect(cluster.state().node('n').alive).toBe(false)
+  await take(cluster, 'restart n')
+  expect(stdoutOf(cluster, 'n')).toEqual([`start 2 ${Date.UTC(2026, 0, 1) + 5000}`])
+  await cluster.reset()
+  expect(stdoutOf(cluster, 'n')).toEqual([`start 1 ${Date.UTC(2026, 0, 1)}`])
+})
+
+test('nothing is left behind', async () => {
+  const cluster = clusterOf(pair, { 'echo.js': echo })
+  const before = children()
+  await cluster.reset()
+  expect(children().length).toBe(before.length + 2)
+  cluster.close()
+  expect(children()).toEqual(before)
+  const runs = existsSync('/dev/shm/lastnail') ? readdirSync('/dev/shm/lastnail') : []
+  expect(runs.filter(name => name.startsWith(`${process.pid}-`))).toEqual([])
+})
+
+/** Processes that this one has started. */
+const children = () =>
+  readdirSync('/proc/self/task').flatMap(task => {
+    const path = `/proc/self/task/${task}/children`
+    return existsSync(path) ? readFile(path) : []
+  })
+
+const readFile = (path: string) => readFileSync(path, 'utf8').trim().split(' ').filter(Boolean)

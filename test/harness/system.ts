@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { Cluster } from '../../harness/cluster.ts'
+import { defineSystem, resolveSystem, type SystemDefinition } from '../../harness/config.ts'
+
+/** A directory with these files, for as long as the test runs. */
+export const directoryWith = (files: Readonly<Record<string, string>>): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'lastnail-test-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content)
+  return directory
+}
+
+/** A cluster of real processes, ended with the test. */
+export const clusterOf = (
+  definition: Omit<SystemDefinition, 'name'>,
+  files: Readonly<Record<string, string>> = {},
+): Cluster => {
+  const directory = directoryWith(files)
+  const cluster = new Cluster(resolveSystem(defineSystem({ name: 'test', ...definition }), { directory }))
+  onTestFinished(() => cluster.close())
+  return cluster
+}
+
+/** Executes the enabled choice with this label. */
+export const take = async (cluster: Cluster, label: string) => {
+  const choice = cluster.enabled().find(each => each.label === label)
+  if (choice === undefined) throw new Error(`${label} is not among ${labelsOf(cluster).join(', ') || 'nothing'}`)
+  return cluster.execute(choice)
+}
+
+export const labelsOf = (cluster: Cluster): string[] => cluster.enabled().map(choice => choice.label)
+
+export const stdoutOf = (cluster: Cluster, node: string): string[] =>
+  cluster.state().node(node).output.stdout.trimEnd().split('\n')
