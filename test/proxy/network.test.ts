@@ -1,0 +1,353 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Dissector, Frame } from '../../proxy/dissector.ts'
+import { Network, type NetworkOptions } from '../../proxy/network.ts'
+import { MemoryKernel, type MemorySocket } from './memory-kernel.ts'
+
+const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3'] as const
+const faultless = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 }
+const everything = Number.POSITIVE_INFINITY
+
+/** n1, n2 and n3, of which each listens on 7000. */
+const build = (options?: NetworkOptions) => {
+  const network = new Network(options)
+  const kernels = addresses.map((address, index) => {
+    const kernel = new MemoryKernel(address)
+    kernel.listen(7000)
+    network.attach(`n${index + 1}`, address, kernel)
+    return kernel
+  })
+  return { network, kernels: kernels as [MemoryKernel, MemoryKernel, MemoryKernel] }
+}
+
+const step = (network: Network) => {
+  while (network.pump());
+  network.endStep()
+}
+
+/** Delivers all there is, again and again. */
+const settle = (network: Network, act: () => void = () => {}) => {
+  do {
+    for (const message of network.deliverable()) network.deliver(message)
+    step(network)
+    act()
+    step(network)
+  } while (network.deliverable().length > 0)
+}
+
+const connect = () => {
+  const { network, kernels } = build()
+  const opener = kernels[0].connect(addresses[1], 7000)
+  settle(network)
+  return { network, kernels, opener, listener: kernels[1].accepted[0]! }
+}
+
+const inFlight = (network: Network) => network.inFlight().map(message => message.label)
+const deliverable = (network: Network) => network.deliverable().map(message => message.label)
+const deliverFirst = (network: Network) => network.deliver(network.deliverable()[0]!)
+
+type Command =
+  | { do: 'write' | 'read'; side: 0 | 1; length: number }
+  | { do: 'close'; side: 0 | 1 }
+  | { do: 'step' }
+  | { do: 'deliver'; index: number }
+
+const side = fc.constantFrom(0 as const, 1 as const)
+const commands: fc.Arbitrary<Command[]> = fc.array(
+  fc.oneof(
+    {
+      arbitrary: fc.record({ do: fc.constant('write' as const), side, length: fc.oneof(fc.nat(20), fc.nat(12_000)) }),
+      weight: 4,
+    },
+    { arbitrary: fc.record({ do: fc.constant('read' as const), side, length: fc.nat(6000) }), weight: 4 },
+    { arbitrary: fc.record({ do: fc.constant('close' as const), side }), weight: 1 },
+    { arbitrary: fc.record({ do: fc.constant('step' as const) }), weight: 4 },
+    { arbitrary: fc.record({ do: fc.constant('deliver' as const), index: fc.nat() }), weight: 6 },
+  ),
+  { maxLength: 60 },
+)
+
+test('whatever the order of writing, reading, closing and delivering, each side reads what the other wrote', () => {
+  fc.assert(
+    fc.property(commands, commands => {
+      const { network, opener, listener } = connect()
+      const sockets: [MemorySocket, MemorySocket] = [opener, listener]
+      const written: [Buffer[], Buffer[]] = [[], []]
+      const read: [Buffer[], Buffer[]] = [[], []]
+      const isClosed = [false, false]
+      for (const command of commands) {
+        if (command.do === 'write' && !isClosed[command.side]) {
+          const bytes = Buffer.alloc(command.length, written[command.side].length + 1)
+          written[command.side].push(bytes)
+          sockets[command.side].write(bytes)
+        }
+        if (command.do === 'read') read[command.side].push(sockets[command.side].read(command.length))
+        if (command.do === 'close') {
+          isClosed[command.side] = true
+          sockets[command.side].close()
+        }
+        if (command.do === 'step') endStepOfOneMessage(network)
+        if (command.do === 'deliver' && network.deliverable().length > 0)
+          network.deliver(network.deliverable()[command.index % network.deliverable().length]!)
+      }
+      const length = (buffers: Buffer[]) => buffers.reduce((sum, { length }) => sum + length, 0)
+      const readAll = () => {
+        for (const side of [0, 1] as const) read[side].push(sockets[side].read(everything))
+      }
+      let before = -1
+      while (before !== length(read.flat())) {
+        before = length(read.flat())
+        settle(network, readAll)
+      }
+      for (const side of [0, 1] as const) {
+        expect(Buffer.concat(read[side]).equals(Buffer.concat(written[side === 0 ? 1 : 0]))).toBe(true)
+        expect(sockets[side].isEnded).toBe(isClosed[1 - side])
+      }
+      expect(inFlight(network)).toEqual([])
+      expect(network.anomalies()).toEqual(faultless)
+      expect(network.connections().length).toBe(isClosed[0] && isClosed[1] ? 0 : 1)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+/** However often a node writes in a step, each direction carried one message of data. */
+const endStepOfOneMessage = (network: Network) => {
+  while (network.pump());
+  const before = new Set(network.inFlight())
+  network.endStep()
+  const data = network.inFlight().filter(message => message.kind === 'data' && !before.has(message))
+  expect(new Set(data.map(({ from }) => from)).size).toBe(data.length)
+}
+
+/** Something that happens to three nodes and the network between them; `at` chooses among what there is. */
+const events = fc.array(
+  fc.record({
+    kind: fc.constantFrom(
+      ...(['connect', 'connect', 'write', 'write', 'write', 'close', 'abort', 'step', 'step', 'step'] as const),
+      ...(['deliver', 'deliver', 'deliver', 'deliver', 'deliver', 'deliver'] as const),
+      ...(['crash', 'restart', 'reset', 'cut', 'heal'] as const),
+    ),
+    at: fc.nat(1000),
+  }),
+  { maxLength: 80 },
+)
+
+test('whatever happens to nodes and connections, no byte is out of place, and in the end nothing is in flight', () => {
+  fc.assert(
+    fc.property(events, events => {
+      const { network, kernels } = build()
+      const openers: MemorySocket[] = []
+      const choose = <T>(items: readonly T[], at: number): T | undefined => items[at % Math.max(1, items.length)]
+      const sockets = () => [...openers, ...kernels.flatMap(({ accepted }) => accepted)]
+      const restart = (node: number) => {
+        if (network.isUp(`n${node + 1}`)) return
+        kernels[node] = new MemoryKernel(addresses[node]!)
+        kernels[node].listen(7000)
+        network.attach(`n${node + 1}`, addresses[node]!, kernels[node])
+      }
+      const act = {
+        connect: (at: number) => {
+          const [from, to] = [at % 3, (at + 1 + (at % 2)) % 3]
+          if (network.isUp(`n${from + 1}`)) openers.push(kernels[from]!.connect(addresses[to]!, 7000))
+        },
+        write: (at: number) => choose(sockets(), at)?.write(Buffer.alloc(at * 9, at)),
+        close: (at: number) => choose(sockets(), at)?.close(),
+        abort: (at: number) => {
+          const socket = choose(sockets(), at)
+          if (socket?.state === 'open') socket.reset()
+        },
+        step: () => step(network),
+        deliver: (at: number) => {
+          const message = choose(network.deliverable(), at)
+          if (message) network.deliver(message)
+        },
+        crash: (at: number) => {
+          const name = `n${(at % 3) + 1}`
+          if (network.isUp(name)) network.detach(name, at % 2 ? 'reset' : 'nothing')
+        },
+        restart: (at: number) => restart(at % 3),
+        reset: (at: number) => {
+          const connection = choose(network.connections(), at)
+          if (connection) network.resetConnection(connection)
+        },
+        cut: (at: number) => network.cut([[`n${(at % 3) + 1}`, `n${((at + 1) % 3) + 1}`]]),
+        heal: () => network.heal(),
+      }
+      for (const { kind, at } of events) act[kind](at)
+      network.heal()
+      for (const index of [0, 1, 2]) restart(index)
+      const readAll = () => sockets().reduce((sum, socket) => sum + socket.read(everything).length, 0)
+      let bytes = -1
+      while (bytes !== 0) {
+        bytes = 0
+        settle(network, () => {
+          bytes += readAll()
+        })
+      }
+      expect(inFlight(network)).toEqual([])
+      expect(network.anomalies()).toEqual(faultless)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('messages of two openers and two directions have a fixed order, and each direction its head alone', () => {
+  const { network, kernels } = build()
+  kernels[2].connect(addresses[0], 7000)
+  kernels[1].connect(addresses[0], 7000)
+  kernels[1].connect(addresses[0], 7000)
+  kernels[0].connect(addresses[1], 7000).close()
+  step(network)
+  expect(deliverable(network)).toEqual([
+    'n2→n1 #1 open :7000',
+    'n2→n1 #2 open :7000',
+    'n3→n1 #1 open :7000',
+    'n1→n2 #1 open :7000',
+  ])
+  const last = network.deliverable()[3]!
+  network.deliver(last)
+  expect(() => network.deliver(last)).toThrow(
+    'cannot deliver n1→n2 #1 open :7000: it is not the first that its connection holds',
+  )
+  step(network)
+  expect(inFlight(network)).toContain('n2→n1 #3 accept :7000')
+})
+
+test('data enter behind the accept, in the same step', () => {
+  const { network, kernels } = build()
+  const opener = kernels[0].connect(addresses[1], 7000)
+  step(network)
+  deliverFirst(network)
+  step(network)
+  kernels[1].accepted[0]!.write(Buffer.from('hello'))
+  step(network)
+  expect(inFlight(network)).toEqual(['n2→n1 #1 accept :7000', 'n2→n1 #2 5 bytes :7000 "hello"'])
+  deliverFirst(network)
+  deliverFirst(network)
+  step(network)
+  expect(opener.read(everything).toString()).toBe('hello')
+})
+
+test('a crash that peers see leaves what was sent before in flight, and the abort after it', () => {
+  const { network, opener, listener } = connect()
+  listener.write(Buffer.from('a'))
+  opener.write(Buffer.from('b'))
+  step(network)
+  network.detach('n2', 'reset')
+  network.endStep()
+  expect(inFlight(network)).toEqual(['n2→n1 #2 1 byte :7000 "a"', 'n2→n1 #3 abort :7000'])
+  settle(network)
+  expect(opener.state).toBe('reset')
+  expect(opener.read(everything).toString()).toBe('a')
+})
+
+test('after a crash that nobody saw, what was sent waits, and its first arrival is answered with an abort', () => {
+  const { network, opener } = connect()
+  network.detach('n2', 'nothing')
+  opener.write(Buffer.from('a'))
+  step(network)
+  opener.write(Buffer.from('b'))
+  step(network)
+  expect(inFlight(network)).toEqual(['n1→n2 #2 1 byte :7000 "a"', 'n1→n2 #3 1 byte :7000 "b"'])
+  expect(deliverable(network)).toEqual([])
+  network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
+  deliverFirst(network)
+  step(network)
+  expect(inFlight(network)).toEqual(['n2→n1 #2 abort :7000'])
+  settle(network)
+  expect(opener.state).toBe('reset')
+})
+
+test('a connection asked of a node that goes down unanswered is asked for again', () => {
+  const { network, kernels } = build()
+  const opener = kernels[0].connect(addresses[1], 7000)
+  step(network)
+  deliverFirst(network)
+  network.detach('n2', 'reset')
+  expect(inFlight(network)).toEqual(['n1→n2 #2 open :7000'])
+  network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
+  settle(network)
+  expect(opener.state).toBe('refused')
+})
+
+test('a node that sends more than 4 MB is held back until what it sent enters its peer', () => {
+  const { network, opener, listener } = connect()
+  opener.write(Buffer.alloc(10_000_000))
+  step(network)
+  expect(network.inFlight().map(({ bytes }) => bytes.length)).toEqual([4_194_304])
+  let received = 0
+  for (let isMore = true; isMore; ) {
+    const bytes = listener.read(everything).length
+    received += bytes
+    isMore = bytes > 0 || network.deliverable().length > 0
+    if (network.deliverable().length > 0) deliverFirst(network)
+    step(network)
+  }
+  expect(received).toBe(10_000_000)
+  expect(network.anomalies()).toEqual(faultless)
+})
+
+test('a node whose peer dies while it takes no more is held back no longer by what entered in vain', () => {
+  const { network, opener } = connect()
+  opener.write(Buffer.alloc(10_000_000))
+  step(network)
+  deliverFirst(network)
+  step(network)
+  expect(inFlight(network)).toEqual([])
+  network.detach('n2', 'nothing')
+  step(network)
+  expect(network.inFlight().map(({ bytes }) => bytes.length)).toEqual([4_194_304])
+})
+
+test('connections are numbered by opener and way, and named so in what is open', () => {
+  const { network, kernels } = build()
+  for (const _ of [1, 2]) kernels[0].connect(addresses[1], 7000)
+  kernels[1].connect(addresses[0], 7000)
+  settle(network)
+  expect(network.connections().map(({ label }) => label)).toEqual([
+    'n1→n2 connection 1 :7000',
+    'n1→n2 connection 2 :7000',
+    'n2→n1 connection 1 :7000',
+  ])
+})
+
+/** Frames end with a full stop. */
+const sentences: Dissector = {
+  name: 'sentences',
+  stream: direction => {
+    let rest = ''
+    return {
+      push: chunk => {
+        const parts = (rest + chunk).split(/(?<=\.)/)
+        rest = parts.at(-1)!.endsWith('.') ? '' : parts.pop()!
+        return parts.map((text): Frame => ({ bytes: Buffer.from(text), label: `${direction} ${text.length}` }))
+      },
+      rest: () => Buffer.from(rest),
+    }
+  },
+  datagram: payload => `said ${payload}`,
+}
+
+test('with a dissector a message is a frame; half a frame waits for its rest, and at the end goes as it is', () => {
+  const { network, kernels } = build({ dissector: port => (port === 7000 ? sentences : undefined) })
+  const opener = kernels[0].connect(addresses[1], 7000)
+  settle(network)
+  opener.write(Buffer.from('One. Two. Thr'))
+  step(network)
+  expect(inFlight(network)).toEqual(['n1→n2 #2 forward 4', 'n1→n2 #3 forward 5'])
+  opener.write(Buffer.from('ee. Fo'))
+  kernels[1].accepted[0]!.write(Buffer.from('Back.'))
+  opener.close()
+  step(network)
+  expect(inFlight(network)).toEqual([
+    'n2→n1 #2 backward 5',
+    'n1→n2 #2 forward 4',
+    'n1→n2 #3 forward 5',
+    'n1→n2 #4 forward 7',
+    'n1→n2 #5 3 bytes :7000 " Fo"',
+    'n1→n2 #6 close :7000',
+  ])
+  settle(network)
+  expect(kernels[1].accepted[0]!.read(everything).toString()).toBe('One. Two. Three. Fo')
+})
