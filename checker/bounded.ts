@@ -40,6 +40,8 @@ interface Leaf {
  */
 export class BoundedSearch<State> {
   readonly levels: Level[] = []
+  /** Whether no schedule goes on, so that all have been searched whatever their length. */
+  exhausted = false
   readonly #executor: Executor<State>
   readonly #options: BoundedOptions
   readonly #seen = new Set<string>()
@@ -71,7 +73,9 @@ export class BoundedSearch<State> {
     this.#isKnown()
     let parents = [this.#leaf([])]
     yield this.#executor.violation ? 'violation' : 'new'
-    for (let depth = 1; depth <= this.#options.depthMax && parents.some(leaf => leaf.enabled.length > 0); depth++) {
+    for (let depth = 1; depth <= this.#options.depthMax; depth++) {
+      this.exhausted = parents.every(leaf => leaf.enabled.length === 0)
+      if (this.exhausted) return undefined
       const level: Level = { depth, executions: 0, states: 0, pruned: 0, complete: false }
       const children: Leaf[] = []
       this.levels.push(level)

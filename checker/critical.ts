@@ -1,143 +1,168 @@
 import type { Executor } from './executor.ts'
-import type { Random } from './random.ts'
+import { type Recovery, type RecoveryOptions, recover } from './recovery.ts'
 import { follow } from './schedule.ts'
 import { walk } from './walk.ts'
-import { straight, type Weights, weighted, withoutFaults } from './weights.ts'
+import { weighted, withoutFaults } from './weights.ts'
 
-/** The step after which recovery is impossible. */
-export interface CriticalTransition {
-  /** Counted from 1; 0: the initial state is dead already. */
-  readonly step: number
-  readonly label: string
-  /** `C1`: the execution enters a dead state there. `C2`: its walks were too short to tell. */
-  readonly case: 'C1' | 'C2'
-  /** Walks from the state after it, none of which recovered. */
-  readonly walks: number
+export interface CriticalOptions extends RecoveryOptions {
+  /** `walkLength` doubles up to this where walks turn out to be too short to tell. */
+  readonly walkLengthMax: number
 }
 
-export interface CriticalSearch {
-  readonly critical: CriticalTransition
-  /** The live execution found with the longest common prefix. */
+/**
+ * `C1`: dead from the critical transition on. `C2`: the walks are too short to tell, even at their greatest length.
+ * `transient`: the execution recovers from its end, so it violates nothing.
+ */
+export interface Critical {
+  readonly case: 'C1' | 'C2' | 'transient'
+  /** The first dead state is the one after this step; 0 is the initial state. */
+  readonly step: number
+  /** Walks that started from there in the last test, of which none recovered; and the steps of each at most. */
+  readonly walks: number
+  readonly walkLength: number
+  /** The execution examined: the one given, continued where that was needed to tell. */
+  readonly schedule: readonly string[]
+  /** A live execution with the longest prefix in common: it leaves the other just before the critical transition. */
   readonly closestLive: readonly string[] | undefined
 }
 
-export interface CriticalOptions {
-  /** The liveness property. */
-  readonly property: string
-  /** The violating execution, and the last step of it after which it was live (0: never). */
-  readonly schedule: readonly string[]
-  readonly lastLive: number
-  readonly walkLength: number
-  /** Walks behind the answer; MaceMC's k. */
-  readonly walks: number
-  readonly random: Random
-  readonly weights: Weights
-}
-
-/** Walks of one position while the search is still narrowing; the answer is tested with all of them. */
-const walksWhileNarrowing = 8
-
 /**
- * Finds the critical transition of an execution (MaceMC, algorithm 3): doubles the distance from the last live state
- * until no walk recovers, then searches between the last position that recovered and the first that did not. The
- * answer is tested again with fresh walks, and moved on while one of them recovers.
+ * Finds the step after which recovery is impossible (MaceMC, algorithm 3), in an execution that is not live at its end.
  *
- * A state that recovers with probability p is called dead with probability (1-p)^k.
+ * States after the last live one are tried at doubling distance until the walks from one all fail to recover, then by
+ * halving. A state that recovered is proven, and with it all before it. One that did not is believed dead after a third
+ * of the walks, and the answer is tested again with the full number of fresh ones before it is given.
  *
- * @returns undefined where the end of the execution itself recovers: it was only slow
+ * Throws `Diverged` where the execution does not repeat.
  */
-export const findCriticalTransition = async <State>(
+export const findCriticalTransition = <State>(
   executor: Executor<State>,
+  schedule: readonly string[],
   options: CriticalOptions,
-): Promise<CriticalSearch | undefined> => {
-  const { schedule, lastLive } = options
-  const recovery = new Recovery(executor, options)
-  const upper = await firstDead(recovery, lastLive, schedule.length)
-  if (upper === undefined) return undefined
-  let position = await narrow(recovery, upper.recovered, upper.dead)
-  while (position < schedule.length && (await recovery.recovers(position, options.walks))) position += 1
-  if (await recovery.recovers(position, options.walks)) return undefined
-  // Dead only in its second half: it had no time to recover (case C2 of the paper), unless nothing can happen any more.
-  const isLate = position - lastLive > (schedule.length - lastLive) / 2 && !recovery.isTerminal
-  const isDeadFromStart = position === 0
-  return {
-    critical: {
-      step: position,
-      label: schedule[position - 1] ?? '',
-      case: isLate || isDeadFromStart ? 'C2' : 'C1',
-      walks: options.walks,
-    },
-    closestLive: recovery.closestLive,
-  }
-}
+): Promise<Critical> => new CriticalSearch(executor, schedule, options).find()
 
-const firstDead = async <State>(recovery: Recovery<State>, lastLive: number, end: number) => {
-  let recovered = lastLive
-  if (lastLive === 0 && !(await recovery.recovers(0, walksWhileNarrowing))) return { recovered: 0, dead: 0 }
-  for (let distance = 1; ; distance *= 2) {
-    const position = Math.min(lastLive + distance, end)
-    if (!(await recovery.recovers(position, walksWhileNarrowing))) return { recovered, dead: position }
-    if (position === end) return undefined
-    recovered = position
-  }
-}
-
-/** The first dead position after `recovered`, up to `dead`. */
-const narrow = async <State>(recovery: Recovery<State>, recovered: number, dead: number): Promise<number> => {
-  let [low, high] = [recovered, dead]
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    if (await recovery.recovers(middle, walksWhileNarrowing)) low = middle
-    else high = middle
-  }
-  return high
-}
-
-/** Walks from positions of an execution. */
-class Recovery<State> {
+class CriticalSearch<State> {
   readonly #executor: Executor<State>
   readonly #options: CriticalOptions
-  /** The walk that recovered with the longest common prefix. */
-  closestLive: readonly string[] | undefined
-  #closest = -1
-  /** Whether every walk of the last position tested ended because nothing was enabled. */
-  isTerminal = false
+  readonly #scouts: number
+  #schedule: readonly string[]
+  #walkLength: number
+  /** Nothing is enabled at the end of the schedule: it is dead for certain. */
+  #terminal = false
+  /** After this many steps the system can recover. */
+  #recoverable = 0
+  #closestLive: readonly string[] | undefined
 
-  constructor(executor: Executor<State>, options: CriticalOptions) {
+  constructor(executor: Executor<State>, schedule: readonly string[], options: CriticalOptions) {
     this.#executor = executor
     this.#options = options
+    this.#scouts = Math.ceil(options.walks / 3)
+    this.#schedule = schedule
+    this.#walkLength = Math.min(options.walkLength, options.walkLengthMax)
   }
 
-  /** Whether one of `walks` walks from the state after `position` steps comes to a live state. */
-  async recovers(position: number, walks: number): Promise<boolean> {
-    this.isTerminal = true
-    for (let index = 0; index < walks; index++) {
-      const end = await this.#walk(position, index)
-      if (end === 'goal') {
-        this.#remember(position)
-        return true
-      }
-      if (end !== 'terminal') this.isTerminal = false
-      // The same few steps to the end of everything, whichever way: one look is enough.
-      else if (this.#executor.schedule.length === position) return false
+  async find(): Promise<Critical> {
+    // An execution that recovers from its end is told apart first: it is the common case in a correct system.
+    if (await this.#recovers(this.#schedule.length, this.#scouts)) return this.#answer('transient')
+    return (await this.#findRecoverable()) ?? (await this.#findDead())
+  }
+
+  /** Finds a state to start from: the last live one, or else the initial state. */
+  async #findRecoverable(): Promise<Critical | undefined> {
+    const lastLive = await this.#examine()
+    if (lastLive !== undefined) {
+      this.#recoverable = lastLive
+      this.#closestLive = this.#schedule.slice(0, lastLive)
+      return undefined
     }
-    return false
+    for (;;) {
+      const { live, terminal } = await this.#recover(0, this.#options.walks)
+      if (live) return undefined
+      if (terminal === this.#options.walks) return this.#answer('C1', 0)
+      if (!this.#lengthen()) return this.#answer('C2', 0)
+    }
   }
 
-  async #walk(position: number, index: number) {
-    const { property, schedule, walkLength, random, weights } = this.#options
-    const executor = this.#executor
-    await executor.reset()
-    await follow(executor, schedule.slice(0, position))
-    const fair = withoutFaults(weights)
-    // The kind that recovers soonest comes first.
-    const policy = index === 0 ? straight(random, fair) : weighted(random, fair)
-    return walk(executor, policy, walkLength, () => executor.schedule.length > position && executor.isLive(property))
+  async #findDead(): Promise<Critical> {
+    for (;;) {
+      let dead = await this.#gallop()
+      if (typeof dead !== 'number') return dead
+      while (dead - this.#recoverable > 1) {
+        const middle = Math.floor((dead + this.#recoverable) / 2)
+        if (!(await this.#recovers(middle, this.#scouts))) dead = middle
+      }
+      if (!(await this.#recovers(dead, this.#options.walks))) return this.#answer('C1', dead)
+    }
   }
 
-  #remember(position: number): void {
-    if (position <= this.#closest) return
-    this.#closest = position
-    this.closestLive = this.#executor.labels()
+  /** Goes on at doubling distance to a state that is believed dead. */
+  async #gallop(): Promise<number | Critical> {
+    for (let distance = 1; ; distance *= 2) {
+      if (this.#recoverable === this.#schedule.length) return this.#answer('transient')
+      if (this.#recoverable >= this.#bound()) {
+        if (!this.#lengthen()) return this.#answer('C2', this.#recoverable + 1)
+        if (await this.#prolong()) return this.#answer('transient')
+      }
+      const step = Math.min(this.#recoverable + distance, this.#bound())
+      if (!(await this.#recovers(step, this.#scouts))) return step
+    }
+  }
+
+  // What dies only in its second half did not have as long to recover as it had to die.
+  #bound(): number {
+    return this.#terminal ? this.#schedule.length : Math.floor(this.#schedule.length / 2)
+  }
+
+  #lengthen(): boolean {
+    if (this.#walkLength * 2 > this.#options.walkLengthMax) return false
+    this.#walkLength *= 2
+    return true
+  }
+
+  /** Walks on from the end of the schedule until it is twice as long; tells whether that found a live state. */
+  async #prolong(): Promise<boolean> {
+    await this.#examine()
+    const { property, random, weights } = this.#options
+    const policy = weighted(random.fork(), withoutFaults(weights))
+    const end = await walk(this.#executor, policy, this.#schedule.length, () => this.#executor.isLive(property))
+    this.#terminal = end === 'terminal' && !this.#executor.broken
+    this.#schedule = this.#executor.labels()
+    if (end === 'goal') this.#closestLive = this.#schedule
+    return end === 'goal'
+  }
+
+  /** Executes the schedule again, and gives the last step after which it was live. */
+  async #examine(): Promise<number | undefined> {
+    await this.#executor.reset()
+    await follow(this.#executor, this.#schedule)
+    const policy = weighted(this.#options.random.fork(), withoutFaults(this.#options.weights))
+    this.#terminal = !this.#executor.broken && policy(this.#executor.enabled()) === undefined
+    return this.#executor.lastLive.get(this.#options.property)
+  }
+
+  async #recovers(step: number, walks: number): Promise<boolean> {
+    const { live } = await this.#recover(step, walks)
+    return live !== undefined
+  }
+
+  async #recover(step: number, walks: number): Promise<Recovery> {
+    const schedule = this.#schedule.slice(0, step)
+    const recovery = await recover(this.#executor, schedule, { ...this.#options, walks, walkLength: this.#walkLength })
+    if (recovery.live) {
+      this.#recoverable = step
+      this.#closestLive = recovery.live
+    }
+    return recovery
+  }
+
+  #answer(kind: Critical['case'], step = this.#schedule.length): Critical {
+    return {
+      case: kind,
+      step,
+      walks: this.#options.walks,
+      walkLength: this.#walkLength,
+      schedule: this.#schedule,
+      closestLive: this.#closestLive,
+    }
   }
 }

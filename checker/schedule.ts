@@ -1,6 +1,6 @@
 import { Diverged } from './errors.ts'
 import type { Executor } from './executor.ts'
-import { withoutOrdinals } from './labels.ts'
+import { numbers, withoutNumbers } from './labels.ts'
 import type { Choice } from './system.ts'
 
 /** Executes exactly these labels. Throws `Diverged` at the first that is not enabled. */
@@ -25,10 +25,12 @@ export const attempt = async <State>(executor: Executor<State>, labels: readonly
   }
 }
 
-// Where an earlier message was not sent, the ordinals of later ones are smaller: then a label means the same without them.
+// Where something earlier was left out, later messages, terms and connections count lower. The nearest numbers are meant.
 const findSimilar = (enabled: readonly Choice[], label: string): Choice | undefined => {
-  const exact = enabled.find(choice => choice.label === label)
-  if (exact) return exact
-  const similar = enabled.filter(choice => withoutOrdinals(choice.label) === withoutOrdinals(label))
-  return similar.length === 1 ? similar[0] : undefined
+  const similar = enabled.filter(choice => withoutNumbers(choice.label) === withoutNumbers(label))
+  const distances = similar.map(choice => distance(numbers(choice.label), numbers(label)))
+  return similar[distances.indexOf(Math.min(...distances))]
 }
+
+const distance = (some: readonly number[], others: readonly number[]): number =>
+  some.reduce((sum, number, i) => sum + Math.abs(number - (others[i] ?? number)), 0)

@@ -1,66 +1,110 @@
-import { BudgetSpent } from './budget.ts'
-import type { Executor, Violation } from './executor.ts'
+import { Budget, BudgetSpent, type Limits } from './budget.ts'
+import type { Executor } from './executor.ts'
 import { attempt } from './schedule.ts'
 import { type Choice, faultKinds } from './system.ts'
 
+/** Whether the execution that has just ended violates as the one to be shrunk did. It may execute more. */
+export type StillViolates = () => Promise<boolean>
+
 export interface Shrunk {
-  /** Labels of a schedule that violates the same property. */
   readonly schedule: readonly string[]
-  /** False where the budget was spent before the schedule was 1-minimal. */
-  readonly isMinimal: boolean
+  /** Executions that it took. */
+  readonly executions: number
+  /** Whether no smaller schedule was left to try within the rules; `false` where the budget was spent before. */
+  readonly minimal: boolean
 }
 
-const isFault = (choice: Choice) => faultKinds.includes(choice.kind) || choice.kind === 'overlap'
-
 /**
- * Delta debugging (Zeller and Hildebrandt, ddmin) over a schedule that violates a safety property, or ends in a crash
- * or a divergence: leaves out choices, executes the rest as far as it is still enabled, and keeps what violates the
- * same. Faults and overlaps are tried first, one by one, so that none stays that is not needed.
+ * The shortest schedule found that still violates. First it tries to do without faults, then drops steps by delta
+ * debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002), then replaces
+ * overlaps by their parts one after the other. Each candidate is executed leniently: what a dropped step would have
+ * enabled is skipped. The result is 1-minimal: no single step can be dropped.
+ *
+ * The schedule must violate. Everything is deterministic, so the same schedule shrinks to the same one.
  */
 export const shrink = async <State>(
   executor: Executor<State>,
   schedule: readonly Choice[],
-  violation: Violation,
+  stillViolates: StillViolates,
+  limits: Limits = {},
 ): Promise<Shrunk> => {
-  let best = [...schedule]
-  const violates = async (candidate: readonly Choice[]): Promise<boolean> => {
-    await executor.reset()
-    await attempt(executor, labelsOf(candidate))
-    const found = executor.violation
-    if (found?.kind !== violation.kind || found.property !== violation.property) return false
-    // What was really executed: shorter still where some of it was not enabled.
-    if (executor.schedule.length <= best.length) best = [...executor.schedule]
-    return true
-  }
+  const shrinker = new Shrinker(executor, schedule, stillViolates)
+  const before = executor.counts.executions
+  let minimal = true
   try {
-    for (const fault of schedule.filter(isFault)) {
-      if (best.includes(fault)) await violates(best.filter(choice => choice !== fault))
-    }
-    await minimise(() => best, violates)
-    return { schedule: labelsOf(best), isMinimal: true }
+    await executor.within(new Budget(limits), () => shrinker.shrink())
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
-    return { schedule: labelsOf(best), isMinimal: false }
+    minimal = false
   }
+  const executions = executor.counts.executions - before
+  return { schedule: shrinker.best.map(choice => choice.label), executions, minimal }
 }
 
-const labelsOf = (choices: readonly Choice[]) => choices.map(choice => choice.label)
+class Shrinker<State> {
+  best: readonly Choice[]
+  readonly #executor: Executor<State>
+  readonly #stillViolates: StillViolates
+  readonly #tried = new Set<string>()
 
-/** Leaves out pieces of halving size, until no single choice can be left out. */
-const minimise = async (
-  current: () => readonly Choice[],
-  violates: (candidate: readonly Choice[]) => Promise<boolean>,
-): Promise<void> => {
-  for (let size = Math.ceil(current().length / 2); size >= 1; ) {
-    let isShorter = false
-    // From the end: what comes late depends on what came before it.
-    for (let end = current().length; end > 0; end -= size) {
-      const all = current()
-      const stop = Math.min(end, all.length)
-      const rest = [...all.slice(0, Math.max(0, stop - size)), ...all.slice(stop)]
-      if (rest.length < all.length && (await violates(rest))) isShorter = true
+  constructor(executor: Executor<State>, schedule: readonly Choice[], stillViolates: StillViolates) {
+    this.#executor = executor
+    this.#stillViolates = stillViolates
+    this.best = schedule
+  }
+
+  async shrink(): Promise<void> {
+    await this.#dropFaults()
+    do await this.#dropSteps()
+    while (await this.#splitOverlap())
+  }
+
+  async #dropFaults(): Promise<void> {
+    await this.#try(this.best.filter(choice => !isFault(choice)))
+    for (const fault of this.best.filter(isFault)) await this.#try(this.best.filter(choice => choice !== fault))
+  }
+
+  /** ddmin over complements: drops ever smaller chunks until no single step can go. */
+  async #dropSteps(): Promise<void> {
+    let size = Math.ceil(this.best.length / 2)
+    while (size >= 1) {
+      let dropped = false
+      // From the end: what is last matters least to what comes before.
+      for (let end = this.best.length; end > 0; end -= size) {
+        const start = Math.max(0, end - size)
+        const candidate = [...this.best.slice(0, start), ...this.best.slice(end)]
+        if (!(await this.#try(candidate))) continue
+        dropped = true
+        end = Math.min(end, this.best.length + size)
+      }
+      if (size > 1) size = Math.floor(size / 2)
+      else if (!dropped) return
     }
-    if (size === 1 && !isShorter) return
-    size = size === 1 ? 1 : Math.ceil(size / 2)
+  }
+
+  async #splitOverlap(): Promise<boolean> {
+    for (const [i, overlap] of this.best.entries()) {
+      const parts = overlap.joins?.map(label => ({ ...overlap, kind: 'deliver' as const, label, joins: [] }))
+      if (!parts) continue
+      const labels = [...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]
+      if (await this.#try(labels)) return true
+    }
+    return false
+  }
+
+  /** Executes a candidate; where it still violates, what was executed of it becomes the best. */
+  async #try(candidate: readonly Choice[]): Promise<boolean> {
+    const labels = candidate.map(choice => choice.label)
+    const key = labels.join('\n')
+    if (this.#tried.has(key)) return false
+    this.#tried.add(key)
+    await this.#executor.reset()
+    await attempt(this.#executor, labels)
+    const executed = [...this.#executor.schedule]
+    if (!(await this.#stillViolates())) return false
+    this.best = executed
+    return true
   }
 }
+
+const isFault = (choice: Choice): boolean => faultKinds.includes(choice.kind)

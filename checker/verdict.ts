@@ -1,33 +1,59 @@
-import type { CriticalTransition } from './critical.ts'
+import type { Level } from './bounded.ts'
 
 /** What a check came to. */
 export interface Verdict {
+  /** `held`: within the budget, which `coverage` describes. `undetermined`: `message` says why. */
   readonly verdict: 'violated' | 'held' | 'undetermined'
-  /** The property that is violated; `null` for a crash or divergence, and where nothing is violated. */
+  /** The property that is violated or suspected; `null` for a crash or a divergence, and where there is nothing. */
   readonly property: string | null
   readonly kind: 'safety' | 'liveness' | 'divergence' | 'crash' | null
   readonly executions: number
   readonly steps: number
-  /** Distinct fingerprints. */
+  /** Distinct fingerprints; 0 where the system has none. */
   readonly states: number
   readonly seconds: number
   readonly stepsPerSecond: number
-  /** Depth up to which every schedule was searched. */
+  /** Depth up to which every schedule was executed or pruned. */
   readonly depth: number
   readonly seed: number
-  /** Labels of the shortest violating schedule found; empty where nothing is violated. */
+  /** Labels of the shortest violating schedule found, to its critical transition for liveness; empty for `held`. */
   readonly schedule: readonly string[]
   readonly criticalTransition: CriticalTransition | null
-  /** Whether the schedule was executed again and violated the same again. */
+  /** Whether the schedule was executed again, from the start, and violated the same at the same step. */
   readonly repeated: boolean
-  /** One line: what was found, or why nothing could be. */
+  /** One line: what was found and how sure it is, or what was covered, or why nothing can be said. */
   readonly message: string
-  /** The live execution closest to a liveness violation. */
+  /** A live execution that leaves `schedule` just before the critical transition. */
   readonly closestLive: readonly string[] | null
+  readonly coverage: Coverage
+  /** One line for each thing that was found once and did not repeat: what, and where it diverged. */
+  readonly notRepeated: readonly string[]
+}
+
+/** The step after which recovery is impossible. */
+export interface CriticalTransition {
+  /** Counted from 1; 0: the initial state is dead. */
+  readonly step: number
+  readonly label: string
+  /** `C1`: dead from there on. `C2`: the walks were too short to tell. */
+  readonly case: 'C1' | 'C2'
+  /** Walks from the state after it, none of which recovered, and the most steps that each had. */
+  readonly walks: number
+  readonly walkLength: number
+}
+
+/** What a search looked at, and what it left out. */
+export interface Coverage {
+  /** The bounded search, by depth. */
+  readonly levels: readonly Level[]
   /** Schedules not searched beyond, because they led to a state known already. */
   readonly pruned: number
-  /** The most steps that a live state was away, in what was executed. */
+  /** Whether the bounded search came to its end because no schedule goes on: every state was seen. */
+  readonly exhausted: boolean
+  /** Executions that went on, or began, as a random walk. */
+  readonly walks: number
+  /** The most steps that a live state was away. */
   readonly stepsToLive: number
-  /** What was found once and did not repeat. */
-  readonly notRepeated: readonly string[]
+  /** Walks that were not live for their whole length, and recovered when given more. */
+  readonly transient: number
 }

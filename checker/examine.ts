@@ -1,0 +1,211 @@
+import { Budget, BudgetSpent } from './budget.ts'
+import { type Critical, findCriticalTransition } from './critical.ts'
+import { Diverged } from './errors.ts'
+import type { Executor, Violation } from './executor.ts'
+import { walkLengthMax } from './explore.ts'
+import type { Progress } from './options.ts'
+import type { Random } from './random.ts'
+import { recover } from './recovery.ts'
+import { follow } from './schedule.ts'
+import { shrink } from './shrink.ts'
+import type { Choice } from './system.ts'
+import type { Verdict } from './verdict.ts'
+import { walk } from './walk.ts'
+import { type Weights, weighted, withoutFaults } from './weights.ts'
+
+/** The part of a verdict that says what was found. */
+export type Found = Pick<
+  Verdict,
+  'verdict' | 'property' | 'kind' | 'schedule' | 'criticalTransition' | 'repeated' | 'message' | 'closestLive'
+>
+
+export interface ExaminationOptions {
+  /** Walks behind a critical transition. */
+  readonly walks: number
+  /** Whether walks may be made longer than they are. */
+  readonly isLengthFixed: boolean
+  readonly weights: Weights
+  readonly random: Random
+  readonly signal: AbortSignal | undefined
+  readonly onPhase: (phase: Progress['phase']) => void
+}
+
+const shrinkMs = 30_000
+/** Dead states are dear: each candidate that is dead costs the walks that show it. */
+const shrinkDeadMs = 60_000
+const criticalMs = 600_000
+/** Walks that must fail for a shrunk schedule to be taken further; what comes of it is tested with all of them. */
+const shrinkWalks = 5
+
+/** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
+export class Examination<State> {
+  /** One line for each thing that did not repeat. */
+  readonly notRepeated: string[] = []
+  readonly #executor: Executor<State>
+  readonly #options: ExaminationOptions
+
+  constructor(executor: Executor<State>, options: ExaminationOptions) {
+    this.#executor = executor
+    this.#options = options
+  }
+
+  /** Examines the violation at the end of the present execution; `undefined` where it does not repeat. */
+  async examineViolation(violation: Violation): Promise<Found | undefined> {
+    const found = this.#executor.schedule.slice(0, violation.step)
+    const schedule = found.map(choice => choice.label)
+    this.#options.onPhase('repeating')
+    const again = await this.#repeat(schedule, violation)
+    if (again !== undefined) {
+      this.notRepeated.push(`${violation.message}; executed again, it ${again}`)
+      return undefined
+    }
+    const shortest = await this.#shrinkViolation(found, violation)
+    return {
+      verdict: 'violated',
+      property: violation.property ?? null,
+      kind: violation.kind,
+      schedule: shortest.schedule,
+      criticalTransition: null,
+      repeated: true,
+      message: shortest.message,
+      closestLive: null,
+    }
+  }
+
+  /** Executes a violating schedule again. `undefined`: it violates the same at the same step; else what it did instead. */
+  async #repeat(schedule: readonly string[], violation: Violation): Promise<string | undefined> {
+    try {
+      await this.#reach(schedule)
+    } catch (error) {
+      if (error instanceof Diverged) return error.message
+      throw error
+    }
+    const again = this.#executor.violation
+    if (again && isSame(again, violation) && again.step === schedule.length) return undefined
+    return again ? `came to another violation: ${again.message}` : 'did not violate it'
+  }
+
+  async #shrinkViolation(found: readonly Choice[], violation: Violation) {
+    const whole = { schedule: found.map(choice => choice.label), message: violation.message }
+    this.#options.onPhase('shrinking')
+    const stillViolates = async () =>
+      this.#executor.violation !== undefined && isSame(this.#executor.violation, violation)
+    const limits = { milliseconds: shrinkMs, signal: this.#options.signal }
+    const { schedule } = await shrink(this.#executor, found, stillViolates, limits)
+    try {
+      if ((await this.#repeat(schedule, violation)) !== undefined) return whole
+    } catch (error) {
+      // Interrupted: the whole schedule has been repeated, so it can be reported.
+      if (error instanceof BudgetSpent) return whole
+      throw error
+    }
+    return { schedule, message: this.#executor.violation?.message ?? violation.message }
+  }
+
+  /**
+   * Examines the present execution, in which a liveness property was not live for the length of a walk. `transient`: it
+   * recovers, and violates nothing. `undefined`: it does not repeat.
+   */
+  async examineLiveness(property: string, walkLength: number): Promise<Found | 'transient' | undefined> {
+    const suspect = this.#executor.labels()
+    this.#options.onPhase('finding the critical transition')
+    try {
+      const budget = new Budget({ milliseconds: criticalMs, signal: this.#options.signal })
+      const critical = await this.#executor.within(budget, () => this.#examineDeath(suspect, property, walkLength))
+      return critical.case === 'transient' ? 'transient' : describe(property, critical)
+    } catch (error) {
+      if (error instanceof BudgetSpent) return unfinished(property, suspect)
+      if (!(error instanceof Diverged)) throw error
+      this.notRepeated.push(`${property} was not live for ${walkLength} steps; executed again, it ${error.message}`)
+      return undefined
+    }
+  }
+
+  /** Finds the critical transition with few walks, shrinks the way to it, and finds it again in that with all walks. */
+  async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Critical> {
+    const first = await this.#findCritical(suspect, property, walkLength, Math.ceil(this.#options.walks / 4))
+    if (first.case !== 'C1' || first.step === 0) return first
+    const shorter = await this.#shrinkDeath(first, property)
+    const again = shorter && (await this.#findCritical(shorter, property, first.walkLength, this.#options.walks))
+    if (again?.case === 'C1') return again
+    return this.#findCritical(first.schedule, property, first.walkLength, this.#options.walks)
+  }
+
+  #findCritical(schedule: readonly string[], property: string, walkLength: number, walks: number): Promise<Critical> {
+    const { weights, random, isLengthFixed } = this.#options
+    const longest = isLengthFixed ? walkLength : walkLengthMax
+    return findCriticalTransition(this.#executor, schedule, {
+      property,
+      walks,
+      walkLength,
+      walkLengthMax: longest,
+      weights,
+      random,
+    })
+  }
+
+  /** A short schedule to a dead state, and a walk from there; `undefined` where the state turns out to recover. */
+  async #shrinkDeath({ schedule, step, walkLength }: Critical, property: string): Promise<string[] | undefined> {
+    const executor = this.#executor
+    const { weights, random, signal } = this.#options
+    const isLive = () => executor.isLive(property)
+    this.#options.onPhase('shrinking')
+    await this.#reach(schedule.slice(0, step))
+    const stillDead = async () => {
+      if (isLive() || executor.broken) return false
+      const recovery = { property, walks: shrinkWalks, walkLength, weights, random }
+      return (await recover(executor, executor.labels(), recovery)).live === undefined
+    }
+    const limits = { milliseconds: shrinkDeadMs, signal }
+    const shortest = await shrink(executor, [...executor.schedule], stillDead, limits)
+    await this.#reach(shortest.schedule)
+    const length = Math.max(walkLength, executor.schedule.length)
+    const end = await walk(executor, weighted(random.fork(), withoutFaults(weights)), length, isLive)
+    return end === 'goal' ? undefined : executor.labels()
+  }
+
+  async #reach(schedule: readonly string[]): Promise<void> {
+    await this.#executor.reset()
+    await follow(this.#executor, schedule)
+  }
+}
+
+const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
+
+const describe = (property: string, critical: Critical): Found => {
+  const { step, walks, walkLength } = critical
+  const label = step === 0 ? '(initial state)' : critical.schedule[step - 1]!
+  const kind = critical.case === 'C1' ? 'C1' : 'C2'
+  return {
+    verdict: kind === 'C1' ? 'violated' : 'undetermined',
+    property,
+    kind: 'liveness',
+    schedule: critical.schedule.slice(0, step),
+    criticalTransition: { step, label, case: kind, walks, walkLength },
+    repeated: true,
+    message: kind === 'C1' ? describeDeath(property, step, label, critical) : describeDoubt(property, walkLength),
+    closestLive: critical.closestLive ?? null,
+  }
+}
+
+const describeDeath = (property: string, step: number, label: string, { walks, walkLength }: Critical): string => {
+  const missed = (0.95 ** walks * 100).toPrecision(2)
+  return (
+    `${property} can never hold again after step ${step} (${label}): none of ${walks} walks of up to ${walkLength} steps ` +
+    `recovered (a state from which one walk in twenty recovers would be called dead with a chance of ${missed} %)`
+  )
+}
+
+const describeDoubt = (property: string, walkLength: number): string =>
+  `${property} did not come to hold, and walks of up to ${walkLength} steps are too short to tell whether it ever can (case C2)`
+
+const unfinished = (property: string, schedule: readonly string[]): Found => ({
+  verdict: 'undetermined',
+  property,
+  kind: 'liveness',
+  schedule,
+  criticalTransition: null,
+  repeated: false,
+  message: `${property} did not come to hold, and the time was over before a critical transition was found`,
+  closestLive: null,
+})

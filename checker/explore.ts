@@ -1,0 +1,138 @@
+import { BoundedSearch } from './bounded.ts'
+import { Diverged } from './errors.ts'
+import type { Executor } from './executor.ts'
+import type { Search } from './options.ts'
+import { racing } from './race.ts'
+import type { Random } from './random.ts'
+import { follow } from './schedule.ts'
+import { walk } from './walk.ts'
+import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+
+export interface ExplorationOptions {
+  readonly search: Search
+  readonly depthMax: number
+  /** Fixed by the user; else it follows from the longest way to a live state. */
+  readonly walkLength: number | undefined
+  readonly from: readonly string[]
+  readonly weights: Weights
+  readonly random: Random
+}
+
+/** The walk length by itself (MaceMC, section 4.4, took 80,000 steps where all walks had lived by 10,000). */
+const walkLengthFactor = 8
+const walkLengthMin = 500
+export const walkLengthMax = 8_000
+
+/** How an execution goes on from the state that it starts in. */
+type Plan = 'race' | 'weighted' | 'bounded'
+
+const plans: Readonly<Record<Search, readonly Plan[]>> = {
+  auto: ['race', 'race', 'bounded', 'race', 'race', 'weighted'],
+  walk: ['race', 'race', 'weighted'],
+  bounded: ['bounded'],
+}
+
+// A reset of real processes costs some hundred steps, so short walks save little; but short schedules shrink fast.
+const surpriseLengths = [32, 64, 128, 256] as const
+
+/**
+ * One execution after another, each of up to three parts: a schedule of the bounded search; a walk with faults and
+ * overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
+ * algorithm 2: liveness counts only from there on). An execution is used to its end, for its start is the dearest part.
+ */
+export class Exploration<State> {
+  readonly bounded: BoundedSearch<State>
+  /** Executions that were carried to their end. */
+  completed = 0
+  walks = 0
+  /** The most steps that a live state was away. */
+  stepsToLive = 0
+  /** A liveness property that the last execution was not live in for all of its last part. */
+  starved: string | undefined
+  readonly #executor: Executor<State>
+  readonly #options: ExplorationOptions
+  #turn = 0
+
+  constructor(executor: Executor<State>, options: ExplorationOptions) {
+    this.#executor = executor
+    this.#options = options
+    this.bounded = new BoundedSearch(executor, { start: () => this.#start(), depthMax: options.depthMax })
+  }
+
+  get walkLength(): number {
+    const own = Math.max(walkLengthMin, walkLengthFactor * this.stepsToLive)
+    return this.#options.walkLength ?? Math.min(own, walkLengthMax)
+  }
+
+  /** Executes once. False where nothing is left to explore; throws `Diverged` where a prefix could not be repeated. */
+  async next(): Promise<boolean> {
+    this.starved = undefined
+    const isLeft = await this.#execute(this.#plan(), this.#options.random.fork())
+    if (isLeft) this.completed += 1
+    return isLeft
+  }
+
+  #plan(): Plan | 'straight' {
+    const { search } = this.#options
+    const turn = this.#turn++
+    // The way that systems are built for, first: it tells how far away a live state is.
+    if (turn === 0 && search !== 'bounded') return 'straight'
+    return plans[search][turn % plans[search].length]!
+  }
+
+  async #execute(plan: Plan | 'straight', random: Random): Promise<boolean> {
+    if (plan === 'bounded') return this.#executeBounded(random)
+    await this.#start()
+    if (plan !== 'straight') await this.#surprise(plan, random)
+    await this.#untilLive(random, plan === 'straight')
+    return true
+  }
+
+  async #executeBounded(random: Random): Promise<boolean> {
+    const { search } = this.#options
+    const arrival = await this.bounded.next()
+    if (arrival instanceof Diverged) throw arrival
+    if (arrival === undefined)
+      return search === 'bounded' || this.bounded.exhausted ? false : this.#execute('race', random)
+    const isBounded = search === 'bounded'
+    if (arrival === 'violation' || (arrival === 'pruned' && isBounded)) return true
+    if (!isBounded || this.#executor.liveness.length === 0) await this.#surprise('race', random)
+    await this.#untilLive(random, false)
+    return true
+  }
+
+  /** Brings the system to where the exploration begins. */
+  async #start(): Promise<void> {
+    await this.#executor.reset()
+    await follow(this.#executor, this.#options.from)
+  }
+
+  async #surprise(plan: 'race' | 'weighted', random: Random): Promise<void> {
+    this.walks += 1
+    const { weights } = this.#options
+    const length = random.pick(surpriseLengths)
+    const policy = plan === 'race' ? racing(random, weights, length) : weighted(random, swarm(random, weights))
+    await walk(this.#executor, policy, length, () => this.#isOver())
+  }
+
+  async #untilLive(random: Random, isStraight: boolean): Promise<void> {
+    const executor = this.#executor
+    if (executor.liveness.length === 0 && !isStraight) return
+    const { weights } = this.#options
+    const from = executor.schedule.length
+    const wasLive = (name: string) => (executor.lastLive.get(name) ?? -1) >= from
+    const goal = () => this.#isOver() || (executor.liveness.length > 0 && executor.liveness.every(wasLive))
+    const go = (policy: Policy) => walk(executor, policy, this.walkLength, goal)
+    this.walks += 1
+    let end = await go(isStraight ? straight(random, weights) : weighted(random, withoutFaults(weights)))
+    // Most of what is merely slow is told apart here, at the price of some steps, and not of a critical transition.
+    if (end === 'length') end = await go(straight(random, weights))
+    if (this.#isOver()) return
+    if (end === 'goal') this.stepsToLive = Math.max(this.stepsToLive, executor.schedule.length - from)
+    else this.starved = executor.liveness.find(name => !wasLive(name))
+  }
+
+  #isOver(): boolean {
+    return this.#executor.violation !== undefined || this.#executor.broken
+  }
+}

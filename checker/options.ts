@@ -1,0 +1,55 @@
+import { UsageError } from './errors.ts'
+import type { Observer } from './executor.ts'
+import type { Weights } from './weights.ts'
+
+/** `auto` takes turns between walks that look for races, weighted walks, and bounded search that goes on as a walk. */
+export const searches = ['auto', 'bounded', 'walk'] as const
+export type Search = (typeof searches)[number]
+
+export interface CheckOptions<State> {
+  /** `auto` by default. */
+  readonly search?: Search | undefined
+  /** Wall-clock time for the search in milliseconds: a minute where nothing else limits it. What it finds is examined after. */
+  readonly milliseconds?: number | undefined
+  readonly executions?: number | undefined
+  /** Of the bounded search, in steps. */
+  readonly depth?: number | undefined
+  /** Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 500 at least. */
+  readonly walkLength?: number | undefined
+  readonly seed?: number | undefined
+  /** Checks this property alone. */
+  readonly property?: string | undefined
+  /** A schedule that each execution begins with: prefix search (MaceMC, section 4.2). */
+  readonly from?: readonly string[] | undefined
+  readonly weights?: Partial<Weights> | undefined
+  /** Walks that must fail before a state is called dead: 60 by default, as in MaceMC. */
+  readonly walks?: number | undefined
+  /** Whether a crash or a divergence of a node ends an execution without being a violation. */
+  readonly allowFindings?: boolean | undefined
+  /** Ends the check where it stands, with what was found. */
+  readonly signal?: AbortSignal | undefined
+  readonly observer?: Observer<State> | undefined
+  /** Called at the begin of each execution. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+export interface Progress {
+  readonly phase: 'searching' | 'repeating' | 'shrinking' | 'finding the critical transition'
+  readonly executions: number
+  readonly steps: number
+  readonly states: number
+  readonly depth: number
+  readonly seconds: number
+}
+
+/** Refuses what no search can do, with a line for the one who asked. */
+export const validate = <State>(options: CheckOptions<State>): void => {
+  const { search = 'auto' } = options
+  if (!searches.includes(search)) throw new UsageError(`no search "${search}": there are ${searches.join(', ')}`)
+  for (const name of ['milliseconds', 'executions', 'depth', 'walkLength', 'walks'] as const) {
+    const value = options[name]
+    const isInteger = name === 'milliseconds' || Number.isInteger(value)
+    if (value !== undefined && !(isInteger && value > 0))
+      throw new UsageError(`${name}: expected a whole number above zero, found ${value}`)
+  }
+}
