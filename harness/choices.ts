@@ -100,14 +100,17 @@ const overlapOptions = (inputs: readonly InputOption[]): Option[] =>
   inputs.flatMap(first =>
     inputs
       .filter(second => second !== first && second.action.node === first.action.node)
-      .map(second =>
-        option('overlap', first.action.node, `overlap ${first.choice.label} & ${second.choice.label}`, {
-          do: 'inputs',
-          node: first.action.node,
-          inputs: [...first.action.inputs, ...second.action.inputs],
-        }),
-      ),
+      .map(second => overlap(first, second)),
   )
+
+const overlap = (first: InputOption, second: InputOption): Option => {
+  const joins = [first.choice.label, second.choice.label]
+  const { node } = first.action
+  return {
+    choice: { kind: 'overlap', node, label: `overlap ${joins.join(' & ')}`, joins },
+    action: { do: 'inputs', node, inputs: [...first.action.inputs, ...second.action.inputs] },
+  }
+}
 
 const messageFaults = (moment: Moment): Option[] => {
   const datagrams = moment.network.deliverable().filter(message => message.kind === 'datagram')

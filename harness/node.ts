@@ -27,7 +27,7 @@ interface Life {
   readonly stderr: Output
 }
 
-const searchPath = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
+const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
 
 /** A node of the system: what stays while it is started, killed, and started again. */
 export class Node {
@@ -127,7 +127,7 @@ export class Node {
     const { held, namespace, stdout, stderr } = this.#life!
     const { pid, release } = launch({
       command: [this.#executable, ...this.#definition.command.slice(1)],
-      environment: { PATH: searchPath, HOME: process.env['HOME'] ?? '/', LANG: 'C.UTF-8', ...this.#definition.env },
+      environment: { PATH: searchPath, HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8', ...this.#definition.env },
       directory: this.workingDirectory,
       stdout: stdout.descriptor,
       stderr: stderr.descriptor,
@@ -227,7 +227,7 @@ const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
   const program = command[0]!
   const places = program.includes('/')
     ? [isAbsolute(program) ? program : resolve(cwd ?? '/', program)]
-    : (env['PATH'] ?? searchPath).split(delimiter).map(place => join(place, program))
+    : (env.PATH ?? searchPath).split(delimiter).map(place => join(place, program))
   const found = places.find(place => existsSync(place))
   if (found === undefined) throw new ConfigError([`nodes.${name}.command: expected a program, found no "${program}"`])
   return found

@@ -1,9 +1,9 @@
 import type { Message } from './message.ts'
 
-/** What the kernel draws source ports from, in every namespace of ours. They are random: never to be shown. */
-const ephemeral = { from: 32_768, to: 60_999 }
+/** From here on a node's kernel draws its source ports, at random: they are never to be shown (RFC 6335, 6). */
+const ephemeralFrom = 49_152
 
-export const isEphemeral = (port: number): boolean => port >= ephemeral.from && port <= ephemeral.to
+export const isEphemeral = (port: number): boolean => port >= ephemeralFrom
 
 /**
  * `n1→n2 #3 vote term=2`

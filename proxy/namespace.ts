@@ -20,20 +20,28 @@ const sysctls: Readonly<Record<string, string>> = {
   // A cookie would forget the window scale.
   'ipv4/tcp_syncookies': '0',
   'ipv4/tcp_max_syn_backlog': '65535',
-  'core/somaxconn': '65535',
   // Nothing learned from one connection may change the next.
   'ipv4/tcp_no_metrics_save': '1',
-  // The range that `isEphemeral` knows.
-  'ipv4/ip_local_port_range': '32768 60999',
-  // Any user of the namespace may ping and use low ports, as in a container.
+  // The range that `isEphemeral` knows: the one that is registered for it, where no service is looked for.
+  'ipv4/ip_local_port_range': '49152 65535',
+  // Any user may listen on low ports, as in a container.
   'ipv4/ip_unprivileged_port_start': '0',
 }
+
+/**
+ * Gives a namespace made from here a table of connections of its own, and a small one: to ask what listens in it takes
+ * 0.02 ms instead of 0.2.
+ */
+const inherited: Readonly<Record<string, string>> = { 'ipv4/tcp_child_ehash_entries': '1024' }
 
 /**
  * A network namespace with nothing in it but `lo`. It is held by a descriptor alone: it goes when it is closed and no
  * process lives in it any more, also if this process is killed.
  */
 export class NetworkNamespace {
+  /** What all others are made from; it lives as long as this process. */
+  static #parent: NetworkNamespace | undefined
+
   /** The descriptor that holds it; for `setns`, and for `/proc/self/fd/N` as a path. */
   readonly fd: number
 
@@ -42,24 +50,23 @@ export class NetworkNamespace {
   }
 
   /**
-   * Makes a namespace; takes about 2 ms. The caller needs CAP_SYS_ADMIN in its user namespace.
+   * Makes a namespace; takes about 2 ms. The user namespace of the caller must own the network namespace that it is in,
+   * as it does for root, and after `unshare --user --map-root-user --net` for everybody.
    *
    * @throws SystemError `unshare: EPERM (operation not permitted)`
    */
   static create(): NetworkNamespace {
-    const home = openSync(current, 'r')
-    try {
+    NetworkNamespace.#parent ??= NetworkNamespace.#make(inherited)
+    return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(sysctls))
+  }
+
+  static #make(settings: Readonly<Record<string, string>>): NetworkNamespace {
+    return comingBack(() => {
       check('unshare(CLONE_NEWNET)', unshare(CLONE_NEWNET))
-      try {
-        const namespace = new NetworkNamespace(openSync(current, 'r'))
-        prepare()
-        return namespace
-      } finally {
-        check('setns', setns(home, CLONE_NEWNET))
-      }
-    } finally {
-      closeSync(home)
-    }
+      for (const [name, value] of Object.entries(settings)) setSysctl(name, value)
+      setLoopbackUp()
+      return new NetworkNamespace(openSync(current, 'r'))
+    })
   }
 
   /**
@@ -67,17 +74,10 @@ export class NetworkNamespace {
    * there. It must not be the first to use Node's thread pool: the pool's threads would stay there too.
    */
   run<T>(inside: () => T): T {
-    const home = openSync(current, 'r')
-    try {
+    return comingBack(() => {
       check('setns', setns(this.fd, CLONE_NEWNET))
-      try {
-        return inside()
-      } finally {
-        check('setns', setns(home, CLONE_NEWNET))
-      }
-    } finally {
-      closeSync(home)
-    }
+      return inside()
+    })
   }
 
   close(): void {
@@ -85,8 +85,23 @@ export class NetworkNamespace {
   }
 }
 
-const prepare = () => {
-  for (const [name, value] of Object.entries(sysctls)) setSysctl(name, value)
+/** Runs a function, and brings the thread back to the network namespace that it was in. */
+const comingBack = <T>(away: () => T): T => {
+  const home = openSync(current, 'r')
+  try {
+    // Whoever may not enter the namespace that he is in could not come back to it: refused before anything happens.
+    check('setns to the present network namespace', setns(home, CLONE_NEWNET))
+    try {
+      return away()
+    } finally {
+      check('setns', setns(home, CLONE_NEWNET))
+    }
+  } finally {
+    closeSync(home)
+  }
+}
+
+const setLoopbackUp = () => {
   const netlink = Netlink.open()
   try {
     netlink.setUp(netlink.indexOf('lo'))

@@ -98,18 +98,20 @@ export class MemorySocket {
   #unsent = Buffer.alloc(0)
   #isClosing = false
   #isClosed = false
-  #sendNext = firstSequence
-  #sendEnd = firstSequence
+  #sendNext: number
+  #sendEnd: number
   #peerScale = 0
   #receiveNext = 0
   /** What the peer may send up to. */
   #receiveEnd = 0
 
-  constructor(kernel: MemoryKernel, port: number, peer: number, peerPort: number) {
+  constructor(kernel: MemoryKernel, port: number, peer: number, peerPort: number, sequence: number = firstSequence) {
     this.#kernel = kernel
     this.#port = port
     this.#peer = peer
     this.#peerPort = peerPort
+    this.#sendNext = sequence
+    this.#sendEnd = sequence
   }
 
   get key(): string {

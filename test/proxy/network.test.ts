@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Dissector, Frame } from '../../proxy/dissector.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
-import { MemoryKernel, type MemorySocket } from './memory-kernel.ts'
+import { flag } from '../../proxy/packet.ts'
+import { MemoryKernel, MemorySocket } from './memory-kernel.ts'
 
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3'] as const
 const faultless = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 }
@@ -212,6 +213,19 @@ test('messages of two openers and two directions have a fixed order, and each di
   )
   step(network)
   expect(inFlight(network)).toContain('n2→n1 #3 accept :7000')
+})
+
+test('a SYN that is sent again while it is held asks nothing new; another from the same port does', () => {
+  const { network, kernels } = build()
+  const opener = kernels[0].connect(addresses[1], 7000)
+  step(network)
+  opener.transmit(flag.SYN)
+  step(network)
+  expect(inFlight(network)).toEqual(['n1→n2 #1 open :7000'])
+  const restarted = new MemorySocket(kernels[0], 40_000, kernels[1].address, 7000, 5)
+  restarted.transmit(flag.SYN)
+  step(network)
+  expect(inFlight(network)).toEqual(['n1→n2 #1 open :7000', 'n1→n2 #2 open :7000', 'n1→n2 #3 abort :7000'])
 })
 
 test('data enter behind the accept, in the same step', () => {
