@@ -294,24 +294,27 @@ export class Network {
 
   #routeSegment(from: Host, segment: Segment): void {
     const to = this.#hosts.at(segment.destination)
-    const isAsking = (segment.flags & (flag.SYN | flag.ACK)) === flag.SYN
-    const end = to && this.#liveEnd(from, endKey(to, segment.sourcePort, segment.destinationPort))
-    if (end !== undefined && isAsking && tcp.isAnother(end.side!, segment)) {
-      // The node's kernel forgot the connection, and uses its port for a new one.
-      this.#arrive(end, tcp.forgotten(end.side!))
-      this.#routeSegment(from, segment)
-    } else if (end !== undefined) this.#arrive(end, tcp.receive(end.side!, segment, from))
-    else if (isAsking && to !== undefined && !to.onDatagram) this.#open(from, to, segment)
+    const end = to && this.#addressee(from, to, segment)
+    if (end !== undefined) {
+      this.#arrive(end, tcp.receive(end.side!, segment, from))
+      if (end.side?.state === 'over') from.ends.delete(endKey(to!, segment.sourcePort, segment.destinationPort))
+    } else if (isAsking(segment) && to !== undefined && !to.onDatagram) this.#open(from, to, segment)
     else {
-      if (isAsking) this.#ignored.unknownConnections += 1
+      if (isAsking(segment)) this.#ignored.unknownConnections += 1
       tcp.reject(segment, from)
     }
   }
 
-  #liveEnd(host: Host, key: number): End | VirtualSocket | undefined {
-    const end = host.ends.get(key)
-    if (end?.side?.state !== 'over') return end
-    host.ends.delete(key)
+  /** The end that the segment belongs to. */
+  #addressee(from: Host, to: Host, segment: Segment): End | VirtualSocket | undefined {
+    const key = endKey(to, segment.sourcePort, segment.destinationPort)
+    const end = from.ends.get(key)
+    if (end?.side === undefined) return undefined
+    const isReused = isAsking(segment) && tcp.isAnother(end.side, segment)
+    if (end.side.state !== 'over' && !isReused) return end
+    // The node's kernel forgot the connection, and uses its port for a new one.
+    if (isReused) this.#arrive(end, tcp.forgotten(end.side))
+    from.ends.delete(key)
     return undefined
   }
 
@@ -328,10 +331,11 @@ export class Network {
   }
 
   #arrive(end: End | VirtualSocket, arrival: tcp.Arrival): void {
-    if (end instanceof VirtualSocket) {
-      end.arrived(arrival)
-      return
-    }
+    if (end instanceof VirtualSocket) end.arrived(arrival)
+    else this.#arriveAtEnd(end, arrival)
+  }
+
+  #arriveAtEnd(end: End, arrival: tcp.Arrival): void {
     this.#release(otherEnd(end), arrival.entered)
     if (arrival.answer) this.#carry(end, arrival.answer)
     if (arrival.data) this.#carry(end, Buffer.from(arrival.data))
@@ -494,6 +498,8 @@ export class Network {
     return messages.sort((a, b) => order(a.to) - order(b.to) || order(a.from) - order(b.from) || a.ordinal - b.ordinal)
   }
 }
+
+const isAsking = ({ flags }: Segment): boolean => (flags & (flag.SYN | flag.ACK)) === flag.SYN
 
 const wayKey = (from: string, to: string): string => `${from}→${to}`
 
