@@ -7,7 +7,12 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 
 /** Debian packages, by a program that each of them brings. */
-const packages = { 'redis-server': 'redis-server', python3: 'python3', go: 'golang-go', unshare: 'util-linux' }
+const packages = {
+  'redis-server': 'redis-server',
+  '/usr/bin/python3': 'python3',
+  go: 'golang-go',
+  unshare: 'util-linux',
+}
 const wanted = { test: Object.keys(packages), demo: ['unshare'] }
 
 const run = (program, args, options = {}) => {
@@ -15,7 +20,10 @@ const run = (program, args, options = {}) => {
   execFileSync(program, args, { stdio: ['ignore', 2, 2], cwd: root, ...options })
 }
 
-const isOnPath = program => process.env.PATH.split(':').some(place => existsSync(join(place, program)))
+const isOnPath = program =>
+  program.startsWith('/')
+    ? existsSync(program)
+    : process.env.PATH.split(':').some(place => existsSync(join(place, program)))
 
 /** npm leaves a copy of the lock file that it installed from. */
 const isInstalled = directory => {

@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BoundedSearch, type Level } from '../../checker/bounded.ts'
+import { Executor, type Properties } from '../../checker/executor.ts'
+import { always } from '../../checker/property.ts'
+import type { System } from '../../checker/system.ts'
+import { counter, nothingLost } from './systems/counter.ts'
+import { Model } from './systems/model.ts'
+import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
+
+interface Outcome {
+  readonly levels: readonly Level[]
+  readonly executor: Executor<never>
+  readonly violations: readonly (readonly string[])[]
+  readonly exhausted: boolean
+}
+
+const searchAll = async <State>(
+  system: System<State>,
+  properties: Properties<State>,
+  depthMax: number,
+): Promise<Outcome> => {
+  const executor = new Executor(system, properties)
+  const search = new BoundedSearch(executor, { start: () => executor.reset(), depthMax })
+  const violations: string[][] = []
+  for (;;) {
+    const arrival = await search.next()
+    if (arrival === undefined) break
+    if (arrival === 'violation') violations.push(executor.labels())
+  }
+  return { levels: search.levels, executor: executor as never, violations, exhausted: search.exhausted }
+}
+
+const table = (levels: readonly Level[]) =>
+  levels.map(({ depth, executions, states, pruned, complete }) => [depth, executions, states, pruned, complete])
+
+describe('bounded search', () => {
+  it('executes every schedule of a counter race where no state is taken for another', async () => {
+    const { levels, exhausted } = await searchAll(counter(2, { fingerprints: false }), {}, 10)
+    // Interleavings of two processes of two steps: 4! / (2! 2!) = 6.
+    expect(table(levels)).toEqual([
+      [1, 2, 2, 0, true],
+      [2, 4, 4, 0, true],
+      [3, 6, 6, 0, true],
+      [4, 6, 6, 0, true],
+    ])
+    expect(exhausted).toBe(true)
+  })
+
+  it('goes on from each state once where states have fingerprints', async () => {
+    const { levels, executor } = await searchAll(counter(2), {}, 10)
+    expect(table(levels)).toEqual([
+      [1, 2, 2, 0, true],
+      [2, 4, 3, 1, true],
+      [3, 4, 4, 0, true],
+      [4, 4, 2, 2, true],
+    ])
+    // The initial state, and those of each depth.
+    expect(executor.counts.states).toBe(1 + 2 + 3 + 4 + 2)
+  })
+
+  it('finds the lost additions of a counter race, and nothing else', async () => {
+    const { violations } = await searchAll(counter(2, { fingerprints: false }), { nothingLost }, 10)
+    expect(violations).toEqual([
+      ['p1 read', 'p2 read', 'p1 write', 'p2 write'],
+      ['p1 read', 'p2 read', 'p2 write', 'p1 write'],
+      ['p2 read', 'p1 read', 'p1 write', 'p2 write'],
+      ['p2 read', 'p1 read', 'p2 write', 'p1 write'],
+    ])
+  })
+
+  it('sees the 288 states that TLC counts for two-phase commit with three resource managers', async () => {
+    const { levels, executor, violations, exhausted } = await searchAll(twoPhaseCommit(3), { consistent }, 100)
+    const states = 288
+    expect(executor.counts.states).toBe(states)
+    expect(levels.reduce((sum, level) => sum + level.states, 1)).toBe(states)
+    expect(exhausted).toBe(true)
+    expect(violations).toEqual([])
+  })
+
+  it('finds a shortest violation first', async () => {
+    const { violations } = await searchAll(twoPhaseCommit(2, { impatient: true }), { consistent }, 8)
+    // Both prepare and are heard, the manager commits, one commits, the other gives up.
+    expect(violations[0]).toHaveLength(7)
+  })
+
+  it('stops at its bound and says how far it came', async () => {
+    const { levels, exhausted } = await searchAll(counter(3), {}, 2)
+    expect(table(levels)).toEqual([
+      [1, 3, 3, 0, true],
+      [2, 9, 6, 3, true],
+    ])
+    expect(exhausted).toBe(false)
+  })
+
+  it('goes back to a checkpoint instead of the start where there are some', async () => {
+    const plain = counter(3, { fingerprints: false })
+    const saved = counter(3, { fingerprints: false, checkpoints: true })
+    const without = await searchAll(plain, { nothingLost }, 6)
+    const withThem = await searchAll(saved, { nothingLost }, 6)
+    expect(withThem.violations).toEqual(without.violations)
+    expect(table(withThem.levels)).toEqual(table(without.levels))
+    // One reset for the initial state, and one for each schedule that something follows: 1 + 3 + 9 + 24 + 54 + 90.
+    expect(saved.resets).toBe(1 + 1 + 3 + 9 + 24 + 54 + 90)
+    expect(plain.resets).toBe(1 + without.levels.reduce((sum, level) => sum + level.executions, 0))
+  })
+
+  it('holds no checkpoint any more when it is ended half way', async () => {
+    const system = counter(2, { fingerprints: false, checkpoints: true })
+    let held = 0
+    const take = system.checkpoint!
+    system.checkpoint = async () => {
+      const checkpoint = await take()
+      held += 1
+      return {
+        ...checkpoint,
+        discard: async () => {
+          held -= 1
+        },
+      }
+    }
+    const executor = new Executor(system, {})
+    const search = new BoundedSearch(executor, { start: () => executor.reset(), depthMax: 9 })
+    await search.next()
+    await search.next()
+    expect(held).toBe(1)
+    await search.end()
+    expect(held).toBe(0)
+  })
+
+  it('finds the same bad states whether or not states are merged', async () => {
+    const graph = fc.array(fc.array(fc.nat(5), { maxLength: 3 }), { minLength: 6, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(graph, fc.nat(5), async (successors, bad) => {
+        const model = (fingerprints: boolean) =>
+          new Model<number>(
+            0,
+            state =>
+              successors[state]!.map((next, i) => ({ kind: 'timer', node: 'n', label: `t${i}`, next: () => next })),
+            { fingerprints },
+          )
+        const notBad = always<number>(state => state !== bad)
+        const merged = await searchAll(model(true), { notBad }, 5)
+        const whole = await searchAll(model(false), { notBad }, 5)
+        const shortest = ({ violations }: Outcome) => violations[0]?.length
+        expect(shortest(merged)).toBe(shortest(whole))
+        expect(merged.executor.counts.executions).toBeLessThanOrEqual(whole.executor.counts.executions)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
