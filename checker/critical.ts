@@ -1,11 +1,9 @@
 import type { Executor } from './executor.ts'
 import { type Recovery, type RecoveryOptions, recover } from './recovery.ts'
 import { follow } from './schedule.ts'
-import { walk } from './walk.ts'
-import { weighted, withoutFaults } from './weights.ts'
 
-export interface CriticalOptions extends RecoveryOptions {
-  /** `walkLength` doubles up to this where walks turn out to be too short to tell. */
+export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin'> {
+  /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
 }
 
@@ -17,11 +15,10 @@ export interface Critical {
   readonly case: 'C1' | 'C2' | 'transient'
   /** The first dead state is the one after this step; 0 is the initial state. */
   readonly step: number
-  /** Walks that started from there in the last test, of which none recovered; and the steps of each at most. */
+  /** Fresh walks that started from there to test the answer, of which none recovered. */
   readonly walks: number
+  /** The most steps of the longest of them. */
   readonly walkLength: number
-  /** The execution examined: the one given, continued where that was needed to tell. */
-  readonly schedule: readonly string[]
   /** A live execution with the longest prefix in common: it leaves the other just before the critical transition. */
   readonly closestLive: readonly string[] | undefined
 }
@@ -31,7 +28,12 @@ export interface Critical {
  *
  * States after the last live one are tried at doubling distance until the walks from one all fail to recover, then by
  * halving. A state that recovered is proven, and with it all before it. One that did not is believed dead after a third
- * of the walks, and the answer is tested again with the full number of fresh ones before it is given.
+ * of the walks, and the answer is tested again with the full number of fresh ones before it is given, some of them of
+ * the greatest length.
+ *
+ * The paper's walks end where the execution ended, so what died in its second half was doubtful (C2). These have their
+ * whole length from wherever they start. What is doubtful instead is a death that no walk of this length ever escaped:
+ * the walks may be too short for this system. So C1 takes a walk that did live again, from just before.
  *
  * Throws `Diverged` where the execution does not repeat.
  */
@@ -41,23 +43,24 @@ export const findCriticalTransition = <State>(
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(executor, schedule, options).find()
 
+/** One in so many of the last walks has the greatest length. */
+const longEvery = 10
+
 class CriticalSearch<State> {
   readonly #executor: Executor<State>
+  readonly #schedule: readonly string[]
   readonly #options: CriticalOptions
   readonly #scouts: number
-  #schedule: readonly string[]
   #walkLength: number
-  /** Nothing is enabled at the end of the schedule: it is dead for certain. */
-  #terminal = false
   /** After this many steps the system can recover. */
   #recoverable = 0
   #closestLive: readonly string[] | undefined
 
   constructor(executor: Executor<State>, schedule: readonly string[], options: CriticalOptions) {
     this.#executor = executor
+    this.#schedule = schedule
     this.#options = options
     this.#scouts = Math.ceil(options.walks / 3)
-    this.#schedule = schedule
     this.#walkLength = Math.min(options.walkLength, options.walkLengthMax)
   }
 
@@ -69,100 +72,91 @@ class CriticalSearch<State> {
 
   /** Finds a state to start from: the last live one, or else the initial state. */
   async #findRecoverable(): Promise<Critical | undefined> {
-    const lastLive = await this.#examine()
+    const lastLive = await this.#lastLive()
     if (lastLive !== undefined) {
       this.#recoverable = lastLive
       this.#closestLive = this.#schedule.slice(0, lastLive)
       return undefined
     }
     for (;;) {
-      const { live, terminal } = await this.#recover(0, this.#options.walks)
+      const { live, isTerminal } = await this.#recover(0, this.#options.walks, this.#walkLength)
       if (live) return undefined
-      if (terminal === this.#options.walks) return this.#answer('C1', 0)
-      if (!this.#lengthen()) return this.#answer('C2', 0)
+      if (isTerminal) return this.#answer('C1', 0)
+      if (this.#walkLength === this.#options.walkLengthMax) return this.#answer('C2', 0)
+      this.#walkLength = Math.min(2 * this.#walkLength, this.#options.walkLengthMax)
     }
   }
 
   async #findDead(): Promise<Critical> {
     for (;;) {
-      let dead = await this.#gallop()
-      if (typeof dead !== 'number') return dead
-      while (dead - this.#recoverable > 1) {
-        const middle = Math.floor((dead + this.#recoverable) / 2)
-        if (!(await this.#recovers(middle, this.#scouts))) dead = middle
-      }
-      if (!(await this.#recovers(dead, this.#options.walks))) return this.#answer('C1', dead)
+      const dead = await this.#narrow(await this.#gallop())
+      if (this.#recoverable === this.#schedule.length) return this.#answer('transient')
+      const { live, isTerminal } = await this.#test(dead)
+      if (live) continue
+      return this.#answer(isTerminal || (await this.#livesAgain()) ? 'C1' : 'C2', dead)
     }
   }
 
   /** Goes on at doubling distance to a state that is believed dead. */
-  async #gallop(): Promise<number | Critical> {
+  async #gallop(): Promise<number> {
     for (let distance = 1; ; distance *= 2) {
-      if (this.#recoverable === this.#schedule.length) return this.#answer('transient')
-      if (this.#recoverable >= this.#bound()) {
-        if (!this.#lengthen()) return this.#answer('C2', this.#recoverable + 1)
-        if (await this.#prolong()) return this.#answer('transient')
-      }
-      const step = Math.min(this.#recoverable + distance, this.#bound())
-      if (!(await this.#recovers(step, this.#scouts))) return step
+      const step = Math.min(this.#recoverable + distance, this.#schedule.length)
+      if (!(await this.#recovers(step, this.#scouts)) || step === this.#schedule.length) return step
     }
   }
 
-  // What dies only in its second half did not have as long to recover as it had to die.
-  #bound(): number {
-    return this.#terminal ? this.#schedule.length : Math.floor(this.#schedule.length / 2)
+  /** Halves the distance to the first state believed dead. */
+  async #narrow(upper: number): Promise<number> {
+    let dead = upper
+    while (dead - this.#recoverable > 1) {
+      const middle = Math.floor((dead + this.#recoverable) / 2)
+      if (!(await this.#recovers(middle, this.#scouts))) dead = middle
+    }
+    return dead
   }
 
-  #lengthen(): boolean {
-    if (this.#walkLength * 2 > this.#options.walkLengthMax) return false
-    this.#walkLength *= 2
-    return true
+  /** Tests the answer with fresh walks, some of them as long as walks may be. */
+  async #test(dead: number): Promise<Recovery> {
+    const { walks, walkLengthMax } = this.#options
+    const tested = await this.#recover(dead, walks, this.#walkLength)
+    if (tested.live || tested.isTerminal || this.#walkLength === walkLengthMax) return tested
+    return this.#recover(dead, Math.ceil(walks / longEvery), walkLengthMax)
   }
 
-  /** Walks on from the end of the schedule until it is twice as long; tells whether that found a live state. */
-  async #prolong(): Promise<boolean> {
-    await this.#examine()
-    const { property, random, weights } = this.#options
-    const policy = weighted(random.fork(), withoutFaults(weights))
-    const end = await walk(this.#executor, policy, this.#schedule.length, () => this.#executor.isLive(property))
-    this.#terminal = end === 'terminal' && !this.#executor.broken
-    this.#schedule = this.#executor.labels()
-    if (end === 'goal') this.#closestLive = this.#schedule
-    return end === 'goal'
+  /** Whether a walk that starts just before the critical transition comes to a live state by going on. */
+  async #livesAgain(): Promise<boolean> {
+    const hasGoneOn = this.#closestLive !== undefined && this.#closestLive.length > this.#recoverable
+    if (hasGoneOn) return true
+    const { live } = await this.#recover(this.#recoverable, this.#options.walks, this.#walkLength, 1)
+    return live !== undefined
   }
 
-  /** Executes the schedule again, and gives the last step after which it was live. */
-  async #examine(): Promise<number | undefined> {
+  async #lastLive(): Promise<number | undefined> {
     await this.#executor.reset()
     await follow(this.#executor, this.#schedule)
-    const policy = weighted(this.#options.random.fork(), withoutFaults(this.#options.weights))
-    this.#terminal = !this.#executor.broken && policy(this.#executor.enabled()) === undefined
     return this.#executor.lastLive.get(this.#options.property)
   }
 
   async #recovers(step: number, walks: number): Promise<boolean> {
-    const { live } = await this.#recover(step, walks)
+    const { live } = await this.#recover(step, walks, this.#walkLength)
     return live !== undefined
   }
 
-  async #recover(step: number, walks: number): Promise<Recovery> {
+  async #recover(step: number, walks: number, walkLength: number, stepsMin = 0): Promise<Recovery> {
     const schedule = this.#schedule.slice(0, step)
-    const recovery = await recover(this.#executor, schedule, { ...this.#options, walks, walkLength: this.#walkLength })
+    const recovery = await recover(this.#executor, schedule, { ...this.#options, walks, walkLength, stepsMin })
     if (recovery.live) {
       this.#recoverable = step
       this.#closestLive = recovery.live
+      // What only a longer walk could show needs longer walks from here on.
+      const taken = recovery.live.length - step
+      if (taken > this.#walkLength) this.#walkLength = Math.min(2 * taken, this.#options.walkLengthMax)
     }
     return recovery
   }
 
   #answer(kind: Critical['case'], step = this.#schedule.length): Critical {
-    return {
-      case: kind,
-      step,
-      walks: this.#options.walks,
-      walkLength: this.#walkLength,
-      schedule: this.#schedule,
-      closestLive: this.#closestLive,
-    }
+    const { walks, walkLengthMax } = this.#options
+    return { case: kind, step, walks, walkLength: walkLengthMax, closestLive: this.#closestLive }
   }
 }

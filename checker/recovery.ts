@@ -10,6 +10,8 @@ export interface RecoveryOptions {
   /** How many walks are tried, and the steps of each at most. */
   readonly walks: number
   readonly walkLength: number
+  /** A live state counts only after so many steps; 0 by default. */
+  readonly stepsMin?: number
   readonly weights: Weights
   readonly random: Random
 }
@@ -17,31 +19,35 @@ export interface RecoveryOptions {
 export interface Recovery {
   /** A schedule that begins with the one given and ends in a live state, where one was found. */
   readonly live: readonly string[] | undefined
-  /** Walks that ended because no choice but faults was left: they could not have recovered by going on. */
-  readonly terminal: number
+  /** Whether every walk ended because no choice but faults was left: going on could not have helped. */
+  readonly isTerminal: boolean
 }
 
 /**
  * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3); it is enough that one walk
- * does. The walks take no faults. The first goes the straight way, which recovers soonest in most systems, the others
- * are weighted, each second one with weights of its own.
+ * does. The walks take no faults: a fault that might still happen must not be what keeps a system from living. The
+ * first goes the straight way, which recovers soonest in most systems, the others are weighted, each second one with
+ * weights of its own.
  *
  * A state from which a walk recovers with probability p is taken for dead with probability (1-p)^walks.
  */
 export const recover = async <State>(
   executor: Executor<State>,
   schedule: readonly string[],
-  { property, walks, walkLength, weights, random }: RecoveryOptions,
+  { property, walks, walkLength, stepsMin = 0, weights, random }: RecoveryOptions,
 ): Promise<Recovery> => {
-  let terminal = 0
+  let isTerminal = true
+  const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
   for (let i = 0; i < walks; i++) {
     await executor.reset()
     await follow(executor, schedule)
-    const end = await walk(executor, recovering(i, random.fork(), weights), walkLength, () => executor.isLive(property))
-    if (end === 'goal') return { live: executor.labels(), terminal }
-    if (end === 'terminal' && !executor.broken) terminal += 1
+    const end = await walk(executor, recovering(i, random.fork(), weights), walkLength, isLive)
+    if (end === 'goal') return { live: executor.labels(), isTerminal: false }
+    isTerminal &&= end === 'terminal' && !executor.broken
+    // Nothing can happen, whatever the walk.
+    if (isTerminal && executor.schedule.length === schedule.length) break
   }
-  return { live: undefined, terminal }
+  return { live: undefined, isTerminal }
 }
 
 const recovering = (i: number, random: Random, weights: Weights): Policy => {

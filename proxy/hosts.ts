@@ -21,6 +21,20 @@ export interface Host extends Wire {
 export const endKey = (peer: Host, ownPort: number, peerPort: number): number =>
   (peer.order * 0x10000 + ownPort) * 0x10000 + peerPort
 
+/** What the router shows as source port; out of the way of the ports that services listen on. */
+export const shownPorts = { first: 49_152, count: 16_384 }
+
+/** The source port that the listener sees: by the connection's number, so that it is the same in every execution. */
+export const freePort = (opener: Host, listener: Host, port: number, number: number): number => {
+  for (let tried = 0; tried < shownPorts.count; tried++) {
+    const shown = shownPorts.first + ((number - 1 + tried) % shownPorts.count)
+    if (!listener.ends.has(endKey(opener, port, shown))) return shown
+  }
+  throw new Error(
+    `${opener.name} has ${shownPorts.count} connections to ${listener.name}:${port}; there can be no more`,
+  )
+}
+
 /** All hosts of a network. A host keeps its name, its address and its place in the order for good. */
 export class Hosts {
   readonly #byName = new Map<string, Host>()

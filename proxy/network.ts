@@ -6,22 +6,11 @@
  * last step into messages.
  */
 import { formatAddress, isForMany } from './address.ts'
-import {
-  type Carried,
-  type Connection,
-  createConnection,
-  describeConnection,
-  type End,
-  isForgotten,
-  isOpen,
-  type OpenConnection,
-  otherEnd,
-  type Pending,
-  takeCarried,
-} from './connection.ts'
+import type { End, OpenConnection } from './connection.ts'
+import { Connections } from './connections.ts'
+import { type DatagramMessage, Datagrams } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
-import { endKey, type Host, Hosts } from './hosts.ts'
-import { isEphemeral, messageLabel } from './label.ts'
+import { endKey, freePort, type Host, Hosts, shownPorts } from './hosts.ts'
 import type { Link } from './link.ts'
 import type { Message } from './message.ts'
 import {
@@ -36,9 +25,9 @@ import {
 } from './packet.ts'
 import * as tcp from './tcp.ts'
 import { type ReceivedDatagram, type VirtualHost, VirtualSocket } from './virtual-host.ts'
+import { type Way, WayCounts, wayKey } from './way.ts'
 
-/** One way between two hosts. */
-export type Way = readonly [from: string, to: string]
+export type { OpenConnection, Way }
 
 /** Packets that nobody gets. */
 export interface Ignored {
@@ -57,28 +46,14 @@ export interface NetworkOptions {
   readonly dissector?: (port: number) => Dissector | undefined
 }
 
-/** A datagram in flight, with the ports of its header. */
-interface DatagramMessage extends Message {
-  readonly sourcePort: number
-  readonly destinationPort: number
-}
-
-/** What the router shows as source port; out of the way of the ports that services listen on. */
-const shownPorts = { first: 49_152, count: 16_384 }
 /** A pump takes no more from one host, so that its caller notices a flood. */
 const packetsPerPumpMax = 4096
-const noBytes = Buffer.alloc(0)
 
 export class Network {
-  readonly #dissector: (port: number) => Dissector | undefined
   readonly #hosts = new Hosts()
-  #connections: Connection[] = []
-  /** Whose queue a TCP message is in. */
-  readonly #senders = new WeakMap<Message, End>()
-  #datagrams: DatagramMessage[] = []
-  /** By way: how many messages there were, and how many connections. */
-  readonly #messageCounts = new Map<string, number>()
-  readonly #connectionCounts = new Map<string, number>()
+  readonly #connections: Connections
+  readonly #datagrams: Datagrams
+  readonly #virtualNumbers = new WayCounts()
   readonly #cuts = new Set<string>()
   readonly #anomalies: tcp.Anomalies = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 }
   readonly #ignored: Ignored = { unknownConnections: 0, unknownDatagrams: 0, forMany: 0, other: 0 }
@@ -86,7 +61,9 @@ export class Network {
   readonly #outgoing = Buffer.alloc(packetLengthMax)
 
   constructor({ dissector = () => undefined }: NetworkOptions = {}) {
-    this.#dissector = dissector
+    const ordinals = new WayCounts()
+    this.#connections = new Connections(this.#hosts, ordinals, dissector)
+    this.#datagrams = new Datagrams(ordinals, dissector)
   }
 
   // Hosts
@@ -121,7 +98,7 @@ export class Network {
     host.ends.clear()
     for (const end of ends) {
       if (end instanceof VirtualSocket) end.lost()
-      else this.#lose(end, peersSee)
+      else this.#connections.lose(end, peersSee)
     }
   }
 
@@ -160,27 +137,20 @@ export class Network {
 
   /** Ends a step, pumped until there was nothing more: what each direction of each connection carried becomes messages. */
   endStep(): void {
-    for (const { ends } of this.#connections) {
-      for (const end of ends) {
-        this.#recover(end)
-        for (const pending of takeCarried(end)) this.#hold(end, pending)
-      }
-    }
-    this.#connections = this.#connections.filter(connection => !isForgotten(connection))
+    this.#connections.endStep()
   }
 
   // Messages
 
   /** The messages that may be delivered now, by receiver and sender (in the order they were attached) and ordinal. */
   deliverable(): readonly Message[] {
-    const heads = this.#connections.flatMap(({ ends }) => ends.flatMap(({ queue }) => queue[0] ?? []))
-    return this.#sorted([...this.#datagrams, ...heads].filter(message => this.#isPassable(message)))
+    const candidates = [...this.#datagrams.held, ...this.#connections.heads()]
+    return this.#sorted(candidates.filter(message => this.#isPassable(message)))
   }
 
   /** All messages that are held, in the same order. */
   inFlight(): readonly Message[] {
-    const queued = this.#connections.flatMap(({ ends }) => ends.flatMap(({ queue }) => queue))
-    return this.#sorted([...this.#datagrams, ...queued])
+    return this.#sorted([...this.#datagrams.held, ...this.#connections.held()])
   }
 
   /**
@@ -190,46 +160,43 @@ export class Network {
   deliver(message: Message): void {
     if (!this.#isPassable(message))
       throw new Error(`cannot deliver ${message.label}: the way is cut or the host is down`)
-    if (message.kind === 'datagram') {
-      const datagram = this.#takeDatagram('deliver', message)
-      this.#sendDatagram(this.#hosts.get(datagram.from), this.#hosts.get(datagram.to), datagram)
-    } else this.#deliverHead(message)
+    if (message.kind !== 'datagram') {
+      this.#connections.deliver(message)
+      return
+    }
+    const datagram = this.#datagrams.take(message, 'deliver')
+    this.#sendDatagram(this.#hosts.get(datagram.from), this.#hosts.get(datagram.to), datagram)
   }
 
   /** Loses a datagram. */
   drop(message: Message): void {
-    this.#takeDatagram('drop', message)
+    this.#datagrams.take(message, 'drop')
   }
 
   /** Puts a copy of a datagram in flight, and gives it: a message of its own. */
   duplicate(message: Message): Message {
-    return this.#holdDatagram(this.#datagrams[this.#indexOfDatagram('duplicate', message)]!)
+    return this.#datagrams.duplicate(message)
   }
 
   // Faults of the network
 
   /** The open connections between nodes, in the order they were opened. */
   connections(): readonly OpenConnection[] {
-    return this.#connections.filter(isOpen).map(describeConnection)
+    return this.#connections.describeOpen()
   }
 
   /** Resets a connection: both ends learn it at once, and what is in flight on it is gone. */
-  resetConnection({ opener, listener, number, label }: OpenConnection): void {
-    const connection = this.#connections.find(
-      each => each.opener.host === opener && each.listener.host === listener && each.number === number,
-    )
-    if (connection === undefined || !isOpen(connection)) throw new Error(`cannot reset ${label}: it is not open`)
-    for (const end of connection.ends) {
-      tcp.abort(end.side!, this.#hosts.get(end.host))
-      this.#forget(end)
-      this.#mute(end)
-    }
+  resetConnection(connection: OpenConnection): void {
+    this.#connections.reset(connection)
   }
 
   /** Cuts ways, besides those that are cut already: TCP is held, UDP is lost, also what is in flight. */
   cut(ways: readonly Way[]): void {
-    for (const [from, to] of ways) this.#cuts.add(wayKey(this.#hosts.get(from).name, this.#hosts.get(to).name))
-    this.#datagrams = this.#datagrams.filter(({ from, to }) => !this.#cuts.has(wayKey(from, to)))
+    for (const way of ways) {
+      for (const name of way) this.#hosts.get(name)
+      this.#cuts.add(wayKey(way))
+    }
+    this.#datagrams.lose(this.#cuts)
   }
 
   /** Ends every cut. */
@@ -288,8 +255,8 @@ export class Network {
     }
     const bytes = Buffer.from(datagram.payload)
     if (to.onDatagram) to.onDatagram({ from: from.name, sourcePort, port: destinationPort, payload: bytes })
-    else if (!this.#cuts.has(wayKey(from.name, to.name)))
-      this.#holdDatagram({ from: from.name, to: to.name, sourcePort, destinationPort, bytes })
+    else if (!this.#cuts.has(wayKey([from.name, to.name])))
+      this.#datagrams.hold({ from: from.name, to: to.name, sourcePort, destinationPort, bytes })
   }
 
   #routeSegment(from: Host, segment: Segment): void {
@@ -298,7 +265,7 @@ export class Network {
     if (end !== undefined) {
       this.#arrive(end, tcp.receive(end.side!, segment, from))
       if (end.side?.state === 'over') from.ends.delete(endKey(to!, segment.sourcePort, segment.destinationPort))
-    } else if (isAsking(segment) && to !== undefined && !to.onDatagram) this.#open(from, to, segment)
+    } else if (isAsking(segment) && to !== undefined && !to.onDatagram) this.#connections.open(from, to, segment)
     else {
       if (isAsking(segment)) this.#ignored.unknownConnections += 1
       tcp.reject(segment, from)
@@ -318,119 +285,15 @@ export class Network {
     return undefined
   }
 
-  #open(from: Host, to: Host, syn: Segment): void {
-    const number = next(this.#connectionCounts, wayKey(from.name, to.name))
-    const port = syn.destinationPort
-    const shownPort = freePort(from, to, port, number)
-    const names = { opener: from.name, listener: to.name, number, port, shownPort }
-    const connection = createConnection(names, this.#dissector(port))
-    this.#connections.push(connection)
-    connection.opener.side = tcp.meet(syn, number)
-    from.ends.set(endKey(to, syn.sourcePort, port), connection.opener)
-    this.#hold(connection.opener, { kind: 'open', bytes: noBytes })
-  }
-
   #arrive(end: End | VirtualSocket, arrival: tcp.Arrival): void {
     if (end instanceof VirtualSocket) end.arrived(arrival)
-    else this.#arriveAtEnd(end, arrival)
-  }
-
-  #arriveAtEnd(end: End, arrival: tcp.Arrival): void {
-    this.#release(otherEnd(end), arrival.entered)
-    if (arrival.answer) this.#carry(end, arrival.answer)
-    if (arrival.data) this.#carry(end, Buffer.from(arrival.data))
-    if (arrival.end === 'close') this.#carry(end, 'close')
-    if (arrival.end === 'abort') this.#abort(end)
-    if (end.side?.state === 'over') this.#forget(end)
-  }
-
-  #carry(end: End, item: Carried): void {
-    if (!end.isMuted) end.carried.push(item)
-    else if (typeof item !== 'string') this.#release(end, item.length)
-  }
-
-  /** The end's kernel has reset the connection: what is on the way to it will find nobody. */
-  #abort(end: End): void {
-    this.#carry(end, 'abort')
-    this.#mute(otherEnd(end))
-  }
-
-  #mute(end: End): void {
-    end.isMuted = true
-    end.queue = []
-    end.carried = []
-    if (end.side) this.#release(end, end.side.held)
-  }
-
-  /** The end's kernel has nothing of the connection any more. */
-  #forget(end: End): void {
-    const { side } = end
-    if (side === undefined) return
-    const host = this.#hosts.get(end.host)
-    host.ends.delete(endKey(this.#hosts.get(otherEnd(end).host), side.nodePort, side.peerPort))
-    end.side = undefined
-  }
-
-  /** The end's host went down. */
-  #lose(end: End, peersSee: 'reset' | 'nothing'): void {
-    const side = end.side!
-    end.side = undefined
-    this.#release(otherEnd(end), tcp.waiting(side))
-    // Unanswered, the peer's kernel goes on asking.
-    if (side.state === 'asking') this.#hold(otherEnd(end), { kind: 'open', bytes: noBytes })
-    else if (peersSee === 'reset' && side.state !== 'asked') this.#abort(end)
-    else this.#carry(end, 'lost')
-  }
-
-  /** Bytes that the end's node sent have entered the other node. */
-  #release(end: End, bytes: number): void {
-    if (end.side && bytes > 0) tcp.release(end.side, bytes, this.#hosts.get(end.host))
-  }
-
-  /** At the end of a step every kernel has answered; one that has not dropped something. */
-  #recover(end: End): void {
-    if (end.side === undefined) return
-    if (end.side.state === 'asking') {
-      // A full backlog: the opener's kernel would ask again.
-      this.#forget(end)
-      this.#hold(otherEnd(end), { kind: 'open', bytes: noBytes })
-    } else tcp.resendLost(end.side, this.#hosts.get(end.host))
+    else this.#connections.arrive(end, arrival)
   }
 
   // What goes to the nodes
 
-  #deliverHead(message: Message): void {
-    const sender = this.#senders.get(message)
-    if (sender?.queue[0] !== message)
-      throw new Error(`cannot deliver ${message.label}: it is not the first that its connection holds`)
-    sender.queue.shift()
-    const receiver = otherEnd(sender)
-    const host = this.#hosts.get(receiver.host)
-    if (message.kind === 'open') this.#ask(receiver, host)
-    else if (receiver.side !== undefined) this.#enter(sender, receiver, receiver.side, host, message)
-    // A restarted host knows nothing of the connection, and says so.
-    else if (message.kind !== 'abort' && message.kind !== 'refuse') this.#abort(receiver)
-  }
-
-  #ask(listener: End, host: Host): void {
-    const { port, shownPort, number, opener } = listener.connection
-    const peer = this.#hosts.get(opener.host)
-    host.ends.set(endKey(peer, port, shownPort), listener)
-    const ports = { node: host.address, nodePort: port, peer: peer.address, peerPort: shownPort }
-    listener.side = tcp.ask(ports, number, host)
-  }
-
-  #enter(sender: End, receiver: End, side: tcp.Side, host: Host, { kind, bytes }: Message): void {
-    if (kind === 'data') this.#release(sender, tcp.send(side, bytes, host))
-    if (kind === 'accept') tcp.accept(side, host)
-    if (kind === 'refuse') tcp.refuse(side, host)
-    if (kind === 'close') tcp.finish(side, host)
-    if (kind === 'abort') tcp.abort(side, host)
-    if (side.state === 'over') this.#forget(receiver)
-  }
-
   #connect(virtual: Host, host: Host, port: number): VirtualSocket {
-    const number = next(this.#connectionCounts, wayKey(virtual.name, host.name))
+    const number = this.#virtualNumbers.next([virtual.name, host.name])
     const shownPort = freePort(virtual, host, port, number)
     const ports = { node: host.address, nodePort: port, peer: virtual.address, peerPort: shownPort }
     const socket = new VirtualSocket(tcp.ask(ports, number, host), host)
@@ -449,48 +312,8 @@ export class Network {
     to.link!.write(this.#outgoing, encodeDatagram(this.#outgoing, packet))
   }
 
-  // What is held
-
-  #hold(end: End, { kind, bytes, meaning }: Pending): void {
-    const { number: connection, port } = end.connection
-    const way = { from: end.host, to: otherEnd(end).host }
-    const message = { ...this.#name(way), transport: 'tcp' as const, kind, port, connection, bytes }
-    const held = { ...message, label: messageLabel(message, meaning) }
-    end.queue.push(held)
-    this.#senders.set(held, end)
-  }
-
-  #holdDatagram({
-    from,
-    to,
-    sourcePort,
-    destinationPort,
-    bytes,
-  }: Pick<DatagramMessage, 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes'>): Message {
-    const port = [destinationPort, sourcePort].find(each => !isEphemeral(each)) ?? 0
-    const kinds = { transport: 'udp', kind: 'datagram', connection: 0 } as const
-    const message = { ...this.#name({ from, to }), ...kinds, port, sourcePort, destinationPort, bytes }
-    const held = { ...message, label: messageLabel(message, this.#dissector(port)?.datagram(bytes)) }
-    this.#datagrams.push(held)
-    return held
-  }
-
-  #name({ from, to }: { from: string; to: string }): Pick<Message, 'from' | 'to' | 'ordinal'> {
-    return { ordinal: next(this.#messageCounts, wayKey(from, to)), from, to }
-  }
-
-  #takeDatagram(operation: string, message: Message): DatagramMessage {
-    return this.#datagrams.splice(this.#indexOfDatagram(operation, message), 1)[0]!
-  }
-
-  #indexOfDatagram(operation: string, message: Message): number {
-    const index = this.#datagrams.indexOf(message as DatagramMessage)
-    if (index === -1) throw new Error(`cannot ${operation} ${message.label}: no such datagram is in flight`)
-    return index
-  }
-
   #isPassable({ from, to }: Message): boolean {
-    return this.#hosts.get(to).link !== undefined && !this.#cuts.has(wayKey(from, to))
+    return this.#hosts.get(to).link !== undefined && !this.#cuts.has(wayKey([from, to]))
   }
 
   #sorted(messages: Message[]): Message[] {
@@ -500,22 +323,3 @@ export class Network {
 }
 
 const isAsking = ({ flags }: Segment): boolean => (flags & (flag.SYN | flag.ACK)) === flag.SYN
-
-const wayKey = (from: string, to: string): string => `${from}→${to}`
-
-const next = (counts: Map<string, number>, key: string): number => {
-  const count = (counts.get(key) ?? 0) + 1
-  counts.set(key, count)
-  return count
-}
-
-/** The source port that the listener sees: by the connection's number, so that it is the same in every execution. */
-const freePort = (opener: Host, listener: Host, port: number, number: number): number => {
-  for (let tried = 0; tried < shownPorts.count; tried++) {
-    const shown = shownPorts.first + ((number - 1 + tried) % shownPorts.count)
-    if (!listener.ends.has(endKey(opener, port, shown))) return shown
-  }
-  throw new Error(
-    `${opener.name} has ${shownPorts.count} connections to ${listener.name}:${port}; there can be no more`,
-  )
-}

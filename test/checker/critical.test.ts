@@ -87,7 +87,12 @@ describe('critical transition', () => {
 
   it('is the delivery of the late acknowledgement in the published transport bug', async () => {
     const schedule = ['send', 's timeout', 's→r syn 2', 's→r syn 1', 'r→s ack syn 1', 'r→s ack syn 2']
-    const dead = [...schedule, ...times(20, 's timeout').flatMap(label => [label, 's→r data 2']).slice(1)]
+    const dead = [
+      ...schedule,
+      ...times(20, 's timeout')
+        .flatMap(label => [label, 's→r data 2'])
+        .slice(1),
+    ]
     // The first data message is in flight already.
     const found = await find(transport(), { allAcked }, dead, { walkLength: 200 })
     expect(found).toMatchObject({ case: 'C1', step: 6 })

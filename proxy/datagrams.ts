@@ -1,0 +1,60 @@
+import type { Dissector } from './dissector.ts'
+import { isEphemeral, messageLabel } from './label.ts'
+import type { Message } from './message.ts'
+import { type WayCounts, wayKey } from './way.ts'
+
+/** A datagram in flight, with the ports of its header. */
+export interface DatagramMessage extends Message {
+  readonly sourcePort: number
+  readonly destinationPort: number
+}
+
+export type HeaderAndPayload = Pick<DatagramMessage, 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes'>
+
+/** The UDP that is in flight: each datagram for itself. */
+export class Datagrams {
+  readonly #ordinals: WayCounts
+  readonly #dissector: (port: number) => Dissector | undefined
+  #held: DatagramMessage[] = []
+
+  constructor(ordinals: WayCounts, dissector: (port: number) => Dissector | undefined) {
+    this.#ordinals = ordinals
+    this.#dissector = dissector
+  }
+
+  get held(): readonly DatagramMessage[] {
+    return this.#held
+  }
+
+  hold({ from, to, sourcePort, destinationPort, bytes }: HeaderAndPayload): Message {
+    // An answer goes to a random port: the port that it comes from names the service.
+    const port = [destinationPort, sourcePort].find(each => !isEphemeral(each)) ?? 0
+    const ordinal = this.#ordinals.next([from, to])
+    const message = { ordinal, from, to, transport: 'udp', kind: 'datagram', port, connection: 0, bytes } as const
+    const label = messageLabel(message, this.#dissector(port)?.datagram(bytes))
+    const held = { ...message, label, sourcePort, destinationPort }
+    this.#held.push(held)
+    return held
+  }
+
+  /** Puts a copy in flight, and gives it: a message of its own. */
+  duplicate(message: Message): Message {
+    return this.hold(this.#held[this.#indexOf(message, 'duplicate')]!)
+  }
+
+  /** @param purpose for the error, if it is not in flight */
+  take(message: Message, purpose: 'deliver' | 'drop'): DatagramMessage {
+    return this.#held.splice(this.#indexOf(message, purpose), 1)[0]!
+  }
+
+  /** Loses what is under way on these. */
+  lose(ways: ReadonlySet<string>): void {
+    this.#held = this.#held.filter(({ from, to }) => !ways.has(wayKey([from, to])))
+  }
+
+  #indexOf(message: Message, purpose: string): number {
+    const index = this.#held.indexOf(message as DatagramMessage)
+    if (index === -1) throw new Error(`cannot ${purpose} ${message.label}: no such datagram is in flight`)
+    return index
+  }
+}

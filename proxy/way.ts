@@ -1,0 +1,16 @@
+/** One way between two hosts. */
+export type Way = readonly [from: string, to: string]
+
+export const wayKey = ([from, to]: Way): string => `${from}→${to}`
+
+/** Counts something for each way, from 1. */
+export class WayCounts {
+  readonly #counts = new Map<string, number>()
+
+  next(way: Way): number {
+    const key = wayKey(way)
+    const count = (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, count)
+    return count
+  }
+}
