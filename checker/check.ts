@@ -2,7 +2,7 @@ import { Budget, BudgetSpent } from './budget.ts'
 import { Diverged, UsageError } from './errors.ts'
 import { Examination, type Found } from './examine.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
-import { Exploration } from './explore.ts'
+import { Exploration, walkLengthFactor, walkLengthMax } from './explore.ts'
 import { type CheckOptions, type Progress, validate } from './options.ts'
 import { Random } from './random.ts'
 import type { System } from './system.ts'
@@ -67,7 +67,7 @@ class Check<State> {
     })
     this.#examination = new Examination(this.#executor, {
       walks: options.walks ?? defaultWalks,
-      isLengthFixed: walkLength !== undefined,
+      walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
       weights,
       random: random.fork(),
       signal,

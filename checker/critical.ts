@@ -15,9 +15,8 @@ export interface Critical {
   readonly case: 'C1' | 'C2' | 'transient'
   /** The first dead state is the one after this step; 0 is the initial state. */
   readonly step: number
-  /** Fresh walks that started from there to test the answer, of which none recovered. */
+  /** Fresh walks that started from there to test the answer, of which none recovered, and the most steps of each. */
   readonly walks: number
-  /** The most steps of the longest of them. */
   readonly walkLength: number
   /** A live execution with the longest prefix in common: it leaves the other just before the critical transition. */
   readonly closestLive: readonly string[] | undefined
@@ -156,7 +155,7 @@ class CriticalSearch<State> {
   }
 
   #answer(kind: Critical['case'], step = this.#schedule.length): Critical {
-    const { walks, walkLengthMax } = this.#options
-    return { case: kind, step, walks, walkLength: walkLengthMax, closestLive: this.#closestLive }
+    const { walks } = this.#options
+    return { case: kind, step, walks, walkLength: this.#walkLength, closestLive: this.#closestLive }
   }
 }

@@ -2,7 +2,6 @@ import { Budget, BudgetSpent } from './budget.ts'
 import { type Critical, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
 import type { Executor, Violation } from './executor.ts'
-import { walkLengthMax } from './explore.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
 import { recover } from './recovery.ts'
@@ -10,8 +9,7 @@ import { follow } from './schedule.ts'
 import { shrink } from './shrink.ts'
 import type { Choice } from './system.ts'
 import type { Verdict } from './verdict.ts'
-import { walk } from './walk.ts'
-import { type Weights, weighted, withoutFaults } from './weights.ts'
+import type { Weights } from './weights.ts'
 
 /** The part of a verdict that says what was found. */
 export type Found = Pick<
@@ -22,8 +20,8 @@ export type Found = Pick<
 export interface ExaminationOptions {
   /** Walks behind a critical transition. */
   readonly walks: number
-  /** Whether walks may be made longer than they are. */
-  readonly isLengthFixed: boolean
+  /** The most steps that walks are made to have where shorter ones do not tell. */
+  readonly walkLengthMax: number
   readonly weights: Weights
   readonly random: Random
   readonly signal: AbortSignal | undefined
@@ -34,6 +32,8 @@ const shrinkMs = 30_000
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
 const shrinkDeadMs = 60_000
 const criticalMs = 600_000
+/** Of the walks, in the first search for the critical transition: what it finds is tested with all of them. */
+const firstFraction = 4
 /** Walks that must fail for a shrunk schedule to be taken further; what comes of it is tested with all of them. */
 const shrinkWalks = 5
 
@@ -111,8 +111,7 @@ export class Examination<State> {
     this.#options.onPhase('finding the critical transition')
     try {
       const budget = new Budget({ milliseconds: criticalMs, signal: this.#options.signal })
-      const critical = await this.#executor.within(budget, () => this.#examineDeath(suspect, property, walkLength))
-      return critical.case === 'transient' ? 'transient' : describe(property, critical)
+      return await this.#executor.within(budget, () => this.#examineDeath(suspect, property, walkLength))
     } catch (error) {
       if (error instanceof BudgetSpent) return unfinished(property, suspect)
       if (!(error instanceof Diverged)) throw error
@@ -122,46 +121,45 @@ export class Examination<State> {
   }
 
   /** Finds the critical transition with few walks, shrinks the way to it, and finds it again in that with all walks. */
-  async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Critical> {
-    const first = await this.#findCritical(suspect, property, walkLength, Math.ceil(this.#options.walks / 4))
-    if (first.case !== 'C1' || first.step === 0) return first
-    const shorter = await this.#shrinkDeath(first, property)
-    const again = shorter && (await this.#findCritical(shorter, property, first.walkLength, this.#options.walks))
-    if (again?.case === 'C1') return again
-    return this.#findCritical(first.schedule, property, first.walkLength, this.#options.walks)
+  async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Found | 'transient'> {
+    const { walks } = this.#options
+    const first = await this.#findCritical(suspect, property, walkLength, Math.ceil(walks / firstFraction))
+    if (first.case === 'transient') return 'transient'
+    if (first.case === 'C2') return describe(property, suspect, first)
+    const way = suspect.slice(0, first.step)
+    const shortest = await this.#shrinkDeath(way, property, first.walkLength)
+    this.#options.onPhase('finding the critical transition')
+    const again = await this.#findCritical(shortest, property, first.walkLength, walks)
+    if (again.case === 'C1') return describe(property, shortest, again)
+    const whole = await this.#findCritical(way, property, first.walkLength, walks)
+    return whole.case === 'transient' ? 'transient' : describe(property, way, whole)
   }
 
   #findCritical(schedule: readonly string[], property: string, walkLength: number, walks: number): Promise<Critical> {
-    const { weights, random, isLengthFixed } = this.#options
-    const longest = isLengthFixed ? walkLength : walkLengthMax
+    const { weights, random, walkLengthMax } = this.#options
     return findCriticalTransition(this.#executor, schedule, {
       property,
       walks,
       walkLength,
-      walkLengthMax: longest,
+      walkLengthMax,
       weights,
       random,
     })
   }
 
-  /** A short schedule to a dead state, and a walk from there; `undefined` where the state turns out to recover. */
-  async #shrinkDeath({ schedule, step, walkLength }: Critical, property: string): Promise<string[] | undefined> {
+  /** The shortest schedule found to a state that seems as dead. */
+  async #shrinkDeath(schedule: readonly string[], property: string, walkLength: number): Promise<readonly string[]> {
     const executor = this.#executor
     const { weights, random, signal } = this.#options
-    const isLive = () => executor.isLive(property)
     this.#options.onPhase('shrinking')
-    await this.#reach(schedule.slice(0, step))
+    await this.#reach(schedule)
     const stillDead = async () => {
-      if (isLive() || executor.broken) return false
+      if (executor.broken) return false
       const recovery = { property, walks: shrinkWalks, walkLength, weights, random }
       return (await recover(executor, executor.labels(), recovery)).live === undefined
     }
     const limits = { milliseconds: shrinkDeadMs, signal }
-    const shortest = await shrink(executor, [...executor.schedule], stillDead, limits)
-    await this.#reach(shortest.schedule)
-    const length = Math.max(walkLength, executor.schedule.length)
-    const end = await walk(executor, weighted(random.fork(), withoutFaults(weights)), length, isLive)
-    return end === 'goal' ? undefined : executor.labels()
+    return (await shrink(executor, [...executor.schedule], stillDead, limits)).schedule
   }
 
   async #reach(schedule: readonly string[]): Promise<void> {
@@ -172,23 +170,23 @@ export class Examination<State> {
 
 const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
 
-const describe = (property: string, critical: Critical): Found => {
-  const { step, walks, walkLength } = critical
-  const label = step === 0 ? '(initial state)' : critical.schedule[step - 1]!
-  const kind = critical.case === 'C1' ? 'C1' : 'C2'
+const describe = (property: string, schedule: readonly string[], critical: Critical): Found => {
+  const { step, walks, walkLength, closestLive } = critical
+  const label = step === 0 ? '(initial state)' : schedule[step - 1]!
+  const isDead = critical.case === 'C1'
   return {
-    verdict: kind === 'C1' ? 'violated' : 'undetermined',
+    verdict: isDead ? 'violated' : 'undetermined',
     property,
     kind: 'liveness',
-    schedule: critical.schedule.slice(0, step),
-    criticalTransition: { step, label, case: kind, walks, walkLength },
+    schedule: schedule.slice(0, step),
+    criticalTransition: { step, label, case: isDead ? 'C1' : 'C2', walks, walkLength },
     repeated: true,
-    message: kind === 'C1' ? describeDeath(property, step, label, critical) : describeDoubt(property, walkLength),
-    closestLive: critical.closestLive ?? null,
+    message: isDead ? describeDeath(property, label, critical) : describeDoubt(property, walkLength),
+    closestLive: closestLive ?? null,
   }
 }
 
-const describeDeath = (property: string, step: number, label: string, { walks, walkLength }: Critical): string => {
+const describeDeath = (property: string, label: string, { step, walks, walkLength }: Critical): string => {
   const missed = (0.95 ** walks * 100).toPrecision(2)
   return (
     `${property} can never hold again after step ${step} (${label}): none of ${walks} walks of up to ${walkLength} steps ` +

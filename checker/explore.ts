@@ -19,7 +19,7 @@ export interface ExplorationOptions {
 }
 
 /** The walk length by itself (MaceMC, section 4.4, took 80,000 steps where all walks had lived by 10,000). */
-const walkLengthFactor = 8
+export const walkLengthFactor = 8
 const walkLengthMin = 500
 export const walkLengthMax = 8_000
 

@@ -14,7 +14,10 @@ export interface CheckOptions<State> {
   readonly executions?: number | undefined
   /** Of the bounded search, in steps. */
   readonly depth?: number | undefined
-  /** Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 500 at least. */
+  /**
+   * Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 500 at least. Before
+   * a state is called dead, some walks are longer: up to 8,000 steps, or eight times what is given here.
+   */
   readonly walkLength?: number | undefined
   readonly seed?: number | undefined
   /** Checks this property alone. */

@@ -37,7 +37,9 @@ const isInstalled = directory => {
 }
 
 const installNpm = directory => {
-  if (!isInstalled(directory)) run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: directory })
+  // Not `npm ci`: it refuses where a registry lacks an optional package for another platform.
+  const install = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  if (!isInstalled(directory)) run('npm', install, { cwd: directory })
 }
 
 /** What cannot be installed is skipped by name by the tests that need it. */
