@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { Finding } from '../checker/system.ts'
-import type { VirtualHost } from '../proxy/virtual-host.ts'
+import type { VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
 import type { Cell } from './cell.ts'
 import type { ClientCall, NodeHandle, ResolvedSystem } from './config.ts'
 import { runInside } from './exec.ts'
@@ -30,8 +30,13 @@ export class Clients {
   readonly left: Map<string, number>
   /** Programs that were run inside nodes and have not ended. */
   #running = 0
+  readonly #sockets = new Set<VirtualSocket>()
+  #datagrams = 0
+  #udpPort = 50_000
+  /** Who waits for a datagram, by the port that it will come to. */
+  readonly #asking = new Map<number, (answer: Buffer) => void>()
   /** Calls whose promises were settled, to be completed at the end of the step. */
-  #settled: (() => void)[] = []
+  #settled: ((step: number) => void)[] = []
 
   constructor(cell: Cell, host: VirtualHost, nodes: readonly Node[], system: ResolvedSystem) {
     this.#cell = cell
@@ -45,6 +50,7 @@ export class Clients {
       bodyTimeout: 0,
     })
     this.#handles = Object.fromEntries(nodes.map(node => [node.name, this.#handleOf(node)]))
+    host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
   }
 
   /** Begins a call; it goes on by itself as its answers come. */
@@ -61,25 +67,20 @@ export class Clients {
       error: undefined,
     }
     this.calls.push(call)
-    const run = async () => client.call(this.#handles, { ordinal })
+    const settle = (result: Partial<ClientCall>) =>
+      this.#settled.push(completedAt => Object.assign(call, { ...result, completedAt }))
+    const run = async () => client.run(this.#handles, { ordinal })
     run().then(
-      value => this.#settled.push(() => Object.assign(call, { value })),
-      error => this.#settled.push(() => Object.assign(call, { error: String(error?.message ?? error) })),
+      value => settle({ value }),
+      error => settle({ error: String(error?.message ?? error) }),
     )
-    this.#completing.push(call)
   }
-
-  readonly #completing: Mutable<ClientCall>[] = []
 
   /** Lets the clients go on until neither they nor the nodes have anything left to do. */
   async attend(settle: () => Finding[], step: number): Promise<Finding[]> {
     if (this.calls.every(call => call.completedAt !== undefined)) return []
     const findings = await this.#settleTurns(settle, () => true)
-    for (const complete of this.#settled.splice(0)) complete()
-    for (const call of this.#completing) {
-      if (call.completedAt === undefined && (call.value !== undefined || call.error !== undefined))
-        call.completedAt = step
-    }
+    for (const complete of this.#settled.splice(0)) complete(step)
     return findings
   }
 
@@ -124,28 +125,27 @@ export class Clients {
   async #settleTurns(settle: () => Finding[], isEnough: () => boolean): Promise<Finding[]> {
     const begun = performance.now()
     for (let quiet = 0; quiet < quietTurns; quiet++) {
-      const before = this.#activity
+      const before = this.#activity()
       const findings = settle()
       if (findings.length > 0) return findings
       await nextTurn()
       const isWaiting = this.#running > 0 || (!isEnough() && performance.now() - begun < patienceMs)
-      if (this.#activity !== before || isWaiting) quiet = 0
+      if (this.#activity() !== before || isWaiting) quiet = 0
     }
     return []
   }
 
-  /** Counts what passed between us and the nodes. */
-  #activity = 0
+  /** Another whenever something has passed between us and the nodes. */
+  #activity(): string {
+    // Read off the connections: a listener for their data would take it from whoever reads them.
+    const connections = [...this.#sockets].map(({ side }) => `${side.state} ${side.sendNext} ${side.receiveNext}`)
+    return [this.#datagrams, ...connections].join()
+  }
 
-  #connectTo(node: Node, port: number) {
+  #open(node: Node, port: number): VirtualSocket {
     const socket = this.#host.connect(node.name, port)
-    this.#activity += 1
-    const count = () => {
-      this.#activity += 1
-    }
-    // Data is counted as it is pushed; a `data` listener would start the flow.
-    socket.on('connect', count).on('close', count).on('readable', count)
-    return socket
+    this.#sockets.add(socket)
+    return socket.once('close', () => this.#sockets.delete(socket))
   }
 
   #connect(
@@ -154,7 +154,7 @@ export class Clients {
   ) {
     const node = this.#nodes.find(each => each.address === hostname)!
     try {
-      const socket = this.#host.connect(node.name, Number(port || 80))
+      const socket = this.#open(node, Number(port || 80))
       socket.once('connect', () => done(null, socket as never))
       socket.once('error', error => done(error, null as never))
     } catch (error) {
@@ -168,7 +168,7 @@ export class Clients {
       address: node.address,
       http: (port, path, init) =>
         request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#agent }),
-      tcp: port => this.#connectTo(node, port),
+      tcp: port => this.#open(node, port),
       udp: (port, data) => this.#ask(node, port, Buffer.from(data as Uint8Array)),
       exec: command => this.#exec(node, command),
       output: () => node.output(),
@@ -176,15 +176,16 @@ export class Clients {
     }
   }
 
-  #udpPort = 50_000
-
   #ask(node: Node, port: number, data: Buffer): Promise<Buffer> {
     const own = this.#udpPort++
+    this.#datagrams += 1
+    this.#host.sendUdp(node.name, port, data, own)
     return new Promise(resolve => {
-      this.#host.onDatagram(datagram => {
-        if (datagram.port === own) resolve(datagram.payload)
+      this.#asking.set(own, answer => {
+        this.#asking.delete(own)
+        this.#datagrams += 1
+        resolve(answer)
       })
-      this.#host.sendUdp(node.name, port, data, own)
     })
   }
 

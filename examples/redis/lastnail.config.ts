@@ -23,7 +23,7 @@ export default defineSystem({
   name: 'redis',
   nodes: { primary: server('primary'), replica1: replica('replica1'), replica2: replica('replica2') },
   state: observe,
-  clients: { write: { call: write, times: 2 }, read, promote },
+  clients: { write: { run: write, times: 2 }, read, promote },
   properties: { acknowledgedWritesSurvive: always(acknowledgedWritesSurvive) },
   faults: { reset: 1 },
   messages: frames.resp(),

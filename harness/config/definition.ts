@@ -103,7 +103,7 @@ export type Client<Name extends string = string> = (
 
 /** A call that may be made several times in one execution, each time by a choice of its own. */
 export interface RepeatedClient<Name extends string = string> {
-  readonly call: Client<Name>
+  readonly run: Client<Name>
   readonly times: number
 }
 

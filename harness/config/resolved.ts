@@ -35,7 +35,7 @@ export interface ResolvedNode {
 
 export interface ResolvedClient {
   readonly name: string
-  readonly call: Client
+  readonly run: Client
   /** In one execution. */
   readonly times: number
 }

@@ -58,13 +58,13 @@ const nodes = z
   })
 
 const client = z.preprocess(
-  value => (isFunction(value) ? { call: value, times: 1 } : value),
+  value => (isFunction(value) ? { run: value, times: 1 } : value),
   fields(
     {
-      call: is<Client>(isFunction, 'expected an async function of the nodes'),
+      run: is<Client>(isFunction, 'expected an async function of the nodes'),
       times: wholeNumber('expected how often it may be called, at least 1', 1),
     },
-    'an async function of the nodes, or { call, times }',
+    'an async function of the nodes, or { run, times }',
   ),
 )
 

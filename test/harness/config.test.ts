@@ -77,7 +77,7 @@ describe('a right definition', () => {
           b: { command: ['/b'], image: 'busybox', cwd: undefined, listens: [1, 65_535] },
         },
         state,
-        clients: { put, get: { call: get, times: 3 } },
+        clients: { put, get: { run: get, times: 3 } },
         properties: { safety },
         faults: { crash: 2 },
         overlap: 0,
@@ -103,10 +103,10 @@ describe('a right definition', () => {
     ])
     expect(system.observe).toBe(state)
     expect(system.clients).toEqual([
-      { name: 'put', call: put, times: 1 },
-      { name: 'get', call: get, times: 3 },
+      { name: 'put', run: put, times: 1 },
+      { name: 'get', run: get, times: 3 },
     ])
-    expect(system.clients[0]!.call).toBe(put)
+    expect(system.clients[0]!.run).toBe(put)
     expect(system.properties.safety).toEqual(safety)
     expect(system.properties.safety!.holds).toBe(safety.holds)
     expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, partition: 0 })
@@ -239,7 +239,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes, state: 'stdout', clients: { put: 1 }, properties: { safe: () => true } },
       [
         `state: expected an observer: jsonLines('stdout'), or an async function of a node, found "stdout"`,
-        'clients.put: expected an async function of the nodes, or { call, times }, found 1',
+        'clients.put: expected an async function of the nodes, or { run, times }, found 1',
         'properties.safe: expected always(…) or eventually(…), found a function',
       ],
     ],

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { clusterOf, labelsOf, take } from './system.ts'
+
+const greeter = `
+require('net').createServer(socket => socket.end('hello\\n')).listen(4000)
+`
+const greeting = { nodes: { n: { command: ['node', 'greeter.js'], listens: 4000 } } }
+
+test('a call is completed with what it returned, or threw, or with nothing', async () => {
+  const cluster = clusterOf(
+    {
+      ...greeting,
+      clients: {
+        hear: async ({ n }) => String((await once(n!.tcp(4000), 'data'))[0]),
+        listen: async ({ n }) => {
+          await once(n!.tcp(4000), 'data')
+        },
+        fail: async () => {
+          throw new Error('no key')
+        },
+      },
+    },
+    { 'greeter.js': greeter },
+  )
+  await cluster.reset()
+  for (const label of labelsOf(cluster)) await take(cluster, label)
+  expect(cluster.state().calls).toEqual([
+    { client: 'hear', ordinal: 1, invokedAt: 1, completedAt: 1, value: 'hello\n', error: undefined },
+    { client: 'listen', ordinal: 1, invokedAt: 2, completedAt: 2, value: undefined, error: undefined },
+    { client: 'fail', ordinal: 1, invokedAt: 3, completedAt: 3, value: undefined, error: 'no key' },
+  ])
+})
+
+test('a repeated client has its number of calls, each a choice of its own; one without an answer is pending', async () => {
+  const cluster = clusterOf(
+    {
+      ...greeting,
+      clients: { wait: { run: async (_, { ordinal }) => (ordinal === 1 ? new Promise(() => {}) : ordinal), times: 2 } },
+    },
+    { 'greeter.js': greeter },
+  )
+  await cluster.reset()
+  while (labelsOf(cluster).length > 0) await take(cluster, labelsOf(cluster)[0]!)
+  expect(cluster.state().calls.map(({ ordinal, completedAt, value }) => [ordinal, completedAt, value])).toEqual([
+    [1, undefined, undefined],
+    [2, 2, 2],
+  ])
+})
