@@ -4,10 +4,8 @@ import { Diverged } from './errors.ts'
 import type { Executor, Violation } from './executor.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
-import { recover } from './recovery.ts'
 import { follow } from './schedule.ts'
-import { shrink } from './shrink.ts'
-import type { Choice } from './system.ts'
+import { shrinkDeath, shrinkViolation } from './shrink.ts'
 import type { Verdict } from './verdict.ts'
 import type { Weights } from './weights.ts'
 
@@ -59,12 +57,14 @@ export class Examination<State> {
       this.notRepeated.push(`${violation.message}; executed again, it ${again}`)
       return undefined
     }
-    const shortest = await this.#shrinkViolation(found, violation)
+    this.#options.onPhase('shrinking')
+    const limits = { milliseconds: shrinkMs, signal: this.#options.signal }
+    const shortest = await shrinkViolation(this.#executor, found, violation, limits)
     return {
       verdict: 'violated',
       property: violation.property ?? null,
       kind: violation.kind,
-      schedule: shortest.schedule,
+      schedule: shortest.schedule.map(choice => choice.label),
       criticalTransition: null,
       repeated: true,
       message: shortest.message,
@@ -83,23 +83,6 @@ export class Examination<State> {
     const again = this.#executor.violation
     if (again && isSame(again, violation) && again.step === schedule.length) return undefined
     return again ? `came to another violation: ${again.message}` : 'did not violate it'
-  }
-
-  async #shrinkViolation(found: readonly Choice[], violation: Violation) {
-    const whole = { schedule: found.map(choice => choice.label), message: violation.message }
-    this.#options.onPhase('shrinking')
-    const stillViolates = async () =>
-      this.#executor.violation !== undefined && isSame(this.#executor.violation, violation)
-    const limits = { milliseconds: shrinkMs, signal: this.#options.signal }
-    const { schedule } = await shrink(this.#executor, found, stillViolates, limits)
-    try {
-      if ((await this.#repeat(schedule, violation)) !== undefined) return whole
-    } catch (error) {
-      // Interrupted: the whole schedule has been repeated, so it can be reported.
-      if (error instanceof BudgetSpent) return whole
-      throw error
-    }
-    return { schedule, message: this.#executor.violation?.message ?? violation.message }
   }
 
   /**
@@ -153,13 +136,10 @@ export class Examination<State> {
     const { weights, random, signal } = this.#options
     this.#options.onPhase('shrinking')
     await this.#reach(schedule)
-    const stillDead = async () => {
-      if (executor.broken) return false
-      const recovery = { property, walks: shrinkWalks, walkLength, weights, random }
-      return (await recover(executor, executor.labels(), recovery)).live === undefined
-    }
+    const recovery = { property, walks: shrinkWalks, walkLength, weights, random }
     const limits = { milliseconds: shrinkDeadMs, signal }
-    return (await shrink(executor, [...executor.schedule], stillDead, limits)).schedule
+    const { schedule: shortest } = await shrinkDeath(executor, [...executor.schedule], recovery, limits)
+    return shortest.map(choice => choice.label)
   }
 
   async #reach(schedule: readonly string[]): Promise<void> {

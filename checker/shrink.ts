@@ -1,110 +1,150 @@
-import { Budget, BudgetSpent, type Limits } from './budget.ts'
-import type { Executor } from './executor.ts'
-import { attempt } from './schedule.ts'
-import { type Choice, faultKinds } from './system.ts'
+import type { Limits } from './budget.ts'
+import { UsageError } from './errors.ts'
+import { Executor, type Observer, type Properties, type Violation } from './executor.ts'
+import { type Minimum, minimise } from './minimise.ts'
+import { Random } from './random.ts'
+import { type RecoveryOptions, recover } from './recovery.ts'
+import { follow } from './schedule.ts'
+import type { Choice, System } from './system.ts'
+import { defaultWeights, type Weights } from './weights.ts'
 
-/** Whether the execution that has just ended violates as the one to be shrunk did. It may execute more. */
-export type StillViolates = () => Promise<boolean>
+/** What a violation is like, wherever in a schedule it comes. A `Verdict` of `violated` is one. */
+export interface ViolationLike {
+  readonly kind: Violation['kind']
+  /** Its name; none for a crash or a divergence. */
+  readonly property?: string | null | undefined
+}
 
+export interface ShrinkOptions<State> extends Limits {
+  /** Of liveness: the walks that must fail before a state is called dead, and the most steps of each. */
+  readonly walks?: number | undefined
+  readonly walkLength?: number | undefined
+  readonly weights?: Partial<Weights> | undefined
+  readonly seed?: number | undefined
+  readonly observer?: Observer<State> | undefined
+}
+
+/** The shortest schedule found that violates as the recorded one did. */
 export interface Shrunk {
   readonly schedule: readonly string[]
-  /** Executions that it took. */
+  /** One line: what is violated, and where in this schedule. */
+  readonly message: string
   readonly executions: number
-  /** Whether no smaller schedule was left to try within the rules; `false` where the budget was spent before. */
+  /** Whether no single step of it can be dropped; `false` where a limit was met before that was known. */
   readonly minimal: boolean
 }
 
+const defaultWalks = 20
+const defaultWalkLength = 500
+/** Walks that must fail for a shorter schedule to be taken for as dead. What comes of it is tested with all. */
+const scouts = 5
+
 /**
- * The shortest schedule found that still violates. First it tries to do without faults, then drops steps by delta
- * debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002), then replaces
- * overlaps by their parts one after the other. Each candidate is executed leniently: what a dropped step would have
- * enabled is skipped. The result is 1-minimal: no single step can be dropped.
+ * Shrinks a recorded schedule to the shortest one found that violates alike: the same property, or a crash or
+ * divergence; one that ends dead stays dead. What is returned was executed again.
  *
- * The schedule must violate. Everything is deterministic, so the same schedule shrinks to the same one.
+ * Throws `Diverged` where the schedule cannot be executed, and `UsageError` where it does not violate alike.
  */
 export const shrink = async <State>(
-  executor: Executor<State>,
-  schedule: readonly Choice[],
-  stillViolates: StillViolates,
-  limits: Limits = {},
+  system: System<State>,
+  properties: Properties<State>,
+  schedule: readonly string[],
+  violation: ViolationLike,
+  options: ShrinkOptions<State> = {},
 ): Promise<Shrunk> => {
-  const shrinker = new Shrinker(executor, schedule, stillViolates)
-  const before = executor.counts.executions
-  let minimal = true
+  const executor = new Executor(system, properties, { observer: options.observer })
   try {
-    await executor.within(new Budget(limits), () => shrinker.shrink())
-  } catch (error) {
-    if (!(error instanceof BudgetSpent)) throw error
-    minimal = false
-  }
-  const executions = executor.counts.executions - before
-  return { schedule: shrinker.best.map(choice => choice.label), executions, minimal }
-}
-
-class Shrinker<State> {
-  best: readonly Choice[]
-  readonly #executor: Executor<State>
-  readonly #stillViolates: StillViolates
-  readonly #tried = new Set<string>()
-
-  constructor(executor: Executor<State>, schedule: readonly Choice[], stillViolates: StillViolates) {
-    this.#executor = executor
-    this.#stillViolates = stillViolates
-    this.best = schedule
-  }
-
-  async shrink(): Promise<void> {
-    await this.#dropFaults()
-    do await this.#dropSteps()
-    while (await this.#splitOverlap())
-  }
-
-  async #dropFaults(): Promise<void> {
-    await this.#try(this.best.filter(choice => !isFault(choice)))
-    for (const fault of this.best.filter(isFault)) await this.#try(this.best.filter(choice => choice !== fault))
-  }
-
-  /** ddmin over complements: drops ever smaller chunks until no single step can go. */
-  async #dropSteps(): Promise<void> {
-    let size = Math.ceil(this.best.length / 2)
-    while (size >= 1) {
-      let dropped = false
-      // From the end: what is last matters least to what comes before.
-      for (let end = this.best.length; end > 0; end -= size) {
-        const start = Math.max(0, end - size)
-        const candidate = [...this.best.slice(0, start), ...this.best.slice(end)]
-        if (!(await this.#try(candidate))) continue
-        dropped = true
-        end = Math.min(end, this.best.length + size)
-      }
-      if (size > 1) size = Math.floor(size / 2)
-      else if (!dropped) return
-    }
-  }
-
-  async #splitOverlap(): Promise<boolean> {
-    for (const [i, overlap] of this.best.entries()) {
-      const parts = overlap.joins?.map(label => ({ ...overlap, kind: 'deliver' as const, label, joins: [] }))
-      if (!parts) continue
-      const labels = [...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]
-      if (await this.#try(labels)) return true
-    }
-    return false
-  }
-
-  /** Executes a candidate; where it still violates, what was executed of it becomes the best. */
-  async #try(candidate: readonly Choice[]): Promise<boolean> {
-    const labels = candidate.map(choice => choice.label)
-    const key = labels.join('\n')
-    if (this.#tried.has(key)) return false
-    this.#tried.add(key)
-    await this.#executor.reset()
-    await attempt(this.#executor, labels)
-    const executed = [...this.#executor.schedule]
-    if (!(await this.#stillViolates())) return false
-    this.best = executed
-    return true
+    await executor.reset()
+    await follow(executor, schedule)
+    const found = [...executor.schedule]
+    const shrunk =
+      violation.kind === 'liveness'
+        ? await shrinkRecordedDeath(executor, found, violation, options)
+        : await shrinkRecordedViolation(executor, found, violation, options)
+    return { ...shrunk, executions: executor.counts.executions }
+  } finally {
+    executor.end()
   }
 }
 
-const isFault = (choice: Choice): boolean => faultKinds.includes(choice.kind)
+const shrinkRecordedViolation = async <State>(
+  executor: Executor<State>,
+  found: readonly Choice[],
+  like: ViolationLike,
+  limits: Limits,
+) => {
+  const { violation } = executor
+  if (!violation || !isAlike(violation, like)) throw doesNotViolate(like, violation)
+  const { schedule, message, minimal } = await shrinkViolation(
+    executor,
+    found.slice(0, violation.step),
+    violation,
+    limits,
+  )
+  return { schedule: labelsOf(schedule), message, minimal }
+}
+
+const shrinkRecordedDeath = async <State>(
+  executor: Executor<State>,
+  found: readonly Choice[],
+  like: ViolationLike,
+  options: ShrinkOptions<State>,
+) => {
+  const { walks = defaultWalks, walkLength = defaultWalkLength, seed = 1 } = options
+  const property = like.property ?? ''
+  if (!executor.liveness.includes(property)) throw noLiveness(property, executor.liveness)
+  const weights = { ...defaultWeights, ...options.weights }
+  const recovery = { property, walks, walkLength, weights, random: new Random(seed) }
+  const isDead = async (schedule: readonly Choice[]) => !(await recover(executor, labelsOf(schedule), recovery)).live
+  if (!(await isDead(found))) throw doesNotViolate(like, undefined)
+  const shrunk = await shrinkDeath(executor, found, { ...recovery, walks: scouts }, options)
+  const { schedule, minimal } = (await isDead(shrunk.schedule)) ? shrunk : { schedule: found, minimal: false }
+  const message = `${property} came to hold in none of ${walks} walks of up to ${walkLength} steps after step ${schedule.length}`
+  return { schedule: labelsOf(schedule), message, minimal }
+}
+
+/** Shrinks a schedule that ends in a violation of safety, a crash or a divergence. What is returned was executed again. */
+export const shrinkViolation = async <State>(
+  executor: Executor<State>,
+  found: readonly Choice[],
+  violation: Violation,
+  limits: Limits,
+): Promise<{ schedule: readonly Choice[]; message: string; minimal: boolean }> => {
+  const stillViolates = async () => executor.violation !== undefined && isAlike(executor.violation, violation)
+  const { schedule, minimal } = await minimise(executor, found, stillViolates, limits)
+  await reach(executor, schedule)
+  const again = executor.violation
+  if (again && isAlike(again, violation)) return { schedule, message: again.message, minimal }
+  return { schedule: found, message: violation.message, minimal: false }
+}
+
+/** Shrinks a schedule that ends in a dead state, to one from which none of the walks of `recovery` lives either. */
+export const shrinkDeath = <State>(
+  executor: Executor<State>,
+  found: readonly Choice[],
+  recovery: RecoveryOptions,
+  limits: Limits,
+): Promise<Minimum> => {
+  const stillDead = async () => !executor.broken && !(await recover(executor, executor.labels(), recovery)).live
+  return minimise(executor, found, stillDead, limits)
+}
+
+const isAlike = (violation: Violation, like: ViolationLike): boolean =>
+  violation.kind === like.kind && violation.property === (like.property ?? undefined)
+
+const reach = async <State>(executor: Executor<State>, schedule: readonly Choice[]): Promise<void> => {
+  await executor.reset()
+  await follow(executor, labelsOf(schedule))
+}
+
+const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice => choice.label)
+
+const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | undefined): UsageError => {
+  const expected = property ? `a violation of ${property}` : `a ${kind}`
+  return new UsageError(
+    `nothing to shrink: expected ${expected}, but ${found?.message ?? 'the schedule does not come to one'}`,
+  )
+}
+
+const noLiveness = (property: string, names: readonly string[]): UsageError =>
+  new UsageError(`no property "${property}" that holds eventually: there are ${names.join(', ') || 'none'}`)

@@ -1,121 +1,127 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Executor, type Properties } from '../../checker/executor.ts'
-import { always } from '../../checker/property.ts'
-import { Random } from '../../checker/random.ts'
 import { replay } from '../../checker/replay.ts'
-import { attempt, follow } from '../../checker/schedule.ts'
 import { shrink } from '../../checker/shrink.ts'
-import type { System } from '../../checker/system.ts'
-import { walk } from '../../checker/walk.ts'
-import { defaultWeights, weighted } from '../../checker/weights.ts'
 import { Model, type Transition } from './systems/model.ts'
+import { comesHome, ring } from './systems/ring.ts'
+import { allAcked, transport } from './systems/transport.ts'
 import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
 
-const shrinkSafety = async <State>(
-  system: System<State>,
-  properties: Properties<State>,
-  schedule: readonly string[],
-  limits = {},
-) => {
-  const executor = new Executor(system, properties)
-  await executor.reset()
-  await follow(executor, schedule)
-  const stillViolates = async () => executor.violation !== undefined
-  return shrink(executor, [...executor.schedule], stillViolates, limits)
-}
+/** Both prepare; the manager hears it between their steps and commits; one obeys and the other gives up. */
+const inconsistent = [
+  'r1 prepares',
+  'r1→tm #1 prepared',
+  'r1→tm #1 prepared',
+  'r2 prepares',
+  'r1→tm #1 prepared',
+  'r2→tm #1 prepared',
+  'tm committed',
+  'tm→r1 #1 committed',
+  'tm→r1 #1 committed',
+  'r2 aborts',
+  'tm→r1 #1 committed',
+]
 
-/** A walk to a violation, or `undefined` where it meets none. */
-const violatingWalk = async <State>(system: System<State>, properties: Properties<State>, seed: number) => {
-  const executor = new Executor(system, properties)
-  await executor.reset()
-  await walk(executor, weighted(new Random(seed), defaultWeights), 60, () => executor.violation !== undefined)
-  return executor.violation ? executor.labels() : undefined
-}
+const times = (count: number, label: string): string[] => Array(count).fill(label)
 
-/** Adds one to a register; `bad` when register `a` is 3. Some steps are faults, and `both` joins two of the others. */
-interface Registers {
-  readonly a: number
-  readonly b: number
-  readonly faults: number
-}
-
-const registers = () =>
-  new Model<Registers>({ a: 0, b: 0, faults: 3 }, state => {
-    const add = (
-      kind: 'deliver' | 'drop' | 'overlap',
-      label: string,
-      change: Partial<Registers>,
-    ): Transition<Registers> => {
-      return { kind, node: 'n', label, next: () => ({ ...state, ...change }) }
-    }
-    const { a, b, faults } = state
-    return [
-      add('deliver', 'a', { a: a + 1 }),
-      add('deliver', 'b', { b: b + 1 }),
-      { ...add('overlap', 'a and b', { a: a + 1, b: b + 1 }), joins: ['a', 'b'] },
-      ...(faults > 0 ? [add('drop', 'jump', { a: a + 1, faults: faults - 1 })] : []),
-    ]
+/** Crashes when it is hit three times in a row. */
+const fragile = () =>
+  new Model<number>(0, hits => {
+    const hit: Transition<number> = { kind: 'deliver', node: 'n', label: 'hit', next: () => hits + 1 }
+    const crash = { kind: 'crash', node: 'n', message: 'ended with code 1' } as const
+    const rest: Transition<number> = { kind: 'timer', node: 'n', label: 'rest', next: () => 0 }
+    return [hits === 2 ? { ...hit, findings: [crash] } : hit, rest]
   })
 
-const low = always<Registers>(({ a }) => a < 3)
+describe('shrinking a recorded schedule', () => {
+  it('leaves what the violation of safety needs, and executes it again', async () => {
+    const properties = { consistent }
+    const system = twoPhaseCommit(2, { impatient: true })
+    const { schedule, message, minimal } = await shrink(system, properties, inconsistent, {
+      kind: 'safety',
+      property: 'consistent',
+    })
+    expect(schedule).toEqual([
+      'r1 prepares',
+      'r1→tm #1 prepared',
+      'r2 prepares',
+      'r2→tm #1 prepared',
+      'tm committed',
+      'tm→r1 #1 committed',
+      'r2 aborts',
+    ])
+    expect(message).toBe('consistent does not hold after step 7 (r2 aborts)')
+    expect(minimal).toBe(true)
+    expect(system.state().resources).toEqual(['committed', 'aborted'])
+  })
 
-describe('shrinking', () => {
-  it('does without faults where it can, and splits overlaps that are not needed', async () => {
-    const found = ['b', 'jump', 'a and b', 'b', 'b', 'jump']
-    const { schedule, minimal } = await shrinkSafety(registers(), { low }, found)
-    // One addition is lost with each fault that goes, so here none can: three additions in all.
-    expect(schedule).toEqual(['jump', 'a', 'jump'])
+  it('leaves what a crash needs', async () => {
+    const found = ['hit', 'rest', 'hit', 'hit', 'rest', 'hit', 'hit', 'hit']
+    const { schedule, message, minimal } = await shrink(fragile(), {}, found, { kind: 'crash', property: null })
+    expect(schedule).toEqual(['hit', 'hit', 'hit'])
+    expect(message).toBe('crash of n after step 3 (hit): ended with code 1')
     expect(minimal).toBe(true)
   })
 
-  it('prefers the schedule with fewer faults', async () => {
-    const { schedule } = await shrinkSafety(
-      registers(),
-      { low },
-      ['jump', 'a', 'b', 'a', 'a and b'].slice(0, 4).concat('a'),
-    )
-    expect(schedule).toEqual(['a', 'a', 'a'])
+  it('keeps what is dead dead', async () => {
+    const found = [...times(10, 'move'), 'fall', ...times(5, 'circle')]
+    const { schedule, message } = await shrink(ring(), { comesHome }, found, {
+      kind: 'liveness',
+      property: 'comesHome',
+    })
+    expect(schedule).toEqual(['move', 'move', 'fall'])
+    expect(message).toBe('comesHome came to hold in none of 20 walks of up to 500 steps after step 3')
   })
 
-  it('keeps the best when its budget is spent', async () => {
-    const found = (await firstViolation(twoPhaseCommit(3, { impatient: true }), { consistent }))!
-    const { schedule, executions, minimal } = await shrinkSafety(
-      twoPhaseCommit(3, { impatient: true }),
-      { consistent },
-      found,
-      { executions: 3 },
-    )
-    expect(executions).toBe(3)
+  it('leaves what the published transport bug needs', async () => {
+    const found = [
+      'send',
+      's timeout',
+      's timeout',
+      's→r syn 3',
+      's→r syn 2',
+      'r→s ack syn 2',
+      's→r syn 1',
+      'r→s ack syn 1',
+      'r→s ack syn 3',
+      's→r data 3',
+    ]
+    const { schedule } = await shrink(transport(), { allAcked }, found, { kind: 'liveness', property: 'allAcked' })
+    expect(schedule).toEqual(['send', 's timeout', 's→r syn 2', 's→r syn 1', 'r→s ack syn 2'])
+    const { lastLive } = await replay(transport(), { allAcked }, schedule)
+    // Before the call there is nothing to be acknowledged.
+    expect(lastLive.get('allAcked')).toBe(0)
+  })
+
+  it('gives the shortest so far when a limit is met', async () => {
+    const like = { kind: 'safety', property: 'consistent' } as const
+    const system = twoPhaseCommit(2, { impatient: true })
+    const { schedule, minimal } = await shrink(system, { consistent }, inconsistent, like, { executions: 2 })
     expect(minimal).toBe(false)
-    expect(schedule.length).toBeLessThanOrEqual(found.length)
+    expect((await replay(system, { consistent }, schedule)).violation?.step).toBe(schedule.length)
   })
 
-  it('comes to a schedule that violates, of which no single step can be dropped, and always to the same', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer(), async seed => {
-        const system = twoPhaseCommit(3, { impatient: true })
-        const found = await violatingWalk(system, { consistent }, seed)
-        fc.pre(found !== undefined)
-        const { schedule, minimal } = await shrinkSafety(system, { consistent }, found)
-        expect(minimal).toBe(true)
-        expect(schedule).toEqual((await shrinkSafety(system, { consistent }, found)).schedule)
-        expect((await replay(system, { consistent }, schedule)).violation?.step).toBe(schedule.length)
-        const executor = new Executor(system, { consistent })
-        for (const i of schedule.keys()) {
-          await executor.reset()
-          await attempt(executor, schedule.toSpliced(i, 1))
-          expect(executor.violation).toBeUndefined()
-        }
-      }),
-      { numRuns: 30 },
+  it('refuses a schedule that violates nothing, or something else', async () => {
+    const like = { kind: 'safety', property: 'consistent' } as const
+    await expect(shrink(twoPhaseCommit(2), { consistent }, ['r1 prepares'], like)).rejects.toThrow(
+      'nothing to shrink: expected a violation of consistent, but the schedule does not come to one',
     )
+    await expect(shrink(fragile(), {}, ['hit', 'hit', 'hit'], { kind: 'divergence' })).rejects.toThrow(
+      'nothing to shrink: expected a divergence, but crash of n after step 3 (hit): ended with code 1',
+    )
+    const death = { kind: 'liveness', property: 'comesHome' } as const
+    await expect(shrink(ring(), { comesHome }, ['move'], death)).rejects.toThrow(
+      'nothing to shrink: expected a violation of comesHome, but the schedule does not come to one',
+    )
+    await expect(shrink(ring(), {}, ['move'], death)).rejects.toThrow(
+      'no property "comesHome" that holds eventually: there are none',
+    )
+  })
+
+  it('refuses a schedule that cannot be executed', async () => {
+    const like = { kind: 'safety', property: 'consistent' } as const
+    await expect(shrink(twoPhaseCommit(2), { consistent }, ['r9 prepares'], like)).rejects.toMatchObject({
+      name: 'Diverged',
+      step: 1,
+    })
   })
 })
-
-const firstViolation = async <State>(system: System<State>, properties: Properties<State>) => {
-  for (let seed = 1; ; seed++) {
-    const found = await violatingWalk(system, properties, seed)
-    if (found) return found
-  }
-}

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Executor, type Properties } from '../../checker/executor.ts'
+import { minimise } from '../../checker/minimise.ts'
+import { always } from '../../checker/property.ts'
+import { Random } from '../../checker/random.ts'
+import { replay } from '../../checker/replay.ts'
+import { attempt, follow } from '../../checker/schedule.ts'
+import type { System } from '../../checker/system.ts'
+import { walk } from '../../checker/walk.ts'
+import { defaultWeights, weighted } from '../../checker/weights.ts'
+import { Model, type Transition } from './systems/model.ts'
+import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
+
+const minimiseSafety = async <State>(
+  system: System<State>,
+  properties: Properties<State>,
+  schedule: readonly string[],
+  limits = {},
+) => {
+  const executor = new Executor(system, properties)
+  await executor.reset()
+  await follow(executor, schedule)
+  const stillViolates = async () => executor.violation !== undefined
+  const minimum = await minimise(executor, [...executor.schedule], stillViolates, limits)
+  return { ...minimum, schedule: minimum.schedule.map(choice => choice.label) }
+}
+
+/** A walk to a violation, or `undefined` where it meets none. */
+const violatingWalk = async <State>(system: System<State>, properties: Properties<State>, seed: number) => {
+  const executor = new Executor(system, properties)
+  await executor.reset()
+  await walk(executor, weighted(new Random(seed), defaultWeights), 60, () => executor.violation !== undefined)
+  return executor.violation ? executor.labels() : undefined
+}
+
+/** Adds one to a register; `bad` when register `a` is 3. Some steps are faults, and `both` joins two of the others. */
+interface Registers {
+  readonly a: number
+  readonly b: number
+  readonly faults: number
+}
+
+const registers = () =>
+  new Model<Registers>({ a: 0, b: 0, faults: 3 }, state => {
+    const add = (
+      kind: 'deliver' | 'drop' | 'overlap',
+      label: string,
+      change: Partial<Registers>,
+    ): Transition<Registers> => {
+      return { kind, node: 'n', label, next: () => ({ ...state, ...change }) }
+    }
+    const { a, b, faults } = state
+    return [
+      add('deliver', 'a', { a: a + 1 }),
+      add('deliver', 'b', { b: b + 1 }),
+      { ...add('overlap', 'a and b', { a: a + 1, b: b + 1 }), joins: ['a', 'b'] },
+      ...(faults > 0 ? [add('drop', 'jump', { a: a + 1, faults: faults - 1 })] : []),
+    ]
+  })
+
+const low = always<Registers>(({ a }) => a < 3)
+
+describe('minimising', () => {
+  it('does without faults where it can, and splits overlaps that are not needed', async () => {
+    const found = ['b', 'jump', 'a and b', 'b', 'b', 'jump']
+    const { schedule, minimal } = await minimiseSafety(registers(), { low }, found)
+    // One addition is lost with each fault that goes, so here none can: three additions in all.
+    expect(schedule).toEqual(['jump', 'a', 'jump'])
+    expect(minimal).toBe(true)
+  })
+
+  it('prefers the schedule with fewer faults', async () => {
+    const { schedule } = await minimiseSafety(
+      registers(),
+      { low },
+      ['jump', 'a', 'b', 'a', 'a and b'].slice(0, 4).concat('a'),
+    )
+    expect(schedule).toEqual(['a', 'a', 'a'])
+  })
+
+  it('keeps the best when its budget is spent', async () => {
+    const found = (await firstViolation(twoPhaseCommit(3, { impatient: true }), { consistent }))!
+    const { schedule, executions, minimal } = await minimiseSafety(
+      twoPhaseCommit(3, { impatient: true }),
+      { consistent },
+      found,
+      { executions: 3 },
+    )
+    expect(executions).toBe(3)
+    expect(minimal).toBe(false)
+    expect(schedule.length).toBeLessThanOrEqual(found.length)
+  })
+
+  it('comes to a schedule that violates, of which no single step can be dropped, and always to the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), async seed => {
+        const system = twoPhaseCommit(3, { impatient: true })
+        const found = await violatingWalk(system, { consistent }, seed)
+        fc.pre(found !== undefined)
+        const { schedule, minimal } = await minimiseSafety(system, { consistent }, found)
+        expect(minimal).toBe(true)
+        expect(schedule).toEqual((await minimiseSafety(system, { consistent }, found)).schedule)
+        expect((await replay(system, { consistent }, schedule)).violation?.step).toBe(schedule.length)
+        const executor = new Executor(system, { consistent })
+        for (const i of schedule.keys()) {
+          await executor.reset()
+          await attempt(executor, schedule.toSpliced(i, 1))
+          expect(executor.violation).toBeUndefined()
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+const firstViolation = async <State>(system: System<State>, properties: Properties<State>) => {
+  for (let seed = 1; ; seed++) {
+    const found = await violatingWalk(system, properties, seed)
+    if (found) return found
+  }
+}
