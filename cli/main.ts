@@ -3,6 +3,7 @@ import { searches } from '../checker/check.ts'
 import { type CheckArguments, type Outcome, runCheck } from './check.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { abilities } from './machine.ts'
+import { runInOwnNamespaces } from './ordinary-user.ts'
 import { runReplay } from './replay.ts'
 import { version } from './version.ts'
 
@@ -46,6 +47,7 @@ const program = (done: (code: number) => void) => {
     .description('Checks unmodified multi-process services.')
     .version(version)
     .exitOverride()
+    .hook('preAction', runInOwnNamespaces)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lastnail: ')) })
 
   root

@@ -2,8 +2,21 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Memory where there is some: nodes are started thousands of times. */
-const root = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'lastnail')
+/** The user as the machine knows him: in a user namespace of his own he is root (user_namespaces(7)). */
+export const realUser = (): number => {
+  const user = process.getuid!()
+  for (const range of readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n')) {
+    const [inside, outside, count] = range.trim().split(/\s+/).map(Number) as [number, number, number]
+    if (inside <= user && user < inside + count) return outside + user - inside
+  }
+  return user
+}
+
+/** Where this user's run directories are. In memory where there is some: nodes are started thousands of times. */
+export const runRoot = (): string => {
+  const user = realUser()
+  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), user === 0 ? 'lastnail' : `lastnail-${user}`)
+}
 
 /**
  * A directory for what the nodes of this process write. It is named for the process, so that one that was killed leaves
@@ -11,7 +24,7 @@ const root = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'lastnail')
  */
 export const createRunDirectory = (): string => {
   removeStale()
-  const directory = join(root, `${identity(process.pid)}-${count++}`)
+  const directory = join(runRoot(), `${identity(process.pid)}-${count++}`)
   mkdirSync(directory, { recursive: true })
   return directory
 }
@@ -22,6 +35,7 @@ export const removeRunDirectory = (directory: string): void => rmSync(directory,
 
 /** Removes the directories of processes that have ended. */
 export const removeStale = (): void => {
+  const root = runRoot()
   if (!existsSync(root)) return
   for (const name of readdirSync(root)) {
     const [pid, started] = name.split('-')
