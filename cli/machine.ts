@@ -1,7 +1,10 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { realUser, runRoot } from '../harness/run-directory.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { openTun } from '../proxy/tun.ts'
 import { MachineLacks } from './exit-code.ts'
+import { namespacesRefused } from './ordinary-user.ts'
 
 /** Something that this machine has or lacks. */
 export interface Ability {
@@ -12,13 +15,31 @@ export interface Ability {
   readonly detail: string
 }
 
-const tun = '/dev/net/tun'
+/** All that checking needs or can use, each tried out. */
+export const abilities = (): Ability[] => [
+  attempt('x86-64 Linux', true, probePlatform, () => 'processes can be held there alone'),
+  attempt('namespaces', true, probeNamespaces, namespacesRemedy),
+  attempt('TUN devices', true, probeTun, tunRemedy),
+  attempt('ptrace', true, probePtrace, () => 'set the sysctl kernel.yama.ptrace_scope to 0 or 1'),
+  attempt('overlay file system', true, probeOverlay, overlayRemedy),
+]
 
-const attempt = (name: string, isNeeded: boolean, probe: () => string, remedy: string): Ability => {
+/** Throws `MachineLacks` with one line for each thing that is needed and not there. */
+export const requireAbilities = (): void => {
+  const lacking = abilities().filter(({ isNeeded, isThere }) => isNeeded && !isThere)
+  if (lacking.length === 0) return
+  throw new MachineLacks(lacking.map(({ name, detail }) => `this machine lacks ${name}: ${detail}`).join('\n'))
+}
+
+/**
+ * @param probe gives what was found, or throws
+ * @param remedy what helps then
+ */
+const attempt = (name: string, isNeeded: boolean, probe: () => string, remedy: () => string): Ability => {
   try {
     return { name, isNeeded, isThere: true, detail: probe() }
   } catch (error) {
-    return { name, isNeeded, isThere: false, detail: `${(error as Error).message}; ${remedy}` }
+    return { name, isNeeded, isThere: false, detail: `${(error as Error).message}; ${remedy()}` }
   }
 }
 
@@ -26,36 +47,47 @@ const fail = (message: string): never => {
   throw new Error(message)
 }
 
-/** All that checking needs or can use, each tried out. */
-export const abilities = (): Ability[] => [
-  attempt(
-    'x86-64 Linux',
-    true,
-    () =>
-      process.platform === 'linux' && process.arch === 'x64'
-        ? 'yes'
-        : fail(`this is ${process.platform} ${process.arch}`),
-    'processes can be held there alone',
-  ),
-  attempt(
-    'namespaces',
-    true,
-    probeNamespaces,
-    'run as root, or allow user namespaces (sysctl user.max_user_namespaces)',
-  ),
-  attempt('TUN devices', true, probeTun, `load the module tun, and let this user open ${tun} (chmod 666)`),
-  attempt('ptrace', true, probePtrace, 'sysctl kernel.yama.ptrace_scope must be 0 or 1'),
-  attempt('overlay file system', true, probeOverlay, 'load the module overlay'),
-]
+const isRoot = () => process.geteuid!() === 0
 
+const probePlatform = () =>
+  process.platform === 'linux' && process.arch === 'x64' ? 'yes' : fail(`this is ${process.platform} ${process.arch}`)
+
+/** A command that is not root by now was refused namespaces of its own. */
 const probeNamespaces = () => {
+  if (!isRoot()) fail(namespacesRefused() ?? 'this process is not in a user namespace of its own')
   NetworkNamespace.create().close()
-  return process.getuid?.() === 0 ? 'yes, as root' : 'yes'
+  return realUser() === 0 ? 'yes, as root' : `yes, in a user namespace of user ${realUser()}`
 }
+
+const namespacesRemedy = () => {
+  const container = 'a container needs --privileged'
+  if (isRoot()) return `this root lacks CAP_SYS_ADMIN: ${container}`
+  const forbidding = userNamespaceSettings.find(({ name, forbids }) => readSetting(name) === forbids)
+  return forbidding
+    ? `sysctl -w ${forbidding.name.replace('/', '.')}=${forbidding.allows}, or run as root`
+    : `run as root; ${container}`
+}
+
+/** What forbids user namespaces: in every kernel, in Debian's, in Ubuntu's. */
+const userNamespaceSettings = [
+  { name: 'user/max_user_namespaces', forbids: 0, allows: 10_000 },
+  { name: 'kernel/unprivileged_userns_clone', forbids: 0, allows: 1 },
+  { name: 'kernel/apparmor_restrict_unprivileged_userns', forbids: 1, allows: 0 },
+] as const
+
+/** Undefined where the kernel does not have it. */
+const readSetting = (name: string): number | undefined => {
+  const path = `/proc/sys/${name}`
+  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined
+}
+
+const tun = '/dev/net/tun'
 
 const probeTun = () => {
   if (!existsSync(tun)) fail(`there is no ${tun}`)
   accessSync(tun, constants.R_OK | constants.W_OK)
+  // Without namespaces none can be made, and that is said already.
+  if (!isRoot()) return `${tun} may be opened`
   const namespace = NetworkNamespace.create()
   try {
     openTun(namespace, '10.77.0.2').close()
@@ -65,18 +97,30 @@ const probeTun = () => {
   return 'yes'
 }
 
+const tunRemedy = () => {
+  if (!existsSync(tun)) return `load its module (modprobe tun); a container needs --device ${tun}`
+  const mode = (statSync(tun).mode & 0o777).toString(8)
+  return `its mode is ${mode}: let every user open it, as most distributions do (chmod 666 ${tun})`
+}
+
 const probePtrace = () => {
-  const scope = '/proc/sys/kernel/yama/ptrace_scope'
-  const value = existsSync(scope) ? Number(readFileSync(scope, 'utf8')) : 0
+  const value = readSetting('kernel/yama/ptrace_scope') ?? 0
   return value <= 1 ? 'yes' : fail(`kernel.yama.ptrace_scope is ${value}`)
 }
 
-const probeOverlay = () =>
-  readFileSync('/proc/filesystems', 'utf8').includes('\toverlay\n') ? 'yes' : fail('the kernel has no overlay')
+/** In memory, and in a mount namespace that goes with the process. */
+const mountOverlay = `
+  mount -t tmpfs lastnail "$0" && cd "$0" && mkdir lower upper work &&
+  mount -t overlay lastnail -o userxattr,lowerdir=lower,upperdir=upper,workdir=work lower`
 
-/** Throws `MachineLacks` with one line for each thing that is needed and not there. */
-export const requireAbilities = (): void => {
-  const lacking = abilities().filter(({ isNeeded, isThere }) => isNeeded && !isThere)
-  if (lacking.length === 0) return
-  throw new MachineLacks(lacking.map(({ name, detail }) => `this machine lacks ${name}: ${detail}`).join('\n'))
+const probeOverlay = () => {
+  if (!isRoot()) return 'not tried: it takes namespaces'
+  mkdirSync(runRoot(), { recursive: true })
+  const { error, status, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', mountOverlay, runRoot()], {
+    encoding: 'utf8',
+  })
+  if (error) throw error
+  return status === 0 ? 'yes' : fail(stderr.trim().split('\n')[0]!)
 }
+
+const overlayRemedy = () => 'load its module (modprobe overlay); in a user namespace it needs Linux 5.11'
