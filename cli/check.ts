@@ -1,69 +1,76 @@
-import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { check, type Search } from '../checker/check.ts'
-import { replay } from '../checker/replay.ts'
-import { readTrace } from '../checker/trace/read.ts'
+import { check, type Progress, type Search } from '../checker/check.ts'
 import type { Verdict } from '../checker/verdict.ts'
-import { showProgress } from './progress.ts'
-import { headerOf, Recorder } from './recorder.ts'
+import type { GlobalState } from '../harness/config.ts'
+import type { LoadedConfig } from './load-config.ts'
+import { record } from './record.ts'
+import { scheduleFrom } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 
-export interface CheckArguments {
-  readonly search: Search
-  readonly forMs: number | undefined
-  readonly executions: number | undefined
-  readonly depth: number | undefined
-  readonly walkLength: number | undefined
-  readonly seed: number
-  readonly property: string | undefined
-  /** `TRACE` or `TRACE:STEP`. */
-  readonly from: string | undefined
-  readonly out: string
+/** How a system is to be checked; every one of these is an option of `lastnail check` too. */
+export interface CheckOptions {
+  /** `auto` by default. */
+  readonly search?: Search | undefined
+  /** Time for the search: a minute, unless executions are limited. What it finds is examined after. */
+  readonly milliseconds?: number | undefined
+  readonly executions?: number | undefined
+  /** Of the bounded search, in steps. */
+  readonly depth?: number | undefined
+  /** Of walks that look for a live state, in steps. */
+  readonly walkLength?: number | undefined
+  /** Of the search and of the nodes' randomness; 1 by default. */
+  readonly seed?: number | undefined
+  /** Checks this property alone. */
+  readonly property?: string | undefined
+  /** What each execution begins with: a schedule, or `TRACE` or `TRACE:STEP`. */
+  readonly from?: string | readonly string[] | undefined
+  /** Directory for traces; `.lastnail` by default. */
+  readonly out?: string | undefined
+  /** Ends the check, which then says what was found so far. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** What `check` prints: the verdict, and the trace of the violating execution. */
-export type Outcome = Verdict & { readonly trace: string | null }
+export interface Checked {
+  readonly verdict: Verdict
+  /** Path of the trace of the violating or suspected execution. */
+  readonly trace: string | null
+  /** Where that execution ended. */
+  readonly state: GlobalState | undefined
+}
 
-const defaultMs = 60_000
+export const defaultMs = 60_000
+export const defaultOut = '.lastnail'
 
 /** Explores the system of a configuration; a violating execution is executed once more and recorded. */
-export const runCheck = (file: string, args: CheckArguments): Promise<Outcome> =>
-  inSession(file, args.seed, async session => {
-    const { cluster, system, signal } = session
-    const hasBudget = args.forMs !== undefined || args.executions !== undefined
-    const milliseconds = args.forMs ?? (hasBudget ? undefined : defaultMs)
-    const progress = showProgress(milliseconds)
-    try {
-      const verdict = await check(cluster, system.properties, {
-        ...args,
-        milliseconds,
-        weights: system.weights,
-        from: args.from === undefined ? undefined : prefixOf(args.from),
-        signal,
-        onProgress: progress.update,
-      })
-      return await record(session, verdict, args)
-    } finally {
-      progress.end()
-    }
+export const checkConfig = (config: LoadedConfig, options: CheckOptions): Promise<Checked> =>
+  inSession(config, options, async session => {
+    const { cluster, system, seed, signal } = session
+    const { from, out: _, ...others } = options
+    const verdict = await check(cluster, system.properties, {
+      ...others,
+      seed,
+      signal,
+      milliseconds: timeOf(options),
+      weights: system.weights,
+      from: typeof from === 'string' ? scheduleFrom(from) : from,
+    })
+    return recordFound(session, verdict, options)
   })
 
-/** The schedule of a trace up to a step: `run.trace:12`. */
-const prefixOf = (from: string): string[] => {
-  const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(from)!
-  const labels = readTrace(path!, { torn: 'accept' }).steps.flatMap(({ choice }) => choice?.label ?? [])
-  return step === undefined ? labels : labels.slice(0, Number(step))
+/** Time for the search; `undefined` where executions alone limit it. */
+export const timeOf = ({ milliseconds, executions }: CheckOptions): number | undefined =>
+  milliseconds ?? (executions === undefined ? defaultMs : undefined)
+
+const recordFound = async (session: Session, verdict: Verdict, options: CheckOptions): Promise<Checked> => {
+  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') return { verdict, trace: null, state: undefined }
+  const { signal: _, onProgress: __, ...recorded } = options
+  const trace = join(resolve(options.out ?? defaultOut), traceName(session, verdict))
+  const { diverged } = await record(session, trace, verdict.schedule, { options: recorded, verdict })
+  const state = session.cluster.state()
+  if (!diverged) return { verdict, trace, state }
+  const message = `${verdict.message}; executed once more, to be recorded, it ${diverged.message}`
+  return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, state }
 }
 
-const record = async (session: Session, verdict: Verdict, args: CheckArguments): Promise<Outcome> => {
-  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') return { ...verdict, trace: null }
-  const { cluster, config, system } = session
-  const directory = resolve(args.out)
-  mkdirSync(directory, { recursive: true })
-  const trace = join(directory, `${system.name}-${verdict.property ?? verdict.kind}.trace`)
-  const recorder = new Recorder(trace, headerOf(config, system, args.seed, args), cluster, system.properties)
-  await replay(cluster, system.properties, verdict.schedule, recorder)
-  const outcome = { ...verdict, trace }
-  recorder.end(outcome)
-  return outcome
-}
+const traceName = ({ system }: Session, { property, kind }: Verdict) => `${system.name}-${property ?? kind}.trace`

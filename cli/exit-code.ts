@@ -2,6 +2,7 @@ import { Diverged, UsageError } from '../checker/errors.ts'
 import { TraceError } from '../checker/trace/error.ts'
 import { ConfigError } from '../harness/config.ts'
 import { SystemError } from '../proxy/libc.ts'
+import { Differs } from './comparison.ts'
 
 /** What the command's exit says (interface.md). */
 export const exitCode = {
@@ -24,7 +25,7 @@ export const explainError = (error: unknown): { code: number; lines: string[] } 
   if (error instanceof ConfigError) return { code: exitCode.usage, lines: [...error.problems] }
   if (error instanceof UsageError || error instanceof TraceError)
     return { code: exitCode.usage, lines: [error.message] }
-  if (error instanceof Diverged) return { code: exitCode.diverged, lines: [error.message] }
+  if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }
   if (error instanceof MachineLacks) return { code: exitCode.machineLacks, lines: error.message.split('\n') }
   if (error instanceof SystemError) return { code: exitCode.machineLacks, lines: [error.message] }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)

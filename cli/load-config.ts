@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { createJiti } from 'jiti'
 import { ConfigError, isSystemDefinition, type SystemDefinition } from '../harness/config.ts'
 
 export interface LoadedConfig {
-  /** Absolute. */
+  /** Absolute; empty for a definition that a program gave. */
   readonly path: string
   /** Of the file's content, in hex; what it imports is not in it. */
   readonly sha256: string
+  /** What paths in it are relative to. */
+  readonly directory: string
   /** As the file has it: `resolveSystem` says whether it is right. */
   readonly definition: SystemDefinition
 }
@@ -25,8 +27,16 @@ export const loadConfig = async (file: string): Promise<LoadedConfig> => {
   const path = resolve(file)
   const content = readConfig(path)
   const exported = await execute(path)
-  return { path, sha256: createHash('sha256').update(content).digest('hex'), definition: definitionOf(exported, path) }
+  return { path, sha256: sha256(content), directory: dirname(path), definition: definitionOf(exported, path) }
 }
+
+/** A definition that a program gave; its paths are relative to the current directory. */
+export const configOf = (definition: SystemDefinition): LoadedConfig => {
+  if (!isSystemDefinition(definition)) throw notDefined('expected a system', definition)
+  return { path: '', sha256: sha256(''), directory: process.cwd(), definition }
+}
+
+const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 
 const readConfig = (path: string): Buffer => {
   try {
@@ -53,9 +63,14 @@ const definitionOf = (exported: unknown, path: string): SystemDefinition => {
   const hasDefault = typeof exported === 'object' && exported !== null && 'default' in exported
   const definition = hasDefault ? exported.default : exported
   if (isSystemDefinition(definition)) return definition
-  const found = hasDefault ? inspect(definition, { depth: 0, breakLength: Number.POSITIVE_INFINITY }) : 'none'
-  throw new ConfigError([`${path}: expected a default export made by defineSystem(…), found ${found}`])
+  if (hasDefault) throw notDefined(`${path}: expected a default export`, definition)
+  throw new ConfigError([`${path}: expected a default export made by defineSystem(…), found none`])
 }
+
+const notDefined = (expected: string, found: unknown) =>
+  new ConfigError([
+    `${expected} made by defineSystem(…), found ${inspect(found, { depth: 0, breakLength: Number.POSITIVE_INFINITY })}`,
+  ])
 
 /** One line for what went wrong while a file was executed, with the place where that is known. */
 const explain = (error: unknown, path: string): string => {

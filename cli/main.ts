@@ -1,10 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { searches } from '../checker/check.ts'
-import { type CheckArguments, type Outcome, runCheck } from './check.ts'
+import { type Checked, type CheckOptions, checkConfig, defaultOut, timeOf } from './check.ts'
+import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
+import { loadConfig } from './load-config.ts'
 import { abilities } from './machine.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
-import { runReplay } from './replay.ts'
+import { outcomeOf } from './outcome.ts'
+import { showProgress } from './progress.ts'
+import { replayTrace } from './replay.ts'
+import { shrinkTrace } from './shrink.ts'
 import { version } from './version.ts'
 
 const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -22,24 +27,11 @@ const wholeNumber = (text: string): number => {
 
 const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)
 
-/** A verdict for a person. */
-const describe = (outcome: Outcome): string[] => {
-  const { verdict, property, kind, message, executions, steps, seconds, depth, criticalTransition, schedule, trace } =
-    outcome
-  const what = [kind, property].filter(Boolean).join(' ')
-  return [
-    `${verdict}${what ? `: ${what}` : ''}`,
-    message,
-    `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s, every schedule to depth ${depth}`,
-    ...(criticalTransition
-      ? [
-          `critical transition: step ${criticalTransition.step}, ${criticalTransition.label} (${criticalTransition.case})`,
-        ]
-      : []),
-    ...schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`),
-    ...outcome.notRepeated.map(line => `not repeated: ${line}`),
-    ...(trace ? [`trace: ${trace}`, `again: lastnail replay ${trace}`] : []),
-  ]
+/** For a person, or for a program, which then has the reason on stderr. */
+const report = ({ verdict, trace }: Checked, json: boolean | undefined) => {
+  if (!json) return print(describe(verdict, trace))
+  process.stderr.write(`${verdict.message}\n`)
+  print(JSON.stringify(outcomeOf(verdict, trace)))
 }
 
 const program = (done: (code: number) => void) => {
@@ -62,12 +54,15 @@ const program = (done: (code: number) => void) => {
     .option('--seed <n>', 'of the search and of the nodes’ randomness', wholeNumber, 1)
     .option('--property <name>', 'checks this property alone')
     .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')
-    .option('--out <directory>', 'where traces are put', '.lastnail')
+    .option('--out <directory>', 'where traces are put', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, json, ...options }) => {
-      const outcome = await runCheck(file, { forMs, ...options } as CheckArguments)
-      print(json ? JSON.stringify(outcome) : describe(outcome))
-      done(exitCode[outcome.verdict])
+      const checkOptions: CheckOptions = { milliseconds: forMs, ...options }
+      const progress = showProgress(timeOf(checkOptions))
+      const config = await loadConfig(file)
+      const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
+      report(checked, json)
+      done(exitCode[checked.verdict.verdict])
     })
 
   root
@@ -77,9 +72,21 @@ const program = (done: (code: number) => void) => {
     .option('--to <step>', 'stops after a step', wholeNumber)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { to, json }: { to?: number; json?: boolean }) => {
-      const outcome = await runReplay(path, to)
-      print(json ? JSON.stringify(outcome) : `${outcome.outcome}: ${outcome.message}`)
-      done(exitCode[outcome.outcome])
+      const { state, ...replayed } = await replayTrace(path, to)
+      print(json ? JSON.stringify(replayed) : describeReplay(replayed, state))
+      done(exitCode[replayed.verdict])
+    })
+
+  root
+    .command('shrink')
+    .description('finds the shortest schedule that still violates as a trace does')
+    .argument('<trace>')
+    .option('--for <duration>', 'time at most; without it, until no step can be dropped', duration)
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (path: string, { for: forMs, json }: { for?: number; json?: boolean }) => {
+      const shrunk = await shrinkTrace(path, forMs)
+      report(shrunk, json)
+      done(exitCode[shrunk.verdict.verdict])
     })
 
   root

@@ -1,7 +1,6 @@
-import { dirname } from 'node:path'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
-import { type LoadedConfig, loadConfig } from './load-config.ts'
+import type { LoadedConfig } from './load-config.ts'
 import { requireAbilities } from './machine.ts'
 
 /** A configuration with its cluster, for as long as a command works on it. */
@@ -9,27 +8,41 @@ export interface Session {
   readonly config: LoadedConfig
   readonly system: ResolvedSystem
   readonly cluster: Cluster
-  /** Aborted by Ctrl-C or a polite kill. */
+  /** Of the search and of the nodes' randomness. */
+  readonly seed: number
+  /** Aborted by Ctrl-C or a polite kill, or by the caller. */
   readonly signal: AbortSignal
+}
+
+export interface SessionOptions {
+  /** 1 by default. */
+  readonly seed?: number | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
-  file: string,
-  seed: number,
+  config: LoadedConfig,
+  { seed = 1, signal }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
-  const config = await loadConfig(file)
-  const system = resolveSystem(config.definition, { directory: dirname(config.path) })
+  const system = resolveSystem(config.definition, { directory: config.directory })
   requireAbilities()
-  const abort = new AbortController()
-  const stop = () => abort.abort()
+  const interrupt = new AbortController()
+  const stop = () => interrupt.abort()
   process.on('SIGINT', stop).on('SIGTERM', stop)
-  const cluster = new Cluster(system, { seed })
+  let cluster: Cluster | undefined
   try {
-    return await work({ config, system, cluster, signal: abort.signal })
+    cluster = new Cluster(system, { seed })
+    return await work({
+      config,
+      system,
+      cluster,
+      seed,
+      signal: signal ? AbortSignal.any([signal, interrupt.signal]) : interrupt.signal,
+    })
   } finally {
-    cluster.close()
+    cluster?.close()
     process.off('SIGINT', stop).off('SIGTERM', stop)
   }
 }

@@ -1,0 +1,35 @@
+import type { Verdict } from '../checker/verdict.ts'
+import type { GlobalState } from '../harness/config.ts'
+import type { Replayed } from './replay.ts'
+
+/** What a check or a shrinking came to, for a person. */
+export const describe = (verdict: Verdict, trace: string | null): string[] => {
+  const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated } = verdict
+  const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
+  return [
+    `${verdict.verdict}${what(verdict)}`,
+    verdict.message,
+    ...numbered(schedule),
+    ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
+    ...notRepeated.map(line => `not repeated: ${line}`),
+    depth === 0 ? times : `${times}; every schedule of up to ${depth} steps`,
+    ...(trace ? [`trace: ${trace}`, `again: lastnail replay ${trace}`] : []),
+  ]
+}
+
+/** What became of a trace that was executed again, for a person. */
+export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
+  ...numbered(replayed.schedule),
+  ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
+  `${replayed.verdict}${what(replayed)}`,
+  replayed.message,
+]
+
+/** A schedule with the numbers of its steps. */
+export const numbered = (schedule: readonly string[]): string[] =>
+  schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`)
+
+const what = ({ kind, property }: { readonly kind: string | null; readonly property: string | null }): string => {
+  const words = [kind, property].filter(word => word !== null).join(' ')
+  return words === '' ? '' : `: ${words}`
+}

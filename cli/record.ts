@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs'
+import { release } from 'node:os'
+import { dirname } from 'node:path'
+import { UsageError } from '../checker/errors.ts'
+import { type Replay, replay } from '../checker/replay.ts'
+import type { TraceHeader } from '../checker/trace/trace.ts'
+import { TraceWriter } from '../checker/trace/write.ts'
+import type { Session } from './session.ts'
+import { StepReader } from './step-reader.ts'
+import { version } from './version.ts'
+
+/** Executes a schedule once more and writes its trace, which ends with `verdict`. */
+export const record = async (
+  session: Session,
+  path: string,
+  schedule: readonly string[],
+  { options, verdict }: { options: unknown; verdict: unknown },
+): Promise<Replay> => {
+  const { cluster, system } = session
+  const writer = create(path, headerOf(session, options))
+  const reader = new StepReader(cluster, system.properties)
+  try {
+    const replayed = await replay(cluster, system.properties, schedule, {
+      onReset: (findings, state) => writer.step(reader.read(undefined, findings, state())),
+      onStep: ({ choice, findings }, state) => writer.step(reader.read(choice, findings, state())),
+    })
+    writer.end({ verdict })
+    return replayed
+  } finally {
+    writer.close()
+  }
+}
+
+const create = (path: string, header: TraceHeader): TraceWriter => {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    return new TraceWriter(path, header)
+  } catch (cause) {
+    throw new UsageError(`cannot write the trace ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** What a trace says of how it came about. */
+const headerOf = ({ config, system, seed }: Session, options: unknown): TraceHeader => ({
+  system: system.name,
+  versions: { lastnail: version, node: process.versions.node, kernel: release() },
+  config: { path: config.path, sha256: config.sha256 },
+  seed,
+  options,
+  nodes: system.nodes.map(({ name, command, env, image }) => ({ name, command, env, image: image ?? '' })),
+  properties: Object.entries(system.properties).map(([name, { kind }]) => ({ name, kind })),
+  faults: system.faults,
+})

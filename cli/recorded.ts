@@ -1,0 +1,31 @@
+import { UsageError } from '../checker/errors.ts'
+import { readTrace } from '../checker/trace/read.ts'
+import type { RecordedStep, Trace } from '../checker/trace/trace.ts'
+import type { Verdict } from '../checker/verdict.ts'
+
+/** The schedule of a recorded execution. */
+export const labelsOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
+  steps.flatMap(({ choice }) => choice?.label ?? [])
+
+/** The schedule that `TRACE` or `TRACE:STEP` stands for; a torn trace serves as far as it goes. */
+export const scheduleFrom = (text: string): string[] => {
+  const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
+  const labels = labelsOf(readTrace(path!, { torn: 'accept' }))
+  return upTo(labels, step === undefined ? undefined : Number(step), path!)
+}
+
+/** The first `step` labels; all where there is no step. Throws a `UsageError` where there are not so many. */
+export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {
+  if (step !== undefined && step > labels.length)
+    throw new UsageError(`${path} has ${labels.length} steps, so it has no step ${step}`)
+  return labels.slice(0, step)
+}
+
+/** A verdict that names a violation. */
+export type Violated = Verdict & { readonly kind: NonNullable<Verdict['kind']> }
+
+/** The verdict that a trace ends with, where it is a violation. */
+export const violationOf = ({ end }: Trace): Violated | undefined => {
+  const verdict = end?.verdict as Violated | null | undefined
+  return verdict?.verdict === 'violated' ? verdict : undefined
+}

@@ -1,0 +1,85 @@
+import type { Progress } from '../checker/check.ts'
+import { UsageError } from '../checker/errors.ts'
+import type { Observer } from '../checker/executor.ts'
+import { type Shrunk, shrink } from '../checker/shrink.ts'
+import { readTrace } from '../checker/trace/read.ts'
+import type { Verdict } from '../checker/verdict.ts'
+import type { Checked } from './check.ts'
+import { showProgress } from './progress.ts'
+import { record } from './record.ts'
+import { labelsOf, violationOf } from './recorded.ts'
+import { configOfTrace } from './replay.ts'
+import { inSession } from './session.ts'
+
+/**
+ * The shortest schedule that still violates as a trace does, in a trace of its own beside it. Interrupted, the shortest
+ * found until then.
+ *
+ * @param milliseconds no limit by default: until no step can be dropped
+ * @throws UsageError where the trace records no violation, or its schedule does not violate any more
+ * @throws Diverged where the schedule cannot be executed
+ */
+export const shrinkTrace = async (path: string, milliseconds?: number): Promise<Checked> => {
+  const trace = readTrace(path)
+  const recorded = violationOf(trace)
+  if (recorded === undefined) throw new UsageError(`${path} records no violation that could be shrunk`)
+  const config = await configOfTrace(path, trace)
+  const { seed } = trace.header
+  return inSession(config, { seed }, async session => {
+    const { cluster, system, signal } = session
+    const { walks, walkLength } = recorded.criticalTransition ?? {}
+    const progress = showProgress(milliseconds)
+    const counts = new Counts(progress.update)
+    const shrunk = await shrink(cluster, system.properties, labelsOf(trace), recorded, {
+      ...{ walks, walkLength, milliseconds, signal, seed, weights: system.weights },
+      observer: counts,
+    }).finally(progress.end)
+    const verdict: Verdict = {
+      ...recorded,
+      ...counts.taken(),
+      schedule: shrunk.schedule,
+      criticalTransition: criticalOf(shrunk, recorded),
+      message: shrunk.message,
+    }
+    const shorter = path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace')
+    await record(session, shorter, shrunk.schedule, { options: { shrunk: path }, verdict })
+    return { verdict, trace: shorter, state: cluster.state() }
+  })
+}
+
+/** Counts what is executed, and tells it. */
+class Counts implements Observer<unknown> {
+  readonly #begun = performance.now()
+  readonly #tell: (progress: Progress) => void
+  #executions = 0
+  #steps = 0
+
+  constructor(tell: (progress: Progress) => void) {
+    this.#tell = tell
+  }
+
+  onReset(): void {
+    this.#executions += 1
+    this.#tell({ phase: 'shrinking', ...this.taken() })
+  }
+
+  onStep(): void {
+    this.#steps += 1
+  }
+
+  /** As a verdict has it: a search for shorter schedules tells no states apart and covers no depth. */
+  taken() {
+    const seconds = (performance.now() - this.#begun) / 1000
+    const stepsPerSecond = Math.round(this.#steps / seconds)
+    return {
+      ...{ executions: this.#executions, steps: this.#steps, states: 0, depth: 0 },
+      ...{ seconds: Number(seconds.toFixed(3)), stepsPerSecond },
+    }
+  }
+}
+
+/** A dead schedule of which no step can be dropped, the last one neither, dies of its last step. */
+const criticalOf = ({ schedule, minimal }: Shrunk, { criticalTransition }: Verdict) => {
+  if (!criticalTransition || !minimal) return null
+  return { ...criticalTransition, step: schedule.length, label: schedule.at(-1) ?? '(initial state)' }
+}

@@ -1,0 +1,60 @@
+import type { Choice, Finding } from '../checker/system.ts'
+import type { PropertyValue, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
+import type { Cluster } from '../harness/cluster.ts'
+import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
+
+/** Turns what a cluster did, and what came of it, into the steps of a trace. */
+export class StepReader {
+  readonly #cluster: Cluster
+  readonly #properties: ResolvedSystem['properties']
+  readonly #states = new Map<string, string>()
+  readonly #values = new Map<string, boolean>()
+  #index = 0
+
+  constructor(cluster: Cluster, properties: ResolvedSystem['properties']) {
+    this.#cluster = cluster
+    this.#properties = properties
+  }
+
+  /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
+  read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
+    const { messages, outputs, durationUs } = this.#cluster.details
+    return {
+      index: this.#index++,
+      choice,
+      durationUs,
+      messages: messages.map(({ from, to, ordinal, label, bytes }) => ({
+        from,
+        to,
+        ordinal,
+        label,
+        bytes,
+        length: bytes.length,
+      })),
+      timers: this.#cluster.timers,
+      states: this.#changedStates(state),
+      outputs,
+      findings,
+      properties: this.#changedValues(state),
+      fingerprint: this.#cluster.fingerprint(),
+    }
+  }
+
+  #changedStates(state: GlobalState): RecordedState[] {
+    return state.nodes.flatMap(({ name, state: seen }) => {
+      const text = JSON.stringify(seen) ?? ''
+      if (this.#states.get(name) === text) return []
+      this.#states.set(name, text)
+      return [{ node: name, state: seen }]
+    })
+  }
+
+  #changedValues(state: GlobalState): PropertyValue[] {
+    return Object.entries(this.#properties).flatMap(([name, { holds: predicate }]) => {
+      const holds = predicate(state)
+      if (this.#values.get(name) === holds) return []
+      this.#values.set(name, holds)
+      return [{ name, holds }]
+    })
+  }
+}
