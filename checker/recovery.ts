@@ -2,7 +2,7 @@ import type { Executor } from './executor.ts'
 import type { Random } from './random.ts'
 import { follow } from './schedule.ts'
 import { walk } from './walk.ts'
-import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+import { fresh, type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
 
 export interface RecoveryOptions {
   /** The liveness property. */
@@ -26,8 +26,8 @@ export interface Recovery {
 /**
  * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3); it is enough that one walk
  * does. The walks take no faults: a fault that might still happen must not be what keeps a system from living. The
- * first goes the straight way, which recovers soonest in most systems, the others are weighted, each second one with
- * weights of its own.
+ * first goes the straight way, which recovers soonest in most systems, the second the same but for the messages in flight,
+ * the others are weighted, each second one with weights of its own.
  *
  * A state from which a walk recovers with probability p is taken for dead with probability (1-p)^walks.
  */
@@ -52,5 +52,6 @@ export const recover = async <State>(
 
 const recovering = (i: number, random: Random, weights: Weights): Policy => {
   if (i === 0) return straight(random, weights)
+  if (i === 1) return fresh(random, weights)
   return weighted(random, withoutFaults(i % 2 === 0 ? swarm(random, weights) : weights))
 }

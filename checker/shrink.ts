@@ -1,6 +1,7 @@
 import type { Limits } from './budget.ts'
 import { UsageError } from './errors.ts'
 import { Executor, type Observer, type Properties, type Violation } from './executor.ts'
+import { withoutNumbers } from './labels.ts'
 import { type Minimum, minimise } from './minimise.ts'
 import { Random } from './random.ts'
 import { type RecoveryOptions, recover } from './recovery.ts'
@@ -118,14 +119,21 @@ export const shrinkViolation = async <State>(
   return { schedule: found, message: violation.message, minimal: false }
 }
 
-/** Shrinks a schedule that ends in a dead state, to one from which none of the walks of `recovery` lives either. */
+/**
+ * Shrinks a schedule that ends with its critical transition, to one from which none of the walks of `recovery` lives
+ * either. It ends with the same step: before that step all may seem as dead to a few walks, and is not.
+ */
 export const shrinkDeath = <State>(
   executor: Executor<State>,
   found: readonly Choice[],
   recovery: RecoveryOptions,
   limits: Limits,
 ): Promise<Minimum> => {
-  const stillDead = async () => !executor.broken && !(await recover(executor, executor.labels(), recovery)).live
+  const last = withoutNumbers(found.at(-1)?.label ?? '')
+  const stillDead = async () => {
+    const isAlike = withoutNumbers(executor.schedule.at(-1)?.label ?? '') === last
+    return isAlike && !executor.broken && !(await recover(executor, executor.labels(), recovery)).live
+  }
   return minimise(executor, found, stillDead, limits)
 }
 

@@ -76,6 +76,21 @@ export const straight = (random: Random, weights: Weights): Policy => {
 }
 
 /**
+ * The straight way, with all that is in flight at its begin delayed until nothing else can happen: what old messages
+ * would break, the system may long have got over when they arrive.
+ */
+export const fresh = (random: Random, weights: Weights): Policy => {
+  const go = straight(random, weights)
+  let old: ReadonlySet<string> | undefined
+  return enabled => {
+    old ??= new Set(enabled.filter(({ kind }) => kind === 'deliver').map(({ label }) => label))
+    const isOld = (label: string) => old!.has(label)
+    const others = enabled.filter(({ label, joins = [label] }) => !joins.some(isOld))
+    return go(others) ?? go(enabled)
+  }
+}
+
+/**
  * Draws other weights for each walk, up to eight times heavier or lighter for each kind. Bugs that need many timers, or
  * late messages, or an early overlap, hide from the average walk and not from all of these.
  * Source: Groce, Zhang, Eide, Chen, Regehr, "Swarm Testing", ISSTA 2012.

@@ -95,11 +95,11 @@ describe('a schedule', () => {
 
   it('is replayed with what became of it', async () => {
     const election = [
-      'n1→n2 #1 open term=0',
-      'n2→n1 #2 accept term=0',
       'n1 timer',
+      'n1→n2 #1 open :7000',
+      'n2→n1 #1 accept :7000',
       'n1→n2 #2 vote term=1',
-      'n2→n1 #3 voted term=1',
+      'n2→n1 #2 voted term=1 granted',
       'n1 timer',
     ]
     const { steps, violation, lastLive, diverged } = await replay(raft(), { electionSafety, someLeader }, election)

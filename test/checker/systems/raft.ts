@@ -2,21 +2,23 @@ import { always, eventually } from '../../../checker/property.ts'
 import { Model, type ModelOptions, type Transition } from './model.ts'
 
 /**
- * Leader election in the shape of the npm package `liferaft`: the handler of a vote request awaits its log between the
- * check and the vote, so two requests that enter in one step are both granted. Connections are opened at the start,
- * one in each direction of each pair; an open, its acceptance and each request and answer are messages.
+ * Leader election as `examples/liferaft` does it, choice for choice: the handler of a vote request awaits its log between
+ * the check and the vote, so two requests that enter in one step are both granted. A node opens one connection to each
+ * peer for its first request to it, and answers come back on that.
  */
 export interface Raft {
   readonly nodes: RaftNode[]
-  /** Each connection's two directions, first in first out. `from` opened it. */
+  /** Each connection's two directions, first in first out. `from` opens it. */
   readonly connections: Connection[]
+  /** Messages sent so far, by `from * size + to`. */
   readonly sent: number[]
-  readonly overlaps: number
+  overlaps: number
 }
 
 interface RaftNode {
   role: 'follower' | 'candidate' | 'leader'
   term: number
+  leader: number | null
   vote: number | null
   granted: number
 }
@@ -24,7 +26,7 @@ interface RaftNode {
 interface Connection {
   readonly from: number
   readonly to: number
-  open: boolean
+  state: 'closed' | 'opening' | 'open'
   forward: Message[]
   backward: Message[]
   /** Written before the connection is open. */
@@ -32,11 +34,13 @@ interface Connection {
 }
 
 interface Message {
+  readonly type: 'open' | 'accept' | 'vote' | 'voted' | 'append' | 'error'
   readonly ordinal: number
-  readonly type: 'open' | 'accept' | 'vote' | 'voted' | 'append' | 'appended'
   readonly term: number
   readonly granted?: boolean
-  readonly leader?: boolean
+  /** Of the sender, when it sent this. */
+  readonly isLeader?: boolean
+  readonly leader?: number | null
 }
 
 export interface RaftOptions extends ModelOptions {
@@ -53,77 +57,92 @@ export const raft = ({ size = 3, overlaps = 1, atomic = false, ...options }: Raf
   const ids = Array.from({ length: size }, (_, i) => i)
   const pairs = ids.flatMap(from => ids.filter(to => to !== from).map(to => [from, to] as const))
   const initial: Raft = {
-    nodes: ids.map(() => ({ role: 'follower', term: 0, vote: null, granted: 0 })),
-    connections: pairs.map(([from, to]) => ({
-      from,
-      to,
-      open: false,
-      forward: [{ ordinal: 1, type: 'open', term: 0 }],
-      backward: [],
-      waiting: [],
-    })),
-    sent: ids.flatMap(from => ids.map(to => (from === to ? 0 : 1))),
+    nodes: ids.map(() => ({ role: 'follower', term: 0, leader: null, vote: null, granted: 0 })),
+    connections: pairs.map(([from, to]) => {
+      return { from, to, state: 'closed', forward: [], backward: [], waiting: [] }
+    }),
+    sent: Array(size * size).fill(0),
     overlaps,
   }
 
-  const message = (state: Raft, from: number, to: number, content: Omit<Message, 'ordinal'>): Message => ({
-    ordinal: ++state.sent[from * size + to]!,
-    ...content,
-  })
+  type Content = Pick<Message, 'type' | 'granted'>
+
+  // An ordinal is given when the network has the message, not when it is written.
+  const put = (state: Raft, from: number, to: number, queue: Message[], message: Message) => {
+    state.sent[from * size + to]! += 1
+    queue.push({ ...message, ordinal: state.sent[from * size + to]! })
+  }
+
+  const packet = (node: RaftNode, content: Content): Message => {
+    return { ...content, ordinal: 0, term: node.term, isLeader: node.role === 'leader', leader: node.leader }
+  }
 
   const request = (state: Raft, from: number, type: 'vote' | 'append') => {
-    for (const connection of state.connections.filter(each => each.from === from)) {
-      const { term, role } = state.nodes[from]!
-      const sent = message(state, from, connection.to, { type, term, leader: role === 'leader' })
-      ;(connection.open ? connection.forward : connection.waiting).push(sent)
+    const node = state.nodes[from]!
+    for (const connection of state.connections) {
+      const { to, forward } = connection
+      if (connection.from !== from || to === node.leader) continue
+      if (connection.state === 'open') {
+        put(state, from, to, forward, packet(node, { type }))
+        continue
+      }
+      connection.waiting.push(packet(node, { type }))
+      if (connection.state === 'closed') put(state, from, to, forward, packet(node, { type: 'open' }))
+      connection.state = 'opening'
     }
   }
 
-  const adopt = (node: RaftNode, term: number) => {
-    node.role = 'follower'
+  const changeTerm = (node: RaftNode, term: number) => {
     if (term !== node.term) Object.assign(node, { term, vote: null, granted: 0 })
   }
 
   const receive = (state: Raft, index: number, direction: 'forward' | 'backward'): (() => void) | undefined => {
     const connection = state.connections[index]!
     const received = connection[direction].shift()!
-    const self = direction === 'forward' ? connection.to : connection.from
-    const peer = direction === 'forward' ? connection.from : connection.to
+    const [self, peer] = direction === 'forward' ? [connection.to, connection.from] : [connection.from, connection.to]
     const node = state.nodes[self]!
-    const answer = (content: Omit<Message, 'ordinal'>) => {
-      connection.backward.push(message(state, self, peer, content))
+    const answer = (content: Content) => {
+      // An answer has no answer.
+      if (direction === 'forward') put(state, self, peer, connection.backward, packet(node, content))
     }
     if (received.type === 'open') {
-      answer({ type: 'accept', term: 0 })
+      answer({ type: 'accept' })
       return undefined
     }
     if (received.type === 'accept') {
-      connection.open = true
-      connection.forward.push(...connection.waiting.splice(0))
+      connection.state = 'open'
+      for (const waiting of connection.waiting.splice(0)) put(state, self, peer, connection.forward, waiting)
       return undefined
     }
-    if (received.term < node.term) return undefined
-    if (received.term > node.term) adopt(node, received.term)
-    if (received.leader) node.role = 'follower'
-    if (received.type === 'append') answer({ type: 'appended', term: node.term })
-    if (received.type === 'voted' && node.role === 'candidate' && received.granted) {
-      node.granted += 1
+    if (received.term < node.term) {
+      answer({ type: 'error' })
+      return undefined
+    }
+    if (received.term > node.term) {
+      Object.assign(node, { role: 'follower', leader: received.isLeader ? peer : (received.leader ?? node.leader) })
+      changeTerm(node, received.term)
+    }
+    if (received.isLeader) Object.assign(node, { role: 'follower', leader: peer })
+    if (received.type === 'voted' && node.role === 'candidate') {
+      if (received.granted) node.granted += 1
       if (node.granted * 2 > size) {
-        node.role = 'leader'
+        Object.assign(node, { role: 'leader', leader: self })
         request(state, self, 'append')
       }
     }
     if (received.type !== 'vote') return undefined
-    const refused = node.vote !== null && node.vote !== peer
-    const grant = () => {
-      if (!refused) node.vote = peer
-      answer({ type: 'voted', term: node.term, granted: !refused })
-    }
-    if (refused || atomic) {
-      grant()
+    if (node.vote !== null && node.vote !== peer) {
+      answer({ type: 'voted', granted: false })
       return undefined
     }
-    return grant
+    const grant = () => {
+      Object.assign(node, { vote: peer, leader: peer })
+      changeTerm(node, received.term)
+      answer({ type: 'voted', granted: true })
+    }
+    if (!atomic) return grant
+    grant()
+    return undefined
   }
 
   const timeout = (state: Raft, self: number) => {
@@ -132,14 +151,14 @@ export const raft = ({ size = 3, overlaps = 1, atomic = false, ...options }: Raf
       request(state, self, 'append')
       return
     }
-    Object.assign(node, { role: 'candidate', term: node.term + 1, vote: self, granted: 1 })
+    Object.assign(node, { role: 'candidate', term: node.term + 1, leader: null, vote: self, granted: 1 })
     request(state, self, 'vote')
   }
 
   const enter =
     (state: Raft, inputs: readonly Input[], spent: number): (() => Raft) =>
     () => {
-      const next = structuredClone(state) as Raft & { overlaps: number }
+      const next = structuredClone(state)
       next.overlaps -= spent
       const rest = inputs.map(input => input(next))
       for (const finish of rest) finish?.()
@@ -156,7 +175,7 @@ export const raft = ({ size = 3, overlaps = 1, atomic = false, ...options }: Raf
         inputs.push({
           node: to,
           kind: 'deliver',
-          label: `n${from + 1}→n${to + 1} #${head.ordinal} ${head.type} term=${head.term}`,
+          label: `n${from + 1}→n${to + 1} #${head.ordinal} ${meaning(head)}`,
           input: next => receive(next, index, direction),
         })
       }
@@ -188,7 +207,7 @@ export const raft = ({ size = 3, overlaps = 1, atomic = false, ...options }: Raf
           choices.push({
             kind: 'overlap',
             node: `n${first.node + 1}`,
-            label: `n${first.node + 1} ⟨${first.label} | ${second.label}⟩`,
+            label: `overlap ${first.label} & ${second.label}`,
             joins: [first.label, second.label],
             next: enter(state, [first.input, second.input], 1),
           })
@@ -198,6 +217,12 @@ export const raft = ({ size = 3, overlaps = 1, atomic = false, ...options }: Raf
     },
     options,
   )
+}
+
+const meaning = ({ type, term, granted }: Message): string => {
+  if (type === 'open' || type === 'accept') return `${type} :7000`
+  const outcome = granted === undefined ? '' : granted ? ' granted' : ' denied'
+  return `${type} term=${term}${outcome}`
 }
 
 export const electionSafety = always<Raft>(({ nodes }) => {
