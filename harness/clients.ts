@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import type { Finding } from '../checker/system.ts'
 import type { VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
 import type { Cell } from './cell.ts'
-import type { ClientCall, NodeHandle, ResolvedSystem } from './config.ts'
+import { type ClientCall, ConfigError, type NodeHandle, type ResolvedSystem } from './config.ts'
 import { runInside } from './exec.ts'
 import type { Node } from './node.ts'
 
@@ -102,8 +102,13 @@ export class Clients {
       },
     )
     all.catch(() => {})
-    await this.#settleTurns(settle, () => isDone)
+    const findings = await this.#settleTurns(settle, () => isDone)
     if (isDone) await all
+    if (isDone || findings.length > 0) return
+    const names = pending.map(({ node }) => node.name).join(', ')
+    throw new ConfigError([
+      `state: expected the observer of ${names} to end, found it waiting after ${patienceMs / 1000} s`,
+    ])
   }
 
   stateOf(node: Node): unknown {
@@ -115,10 +120,17 @@ export class Clients {
   }
 
   #look(node: Node): unknown {
-    const seen = this.#system.observe!(this.#handles[node.name]!)
-    if (seen instanceof Promise) return seen
-    this.#states.set(node.name, seen)
-    return undefined
+    const failed = (error: unknown): never => {
+      throw new ConfigError([`state: the observer of ${node.name} threw ${error}`], { cause: error })
+    }
+    try {
+      const seen = this.#system.observe!(this.#handles[node.name]!)
+      if (seen instanceof Promise) return seen.catch(failed)
+      this.#states.set(node.name, seen)
+      return undefined
+    } catch (error) {
+      return failed(error)
+    }
   }
 
   /** Turns of the event loop and of the nodes, until both are quiet and it is enough. */

@@ -1,0 +1,25 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa, type Options } from 'execa'
+
+const fixtures = join(import.meta.dirname, 'fixtures')
+const command = join(import.meta.dirname, '../../bin/lastnail.js')
+
+/** A copy of the fixtures, to be changed and written to; the caller removes it. */
+export const copyOfFixtures = (files: Readonly<Record<string, string>> = {}) => {
+  const directory = mkdtempSync(join(tmpdir(), 'lastnail-cli-'))
+  cpSync(fixtures, directory, { recursive: true })
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content)
+  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
+}
+
+/** Starts the built command as its users do: in a process of its own. */
+export const start = (directory: string, args: readonly string[], options: Options = {}) =>
+  execa(process.execPath, [command, ...args], { ...options, cwd: directory, reject: false })
+
+/** Runs the command to its end. */
+export const lastnail = async (directory: string, ...args: readonly string[]) => {
+  const { exitCode, stdout, stderr } = await start(directory, args)
+  return { code: exitCode, stdout: String(stdout), stderr: String(stderr) }
+}

@@ -1,0 +1,137 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readTrace } from '../../checker/trace/read.ts'
+import { copyOfFixtures, lastnail } from './lastnail.ts'
+
+let directory: string
+beforeAll(() => {
+  const copy = copyOfFixtures()
+  directory = copy.directory
+  afterAll(copy.remove)
+})
+
+const run = (...args: readonly string[]) => lastnail(directory, ...args)
+
+const lastLine = (stdout: string) => JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
+
+const written = [
+  expect.stringMatching(/^([ab])→store #1 4 bytes :7000 "read"$/),
+  expect.stringMatching(/^store→([ab]) #1 7 bytes :7000 "value 0"$/),
+  expect.stringMatching(/^([ab])→store #2 7 bytes :7000 "write 1"$/),
+]
+
+/** Records a violation: a number that is written, three steps at the least. */
+const check = async (...options: readonly string[]) => {
+  const args = ['check', 'adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5']
+  const { code, stdout } = await run(...args, '--json', ...options)
+  expect(code).toBe(1)
+  return lastLine(stdout)
+}
+
+test('check prints one object of the fields that are documented', async () => {
+  const found = await check()
+  expect(Object.keys(found)).toEqual([
+    ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
+    ...['trace', 'schedule', 'criticalTransition', 'repeated'],
+  ])
+  expect(found).toMatchObject({
+    ...{ verdict: 'violated', property: 'neverWritten', kind: 'safety', seed: 1, depth: 0 },
+    ...{ criticalTransition: null, repeated: true, schedule: written },
+    trace: join(directory, '.lastnail/adders-neverWritten.trace'),
+  })
+})
+
+test('what holds within the budget exits with 0, for a person in words', async () => {
+  const { code, stdout } = await run('check', 'adders.config.ts', '--property', 'atMostTwo', '--executions', '2')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^held\nno violation in 2 executions with \d+ steps/)
+})
+
+test('a trace is executed again: to the same violation, or up to a step', async () => {
+  const { trace } = await check()
+  const { code, stdout } = await run('replay', trace)
+  expect(code).toBe(1)
+  expect(stdout.split('\n').slice(3)).toEqual([
+    'store: {"value":1}',
+    'a: {"done":false}',
+    'b: {"done":false}',
+    'violated: safety neverWritten',
+    expect.stringMatching(/^neverWritten does not hold after step 3 \([ab]→store #2 7 bytes :7000 "write 1"\)$/),
+  ])
+  const part = await run('replay', trace, '--to', '2', '--json')
+  expect(part.code).toBe(0)
+  expect(lastLine(part.stdout)).toMatchObject({
+    verdict: 'held',
+    property: null,
+    steps: 2,
+    schedule: written.slice(0, 2),
+  })
+  expect(await run('replay', trace, '--to', '4')).toMatchObject({
+    ...{ code: 64, stdout: '' },
+    stderr: `lastnail: ${trace} has 3 steps, so it has no step 4`,
+  })
+})
+
+test('shrink writes a shorter trace of the same violation', async () => {
+  const { trace } = await check()
+  const longer = join(directory, 'longer.trace')
+  const { code, stdout } = await run(
+    ...['check', 'adders.config.ts', '--property', 'neverWritten', '--json', '--executions', '1', '--from', trace],
+  )
+  expect(code).toBe(1)
+  writeFileSync(longer, readFileSync(lastLine(stdout).trace))
+  const shrunk = await run('shrink', longer, '--json')
+  expect(shrunk.code).toBe(1)
+  expect(lastLine(shrunk.stdout)).toMatchObject({
+    ...{ verdict: 'violated', property: 'neverWritten', repeated: true, schedule: written },
+    trace: join(directory, 'longer.shrunk.trace'),
+  })
+  expect((await run('replay', join(directory, 'longer.shrunk.trace'))).code).toBe(1)
+})
+
+test('a service that was changed diverges, and the step is named', async () => {
+  const { trace } = await check()
+  const path = join(directory, 'adder.js')
+  const adder = readFileSync(path, 'utf8')
+  try {
+    writeFileSync(path, adder.replace("ask('read')", "ask('peek')"))
+    const other = await run('replay', trace)
+    expect(other).toMatchObject({ code: 3, stdout: '' })
+    expect(other.stderr).toBe(
+      'lastnail: diverged at the start: expected, as recorded, the message "a→store #1 4 bytes :7000 "read"", ' +
+        'the message "b→store #1 4 bytes :7000 "read"", but found the message "a→store #1 4 bytes :7000 "peek"", ' +
+        'the message "b→store #1 4 bytes :7000 "peek""',
+    )
+    writeFileSync(path, adder.replace('Number(number) + 1', 'Number(number) + 2'))
+    const later = await run('replay', trace)
+    expect(later).toMatchObject({ code: 3, stdout: '' })
+    expect(later.stderr).toMatch(
+      /^lastnail: diverged at step 2 \(store→([ab]) #1 .*\): expected, as recorded, the message "\1→store #2 7 bytes :7000 "write 1"", but found the message "\1→store #2 7 bytes :7000 "write 2""$/,
+    )
+    expect(await run('shrink', trace)).toMatchObject({
+      ...{ code: 3, stdout: '' },
+      stderr: expect.stringMatching(/^lastnail: diverged at step 3: expected "[ab]→store #2 7 bytes :7000 "write 1""/),
+    })
+  } finally {
+    writeFileSync(path, adder)
+  }
+})
+
+test('a torn trace, a foreign file, none at all, and one that violates nothing', async () => {
+  const { trace } = await check()
+  const bytes = readFileSync(trace)
+  truncateSync(trace, bytes.length - 10)
+  expect(readTrace(trace, { torn: 'accept' }).steps).toHaveLength(4)
+  const torn = `lastnail: the trace ${trace} is torn at byte`
+  for (const command of ['replay', 'shrink']) {
+    const { code, stdout, stderr } = await run(command, trace)
+    expect({ code, stdout, stderr: stderr.slice(0, torn.length) }).toEqual({ code: 64, stdout: '', stderr: torn })
+    expect(stderr.split('\n')).toHaveLength(1)
+    expect((await run(command, 'adder.js')).stderr).toMatch(/^lastnail: adder.js is not a trace: expected .*$/)
+    expect(await run(command, 'absent.trace')).toEqual({
+      ...{ code: 64, stdout: '' },
+      stderr: 'lastnail: cannot read the trace absent.trace: no such file',
+    })
+  }
+})
