@@ -1,7 +1,9 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
+import { TraceWriter } from '../../checker/trace/write.ts'
+import { labelsOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string
@@ -21,16 +23,16 @@ const written = [
   expect.stringMatching(/^([ab])→store #2 7 bytes :7000 "write 1"$/),
 ]
 
-/** Records a violation: a number that is written, three steps at the least. */
-const check = async (...options: readonly string[]) => {
-  const args = ['check', 'adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5']
-  const { code, stdout } = await run(...args, '--json', ...options)
+/** A number is written after three steps at the least; recorded once, and read by all tests. */
+let found: { readonly trace: string; readonly schedule: readonly string[] }
+beforeAll(async () => {
+  const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
+  const { code, stdout } = await run('check', ...args)
   expect(code).toBe(1)
-  return lastLine(stdout)
-}
+  found = lastLine(stdout)
+})
 
-test('check prints one object of the fields that are documented', async () => {
-  const found = await check()
+test('check prints one object of the fields that are documented', () => {
   expect(Object.keys(found)).toEqual([
     ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
     ...['trace', 'schedule', 'criticalTransition', 'repeated'],
@@ -49,7 +51,7 @@ test('what holds within the budget exits with 0, for a person in words', async (
 })
 
 test('a trace is executed again: to the same violation, or up to a step', async () => {
-  const { trace } = await check()
+  const { trace } = found
   const { code, stdout } = await run('replay', trace)
   expect(code).toBe(1)
   expect(stdout.split('\n').slice(3)).toEqual([
@@ -73,25 +75,34 @@ test('a trace is executed again: to the same violation, or up to a step', async 
   })
 })
 
-test('shrink writes a shorter trace of the same violation', async () => {
-  const { trace } = await check()
+test('shrink writes the trace of a shorter schedule beside the longer one', async () => {
+  const [read, ...others] = found.schedule
+  const readOfOther = read!.replace(/^[ab]/, name => (name === 'a' ? 'b' : 'a'))
   const longer = join(directory, 'longer.trace')
-  const { code, stdout } = await run(
-    ...['check', 'adders.config.ts', '--property', 'neverWritten', '--json', '--executions', '1', '--from', trace],
-  )
+  writeTrace(longer, [readOfOther, read!, ...others])
+  const { code, stdout } = await run('shrink', longer, '--json')
   expect(code).toBe(1)
-  writeFileSync(longer, readFileSync(lastLine(stdout).trace))
-  const shrunk = await run('shrink', longer, '--json')
-  expect(shrunk.code).toBe(1)
-  expect(lastLine(shrunk.stdout)).toMatchObject({
-    ...{ verdict: 'violated', property: 'neverWritten', repeated: true, schedule: written },
-    trace: join(directory, 'longer.shrunk.trace'),
+  const shorter = join(directory, 'longer.shrunk.trace')
+  expect(lastLine(stdout)).toMatchObject({
+    ...{ verdict: 'violated', property: 'neverWritten', repeated: true },
+    ...{ schedule: found.schedule, trace: shorter },
   })
-  expect((await run('replay', join(directory, 'longer.shrunk.trace'))).code).toBe(1)
+  expect(labelsOf(readTrace(shorter))).toEqual(found.schedule)
 })
 
+/** A trace of another schedule that violates as the one that was found. */
+const writeTrace = (path: string, schedule: readonly string[]) => {
+  const { header, steps, end } = readTrace(found.trace)
+  const writer = new TraceWriter(path, header)
+  writer.step(steps[0]!)
+  for (const [i, label] of schedule.entries())
+    writer.step({ ...steps[1]!, index: i + 1, choice: { ...steps[1]!.choice!, label } })
+  writer.end(end!)
+  writer.close()
+}
+
 test('a service that was changed diverges, and the step is named', async () => {
-  const { trace } = await check()
+  const { trace } = found
   const path = join(directory, 'adder.js')
   const adder = readFileSync(path, 'utf8')
   try {
@@ -118,10 +129,9 @@ test('a service that was changed diverges, and the step is named', async () => {
   }
 })
 
-test('a torn trace, a foreign file, none at all, and one that violates nothing', async () => {
-  const { trace } = await check()
-  const bytes = readFileSync(trace)
-  truncateSync(trace, bytes.length - 10)
+test('a torn trace, a foreign file, none at all', async () => {
+  const trace = join(directory, 'torn.trace')
+  writeFileSync(trace, readFileSync(found.trace).subarray(0, -10))
   expect(readTrace(trace, { torn: 'accept' }).steps).toHaveLength(4)
   const torn = `lastnail: the trace ${trace} is torn at byte`
   for (const command of ['replay', 'shrink']) {
