@@ -5,6 +5,7 @@ import type { Search } from './options.ts'
 import { racing } from './race.ts'
 import type { Random } from './random.ts'
 import { follow } from './schedule.ts'
+import { Surprises } from './surprise.ts'
 import { walk } from './walk.ts'
 import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
 
@@ -51,6 +52,7 @@ export class Exploration<State> {
   starved: string | undefined
   readonly #executor: Executor<State>
   readonly #options: ExplorationOptions
+  readonly #surprises = new Surprises()
   #turn = 0
 
   constructor(executor: Executor<State>, options: ExplorationOptions) {
@@ -111,7 +113,7 @@ export class Exploration<State> {
     this.walks += 1
     const { weights } = this.#options
     const length = random.pick(surpriseLengths)
-    const policy = plan === 'race' ? racing(random, weights, length) : weighted(random, swarm(random, weights))
+    const policy = plan === 'race' ? racing(random, weights, this.#surprises) : weighted(random, swarm(random, weights))
     await walk(this.#executor, policy, length, () => this.#isOver())
   }
 

@@ -1,99 +1,82 @@
-import { subject } from './labels.ts'
+import { Origins } from './origins.ts'
 import type { Random } from './random.ts'
-import { type Choice, type ChoiceKind, faultKinds } from './system.ts'
+import { Hunt, type Surprises } from './surprise.ts'
+import type { Choice } from './system.ts'
 import { type Policy, type Weights, weighted } from './weights.ts'
 
 /**
  * A walk that looks for races: activities of several nodes at once, and their inputs meeting in one node.
  *
- * Messages are delivered in any order; timers and client calls start activities when nothing is in flight, and with a
- * small chance, drawn for each walk, while something is. What has a budget (overlaps, faults) is taken at points drawn
- * uniformly over the walk, because by weight alone a small budget is always spent in the first steps. Both are from
- * probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
+ * Activities begin in bursts: some timers and calls, then messages are delivered until none is in flight, in an order
+ * that is drawn anew with each step, or by priorities that messages have from the begin, so that some are very late
+ * (as in probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In half of the
+ * walks some timers and calls also come in between. After a few bursts the walk is over.
  *
- * An overlap joins messages of different origin: two answers to one broadcast are many and meet nothing new. In half of
- * the walks the two are also about the same, for peers that do the same thing at once are the likeliest to collide.
+ * What has a budget (overlaps, faults) is taken seldom, and where activities meet: see `Hunt`.
  */
-export const racing = (random: Random, weights: Weights, length: number): Policy => {
-  const origins = new Origins()
-  const early = 0.02 * 15 ** random.next()
-  const alike = random.below(2) === 0
+export const racing = (random: Random, weights: Weights, surprises: Surprises): Policy => {
   const start = weighted(random, { ...weights, deliver: 0, overlap: 0, fault: 0 })
-  const seen = new Set<ChoiceKind>()
-  let points = drawPoints(random, length)
-  let step = 0
-
-  const collides = (choice: Choice): boolean => {
-    const [first, second] = choice.joins ?? []
-    if (first === undefined || second === undefined) return true
-    return origins.differ(first, second) && (!alike || subject(first) === subject(second))
-  }
-
-  const takePoint = (enabled: readonly Choice[]): Choice | undefined => {
-    for (const point of points) {
-      if (point.step > step) continue
-      point.kind ??= seen.size > 0 ? random.pick([...seen]) : undefined
-      const candidates = enabled.filter(each => each.kind === point.kind && collides(each))
-      if (candidates.length === 0) continue
-      points = points.filter(each => each !== point)
-      return random.pick(candidates)
-    }
-    return undefined
-  }
+  const deliver = random.below(2) === 0 ? inAnyOrder(random) : byPriority(random)
+  const origins = new Origins()
+  const hunt = new Hunt(random, surprises, origins)
+  const early = random.below(2) === 0 ? 0 : 0.02 * 15 ** random.next()
+  let bursts = random.few()
+  let burst = new Burst(random)
 
   const takeOrdinary = (enabled: readonly Choice[]): Choice | undefined => {
-    const deliveries = enabled.filter(choice => choice.kind === 'deliver')
-    const starting = deliveries.length === 0 || random.next() < early ? start(enabled) : undefined
-    return starting ?? (deliveries.length > 0 ? random.pick(deliveries) : undefined)
+    const all = enabled.filter(choice => choice.kind === 'deliver')
+    const held = all.filter(choice => hunt.holds(choice))
+    const free = all.filter(choice => !hunt.holds(choice))
+    const deliveries = free.length > 0 || random.below(2) === 0 ? free : held
+    if (burst.isOver && deliveries.length === 0) {
+      bursts -= 1
+      if (bursts === 0) return undefined
+      burst = new Burst(random)
+      hunt.next()
+    }
+    if (burst.isOver && random.next() >= early) return deliver(deliveries)
+    return burst.start(enabled, start) ?? deliver(deliveries)
   }
 
   return enabled => {
-    for (const { kind } of enabled) if (kind === 'overlap' || faultKinds.includes(kind)) seen.add(kind)
     origins.arrive(enabled)
-    const choice = takePoint(enabled) ?? takeOrdinary(enabled)
+    const choice = hunt.take(enabled) ?? takeOrdinary(enabled)
     if (choice) origins.leave(choice)
-    step += 1
     return choice
   }
 }
 
-/** A step from which on a choice of a kind with a budget is taken, as soon as one is enabled. */
-interface Point {
-  readonly step: number
-  kind?: ChoiceKind | undefined
-}
+/** Some activities that begin at once, at different nodes as far as there are. */
+class Burst {
+  #left: number
+  readonly #nodes = new Set<string>()
 
-// Few surprises are likelier than many: one half of the walks has one, a quarter two, and so on.
-const drawPoints = (random: Random, length: number): Point[] => {
-  const points: Point[] = []
-  do points.push({ step: random.below(length) })
-  while (points.length < 8 && random.below(2) === 0)
-  return points
-}
-
-/**
- * By message in flight, the activity that it belongs to: that of the message whose delivery made it appear, or a new
- * one, where a timer, a call or anything else did.
- */
-class Origins {
-  readonly #origins = new Map<string, number>()
-  #current = 0
-  #count = 0
-
-  differ(first: string, second: string): boolean {
-    const origin = this.#origins.get(first)
-    const other = this.#origins.get(second)
-    return origin !== undefined && other !== undefined && origin !== other
+  constructor(random: Random) {
+    this.#left = 1 + random.few()
   }
 
-  arrive(enabled: readonly Choice[]): void {
-    for (const { kind, label } of enabled)
-      if (kind === 'deliver' && !this.#origins.has(label)) this.#origins.set(label, this.#current)
+  get isOver(): boolean {
+    return this.#left === 0
   }
 
-  leave({ label }: Choice): void {
-    this.#count += 1
-    this.#current = this.#origins.get(label) ?? this.#count
-    this.#origins.delete(label)
+  start(enabled: readonly Choice[], policy: Policy): Choice | undefined {
+    this.#left = Math.max(0, this.#left - 1)
+    const choice = policy(enabled.filter(({ node }) => !this.#nodes.has(node))) ?? policy(enabled)
+    if (choice) this.#nodes.add(choice.node)
+    return choice
+  }
+}
+
+const inAnyOrder =
+  (random: Random): Policy =>
+  deliveries =>
+    deliveries.length > 0 ? random.pick(deliveries) : undefined
+
+const byPriority = (random: Random): Policy => {
+  const priorities = new Map<string, number>()
+  return deliveries => {
+    for (const { label } of deliveries) if (!priorities.has(label)) priorities.set(label, random.next())
+    const priority = ({ label }: Choice) => priorities.get(label)!
+    return deliveries.toSorted((one, other) => priority(one) - priority(other))[0]
   }
 }

@@ -32,6 +32,23 @@ export class Random {
     return list[this.below(list.length)]!
   }
 
+  /** 1 in half of the cases, 2 in a quarter, and so on; at most 8. */
+  few(): number {
+    let count = 1
+    while (count < 8 && this.below(2) === 0) count += 1
+    return count
+  }
+
+  /** The elements in a uniform order (Fisher-Yates). */
+  shuffle<T>(list: readonly T[]): T[] {
+    const shuffled = [...list]
+    for (let i = shuffled.length - 1; i > 0; i--) {
+      const j = this.below(i + 1)
+      ;[shuffled[i], shuffled[j]] = [shuffled[j]!, shuffled[i]!]
+    }
+    return shuffled
+  }
+
   /** An element with a chance proportional to its weight; `undefined` where no weight is above zero. */
   weighted<T>(list: readonly T[], weight: (element: T) => number): T | undefined {
     const weights = list.map(element => Math.max(0, weight(element)))
