@@ -78,6 +78,8 @@ export class Clients {
 
   /** Lets the clients go on until neither they nor the nodes have anything left to do. */
   async attend(settle: () => Finding[], step: number): Promise<Finding[]> {
+    // Once in each step the event loop turns, whoever waits for it: signals to the tool are handled there.
+    await nextTurn()
     if (this.calls.every(call => call.completedAt !== undefined)) return []
     const findings = await this.#settleTurns(settle, () => true)
     for (const complete of this.#settled.splice(0)) complete(step)

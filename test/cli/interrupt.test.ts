@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+
+const forever = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--for', '10m', '--json']
+const once = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--executions', '1']
+
+/** A check that goes on, with its three nodes up. */
+const begin = async () => {
+  const { directory, remove } = copyOfFixtures()
+  onTestFinished(remove)
+  const tool = start(directory, forever)
+  onTestFinished(() => void tool.kill('SIGKILL'))
+  const nodes = await until(
+    () => processesIn(directory).filter(pid => pid !== tool.pid),
+    pids => pids.length === 3,
+  )
+  return { directory, tool, namespaces: nodes.flatMap(pid => link(`/proc/${pid}/ns/net`)) }
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s: a verdict, and nothing is left behind', async signal => {
+  const { directory, tool, namespaces } = await begin()
+  process.kill(tool.pid!, signal)
+  const { exitCode, stdout, stderr } = await tool
+  expect(exitCode).toBe(2)
+  expect(JSON.parse(String(stdout))).toMatchObject({ verdict: 'undetermined', property: null, trace: null })
+  expect(stderr).toMatch(/^interrupted; no violation in \d+ executions|^the budget was spent before one execution/)
+  expect(processesIn(directory)).toEqual([])
+  expect(holdersOf(namespaces)).toEqual([])
+  expect(runDirectoriesOf(tool.pid!)).toEqual([])
+})
+
+test('kill -9: its processes end with it, and the next start removes its files', async () => {
+  const { directory, tool, namespaces } = await begin()
+  tool.kill('SIGKILL')
+  await tool
+  await until(
+    () => [...processesIn(directory), ...holdersOf(namespaces)],
+    left => left.length === 0,
+  )
+  expect((await lastnail(directory, ...once)).code).toBe(0)
+  expect(runDirectoriesOf(tool.pid!)).toEqual([])
+})
+
+const until = async <Seen>(look: () => Seen, isEnough: (seen: Seen) => boolean): Promise<Seen> => {
+  for (;;) {
+    const seen = look()
+    if (isEnough(seen)) return seen
+    await sleep(20)
+  }
+}
+
+/** Where a link leads, if there is (still) something at its end. */
+const link = (path: string): string[] => {
+  try {
+    return [readlinkSync(path)]
+  } catch {
+    return []
+  }
+}
+
+const processes = (): number[] => readdirSync('/proc').map(Number).filter(Boolean)
+
+const processesIn = (directory: string): number[] =>
+  processes().filter(pid => link(`/proc/${pid}/cwd`).includes(directory))
+
+/** Processes that are in one of these namespaces, or hold one open. */
+const holdersOf = (namespaces: readonly string[]): number[] => {
+  const isOne = (path: string) => link(path).some(target => namespaces.includes(target))
+  return processes().filter(pid => isOne(`/proc/${pid}/ns/net`) || descriptorsOf(pid).some(isOne))
+}
+
+const descriptorsOf = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map(fd => join(`/proc/${pid}/fd`, fd))
+  } catch {
+    return []
+  }
+}
+
+const runDirectoriesOf = (pid: number): string[] =>
+  ['/dev/shm/lastnail', '/tmp/lastnail']
+    .filter(existsSync)
+    .flatMap(root => readdirSync(root))
+    .filter(name => name.startsWith(`${pid}-`))
