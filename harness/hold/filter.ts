@@ -15,13 +15,14 @@ type Rule =
   | { readonly when: 'given'; readonly argument: number }
   /** a futex operation that waits, with a time-out */
   | { readonly when: 'futexWait' }
-  /** the call fails with this errno */
+  /** the call fails with this errno; with 0 it succeeds, and nothing is done */
   | { readonly when: 'refused'; readonly errno: number }
 
 const always: Rule = { when: 'always' }
 const given = (argument: number): Rule => ({ when: 'given', argument })
 const positive = (argument: number): Rule => ({ when: 'positive', argument })
 const refused = (errno: number): Rule => ({ when: 'refused', errno })
+const ignored = refused(0)
 
 const rules: Partial<Record<SyscallName, Rule>> = {
   futex: { when: 'futexWait' },
@@ -54,6 +55,11 @@ const rules: Partial<Record<SyscallName, Rule>> = {
   alarm: always,
   // Its kernel threads work on where no tracer sees them: libraries fall back to epoll.
   io_uring_setup: refused(constants.errno.ENOSYS),
+  // All processes of a cell share one CPU in equal turns.
+  sched_setaffinity: ignored,
+  sched_setattr: ignored,
+  sched_setparam: ignored,
+  sched_setscheduler: ignored,
   // A service must not move the machine's own clock.
   clock_settime: refused(constants.errno.EPERM),
   settimeofday: refused(constants.errno.EPERM),

@@ -41,6 +41,8 @@ export class HeldThread {
   interrupted = false
   /** Done at its next stop by our interruption. */
   errand: ((tid: number) => void) | undefined
+  /** Stopped by a signal of the program's own, until SIGCONT. */
+  isStopped = false
   /** In a real sleep of a few milliseconds: it is not idle. */
   napping = false
 
@@ -52,12 +54,13 @@ export class HeldThread {
   }
 
   /** Content of one of its small files in /proc, which stays open; empty when the thread is gone. */
-  look(name: 'stat' | 'schedstat'): string {
+  look(name: 'stat' | 'schedstat' | 'wchan'): string {
     try {
       const file = this.#files.get(name) ?? this.#open(name)
       return text.toString('latin1', 0, readSync(file, text, 0, text.length, 0))
-    } catch {
-      return ''
+    } catch (error) {
+      if (isGone(error)) return ''
+      throw error
     }
   }
 
@@ -75,6 +78,8 @@ export class HeldThread {
 }
 
 const text = Buffer.alloc(1024)
+
+const isGone = (error: unknown) => ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 export class HeldProcess {
   readonly pid: number

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import type { HeldNode, HeldThread } from './held-node.ts'
 
 /**
@@ -6,75 +6,51 @@ import type { HeldNode, HeldThread } from './held-node.ts'
  * nothing to read, and believed only when that is still so afterwards.
  */
 export class Quiescence {
-  readonly #load = openSync('/proc/loadavg', 'r')
-  readonly #disks = openDisks()
+  readonly #own = openSync('/proc/thread-self/schedstat', 'r')
   readonly #text = Buffer.alloc(128)
   #awake: HeldThread | undefined
 
-  /** True when no thread of these nodes can run. */
+  /**
+   * True when no thread of these nodes can run, or will without something from outside. All of them are pinned to this
+   * thread's CPU: as long as we keep it none of them can change another, so that one look at each is a look at all at
+   * the same instant. Neither the states alone tell, nor what /proc/T/syscall shows (25 wrong of 300,000), nor the number
+   * of tasks that run: a thread that the disk is about to wake is not among them.
+   */
   reached(nodes: Iterable<HeldNode>): boolean {
     const threads = [...nodes].flatMap(node => node.threads)
     if (threads.some(thread => thread.napping)) return false
-    if (this.#nothingRuns()) return true
     // Who was awake at the last look is so at most looks: most end here.
     if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
-    this.#awake = firstAwake(threads)
-    return this.#awake === undefined
+    const before = this.#timesScheduled()
+    this.#awake = threads.find(thread => !sleeps(thread))
+    return this.#awake === undefined && this.#timesScheduled() === before
   }
 
   close(): void {
-    closeSync(this.#load)
-    for (const disk of this.#disks) closeSync(disk)
+    closeSync(this.#own)
   }
 
-  /**
-   * A first test at a hundredth of the cost: no task of the whole machine is running but this thread, and no disk is
-   * at work (who waits for one is not counted as running). Exact, because the nodes are pinned to this thread's CPU:
-   * what could run there but does not is counted.
-   */
-  #nothingRuns(): boolean {
-    const length = readSync(this.#load, this.#text, 0, this.#text.length, 0)
+  /** How often this thread was given the CPU: the third number of its schedstat. */
+  #timesScheduled(): string {
+    const length = readSync(this.#own, this.#text, 0, this.#text.length, 0)
     const text = this.#text.toString('latin1', 0, length)
-    const slash = text.indexOf('/')
-    if (text.slice(text.lastIndexOf(' ', slash) + 1, slash) !== '1') return false
-    return this.#disks.every(disk => this.#isAtRest(disk))
-  }
-
-  /** `inflight`: requests that read, and that write. */
-  #isAtRest(disk: number): boolean {
-    const length = readSync(disk, this.#text, 0, this.#text.length, 0)
-    return /^\s*0\s+0\s*$/.test(this.#text.toString('latin1', 0, length))
+    return text.slice(text.lastIndexOf(' '))
   }
 }
 
-const openDisks = (): number[] => {
-  try {
-    return readdirSync('/sys/block')
-      .filter(name => !/^(loop|ram|zram)/.test(name))
-      .map(name => openSync(`/sys/block/${name}/inflight`, 'r'))
-  } catch {
-    return []
-  }
-}
+/** Functions of the kernel in which a thread waits for what a program does, and never for a device. */
+const waits: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'poll_schedule_timeout'])
 
 /**
- * Two passes: a thread that was woken between them has been scheduled once more, or is awake. The state alone does not
- * tell, nor does what /proc/T/syscall shows (25 wrong of 300,000).
+ * Waits, is stopped by a signal, or is dead. A thread whose state is S may yet be about to go on: it was preempted on
+ * its way to sleep. The kernel names a place where it waits only when it is off the run queue. One that waits for a disk
+ * (D) will go on by itself.
  */
-const firstAwake = (threads: readonly HeldThread[]): HeldThread | undefined => {
-  const counts: string[] = []
-  for (const thread of threads) {
-    counts.push(timesScheduled(thread))
-    if (!sleeps(thread)) return thread
-  }
-  return threads.find((thread, index) => !sleeps(thread) || timesScheduled(thread) !== counts[index])
-}
-
-/** How often the thread was given the CPU: the third number of its schedstat. */
-const timesScheduled = (thread: HeldThread): string => thread.look('schedstat').split(' ')[2] ?? ''
-
-/** Sleeping, stopped by a signal, or dead. */
 const sleeps = (thread: HeldThread): boolean => {
+  const place = thread.look('wchan')
+  if (waits.has(place) || thread.isStopped) return true
   const stat = thread.look('stat')
-  return stat === '' || 'STZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2))
+  if (stat === '') return true
+  const state = stat.charAt(stat.lastIndexOf(')') + 2)
+  return 'ZX'.includes(state) || (state === 'S' && place !== '0')
 }

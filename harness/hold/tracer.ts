@@ -134,7 +134,8 @@ export class Tracer {
 
   /** Our own interruption, the first stop of a new thread, or a stop that a signal asked for. */
   #stop(thread: HeldThread, signal: number): void {
-    if (stopSignals.includes(signal)) {
+    thread.isStopped = stopSignals.includes(signal)
+    if (thread.isStopped) {
       listen(thread.tid)
       return
     }
