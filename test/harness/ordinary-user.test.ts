@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { directoryWith } from './system.ts'
+
+const repository = join(import.meta.dirname, '../..')
+
+/**
+ * The command as a user without any right runs it. The machine stays as it is: in a mount namespace of the command's
+ * own, this package and the service are put where every user may read them, and the TUN device is one that he may open.
+ */
+const machine = `
+  mount -t tmpfs -o mode=755 lastnail-test /mnt
+  mkdir /mnt/bin /mnt/package /mnt/service
+  touch /mnt/bin/node
+  mount --bind ${process.execPath} /mnt/bin/node
+  mount --rbind ${repository} /mnt/package
+  mount --bind "$0" /mnt/service
+  mount -t tmpfs -o mode=755 lastnail-test /dev/net
+  mknod -m "$1" /dev/net/tun c 10 200
+  shift
+  cd /mnt/service`
+const user = ['--reuid=65534', '--regid=65534', '--clear-groups', '--']
+const asUser = `set -e; ${machine}; exec setpriv ${user.join(' ')} "$@"`
+/** User namespaces are refused in a changed root directory (user_namespaces(7)). */
+const asUserOfContainer = `set -e; ${machine}; mkdir /mnt/root; mount --rbind / /mnt/root
+  exec chroot --userspec=65534:65534 --groups= /mnt/root sh -c 'cd /mnt/service; exec "$@"' sh "$@"`
+
+const isRoot = process.getuid!() === 0
+
+const program = `
+  const [, , name, peer] = process.argv
+  const socket = require('dgram').createSocket('udp4')
+  socket.on('message', bytes => console.log(JSON.stringify({ heard: String(bytes) })))
+  socket.bind(4000)
+  setTimeout(() => socket.send(name, 4000, peer), 10)
+  setInterval(() => {}, 1000)`
+const config = (mark: string) => `
+  import { always, defineSystem, jsonLines } from 'lastnail'
+  export default defineSystem({
+    name: 'pair',
+    nodes: {
+      a: { command: ['node', '${mark}.cjs', 'a', '{{b.address}}'] },
+      b: { command: ['node', '${mark}.cjs', 'b', '{{a.address}}'] },
+    },
+    state: jsonLines('stdout'),
+    properties: {
+      silence: always(s => s.nodes.every(node => node.state === undefined)),
+      names: always(s => s.nodes.every(node => node.state === undefined || node.state.heard !== node.name)),
+    },
+  })`
+
+interface Circumstances {
+  readonly script?: string
+  readonly tunMode?: string
+}
+
+/** Starts `lastnail` on a pair of nodes that greet each other; every process of it shows `mark` in its command line. */
+const start = (command: string, options: readonly string[], { script = asUser, tunMode = '666' }: Circumstances) => {
+  const mark = `pair-${randomUUID()}`
+  const service = directoryWith({ [`${mark}.cjs`]: program, [`${mark}.config.ts`]: config(mark) })
+  chmodSync(service, 0o777)
+  const args = [command, ...(command === 'check' ? [`${mark}.config.ts`] : []), ...options]
+  const child = isRoot
+    ? spawn('unshare', [
+        ...['--mount', '--propagation', 'private', '--', 'sh', '-c', script, service, tunMode],
+        ...['env', `PATH=/mnt/bin:${process.env.PATH}`, 'node', '/mnt/package/bin/lastnail.js', ...args],
+      ])
+    : spawn(process.execPath, [join(repository, 'bin/lastnail.js'), ...args], { cwd: service })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { mark, service, child }
+}
+
+const lastnail = async (command: string, options: readonly string[] = [], circumstances: Circumstances = {}) => {
+  const { child } = start(command, options, circumstances)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { code: child.exitCode, stdout, stderr }
+}
+
+const remedies = {
+  namespaces: 'unshare: unshare failed: Operation not permitted; run as root; a container needs --privileged',
+  tun: `EACCES: permission denied, access '/dev/net/tun'; its mode is 600: let every user open it, as most distributions do (chmod 666 /dev/net/tun)`,
+}
+
+test('the doctor finds everything', async () => {
+  const { code, stdout } = await lastnail('doctor')
+  expect(stdout.replace(/user \d+/, 'user N')).toBe(`has   x86-64 Linux: yes
+has   namespaces: yes, in a user namespace of user N
+has   TUN devices: yes
+has   ptrace: yes
+has   overlay file system: yes
+`)
+  expect(code).toBe(0)
+})
+
+test('a check finds a violation and repeats it', async () => {
+  const { code, stdout } = await lastnail('check', ['--property', 'silence', '--executions', '20', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'violated', property: 'silence', repeated: true })
+  expect(code).toBe(1)
+})
+
+test('what holds exits with 0, what is wrong as for root', async () => {
+  expect(await lastnail('check', ['--property', 'names', '--executions', '5'])).toMatchObject({ code: 0, stderr: '' })
+  expect(await lastnail('check', ['--depth', 'deep'])).toMatchObject({ code: 64, stdout: '' })
+  expect(await lastnail('replay', ['no.trace'])).toMatchObject({ code: 64, stdout: '' })
+})
+
+test('a signal ends it in order, and when it is killed nothing stays', async () => {
+  for (const [signal, code] of [
+    ['SIGTERM', 2],
+    ['SIGKILL', null],
+  ] as const) {
+    const { mark, child } = start('check', ['--property', 'names', '--for', '10m'], {})
+    // The command, setpriv become unshare, the command again, two nodes.
+    while (processesOf(mark).length < 5) await sleep(20)
+    child.kill(signal)
+    await once(child, 'exit')
+    expect(child.exitCode).toBe(code)
+    while (processesOf(mark).length > 0) await sleep(20)
+  }
+})
+
+test.skipIf(!isRoot)('where the device is closed to users, that is said with the remedy', async () => {
+  const { code, stdout } = await lastnail('doctor', [], { tunMode: '600' })
+  expect(stdout).toContain(`LACKS TUN devices: ${remedies.tun}\n`)
+  expect(code).toBe(69)
+  const stderr = `lastnail: this machine lacks TUN devices: ${remedies.tun}\n`
+  expect(await lastnail('check', [], { tunMode: '600' })).toEqual({ code: 69, stdout: '', stderr })
+})
+
+test.skipIf(!isRoot)('where user namespaces are forbidden, that is said with the remedy', async () => {
+  const { code, stdout } = await lastnail('doctor', [], { script: asUserOfContainer })
+  expect(stdout).toContain(`LACKS namespaces: ${remedies.namespaces}\n`)
+  expect(code).toBe(69)
+  const stderr = `lastnail: this machine lacks namespaces: ${remedies.namespaces}\n`
+  expect(await lastnail('check', [], { script: asUserOfContainer })).toEqual({ code: 69, stdout: '', stderr })
+})
+
+/** Processes that show `mark` in their command line. */
+const processesOf = (mark: string): string[] =>
+  readdirSync('/proc').filter(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark)
+    } catch {
+      return false
+    }
+  })
