@@ -54,7 +54,7 @@ export const createConnection = (
 ): Connection => {
   const connection = { ...rest } as { -readonly [Key in keyof Connection]: Connection[Key] }
   connection.opener = createEnd(opener, connection, dissector?.stream('forward'))
-  connection.listener = createEnd(listener, connection, dissector?.stream('backward'))
+  connection.listener = createEnd(listener, connection, dissector?.stream('backward', connection.opener.reader))
   connection.ends = [connection.opener, connection.listener]
   return connection
 }

@@ -16,8 +16,12 @@ export interface StreamReader {
 /** Gives messages readable labels, and streams their frames. It never changes a byte. */
 export interface Dissector {
   readonly name: string
-  /** `forward`: from the opener of the connection to the listener. */
-  stream(direction: 'forward' | 'backward'): StreamReader
+  /**
+   * @param direction `forward`: from the opener of the connection to the listener
+   * @param other for `backward`: the reader of the connection's forward direction. What an answer means may depend on
+   * what was asked; every request is pushed there before its answer is pushed here
+   */
+  stream(direction: 'forward' | 'backward', other?: StreamReader): StreamReader
   /** The label of a datagram. */
   datagram(payload: Buffer): string
 }

@@ -1,4 +1,4 @@
-import type { Dissector, StreamReader } from '../dissector.ts'
+import type { Dissector } from '../dissector.ts'
 import { bodyLength, scanChunks } from './http1-body.ts'
 import { type HttpHead, parseHead } from './http1-head.ts'
 import { labelBy, lengthLabel, shortLabel } from './label.ts'
@@ -12,18 +12,12 @@ export type HttpMessage = HttpHead & { readonly body: Buffer }
 
 type UserLabel = ((message: HttpMessage) => string) | undefined
 
-/** HTTP/1's dissector must know both directions of a connection: what answers a HEAD has a length, but no body. */
-export interface HttpDissector extends Dissector {
-  /** `other`: the reader of the other direction of the same connection, for that of the responses. */
-  stream(direction: 'forward' | 'backward', other?: StreamReader): StreamReader
-}
-
 /**
  * HTTP/1: each request and each response is a message, with its body. A chunked body may be a stream that never ends, so
- * what came of it by the end of a push is given without waiting for more. After an upgrade, and in a body that lasts
+ * what came of it by the end of a push is given without waiting for more. What answers a HEAD has a length, but no body. After an upgrade, and in a body that lasts
  * until its connection is closed, bytes are given as they come. https://www.rfc-editor.org/rfc/rfc9112
  */
-export const http1 = (label?: (message: HttpMessage) => string): HttpDissector => ({
+export const http1 = (label?: (message: HttpMessage) => string): Dissector => ({
   name: 'HTTP/1',
   stream: (direction, other) =>
     direction === 'forward'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { http1 } from '../../proxy/dissect/http1.ts'
 import type { Dissector, Frame } from '../../proxy/dissector.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
 import { flag } from '../../proxy/packet.ts'
@@ -364,4 +365,19 @@ test('with a dissector a message is a frame; half a frame waits for its rest, an
   ])
   settle(network)
   expect(kernels[1].accepted[0]!.read(everything).toString()).toBe('One. Two. Three. Fo')
+})
+
+test('what comes back is read with what was asked: the answer to a HEAD is a message of its own', () => {
+  const { network, kernels } = build({ dissector: () => http1() })
+  const client = kernels[0].connect(addresses[1], 7000)
+  settle(network)
+  client.write(Buffer.from('HEAD /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n'))
+  settle(network)
+  const server = kernels[1].accepted[0]!
+  server.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n'))
+  step(network)
+  expect(inFlight(network)).toEqual(['n2→n1 #2 200 OK'])
+  server.write(Buffer.from('HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\nbody'))
+  step(network)
+  expect(inFlight(network)).toEqual(['n2→n1 #2 200 OK', 'n2→n1 #3 201 Created'])
 })
