@@ -33,3 +33,35 @@ const what = ({ kind, property }: { readonly kind: string | null; readonly prope
   const words = [kind, property].filter(word => word !== null).join(' ')
   return words === '' ? '' : `: ${words}`
 }
+
+/** What a test says that expected a system to hold: what is violated, how to get there, and what the nodes wrote. */
+export const describeFailure = (name: string, failure: Failure): string =>
+  [
+    `expected ${name} to hold, but ${failure.message}`,
+    ...numbered(failure.schedule),
+    '',
+    ...(failure.state?.nodes.flatMap(described) ?? []),
+    ...(failure.trace
+      ? [
+          `trace: ${failure.trace}`,
+          'as a test of its own:',
+          `await expect(system).toHold({ schedule: ${JSON.stringify(failure.schedule, null, 2)} })`,
+        ]
+      : []),
+  ].join('\n')
+
+interface Failure {
+  readonly message: string
+  readonly schedule: readonly string[]
+  readonly state: GlobalState | undefined
+  /** Of what a search found. */
+  readonly trace?: string | null
+}
+
+const linesShown = 5
+
+const described = ({ name, output }: GlobalState['nodes'][number]): string[] =>
+  (['stdout', 'stderr'] as const).flatMap(stream => {
+    const lines = output[stream].trimEnd().split('\n').slice(-linesShown)
+    return output[stream] === '' ? [] : [`${name}, the end of its ${stream}:`, ...lines.map(line => `    ${line}`)]
+  })

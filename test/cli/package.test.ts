@@ -1,0 +1,107 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readTrace } from '../../checker/trace/read.ts'
+import { check, defineSystem } from '../../index.ts'
+import '../../vitest.ts'
+import { copyOfFixtures } from './lastnail.ts'
+
+let directory: string
+let config: string
+let out: string
+beforeAll(() => {
+  const copy = copyOfFixtures()
+  directory = copy.directory
+  config = join(directory, 'adders.config.ts')
+  out = join(directory, 'traces')
+  afterAll(copy.remove)
+})
+
+/** Both read before either writes. */
+const schedule = [
+  'a→store #1 4 bytes :7000 "read"',
+  'b→store #1 4 bytes :7000 "read"',
+  'store→a #1 7 bytes :7000 "value 0"',
+  'a→store #2 7 bytes :7000 "write 1"',
+  'store→a #2 7 bytes :7000 "written"',
+  'store→b #1 7 bytes :7000 "value 0"',
+  'b→store #2 7 bytes :7000 "write 1"',
+  'store→b #2 7 bytes :7000 "written"',
+]
+
+test('check gives what the command prints with --json', async () => {
+  const { seconds, stepsPerSecond, states, executions, steps, ...found } = await check(config, {
+    ...{ property: 'noUpdateLost', from: schedule, executions: 2, out },
+  })
+  expect(found).toEqual({
+    ...{ verdict: 'violated', property: 'noUpdateLost', kind: 'safety', depth: 0, seed: 1, repeated: true },
+    ...{ schedule, criticalTransition: null, trace: join(out, 'adders-noUpdateLost.trace') },
+  })
+  expect(readTrace(found.trace!).end?.verdict).toMatchObject({ verdict: 'violated', schedule })
+})
+
+test('a definition serves as well as a file; options that are wrong are refused', async () => {
+  const n1 = { command: [process.execPath, join(directory, 'store.js')] }
+  const system = defineSystem({ name: 'store', nodes: { n1 } })
+  expect(await check(system, { executions: 1 })).toMatchObject({ verdict: 'held', executions: 1, trace: null })
+  await expect(check(system, { property: 'safe' })).rejects.toThrow('no property "safe": there are none')
+  await expect(check({ name: 'store', nodes: { n1 } })).rejects.toThrow(
+    "expected a system made by defineSystem(…), found { name: 'store', nodes: [Object] }",
+  )
+})
+
+test('a schedule is a test of its own, which fails readably', async () => {
+  const failure = await expect(config)
+    .toHold({ schedule, property: 'noUpdateLost' })
+    .catch(error => error.message)
+  expect(failure).toBe(`expected adders to hold, but noUpdateLost does not hold after step 8 (${schedule[7]})
+   1  a→store #1 4 bytes :7000 "read"
+   2  b→store #1 4 bytes :7000 "read"
+   3  store→a #1 7 bytes :7000 "value 0"
+   4  a→store #2 7 bytes :7000 "write 1"
+   5  store→a #2 7 bytes :7000 "written"
+   6  store→b #1 7 bytes :7000 "value 0"
+   7  b→store #2 7 bytes :7000 "write 1"
+   8  store→b #2 7 bytes :7000 "written"
+
+store, the end of its stdout:
+    {"value":0}
+    {"value":1}
+    {"value":1}
+a, the end of its stdout:
+    {"done":false}
+    {"done":true}
+b, the end of its stdout:
+    {"done":false}
+    {"done":true}`)
+  await expect(config).not.toHold({ schedule, property: 'noUpdateLost' })
+})
+
+test('the same schedule holds once the service is mended, though it cannot be followed to its end', async () => {
+  const path = join(directory, 'adder.js')
+  const adder = readFileSync(path, 'utf8')
+  try {
+    // A number that nobody else changes: each adder has one of its own.
+    writeFileSync(path, adder.replace(/`write .*`/, "'write 2'"))
+    await expect(config).toHold({ schedule })
+  } finally {
+    writeFileSync(path, adder)
+  }
+})
+
+test('a schedule of another system is refused', async () => {
+  await expect(expect(config).toHold({ schedule: ['n1 timer +5ms'] })).rejects.toThrow(
+    'no step of the schedule is enabled at the start: expected one such as "n1 timer +5ms"',
+  )
+})
+
+test('without a schedule it is a check within a budget; a failure can be pasted as a test', async () => {
+  await expect(config).toHold({ property: 'atMostTwo', executions: 1 })
+  const failure = await expect(config)
+    .toHold({ property: 'neverWritten', search: 'walk', executions: 3, out })
+    .catch(error => error.message)
+  expect(failure).toMatch(/^expected adders to hold, but neverWritten does not hold after step 3 /)
+  expect(failure).toContain(`\ntrace: ${join(out, 'adders-neverWritten.trace')}\nas a test of its own:\n`)
+  const pasted = /toHold\((\{[\s\S]*\})\)$/.exec(failure)![1]!
+  expect(pasted).toMatch(/^\{ schedule: \[\n {2}"[ab]→store #1 4 bytes :7000 \\"read\\"",/)
+})

@@ -1,0 +1,47 @@
+import { expect } from 'vitest'
+import { type CheckOptions, checkConfig } from './cli/check.ts'
+import { describeFailure } from './cli/describe.ts'
+import { configFrom, type SystemOrPath } from './cli/library.ts'
+import { trySchedule } from './cli/try-schedule.ts'
+
+/** With a `schedule`, that is tried alone, and of the rest only `property`, `seed` and `signal` matter. */
+export interface HoldOptions extends CheckOptions {
+  /**
+   * Labels, as a verdict has them. What is enabled of it is executed in its order: a schedule that once failed can be
+   * tried on the service that was mended.
+   */
+  readonly schedule?: readonly string[] | undefined
+}
+
+interface HoldMatchers<R = unknown> {
+  /**
+   * A system, or the path of a configuration, violates nothing: in a schedule, or in a search within a budget. A search
+   * takes a minute unless told otherwise; the test must be given the time.
+   */
+  toHold(options?: HoldOptions): Promise<R>
+}
+
+declare module 'vitest' {
+  // biome-ignore lint/suspicious/noExplicitAny: as vitest declares it
+  interface Matchers<T = any> extends HoldMatchers<T> {}
+}
+
+expect.extend({
+  async toHold(system: SystemOrPath, { schedule, ...options }: HoldOptions = {}) {
+    const config = await configFrom(system)
+    const found = schedule ? await trySchedule(config, schedule, options) : await search(config, options)
+    if (found.verdict === 'undetermined') throw new Error(`undetermined: ${found.message}`)
+    const { name } = config.definition
+    return {
+      pass: found.verdict === 'held',
+      message: () =>
+        found.verdict === 'held' ? `expected ${name} not to hold, but ${found.message}` : describeFailure(name, found),
+    }
+  },
+})
+
+const search = async (config: Awaited<ReturnType<typeof configFrom>>, options: CheckOptions) => {
+  const { verdict, trace, state } = await checkConfig(config, options)
+  const { message, schedule } = verdict
+  return { verdict: verdict.verdict, message, schedule, trace, state }
+}
