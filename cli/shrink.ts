@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Progress } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
 import type { Observer } from '../checker/executor.ts'
@@ -41,7 +42,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       criticalTransition: criticalOf(shrunk, recorded),
       message: shrunk.message,
     }
-    const shorter = path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace')
+    const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
     await record(session, shorter, shrunk.schedule, { options: { shrunk: path }, verdict })
     return { verdict, trace: shorter, state: cluster.state() }
   })
