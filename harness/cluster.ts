@@ -153,7 +153,8 @@ export class Cluster implements System<GlobalState> {
 
   #stop(): void {
     this.#clients.close()
-    for (const node of this.#nodes) node.kill(this.#cell, this.#network, 'nothing')
+    for (const node of this.#nodes) node.kill(this.#network, 'nothing')
+    for (const node of this.#nodes) node.bury(this.#cell)
   }
 
   #node(name: string): Node {
@@ -214,7 +215,8 @@ export class Cluster implements System<GlobalState> {
 
   #kill(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
     const node = this.#node(action.node)
-    node.kill(this.#cell, this.#network, action.peersSee)
+    node.kill(this.#network, action.peersSee)
+    node.bury(this.#cell)
     if (node.losesDisk) node.wipe()
     return action.restart ? this.#restart(node) : { findings: [], touched: [node] }
   }

@@ -139,18 +139,20 @@ export class Node {
     release()
   }
 
-  /** Kills all its processes at once. */
-  kill(cell: Cell, network: Network, peersSee: 'reset' | 'nothing'): void {
-    const life = this.#life
-    if (life === undefined) return
+  /** Kills all its processes at once; they are gone after `bury`. */
+  kill(network: Network, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is cut off first: it cannot tell anybody that its sockets close.
     if (this.#isAttached) network.detach(this.name, peersSee)
     this.#isAttached = false
-    const { held } = life
-    if (held.pid !== 0 && held.exit === undefined) sendSignal(held.pid, constants.signals.SIGKILL)
-    while (held.processes.size > 0) {
-      if (!cell.tracer.poll()) cell.yield()
-    }
+    const held = this.#life?.held
+    if (held && held.pid !== 0 && held.exit === undefined) sendSignal(held.pid, constants.signals.SIGKILL)
+  }
+
+  /** Waits until what was killed has ended, and lets go of all it had. */
+  bury(cell: Cell): void {
+    const life = this.#life
+    if (life === undefined) return
+    cell.awaitEnd(life.held)
     this.#life = undefined
     life.namespace.close()
     life.stdout.close()

@@ -82,7 +82,8 @@ class Tun implements Link {
 
   close(): void {
     if (this.#fd === -1) return
-    close(this.#fd)
+    // The kernel waits until no CPU can see the device any more (up to 30 ms): another thread does that.
+    close.async(this.#fd, () => undefined)
     this.#fd = -1
   }
 }
