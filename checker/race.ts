@@ -19,8 +19,8 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
   const deliver = random.below(2) === 0 ? inAnyOrder(random) : byPriority(random)
   const origins = new Origins()
   const hunt = new Hunt(random, surprises, origins)
-  const early = random.below(2) === 0 ? 0 : 0.02 * 15 ** random.next()
-  let bursts = random.few()
+  const early = random.below(4) > 0 ? 0 : 0.02 * 15 ** random.next()
+  let bursts = 4
   let burst = new Burst(random)
 
   const takeOrdinary = (enabled: readonly Choice[]): Choice | undefined => {
@@ -46,12 +46,18 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
   }
 }
 
-/** Some activities that begin at once, at different nodes as far as there are. */
+/**
+ * Some activities that begin at once, at different nodes as far as there are. One node, if there are others, takes no
+ * part: it is where they can meet.
+ */
 class Burst {
-  #left: number
+  readonly #random: Random
   readonly #nodes = new Set<string>()
+  #bystander: string | undefined
+  #left: number
 
   constructor(random: Random) {
+    this.#random = random
     this.#left = 1 + random.few()
   }
 
@@ -61,7 +67,10 @@ class Burst {
 
   start(enabled: readonly Choice[], policy: Policy): Choice | undefined {
     this.#left = Math.max(0, this.#left - 1)
-    const choice = policy(enabled.filter(({ node }) => !this.#nodes.has(node))) ?? policy(enabled)
+    const choices = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
+    this.#bystander ??= choices.length > 0 ? this.#random.pick(choices).node : undefined
+    const others = enabled.filter(({ node }) => node !== this.#bystander)
+    const choice = policy(others.filter(({ node }) => !this.#nodes.has(node))) ?? policy(others) ?? policy(enabled)
     if (choice) this.#nodes.add(choice.node)
     return choice
   }

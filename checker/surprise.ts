@@ -3,31 +3,32 @@ import type { Origins } from './origins.ts'
 import type { Random } from './random.ts'
 import { type Choice, faultKinds } from './system.ts'
 
-/** What choices with a budget (overlaps, faults) are about, whatever their numbers, and how often that was tried. */
+/** What choices with a budget (overlaps, faults) are about, whatever their numbers. */
 interface Surprise {
   readonly kind: 'fault' | 'overlap' | 'collision'
   /** Of what is joined; of a fault, of itself. */
   readonly subjects: readonly string[]
+  /** How often it was looked for, and how often it came about. */
   tried: number
+  met: number
 }
 
-/** The surprises that were offered in all executions so far. A budget is soon spent, so they take turns. */
+/** The surprises that were offered in all executions so far. */
 export class Surprises {
   readonly #known = new Map<string, Surprise>()
 
   note(choice: Choice): void {
     const name = nameOf(choice)
-    if (!this.#known.has(name)) this.#known.set(name, { kind: kindOf(choice), subjects: subjectsOf(choice), tried: 0 })
+    if (!this.#known.has(name)) this.#known.set(name, { kind: kindOf(choice), subjects: subjectsOf(choice), tried: 0, met: 0 })
   }
 
-  /** One of those that were tried least of a kind, each kind with the same chance; it counts as tried. */
+  /** One to look for: each kind with the same chance, of a kind rather what came about when it was looked for. */
   draw(random: Random): Surprise | undefined {
     const known = [...this.#known.values()]
     if (known.length === 0) return undefined
     const kind = random.pick([...new Set(known.map(each => each.kind))])
     const ofKind = known.filter(each => each.kind === kind)
-    const least = Math.min(...ofKind.map(each => each.tried))
-    const surprise = random.pick(ofKind.filter(each => each.tried === least))
+    const surprise = random.weighted(ofKind, ({ met, tried }) => (1 + met) / (2 + tried))!
     surprise.tried += 1
     return surprise
   }
@@ -71,6 +72,7 @@ export class Hunt {
       return undefined
     }
     this.#left -= 1
+    this.#wanted!.met += 1
     this.next()
     return this.#random.pick(wanted)
   }

@@ -77,6 +77,7 @@ export interface Arrival {
 /** Offered to a node at most; a multiple of 2^scale. */
 const windowMax = 4 * 1024 * 1024
 const windowScale = 7
+const unscaledWindowMax = 0xffff
 /** Of an MTU of 65,535. */
 const segmentLengthMax = 65_495
 const nothing = Buffer.alloc(0)
@@ -135,8 +136,9 @@ export const abort = (side: Side, wire: Wire): void => {
 /** Says that bytes which the node sent are held no more, and offers it a window again if it had little. */
 export const release = (side: Side, bytes: number, wire: Wire): void => {
   side.held -= bytes
-  const isWorthSaying = side.offered < windowMax / 2 && windowMax - side.held >= windowMax / 2
-  if (isWorthSaying && side.state === 'open') acknowledge(side, wire)
+  // Said again and again with nothing new in it, an acknowledgement means a loss to the node (RFC 5681, 3.2).
+  const half = (side.isScaled ? windowMax : unscaledWindowMax) / 2
+  if (side.state === 'open' && side.offered < half && windowMax - side.held >= half) acknowledge(side, wire)
 }
 
 /** How many bytes for the node have not entered it yet. */
@@ -345,7 +347,7 @@ const acknowledge = (side: Side, wire: Wire): void => transmit(side, wire, flag.
 const transmit = (side: Side, wire: Wire, flags: number, sequence: number, payload: Buffer): void => {
   const isSyn = (flags & flag.SYN) !== 0
   const window = Math.max(0, windowMax - side.held)
-  side.offered = isSyn || !side.isScaled ? Math.min(window, 0xffff) : window
+  side.offered = isSyn || !side.isScaled ? Math.min(window, unscaledWindowMax) : window
   wire.send({
     kind: 'tcp',
     source: side.peer,

@@ -75,10 +75,10 @@ export class Machine {
     })
   }
 
-  /** Waits until exactly these are deliverable; not for ever, so that a failure shows what was. */
+  /** Waits until exactly these are deliverable; gives up before the test's time is over, to show what was. */
   async untilHeld(...labels: string[]): Promise<readonly Message[]> {
     const found = () => this.network.deliverable().map(message => message.label)
-    const deadline = Date.now() + 20_000
+    const deadline = Date.now() + 50_000
     await this.until(() => isDeepStrictEqual(found(), labels) || Date.now() > deadline)
     expect(found()).toEqual(labels)
     return this.network.deliverable()
