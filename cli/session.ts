@@ -10,7 +10,7 @@ export interface Session {
   readonly cluster: Cluster
   /** Of the search and of the nodes' randomness. */
   readonly seed: number
-  /** Aborted by Ctrl-C or a polite kill, or by the caller. */
+  /** Aborted by a signal that asks for the end, or by the caller. */
   readonly signal: AbortSignal
 }
 
@@ -19,6 +19,9 @@ export interface SessionOptions {
   readonly seed?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
+
+/** Ctrl-C, a polite kill, a terminal that is closed. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
@@ -30,7 +33,7 @@ export const inSession = async <Result>(
   requireAbilities()
   const interrupt = new AbortController()
   const stop = () => interrupt.abort()
-  process.on('SIGINT', stop).on('SIGTERM', stop)
+  for (const signal of signals) process.on(signal, stop)
   let cluster: Cluster | undefined
   try {
     cluster = new Cluster(system, { seed })
@@ -43,6 +46,6 @@ export const inSession = async <Result>(
     })
   } finally {
     cluster?.close()
-    process.off('SIGINT', stop).off('SIGTERM', stop)
+    for (const signal of signals) process.off(signal, stop)
   }
 }

@@ -20,7 +20,7 @@ const begin = async () => {
   return { directory, tool, namespaces: nodes.flatMap(pid => link(`/proc/${pid}/ns/net`)) }
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s: a verdict, and nothing is left behind', async signal => {
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s: a verdict, and nothing is left behind', async signal => {
   const { directory, tool, namespaces } = await begin()
   process.kill(tool.pid!, signal)
   const { exitCode, stdout, stderr } = await tool
