@@ -6,7 +6,7 @@ import { Exploration, walkLengthFactor, walkLengthMax } from './explore.ts'
 import { type CheckOptions, type Progress, validate } from './options.ts'
 import { Random } from './random.ts'
 import type { System } from './system.ts'
-import type { Verdict } from './verdict.ts'
+import { describeCoverage, type Verdict } from './verdict.ts'
 import { defaultWeights } from './weights.ts'
 
 export { type CheckOptions, type Progress, type Search, searches } from './options.ts'
@@ -157,10 +157,8 @@ class Check<State> {
   }
 
   #covered(): string {
-    const { executions, steps, states } = this.#executor.counts
-    const { bounded } = this.#exploration
-    const depth = bounded.exhausted ? 'every schedule to its end' : `every schedule of up to ${bounded.depth} steps`
-    return `no violation in ${executions} executions with ${steps} steps and ${states} states; among them ${depth}`
+    const { depth, exhausted } = this.#exploration.bounded
+    return describeCoverage({ ...this.#executor.counts, depth, coverage: { exhausted } })
   }
 
   #verdict(found: Found): Verdict {

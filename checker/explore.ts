@@ -6,6 +6,7 @@ import { racing } from './race.ts'
 import type { Random } from './random.ts'
 import { follow } from './schedule.ts'
 import { Surprises } from './surprise.ts'
+import type { Choice } from './system.ts'
 import { walk } from './walk.ts'
 import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
 
@@ -124,7 +125,11 @@ export class Exploration<State> {
     const from = executor.schedule.length
     const wasLive = (name: string) => (executor.lastLive.get(name) ?? -1) >= from
     const goal = () => this.#isOver() || (executor.liveness.length > 0 && executor.liveness.every(wasLive))
-    const go = (policy: Policy) => walk(executor, policy, this.walkLength, goal)
+    const watch = (policy: Policy) => (enabled: readonly Choice[]) => {
+      this.#surprises.note(enabled)
+      return policy(enabled)
+    }
+    const go = (policy: Policy) => walk(executor, watch(policy), this.walkLength, goal)
     this.walks += 1
     let end = await go(isStraight ? straight(random, weights) : weighted(random, withoutFaults(weights)))
     // Most of what is merely slow is told apart here, at the price of some steps, and not of a critical transition.

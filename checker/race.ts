@@ -20,7 +20,7 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
   const origins = new Origins()
   const hunt = new Hunt(random, surprises, origins)
   const early = random.below(4) > 0 ? 0 : 0.02 * 15 ** random.next()
-  let bursts = 4
+  let bursts = random.few()
   let burst = new Burst(random)
 
   const takeOrdinary = (enabled: readonly Choice[]): Choice | undefined => {
@@ -34,8 +34,9 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
       burst = new Burst(random)
       hunt.next()
     }
-    if (burst.isOver && random.next() >= early) return deliver(deliveries)
-    return burst.start(enabled, start) ?? deliver(deliveries)
+    const begun = burst.isOver ? undefined : burst.start(enabled, start)
+    const inBetween = () => (random.next() < early ? start(enabled) : undefined)
+    return begun ?? inBetween() ?? deliver(deliveries)
   }
 
   return enabled => {
@@ -66,11 +67,11 @@ class Burst {
   }
 
   start(enabled: readonly Choice[], policy: Policy): Choice | undefined {
-    this.#left = Math.max(0, this.#left - 1)
-    const choices = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
-    this.#bystander ??= choices.length > 0 ? this.#random.pick(choices).node : undefined
-    const others = enabled.filter(({ node }) => node !== this.#bystander)
-    const choice = policy(others.filter(({ node }) => !this.#nodes.has(node))) ?? policy(others) ?? policy(enabled)
+    const starts = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
+    this.#bystander ??= starts.length > 0 ? this.#random.pick(starts).node : undefined
+    const others = enabled.filter(({ node }) => node !== this.#bystander && !this.#nodes.has(node))
+    const choice = policy(others) ?? (this.#nodes.size < 2 ? policy(enabled) : undefined)
+    this.#left = choice ? this.#left - 1 : 0
     if (choice) this.#nodes.add(choice.node)
     return choice
   }

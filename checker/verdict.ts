@@ -57,3 +57,13 @@ export interface Coverage {
   /** Walks that were not live for their whole length, and recovered when given more. */
   readonly transient: number
 }
+
+/** One line for a search that found nothing. */
+export const describeCoverage = (
+  searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & { coverage: Pick<Coverage, 'exhausted'> },
+): string => {
+  const { executions, steps, states, depth, coverage } = searched
+  const all = coverage.exhausted ? 'every schedule to its end' : `every schedule of up to ${depth} steps`
+  const among = coverage.exhausted || depth > 0 ? `; among them ${all}` : ''
+  return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}`
+}
