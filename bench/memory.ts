@@ -1,0 +1,25 @@
+/** The memory of the tool itself, its own garbage collected: in one execution of many steps, then in many of few. */
+import { ringOf, start, walk } from './ring.ts'
+import { row } from './table.ts'
+
+const residentMb = (): string => {
+  globalThis.gc?.()
+  return (process.memoryUsage.rss() / 2 ** 20).toFixed(1)
+}
+
+const cluster = ringOf('udp')
+try {
+  await start(cluster)
+  row('memory of the tool, at the start', residentMb(), 'MB')
+  for (let steps = 1000; steps <= 10_000; steps += 1000) {
+    await walk(cluster, 1000)
+    row(`memory after ${steps} steps of one execution`, residentMb(), 'MB')
+  }
+  for (let executions = 1; executions <= 45; executions++) {
+    const { steps } = await start(cluster)
+    await walk(cluster, 50 - steps)
+    if (executions % 15 === 0) row(`memory after ${executions} fresh starts more, of 50 steps`, residentMb(), 'MB')
+  }
+} finally {
+  cluster.close()
+}

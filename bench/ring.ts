@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import type { Choice } from '../checker/system.ts'
+import { Cluster } from '../harness/cluster.ts'
+import { defineSystem, jsonLines, resolveSystem } from '../harness/config.ts'
+
+export type Transport = 'udp' | 'tcp'
+
+/** Three node processes that exchange messages for ever, and log each that they get. */
+export const ringOf = (transport: Transport): Cluster => {
+  const node = (next: string) => ({ command: ['node', 'ring.cjs', transport, `{{${next}.address}}`] as const })
+  const definition = defineSystem({
+    name: 'ring',
+    nodes: { n1: node('n2'), n2: node('n3'), n3: node('n1') },
+    state: jsonLines('stdout'),
+    overlap: 0,
+  })
+  return new Cluster(resolveSystem(definition, { directory: join(import.meta.dirname, '../../bench/service') }))
+}
+
+/** From a fresh start until every node is connected and has begun: what can happen then are three deliveries. */
+export const start = async (cluster: Cluster): Promise<{ steps: number }> => {
+  let steps = 0
+  const execute = async (choice: Choice | undefined) => {
+    if (choice === undefined) throw new Error(`expected three nodes at rest, found ${labelsOf(cluster)}`)
+    const { findings } = await cluster.execute(choice)
+    if (findings.length > 0) throw new Error(findings[0]!.message)
+    steps += 1
+  }
+  const fireTimers = async () => {
+    for (const node of ['n1', 'n2', 'n3'])
+      await execute(cluster.enabled().find(choice => choice.kind === 'timer' && choice.node === node))
+  }
+  await cluster.reset()
+  await fireTimers()
+  for (let next = delivery(cluster); next !== undefined; next = delivery(cluster)) await execute(next)
+  await fireTimers()
+  if (cluster.enabled().length !== 3) throw new Error(`expected three deliveries, found ${labelsOf(cluster)}`)
+  return { steps }
+}
+
+const delivery = (cluster: Cluster) => cluster.enabled().find(({ kind }) => kind === 'deliver')
+
+const labelsOf = (cluster: Cluster) =>
+  cluster
+    .enabled()
+    .map(({ label }) => label)
+    .join(', ')
+
+/** Executes deliveries, by turns of what there is. */
+export const walk = async (cluster: Cluster, steps: number): Promise<void> => {
+  for (let step = 0; step < steps; step++) {
+    const enabled = cluster.enabled()
+    const { findings } = await cluster.execute(enabled[step % enabled.length]!)
+    if (findings.length > 0) throw new Error(findings[0]!.message)
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * How many bytes a second one TCP connection carries between two namespaces: through the router of the message plane,
+ * which holds and delivers all of it, and through a kernel that forwards packets, by turns.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { NetworkNamespace } from '../proxy/namespace.ts'
+import { Network } from '../proxy/network.ts'
+import { openTun } from '../proxy/tun.ts'
+import { median, row, whole } from './table.ts'
+
+const rounds = 3
+const addresses = ['10.77.0.2', '10.77.1.2'] as const
+const program = join(import.meta.dirname, '../../bench/service/stream.cjs')
+
+/** Two namespaces with a way between them. */
+interface Way {
+  readonly sender: NetworkNamespace
+  readonly receiver: NetworkNamespace
+  /** Moves what is under way, where that is up to us. */
+  move(): Promise<unknown>
+  close(): void
+}
+
+const throughRouter = (): Way => {
+  const network = new Network()
+  const [sender, receiver] = [NetworkNamespace.create(), NetworkNamespace.create()]
+  network.attach('sender', addresses[0], openTun(sender, addresses[0]))
+  network.attach('receiver', addresses[1], openTun(receiver, addresses[1]))
+  return {
+    sender,
+    receiver,
+    async move() {
+      while (network.pump());
+      network.endStep()
+      for (const message of network.deliverable()) network.deliver(message)
+      await nextTurn()
+    },
+    close() {
+      for (const name of ['sender', 'receiver']) network.detach(name, 'nothing')
+      for (const namespace of [sender, receiver]) namespace.close()
+    },
+  }
+}
+
+const throughKernel = (): Way => {
+  const [sender, forwarder, receiver] = [
+    NetworkNamespace.create(),
+    NetworkNamespace.create(),
+    NetworkNamespace.create(),
+  ]
+  forwarder.run(() => writeFileSync('/proc/sys/net/ipv4/ip_forward', '1'))
+  for (const [index, end] of [sender, receiver].entries()) {
+    const device = `veth${index}`
+    const router = `10.77.${index}.1`
+    const ip = (namespace: NetworkNamespace, command: string) =>
+      namespace.run(() => execFileSync('ip', command.split(' ')))
+    ip(forwarder, `link add ${device} type veth peer name eth0 netns /proc/${process.pid}/fd/${end.fd}`)
+    ip(forwarder, `addr add ${router}/24 dev ${device}`)
+    ip(forwarder, `link set ${device} up`)
+    ip(end, `addr add ${addresses[index]}/24 dev eth0`)
+    ip(end, 'link set eth0 up')
+    ip(end, `route add default via ${router}`)
+  }
+  return {
+    sender,
+    receiver,
+    move: () => sleep(20),
+    close() {
+      for (const namespace of [sender, forwarder, receiver]) namespace.close()
+    },
+  }
+}
+
+/** Megabytes a second, as the receiver sees them. */
+const measure = async (way: Way): Promise<number> => {
+  const start = (namespace: NetworkNamespace, role: string) => {
+    const args = [program, role, addresses[1]]
+    return namespace.run(() => spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }))
+  }
+  const receiver = start(way.receiver, 'receive')
+  let said = ''
+  receiver.stdout.on('data', (data: Buffer) => {
+    said += data
+  })
+  await once(receiver.stdout, 'data')
+  const sender = start(way.sender, 'send')
+  while (sender.exitCode === null || receiver.exitCode === null) await way.move()
+  way.close()
+  return Number(said.replace('ready', ''))
+}
+
+const figures: { router: number; kernel: number }[] = []
+for (let round = 0; round < rounds; round++)
+  figures.push({ router: await measure(throughRouter()), kernel: await measure(throughKernel()) })
+const router = median(figures.map(figure => figure.router))
+const kernel = median(figures.map(figure => figure.kernel))
+row('one TCP stream through the router', whole(router), 'MB/s')
+row('the same through a forwarding kernel', whole(kernel), 'MB/s')
+row('router to kernel', (router / kernel).toFixed(2), '')
