@@ -1,7 +1,7 @@
 export type { Progress, Search } from './checker/check.ts'
 export type { Property } from './checker/property.ts'
-export type { CheckOptions } from './cli/check.ts'
 export { check, type SystemOrPath } from './cli/library.ts'
+export type { CheckOptions } from './cli/options.ts'
 export type { Outcome } from './cli/outcome.ts'
 export * from './harness/config/definition.ts'
 export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
-import { type CheckOptions, checkConfig } from './cli/check.ts'
+import { checkConfig } from './cli/check.ts'
 import { describeFailure } from './cli/describe.ts'
 import { configFrom, type SystemOrPath } from './cli/library.ts'
+import type { CheckOptions } from './cli/options.ts'
 import { trySchedule } from './cli/try-schedule.ts'
 
 /** With a `schedule`, that is tried alone, and of the rest only `property`, `seed` and `signal` matter. */

@@ -1,35 +1,13 @@
 import { join, resolve } from 'node:path'
-import { check, type Progress, type Search } from '../checker/check.ts'
+import { UsageError } from '../checker/errors.ts'
 import type { Verdict } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
-import { record } from './record.ts'
-import { scheduleFrom } from './recorded.ts'
+import type { CheckOptions } from './options.ts'
+import { record, requirePlace } from './record.ts'
+import { search } from './search.ts'
 import { inSession, type Session } from './session.ts'
-
-/** How a system is to be checked; every one of these is an option of `lastnail check` too. */
-export interface CheckOptions {
-  /** `auto` by default. */
-  readonly search?: Search | undefined
-  /** Time for the search: a minute, unless executions are limited. What it finds is examined after. */
-  readonly milliseconds?: number | undefined
-  readonly executions?: number | undefined
-  /** Of the bounded search, in steps. */
-  readonly depth?: number | undefined
-  /** Of walks that look for a live state, in steps. */
-  readonly walkLength?: number | undefined
-  /** Of the search and of the nodes' randomness; 1 by default. */
-  readonly seed?: number | undefined
-  /** Checks this property alone. */
-  readonly property?: string | undefined
-  /** What each execution begins with: a schedule, or `TRACE` or `TRACE:STEP`. */
-  readonly from?: string | readonly string[] | undefined
-  /** Directory for traces; `.lastnail` by default. */
-  readonly out?: string | undefined
-  /** Ends the check, which then says what was found so far. */
-  readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: Progress) => void) | undefined
-}
+import { allowedCpus, searchInWorkers } from './workers.ts'
 
 export interface Checked {
   readonly verdict: Verdict
@@ -39,28 +17,34 @@ export interface Checked {
   readonly state: GlobalState | undefined
 }
 
-export const defaultMs = 60_000
 export const defaultOut = '.lastnail'
 
 /** Explores the system of a configuration; a violating execution is executed once more and recorded. */
-export const checkConfig = (config: LoadedConfig, options: CheckOptions): Promise<Checked> =>
-  inSession(config, options, async session => {
-    const { cluster, system, seed, signal } = session
-    const { from, out: _, ...others } = options
-    const verdict = await check(cluster, system.properties, {
-      ...others,
-      seed,
-      signal,
-      milliseconds: timeOf(options),
-      weights: system.weights,
-      from: typeof from === 'string' ? scheduleFrom(from) : from,
-    })
-    return recordFound(session, verdict, options)
+export const checkConfig = async (config: LoadedConfig, options: CheckOptions): Promise<Checked> => {
+  const cpus = allowedCpus()
+  const count = workersOf(options)
+  if (count > 1) requireDivisible(config, options)
+  requirePlace(resolve(options.out ?? defaultOut))
+  return inSession(config, options, async session => {
+    const { signal } = session
+    const verdict = await (count > 1
+      ? searchInWorkers(config.path, { ...options, signal }, { count, cpus })
+      : search(session, options))
+    return recordFound(session, { ...verdict, seed: session.seed }, options)
   })
+}
 
-/** Time for the search; `undefined` where executions alone limit it. */
-export const timeOf = ({ milliseconds, executions }: CheckOptions): number | undefined =>
-  milliseconds ?? (executions === undefined ? defaultMs : undefined)
+const workersOf = ({ workers = 1, executions = workers }: CheckOptions) => {
+  if (!Number.isInteger(workers) || workers < 1)
+    throw new UsageError(`workers: expected a whole number above zero, found ${workers}`)
+  return Math.min(workers, executions)
+}
+
+const requireDivisible = ({ path }: LoadedConfig, { search, workers }: CheckOptions) => {
+  if (path === '')
+    throw new UsageError(`${workers} workers load a configuration each: expected its path, found a system`)
+  if (search === 'bounded') throw new UsageError(`the bounded search has one worker, not ${workers}`)
+}
 
 const recordFound = async (session: Session, verdict: Verdict, options: CheckOptions): Promise<Checked> => {
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') return { verdict, trace: null, state: undefined }

@@ -20,8 +20,26 @@ export class MachineLacks extends Error {
   override readonly name = 'MachineLacks'
 }
 
-/** The exit code and the lines that an error is worth; a defect of ours alone shows its stack. */
-export const explainError = (error: unknown): { code: number; lines: string[] } => {
+/** The exit code that an error is worth, and what is printed. */
+export interface Explanation {
+  readonly code: number
+  readonly lines: readonly string[]
+}
+
+/** Thrown for an error in a worker, which has explained it. */
+export class WorkerFailed extends Error {
+  override readonly name = 'WorkerFailed'
+  readonly explanation: Explanation
+
+  constructor(explanation: Explanation) {
+    super(explanation.lines.join('\n'))
+    this.explanation = explanation
+  }
+}
+
+/** A defect of ours alone shows its stack. */
+export const explainError = (error: unknown): Explanation => {
+  if (error instanceof WorkerFailed) return error.explanation
   if (error instanceof ConfigError) return { code: exitCode.usage, lines: [...error.problems] }
   if (error instanceof UsageError || error instanceof TraceError)
     return { code: exitCode.usage, lines: [error.message] }

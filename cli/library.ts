@@ -1,6 +1,7 @@
 import type { SystemDefinition } from '../harness/config.ts'
-import { type CheckOptions, checkConfig } from './check.ts'
+import { checkConfig } from './check.ts'
 import { configOf, loadConfig } from './load-config.ts'
+import type { CheckOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
 /** A system made by `defineSystem`, whose paths are relative to the current directory, or the path of a configuration. */

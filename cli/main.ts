@@ -1,14 +1,17 @@
+import { availableParallelism } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { searches } from '../checker/check.ts'
-import { type Checked, type CheckOptions, checkConfig, defaultOut, timeOf } from './check.ts'
+import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { loadConfig } from './load-config.ts'
 import { abilities } from './machine.ts'
+import type { CheckOptions } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
 import { outcomeOf } from './outcome.ts'
 import { showProgress } from './progress.ts'
 import { replayTrace } from './replay.ts'
+import { timeOf } from './search.ts'
 import { shrinkTrace } from './shrink.ts'
 import { version } from './version.ts'
 
@@ -24,6 +27,12 @@ const wholeNumber = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number.')
   return Number(text)
 }
+
+/** All CPUs search, but where the same seed is to give the same executions. */
+const workersFor = ({ workers, executions, search }: CheckOptions) =>
+  workers ?? (executions === undefined && search !== 'bounded' ? Math.min(availableParallelism(), workersMax) : 1)
+
+const workersMax = 8
 
 const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)
 
@@ -51,13 +60,18 @@ const program = (done: (code: number) => void) => {
     .option('--executions <n>', 'at most so many executions', wholeNumber)
     .option('--depth <n>', 'of the bounded search', wholeNumber)
     .option('--walk-length <n>', 'of walks that look for a live state', wholeNumber)
+    .option(
+      '--workers <n>',
+      'processes that search (one for each CPU, 8 at most; one where executions are limited)',
+      wholeNumber,
+    )
     .option('--seed <n>', 'of the search and of the nodes’ randomness', wholeNumber, 1)
     .option('--property <name>', 'checks this property alone')
     .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')
     .option('--out <directory>', 'where traces are put', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, json, ...options }) => {
-      const checkOptions: CheckOptions = { milliseconds: forMs, ...options }
+      const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file)
       const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
@@ -28,6 +28,23 @@ export const record = async (
     return replayed
   } finally {
     writer.close()
+  }
+}
+
+/**
+ * Nothing that a search found is to be lost for want of a place to write it.
+ *
+ * @throws UsageError where no file can be created in a directory, which need not exist yet
+ */
+export const requirePlace = (directory: string): void => {
+  let existing = directory
+  while (!existsSync(existing)) existing = dirname(existing)
+  const refuse = (why: string) => new UsageError(`cannot write traces to ${directory}: ${why}`)
+  if (!statSync(existing).isDirectory()) throw refuse(`${existing} is a file`)
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK)
+  } catch {
+    throw refuse(`no permission to write in ${existing}`)
   }
 }
 

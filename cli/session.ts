@@ -18,6 +18,8 @@ export interface SessionOptions {
   /** 1 by default. */
   readonly seed?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** The CPU that nodes are held on; the one that this process runs on now, by default. */
+  readonly cpu?: number | undefined
 }
 
 /** Ctrl-C, a polite kill, a terminal that is closed. */
@@ -26,7 +28,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
   config: LoadedConfig,
-  { seed = 1, signal }: SessionOptions,
+  { seed = 1, signal, cpu }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
   const system = resolveSystem(config.definition, { directory: config.directory })
@@ -36,7 +38,7 @@ export const inSession = async <Result>(
   for (const signal of signals) process.on(signal, stop)
   let cluster: Cluster | undefined
   try {
-    cluster = new Cluster(system, { seed })
+    cluster = new Cluster(system, { seed, cpu })
     return await work({
       config,
       system,

@@ -47,7 +47,7 @@ export class Cluster implements System<GlobalState> {
   #details: StepDetails = { messages: [], outputs: [], durationUs: 0 }
 
   /** @param seed of the nodes' randomness */
-  constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number } = {}) {
+  constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number | undefined } = {}) {
     this.#system = system
     this.#seed = seed
     this.#directory = createRunDirectory()

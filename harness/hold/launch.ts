@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
 import {
   CLONE_NEWIPC,
@@ -82,8 +82,8 @@ const spawnFlags = 0x04 | 0x08 | 0x80 // SETSIGDEF, SETSIGMASK, SETSID
 const privatePropagation = 0x4000 | (1 << 18) // MS_REC | MS_PRIVATE
 const bind = 0x1000
 
-/** The new process says that it is there, and waits until the tracer holds it. */
-const trampoline = 'echo >&8; read -r _ <&9; exec 8>&- 9<&-; exec "$@"'
+/** The new process says that it is there, and waits for a line; it ends where this tool does before. */
+const trampoline = 'echo >&8; read -r _ <&9 || exit; exec 8>&- 9<&-; exec "$@"'
 
 /**
  * Starts a program in namespaces of its own (pid, mount, host name, IPC, and the network given), without address
@@ -100,7 +100,7 @@ export const launch = (plan: Launch): Launched => {
     const pid = inNamespacesOf(plan, () => spawn(plan, gate.readEnd, ready.writeEnd))
     closeSync(ready.writeEnd)
     awaitByte(ready.readEnd, pid)
-    return { pid, release: () => closeSync(gate.writeEnd) }
+    return { pid, release: () => release(gate.writeEnd) }
   } catch (error) {
     closeSync(gate.writeEnd)
     throw error
@@ -108,6 +108,11 @@ export const launch = (plan: Launch): Launched => {
     closeSync(gate.readEnd)
     closeSync(ready.readEnd)
   }
+}
+
+const release = (gate: number) => {
+  writeSync(gate, '\n')
+  closeSync(gate)
 }
 
 const pipe = () => {

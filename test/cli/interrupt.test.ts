@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,21 +7,32 @@ import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 const forever = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--for', '10m', '--json']
 const once = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--executions', '1']
 
-/** A check that goes on, with its three nodes up. */
-const begin = async () => {
+/** A check that goes on, with all its nodes up: three, or three for each of its workers. */
+const begin = async (workers: number) => {
   const { directory, remove } = copyOfFixtures()
   onTestFinished(remove)
-  const tool = start(directory, forever)
+  const tool = start(directory, [...forever, '--workers', String(workers)])
   onTestFinished(() => void tool.kill('SIGKILL'))
   const nodes = await until(
     () => processesIn(directory).filter(pid => pid !== tool.pid),
-    pids => pids.length === 3,
+    pids => pids.length === (workers === 1 ? 3 : 4 * workers),
   )
-  return { directory, tool, namespaces: nodes.flatMap(pid => link(`/proc/${pid}/ns/net`)) }
+  const tools = [tool.pid!, ...nodes.filter(isTool)]
+  return {
+    directory,
+    tool,
+    tools,
+    namespaces: nodes.filter(pid => !isTool(pid)).flatMap(pid => link(`/proc/${pid}/ns/net`)),
+  }
 }
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s: a verdict, and nothing is left behind', async signal => {
-  const { directory, tool, namespaces } = await begin()
+test.each([
+  ['SIGINT', 1],
+  ['SIGINT', 2],
+  ['SIGTERM', 1],
+  ['SIGHUP', 1],
+] as const)('%s with %i workers: a verdict, and nothing is left behind', async (signal, workers) => {
+  const { directory, tool, tools, namespaces } = await begin(workers)
   process.kill(tool.pid!, signal)
   const { exitCode, stdout, stderr } = await tool
   expect(exitCode).toBe(2)
@@ -29,11 +40,11 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s: a verdict, and nothing 
   expect(stderr).toMatch(/^interrupted; no violation in \d+ executions|^the budget was spent before one execution/)
   expect(processesIn(directory)).toEqual([])
   expect(holdersOf(namespaces)).toEqual([])
-  expect(runDirectoriesOf(tool.pid!)).toEqual([])
+  expect(tools.flatMap(runDirectoriesOf)).toEqual([])
 })
 
-test('kill -9: its processes end with it, and the next start removes its files', async () => {
-  const { directory, tool, namespaces } = await begin()
+test.each([1, 2])('kill -9 with %i workers: processes end, and the next start removes the files', async workers => {
+  const { directory, tool, tools, namespaces } = await begin(workers)
   tool.kill('SIGKILL')
   await tool
   await until(
@@ -41,8 +52,11 @@ test('kill -9: its processes end with it, and the next start removes its files',
     left => left.length === 0,
   )
   expect((await lastnail(directory, ...once)).code).toBe(0)
-  expect(runDirectoriesOf(tool.pid!)).toEqual([])
+  expect(tools.flatMap(runDirectoriesOf)).toEqual([])
 })
+
+/** Whether it is a worker of the command, and not a node. */
+const isTool = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker.js')
 
 const until = async <Seen>(look: () => Seen, isEnough: (seen: Seen) => boolean): Promise<Seen> => {
   for (;;) {

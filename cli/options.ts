@@ -1,0 +1,27 @@
+import type { Progress, Search } from '../checker/check.ts'
+
+/** How a system is to be checked; every one of these is an option of `lastnail check` too. */
+export interface CheckOptions {
+  /** `auto` by default. */
+  readonly search?: Search | undefined
+  /** Time for the search: a minute, unless executions are limited. What it finds is examined after. */
+  readonly milliseconds?: number | undefined
+  readonly executions?: number | undefined
+  /** Of the bounded search, in steps. */
+  readonly depth?: number | undefined
+  /** Of walks that look for a live state, in steps. */
+  readonly walkLength?: number | undefined
+  /** Of the search and of the nodes' randomness; 1 by default. */
+  readonly seed?: number | undefined
+  /** Checks this property alone. */
+  readonly property?: string | undefined
+  /** What each execution begins with: a schedule, or `TRACE` or `TRACE:STEP`. */
+  readonly from?: string | readonly string[] | undefined
+  /** Directory for traces; `.lastnail` by default. */
+  readonly out?: string | undefined
+  /** Processes that search, each with its own nodes, for a configuration with a path; 1 by default. */
+  readonly workers?: number | undefined
+  /** Ends the check, which then says what was found so far. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
