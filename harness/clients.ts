@@ -81,7 +81,7 @@ export class Clients {
     // Once in each step the event loop turns, whoever waits for it: signals to the tool are handled there.
     await nextTurn()
     if (this.calls.every(call => call.completedAt !== undefined)) return []
-    const findings = await this.#settleTurns(settle, () => true)
+    const findings = await this.#settleTurns(settle)
     for (const complete of this.#settled.splice(0)) complete(step)
     return findings
   }
@@ -104,7 +104,7 @@ export class Clients {
       },
     )
     all.catch(() => {})
-    const findings = await this.#settleTurns(settle, () => isDone)
+    const findings = await this.#settleUntil(settle, () => isDone)
     if (isDone) await all
     if (isDone || findings.length > 0) return
     const names = pending.map(({ node }) => node.name).join(', ')
@@ -135,18 +135,28 @@ export class Clients {
     }
   }
 
-  /** Turns of the event loop and of the nodes, until both are quiet and it is enough. */
-  async #settleTurns(settle: () => Finding[], isEnough: () => boolean): Promise<Finding[]> {
-    const begun = performance.now()
+  /** Turns of the event loop and of the nodes, until both are quiet. */
+  async #settleTurns(settle: () => Finding[]): Promise<Finding[]> {
     for (let quiet = 0; quiet < quietTurns; quiet++) {
       const before = this.#activity()
       const findings = settle()
       if (findings.length > 0) return findings
       await nextTurn()
-      const isWaiting = this.#running > 0 || (!isEnough() && performance.now() - begun < patienceMs)
-      if (this.#activity() !== before || isWaiting) quiet = 0
+      if (this.#activity() !== before || this.#running > 0) quiet = 0
     }
     return []
+  }
+
+  /** The same until what is waited for is done, or has taken too long; what was closed then reaches the nodes. */
+  async #settleUntil(settle: () => Finding[], isDone: () => boolean): Promise<Finding[]> {
+    const begun = performance.now()
+    while (!isDone() && performance.now() - begun < patienceMs) {
+      const findings = settle()
+      if (findings.length > 0) return findings
+      await nextTurn()
+    }
+    await nextTurn()
+    return settle()
   }
 
   /** Another whenever something has passed between us and the nodes. */

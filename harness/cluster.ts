@@ -251,14 +251,14 @@ export class Cluster implements System<GlobalState> {
 
   async #endStep(findings: Finding[], touched: readonly Node[], begun: number): Promise<readonly Finding[]> {
     if (findings.length === 0) {
-      findings.push(...(await this.#clients.attend(() => this.#settleAll(), this.#stepIndex)))
+      findings.push(...(await this.#clients.attend(() => this.#settleAlive(this.#nodes), this.#stepIndex)))
     }
     this.#network.endStep()
     const outputs = touched.flatMap(node => outputsOf(node))
     if (findings.length === 0) findings.push(...touched.filter(node => hasCrashed(node)).map(crashOf))
     for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
     this.#isOver ||= findings.length > 0
-    if (!this.#isOver) await this.#clients.observe(touched, () => this.#settleAll())
+    if (!this.#isOver) await this.#clients.observe(touched, () => this.#settleAlive(touched))
     this.#state = this.#snapshot()
     this.#options = this.#isOver ? [] : optionsOf(this.#moment())
     this.#details = {
@@ -269,8 +269,8 @@ export class Cluster implements System<GlobalState> {
     return findings
   }
 
-  #settleAll(): Finding[] {
-    return this.#settle(this.#nodes.filter(node => node.isAlive)).findings
+  #settleAlive(nodes: readonly Node[]): Finding[] {
+    return this.#settle(nodes.filter(node => node.isAlive)).findings
   }
 
   #newMessages(): Message[] {

@@ -1,5 +1,5 @@
 import type { ClientCall, GlobalState, NodeHandle } from 'lastnail'
-import { type Reply, redis } from './redis.ts'
+import { pipeline, type Reply, redis } from './redis.ts'
 
 /** What can be seen of a server from outside. */
 export interface Server {
@@ -11,8 +11,9 @@ export interface Server {
 }
 
 export const observe = async (node: NodeHandle): Promise<Server> => {
-  const [role, , , link] = (await redis(node, 'ROLE')) as [Server['role'], ...Reply[]]
-  const writes = (await redis(node, 'KEYS', '*')) as string[]
+  const [of, keys] = await pipeline(node, [['ROLE'], ['KEYS', '*']])
+  const [role, , , link] = of as [Server['role'], ...Reply[]]
+  const writes = keys as string[]
   return { role, link: role === 'slave' ? String(link) : undefined, writes: writes.sort() }
 }
 

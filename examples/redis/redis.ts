@@ -10,18 +10,24 @@ export interface Server {
 
 /** Sends one command over a connection of its own. Rejects with what the server says where that is an error. */
 export const redis = async (server: Server, ...command: readonly string[]): Promise<Reply> => {
+  const [reply] = await pipeline(server, [command])
+  return reply!
+}
+
+/** Sends commands at once, over one connection, and gives their replies in order. Rejects like `redis`. */
+export const pipeline = async (server: Server, commands: readonly (readonly string[])[]): Promise<Reply[]> => {
   const connection = server.tcp(6379)
   try {
-    connection.write(encode(command))
+    connection.write(commands.map(encode).join(''))
     let received = ''
     for await (const chunk of connection) {
       received += chunk.toString('latin1')
-      const parsed = parse(received, 0)
-      if (!parsed) continue
-      if (parsed.error) throw new Error(`${command.join(' ')}: ${parsed.error}`)
-      return parsed.reply
+      const replies = parseList(received, 0, commands.length)
+      if (replies) return replies.reply
     }
-    throw new Error(`${command.join(' ')}: the server closed the connection before its reply was whole`)
+    throw new Error('the server closed the connection before its replies were whole')
+  } catch (error) {
+    throw new Error(`${commands.map(command => command.join(' ')).join('; ')}: ${(error as Error).message}`)
   } finally {
     connection.destroy()
   }
@@ -31,7 +37,7 @@ const encode = (command: readonly string[]) =>
   `*${command.length}\r\n${command.map(word => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
 
 /** A reply of the protocol RESP2 and where it ends; `undefined` while it is not whole. */
-const parse = (text: string, start: number): { reply: Reply; end: number; error?: string } | undefined => {
+const parse = (text: string, start: number): { reply: Reply; end: number } | undefined => {
   const lineEnd = text.indexOf('\r\n', start)
   if (lineEnd < 0) return undefined
   const line = text.slice(start + 1, lineEnd)
@@ -42,7 +48,7 @@ const parse = (text: string, start: number): { reply: Reply; end: number; error?
     case ':':
       return { reply: Number(line), end }
     case '-':
-      return { reply: null, end, error: line }
+      throw new Error(line)
     case '$':
       return parseBulk(text, end, Number(line))
     case '*':
