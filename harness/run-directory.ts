@@ -24,14 +24,23 @@ export const runRoot = (): string => {
  */
 export const createRunDirectory = (): string => {
   removeStale()
+  if (count === 0) process.once('exit', removeMine)
   const directory = join(runRoot(), `${identity(process.pid)}-${count++}`)
+  mine.add(directory)
   mkdirSync(directory, { recursive: true })
   return directory
 }
 
 let count = 0
+const mine = new Set<string>()
 
-export const removeRunDirectory = (directory: string): void => rmSync(directory, { recursive: true, force: true })
+export const removeRunDirectory = (directory: string): void => {
+  rmSync(directory, { recursive: true, force: true })
+  mine.delete(directory)
+}
+
+/** Also what an error left behind on its way. */
+const removeMine = () => mine.forEach(removeRunDirectory)
 
 /** Removes the directories of processes that have ended. */
 export const removeStale = (): void => {
@@ -39,7 +48,7 @@ export const removeStale = (): void => {
   if (!existsSync(root)) return
   for (const name of readdirSync(root)) {
     const [pid, started] = name.split('-')
-    if (identity(Number(pid)) !== `${pid}-${started}`) removeRunDirectory(join(root, name))
+    if (identity(Number(pid)) !== `${pid}-${started}`) rmSync(join(root, name), { recursive: true, force: true })
   }
 }
 
