@@ -5,6 +5,7 @@ import { Executor, type Observer, type Properties } from './executor.ts'
 import { Exploration, walkLengthFactor, walkLengthMax } from './explore.ts'
 import { type CheckOptions, type Progress, validate } from './options.ts'
 import { Random } from './random.ts'
+import { defaultWalks } from './recovery.ts'
 import type { System } from './system.ts'
 import { describeCoverage, type Verdict } from './verdict.ts'
 import { defaultWeights } from './weights.ts'
@@ -12,9 +13,8 @@ import { defaultWeights } from './weights.ts'
 export { type CheckOptions, type Progress, type Search, searches } from './options.ts'
 
 const defaultMs = 60_000
-const defaultWalks = 60
 /** Suspicions of one liveness property that are examined while none becomes certain: each is dear. */
-const examinationsMax = 3
+const examinationsMax = 2
 
 /**
  * Explores a system until a property is violated, nothing is left, or the budget is spent. The same seed on the same

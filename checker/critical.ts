@@ -1,6 +1,6 @@
 import type { Executor } from './executor.ts'
 import { type Recovery, type RecoveryOptions, recover } from './recovery.ts'
-import { follow } from './schedule.ts'
+import { reach } from './schedule.ts'
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin'> {
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
@@ -26,9 +26,9 @@ export interface Critical {
  * Finds the step after which recovery is impossible (MaceMC, algorithm 3), in an execution that is not live at its end.
  *
  * States after the last live one are tried at doubling distance until the walks from one all fail to recover, then by
- * halving. A state that recovered is proven, and with it all before it. One that did not is believed dead after a third
- * of the walks, and the answer is tested again with the full number of fresh ones before it is given, some of them of
- * the greatest length.
+ * halving. A state that recovered is proven, and with it all before it. One that did not is believed dead after a few
+ * walks, and the answer is tested again with the full number of fresh ones before it is given, and with some that
+ * are much longer.
  *
  * The paper's walks end where the execution ended, so what died in its second half was doubtful (C2). These have their
  * whole length from wherever they start. What is doubtful instead is a death that no walk of this length ever escaped:
@@ -42,14 +42,26 @@ export const findCriticalTransition = <State>(
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(executor, schedule, options).find()
 
-/** One in so many of the last walks has the greatest length. */
+/**
+ * The same for an execution that is thought to end with its critical transition, as one that was shrunk does: only that is
+ * tested, and the search is done where it turns out to be wrong.
+ */
+export const confirmCriticalTransition = <State>(
+  executor: Executor<State>,
+  schedule: readonly string[],
+  options: CriticalOptions,
+): Promise<Critical> => new CriticalSearch(executor, schedule, options).confirm()
+
+/** One in so many of the last walks is longer than the others, by this factor. */
 const longEvery = 10
+const longFactor = 8
+/** Walks that must fail before the last test: one of each kind. */
+const scouts = 3
 
 class CriticalSearch<State> {
   readonly #executor: Executor<State>
   readonly #schedule: readonly string[]
   readonly #options: CriticalOptions
-  readonly #scouts: number
   #walkLength: number
   /** After this many steps the system can recover. */
   #recoverable = 0
@@ -59,26 +71,34 @@ class CriticalSearch<State> {
     this.#executor = executor
     this.#schedule = schedule
     this.#options = options
-    this.#scouts = Math.ceil(options.walks / 3)
     this.#walkLength = Math.min(options.walkLength, options.walkLengthMax)
   }
 
   async find(): Promise<Critical> {
+    await reach(this.#executor, this.#schedule)
+    const lastLive = this.#executor.lastLive.get(this.#options.property)
     // An execution that recovers from its end is told apart first: it is the common case in a correct system.
-    if (await this.#recovers(this.#schedule.length, this.#scouts)) return this.#answer('transient')
-    return (await this.#findRecoverable()) ?? (await this.#findDead())
+    if (await this.#recovers(this.#schedule.length, scouts)) return this.#answer('transient')
+    return (await this.#findRecoverable(lastLive)) ?? (await this.#findDead())
+  }
+
+  async confirm(): Promise<Critical> {
+    const end = this.#schedule.length
+    if (end === 0 || !(await this.#recovers(end - 1, scouts))) return this.find()
+    const { live, isTerminal } = await this.#test(end)
+    if (live) return this.#answer('transient')
+    return this.#answer(isTerminal || (await this.#livesAgain()) ? 'C1' : 'C2', end)
   }
 
   /** Finds a state to start from: the last live one, or else the initial state. */
-  async #findRecoverable(): Promise<Critical | undefined> {
-    const lastLive = await this.#lastLive()
+  async #findRecoverable(lastLive: number | undefined): Promise<Critical | undefined> {
     if (lastLive !== undefined) {
       this.#recoverable = lastLive
       this.#closestLive = this.#schedule.slice(0, lastLive)
       return undefined
     }
     for (;;) {
-      const { live, isTerminal } = await this.#recover(0, this.#options.walks, this.#walkLength)
+      const { live, isTerminal } = await this.#recover(0, scouts, this.#walkLength)
       if (live) return undefined
       if (isTerminal) return this.#answer('C1', 0)
       if (this.#walkLength === this.#options.walkLengthMax) return this.#answer('C2', 0)
@@ -100,7 +120,7 @@ class CriticalSearch<State> {
   async #gallop(): Promise<number> {
     for (let distance = 1; ; distance *= 2) {
       const step = Math.min(this.#recoverable + distance, this.#schedule.length)
-      if (!(await this.#recovers(step, this.#scouts)) || step === this.#schedule.length) return step
+      if (!(await this.#recovers(step, scouts)) || step === this.#schedule.length) return step
     }
   }
 
@@ -109,17 +129,20 @@ class CriticalSearch<State> {
     let dead = upper
     while (dead - this.#recoverable > 1) {
       const middle = Math.floor((dead + this.#recoverable) / 2)
-      if (!(await this.#recovers(middle, this.#scouts))) dead = middle
+      if (!(await this.#recovers(middle, scouts))) dead = middle
     }
     return dead
   }
 
-  /** Tests the answer with fresh walks, some of them as long as walks may be. */
+  /** Tests the answer with fresh walks, and with some that are much longer. */
   async #test(dead: number): Promise<Recovery> {
     const { walks, walkLengthMax } = this.#options
+    // What so many walks failed to recover from already is not tested by as many again.
+    if (walks <= scouts) return { live: undefined, isTerminal: false }
     const tested = await this.#recover(dead, walks, this.#walkLength)
-    if (tested.live || tested.isTerminal || this.#walkLength === walkLengthMax) return tested
-    return this.#recover(dead, Math.ceil(walks / longEvery), walkLengthMax)
+    const long = Math.floor(walks / longEvery)
+    if (tested.live || tested.isTerminal || long === 0) return tested
+    return this.#recover(dead, long, Math.min(longFactor * this.#walkLength, walkLengthMax))
   }
 
   /** Whether a walk that starts just before the critical transition comes to a live state by going on. */
@@ -128,12 +151,6 @@ class CriticalSearch<State> {
     if (hasGoneOn) return true
     const { live } = await this.#recover(this.#recoverable, this.#options.walks, this.#walkLength, 1)
     return live !== undefined
-  }
-
-  async #lastLive(): Promise<number | undefined> {
-    await this.#executor.reset()
-    await follow(this.#executor, this.#schedule)
-    return this.#executor.lastLive.get(this.#options.property)
   }
 
   async #recovers(step: number, walks: number): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { Budget, BudgetSpent } from './budget.ts'
-import { type Critical, findCriticalTransition } from './critical.ts'
+import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
 import type { Executor, Violation } from './executor.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
-import { follow } from './schedule.ts'
+import { reach, repeat } from './schedule.ts'
 import { shrinkDeath, shrinkViolation } from './shrink.ts'
 import type { Verdict } from './verdict.ts'
 import type { Weights } from './weights.ts'
@@ -28,12 +28,10 @@ export interface ExaminationOptions {
 
 const shrinkMs = 30_000
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
-const shrinkDeadMs = 60_000
-const criticalMs = 600_000
-/** Of the walks, in the first search for the critical transition: what it finds is tested with all of them. */
-const firstFraction = 4
-/** Walks that must fail for a shrunk schedule to be taken further; what comes of it is tested with all of them. */
-const shrinkWalks = 5
+const shrinkDeadMs = 15_000
+const criticalMs = 300_000
+/** Walks that must fail before a state is taken for dead at first; what comes of it is tested with all of them. */
+const scouts = 3
 
 /** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination<State> {
@@ -75,7 +73,7 @@ export class Examination<State> {
   /** Executes a violating schedule again. `undefined`: it violates the same at the same step; else what it did instead. */
   async #repeat(schedule: readonly string[], violation: Violation): Promise<string | undefined> {
     try {
-      await this.#reach(schedule)
+      await repeat(this.#executor, schedule)
     } catch (error) {
       if (error instanceof Diverged) return error.message
       throw error
@@ -106,28 +104,22 @@ export class Examination<State> {
   /** Finds the critical transition with few walks, shrinks the way to it, and finds it again in that with all walks. */
   async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Found | 'transient'> {
     const { walks } = this.#options
-    const first = await this.#findCritical(suspect, property, walkLength, Math.ceil(walks / firstFraction))
+    const executor = this.#executor
+    const first = await findCriticalTransition(executor, suspect, this.#criticalOptions(property, walkLength, scouts))
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, suspect, first)
-    const way = suspect.slice(0, first.step)
-    const shortest = await this.#shrinkDeath(way, property, first.walkLength)
+    const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), property, first.walkLength)
     this.#options.onPhase('finding the critical transition')
-    const again = await this.#findCritical(shortest, property, first.walkLength, walks)
+    const all = this.#criticalOptions(property, first.walkLength, walks)
+    const again = await confirmCriticalTransition(executor, shortest, all)
     if (again.case === 'C1') return describe(property, shortest, again)
-    const whole = await this.#findCritical(way, property, first.walkLength, walks)
-    return whole.case === 'transient' ? 'transient' : describe(property, way, whole)
+    const whole = await findCriticalTransition(executor, suspect, all)
+    return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
   }
 
-  #findCritical(schedule: readonly string[], property: string, walkLength: number, walks: number): Promise<Critical> {
+  #criticalOptions(property: string, walkLength: number, walks: number): CriticalOptions {
     const { weights, random, walkLengthMax } = this.#options
-    return findCriticalTransition(this.#executor, schedule, {
-      property,
-      walks,
-      walkLength,
-      walkLengthMax,
-      weights,
-      random,
-    })
+    return { property, walks, walkLength, walkLengthMax, weights, random }
   }
 
   /** The shortest schedule found to a state that seems as dead. */
@@ -135,16 +127,11 @@ export class Examination<State> {
     const executor = this.#executor
     const { weights, random, signal } = this.#options
     this.#options.onPhase('shrinking')
-    await this.#reach(schedule)
-    const recovery = { property, walks: shrinkWalks, walkLength, weights, random }
+    await reach(this.#executor, schedule)
+    const recovery = { property, walks: scouts, walkLength, weights, random }
     const limits = { milliseconds: shrinkDeadMs, signal }
     const { schedule: shortest } = await shrinkDeath(executor, [...executor.schedule], recovery, limits)
     return shortest.map(choice => choice.label)
-  }
-
-  async #reach(schedule: readonly string[]): Promise<void> {
-    await this.#executor.reset()
-    await follow(this.#executor, schedule)
   }
 }
 

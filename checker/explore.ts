@@ -22,7 +22,7 @@ export interface ExplorationOptions {
 
 /** The walk length by itself (MaceMC, section 4.4, took 80,000 steps where all walks had lived by 10,000). */
 export const walkLengthFactor = 8
-const walkLengthMin = 500
+const walkLengthMin = 64
 export const walkLengthMax = 8_000
 
 /** How an execution goes on from the state that it starts in. */

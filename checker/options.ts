@@ -15,7 +15,7 @@ export interface CheckOptions<State> {
   /** Of the bounded search, in steps. */
   readonly depth?: number | undefined
   /**
-   * Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 500 at least. Before
+   * Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 64 at least. Before
    * a state is called dead, some walks are longer: up to 8,000 steps, or eight times what is given here.
    */
   readonly walkLength?: number | undefined
@@ -25,7 +25,7 @@ export interface CheckOptions<State> {
   /** A schedule that each execution begins with: prefix search (MaceMC, section 4.2). */
   readonly from?: readonly string[] | undefined
   readonly weights?: Partial<Weights> | undefined
-  /** Walks that must fail before a state is called dead: 60 by default, as in MaceMC. */
+  /** Walks that must fail before a state is called dead: 20 by default. */
   readonly walks?: number | undefined
   /** Whether a crash or a divergence of a node ends an execution without being a violation. */
   readonly allowFindings?: boolean | undefined

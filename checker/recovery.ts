@@ -1,8 +1,14 @@
 import type { Executor } from './executor.ts'
 import type { Random } from './random.ts'
-import { follow } from './schedule.ts'
+import { reach, repeat } from './schedule.ts'
 import { walk } from './walk.ts'
 import { fresh, type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+
+/**
+ * Walks that must fail before a state is called dead, where nobody says how many. MaceMC takes 60, of the same kind; of
+ * these the first two know ways that most systems recover by, and a start of real processes costs as much as 200 steps.
+ */
+export const defaultWalks = 20
 
 export interface RecoveryOptions {
   /** The liveness property. */
@@ -39,8 +45,8 @@ export const recover = async <State>(
   let isTerminal = true
   const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
   for (let i = 0; i < walks; i++) {
-    await executor.reset()
-    await follow(executor, schedule)
+    if (i === 0) await reach(executor, schedule)
+    else await repeat(executor, schedule)
     const end = await walk(executor, recovering(i, random.fork(), weights), walkLength, isLive)
     if (end === 'goal') return { live: executor.labels(), isTerminal: false }
     isTerminal &&= end === 'terminal' && !executor.broken

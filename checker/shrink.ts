@@ -1,11 +1,11 @@
-import type { Limits } from './budget.ts'
+import { Budget, type Limits } from './budget.ts'
 import { UsageError } from './errors.ts'
 import { Executor, type Observer, type Properties, type Violation } from './executor.ts'
 import { withoutNumbers } from './labels.ts'
 import { type Minimum, minimise } from './minimise.ts'
 import { Random } from './random.ts'
-import { type RecoveryOptions, recover } from './recovery.ts'
-import { follow } from './schedule.ts'
+import { defaultWalks, type RecoveryOptions, recover } from './recovery.ts'
+import { repeat } from './schedule.ts'
 import type { Choice, System } from './system.ts'
 import { defaultWeights, type Weights } from './weights.ts'
 
@@ -35,7 +35,6 @@ export interface Shrunk {
   readonly minimal: boolean
 }
 
-const defaultWalks = 20
 const defaultWalkLength = 500
 /** Walks that must fail for a shorter schedule to be taken for as dead. What comes of it is tested with all. */
 const scouts = 5
@@ -55,8 +54,7 @@ export const shrink = async <State>(
 ): Promise<Shrunk> => {
   const executor = new Executor(system, properties, { observer: options.observer })
   try {
-    await executor.reset()
-    await follow(executor, schedule)
+    await repeat(executor, schedule)
     const found = [...executor.schedule]
     const shrunk =
       violation.kind === 'liveness'
@@ -113,7 +111,8 @@ export const shrinkViolation = async <State>(
 ): Promise<{ schedule: readonly Choice[]; message: string; minimal: boolean }> => {
   const stillViolates = async () => executor.violation !== undefined && isAlike(executor.violation, violation)
   const { schedule, minimal } = await minimise(executor, found, stillViolates, limits)
-  await reach(executor, schedule)
+  // Whatever was interrupted, what has been found is executed to its end.
+  await executor.within(new Budget({}), () => repeat(executor, labelsOf(schedule)))
   const again = executor.violation
   if (again && isAlike(again, violation)) return { schedule, message: again.message, minimal }
   return { schedule: found, message: violation.message, minimal: false }
@@ -139,11 +138,6 @@ export const shrinkDeath = <State>(
 
 const isAlike = (violation: Violation, like: ViolationLike): boolean =>
   violation.kind === like.kind && violation.property === (like.property ?? undefined)
-
-const reach = async <State>(executor: Executor<State>, schedule: readonly Choice[]): Promise<void> => {
-  await executor.reset()
-  await follow(executor, labelsOf(schedule))
-}
 
 const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice => choice.label)
 
