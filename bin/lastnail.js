@@ -2,11 +2,21 @@
 import { existsSync } from 'node:fs'
 
 const main = new URL('../dist/cli/main.js', import.meta.url)
-if (existsSync(main)) {
+const machineLacks = 69
+
+const start = async () => {
+  if (!existsSync(main)) throw new Error('not built yet; run "npm run build" in its directory')
   const { run } = await import(main.href)
-  // Not left to the end of all handles: a configuration may have opened some.
-  process.exit(await run(process.argv.slice(2)))
-} else {
-  console.error('lastnail: not built yet; run "npm run build" in its directory')
-  process.exitCode = 69
+  return run(process.argv.slice(2))
 }
+
+/** What is wrong before the command can say it itself. */
+const refuse = ({ message, stack }) => {
+  const isUnbuilt = message.includes('native Koffi module')
+  const hint = 'koffi, which calls the C library, is not built for this machine; run "npm rebuild koffi --foreground-scripts"'
+  console.error(`lastnail: ${isUnbuilt ? hint : message.startsWith('not built') ? message : stack}`)
+  return machineLacks
+}
+
+// Not left to the end of all handles: a configuration may have opened some.
+process.exit(await start().catch(refuse))
