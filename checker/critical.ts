@@ -52,11 +52,12 @@ export const confirmCriticalTransition = <State>(
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(executor, schedule, options).confirm()
 
-/** One in so many of the last walks is longer than the others, by this factor. */
+/** One in so many of the last walks is longer than the others. */
 const longEvery = 10
+/** By how much, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
-/** Walks that must fail before the last test: one of each kind. */
-const scouts = 3
+/** Walks that must fail before the last test: the straight one, and the one that leaves what is in flight. */
+const scouts = 2
 
 class CriticalSearch<State> {
   readonly #executor: Executor<State>
@@ -87,7 +88,7 @@ class CriticalSearch<State> {
     if (end === 0 || !(await this.#recovers(end - 1, scouts))) return this.find()
     const { live, isTerminal } = await this.#test(end)
     if (live) return this.#answer('transient')
-    return this.#answer(isTerminal || (await this.#livesAgain()) ? 'C1' : 'C2', end)
+    return isTerminal || (await this.#livesAgain()) ? this.#answer('C1') : this.find()
   }
 
   /** Finds a state to start from: the last live one, or else the initial state. */
@@ -101,8 +102,7 @@ class CriticalSearch<State> {
       const { live, isTerminal } = await this.#recover(0, scouts, this.#walkLength)
       if (live) return undefined
       if (isTerminal) return this.#answer('C1', 0)
-      if (this.#walkLength === this.#options.walkLengthMax) return this.#answer('C2', 0)
-      this.#walkLength = Math.min(2 * this.#walkLength, this.#options.walkLengthMax)
+      if (!this.#lengthenWalks()) return this.#answer('C2', 0)
     }
   }
 
@@ -112,8 +112,17 @@ class CriticalSearch<State> {
       if (this.#recoverable === this.#schedule.length) return this.#answer('transient')
       const { live, isTerminal } = await this.#test(dead)
       if (live) continue
-      return this.#answer(isTerminal || (await this.#livesAgain()) ? 'C1' : 'C2', dead)
+      if (isTerminal || (await this.#livesAgain())) return this.#answer('C1', dead)
+      if (!this.#lengthenWalks()) return this.#answer('C2', dead)
     }
+  }
+
+  /** Where walks turn out to be too short. False where they have their greatest length already. */
+  #lengthenWalks(): boolean {
+    const { walkLengthMax } = this.#options
+    if (this.#walkLength === walkLengthMax) return false
+    this.#walkLength = Math.min(longFactor * this.#walkLength, walkLengthMax)
+    return true
   }
 
   /** Goes on at doubling distance to a state that is believed dead. */

@@ -30,8 +30,8 @@ const shrinkMs = 30_000
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
 const shrinkDeadMs = 15_000
 const criticalMs = 300_000
-/** Walks that must fail before a state is taken for dead at first; what comes of it is tested with all of them. */
-const scouts = 3
+/** Walks that must fail before a state is taken for dead at first: see `critical.ts`. What comes of it is tested with all. */
+const scouts = 2
 
 /** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination<State> {
