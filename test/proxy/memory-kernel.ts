@@ -143,6 +143,7 @@ export class MemorySocket {
 
   meet(syn: Segment): void {
     this.#receiveNext = (syn.sequence + 1) >>> 0
+    this.#receiveEnd = this.#receiveNext
     this.#peerScale = syn.scale
     this.#offer(syn)
   }
@@ -184,7 +185,9 @@ export class MemorySocket {
   transmit(flags: number, payload: Buffer = Buffer.alloc(0)): void {
     const isSyn = (flags & flag.SYN) !== 0
     const window = (capacity - this.#unread.length) >> (isSyn ? 0 : scale)
-    this.#receiveEnd = (this.#receiveNext + (window << (isSyn ? 0 : scale))) >>> 0
+    const end = (this.#receiveNext + (window << (isSyn ? 0 : scale))) >>> 0
+    // What was offered once holds, though a scaled window cannot say it to the byte.
+    if (((end - this.#receiveEnd) | 0) > 0) this.#receiveEnd = end
     this.#kernel.send({
       destination: this.#peer,
       sourcePort: this.#port,
