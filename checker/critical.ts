@@ -99,7 +99,10 @@ class CriticalSearch<State> {
       return undefined
     }
     for (;;) {
-      const { live, isTerminal } = await this.#recover(0, scouts, this.#walkLength)
+      const tried = await this.#recover(0, scouts, this.#walkLength)
+      const { live, isTerminal } = tried.isTerminal
+        ? await this.#recover(0, this.#options.walks, this.#walkLength)
+        : tried
       if (live) return undefined
       if (isTerminal) return this.#answer('C1', 0)
       if (!this.#lengthenWalks()) return this.#answer('C2', 0)

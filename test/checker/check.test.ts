@@ -1,0 +1,298 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Level } from '../../checker/bounded.ts'
+import { type CheckOptions, check } from '../../checker/check.ts'
+import { always, eventually } from '../../checker/property.ts'
+import { replay } from '../../checker/replay.ts'
+import { counter, nothingLost } from './systems/counter.ts'
+import { deadStates, distances, graphs, isDead, modelOf, propertiesOf } from './systems/graph.ts'
+import { Model, type Transition } from './systems/model.ts'
+import { comesHome, type Ring, ring } from './systems/ring.ts'
+import { consistent, decided, twoPhaseCommit } from './systems/two-phase-commit.ts'
+
+const table = (levels: readonly Level[]) =>
+  levels.map(({ depth, executions, states, pruned }) => [depth, executions, states, pruned])
+
+const bounded: CheckOptions<never> = { search: 'bounded', executions: 100_000 }
+
+describe('a check of all schedules', () => {
+  it('finds the lost addition of a counter race, by a shortest schedule', async () => {
+    const verdict = await check(counter(2), { nothingLost }, { ...bounded, seed: 5 })
+    expect(verdict).toMatchObject({
+      verdict: 'violated',
+      property: 'nothingLost',
+      kind: 'safety',
+      repeated: true,
+      criticalTransition: null,
+      message: 'nothingLost does not hold after step 4 (p2 write)',
+      schedule: ['p1 read', 'p2 read', 'p1 write', 'p2 write'],
+      seed: 5,
+    })
+  })
+
+  it('goes through the 288 states of two-phase commit, each once, and sees every one decide', async () => {
+    const { verdict, states, coverage, message } = await check(twoPhaseCommit(3), { consistent, decided }, bounded)
+    expect(verdict).toBe('held')
+    expect(states).toBe(288)
+    expect(coverage.exhausted).toBe(true)
+    expect(coverage.levels.reduce((sum, level) => sum + level.states, 1)).toBe(288)
+    expect(message).toMatch(/^no violation in \d+ executions .*; among them every schedule to its end$/)
+  })
+
+  it('counts executions, states and what it pruned at each depth', async () => {
+    const { coverage } = await check(ring(), {}, bounded)
+    expect(table(coverage.levels)).toEqual([
+      [1, 1, 1, 0],
+      [2, 1, 1, 0],
+      [3, 2, 2, 0],
+      [4, 2, 1, 1],
+      [5, 1, 1, 0],
+      [6, 1, 0, 1],
+    ])
+    expect(coverage).toMatchObject({ pruned: 2, exhausted: true })
+  })
+
+  it('prunes nothing where states have no fingerprints', async () => {
+    const { coverage, depth, states } = await check(ring({ fingerprints: false }), {}, { ...bounded, depth: 8 })
+    // One schedule stays on the ring; from it one falls at step 3 and one at step 7.
+    expect(table(coverage.levels).map(([, executions]) => executions)).toEqual([1, 1, 2, 2, 2, 2, 3, 3])
+    expect(coverage).toMatchObject({ pruned: 0, exhausted: false })
+    expect({ depth, states }).toEqual({ depth: 8, states: 0 })
+  })
+
+  it('goes as far as it may', async () => {
+    const { verdict, coverage, depth } = await check(counter(3), {}, { ...bounded, depth: 2 })
+    expect(table(coverage.levels)).toEqual([
+      [1, 3, 3, 0],
+      [2, 9, 6, 3],
+    ])
+    expect(coverage.exhausted).toBe(false)
+    expect({ verdict, depth }).toEqual({ verdict: 'held', depth: 2 })
+  })
+})
+
+describe('a check for death', () => {
+  it.each(['auto', 'walk', 'bounded'] as const)('names the fall into the pit (%s)', async search => {
+    const verdict = await check(ring(), { comesHome }, { search, executions: 50 })
+    expect(verdict).toMatchObject({
+      verdict: 'violated',
+      property: 'comesHome',
+      kind: 'liveness',
+      schedule: ['move', 'move', 'fall'],
+      criticalTransition: { step: 3, label: 'fall', case: 'C1', walks: 20 },
+      repeated: true,
+    })
+    expect(verdict.closestLive!.slice(0, 3)).toEqual(['move', 'move', 'move'])
+    expect(verdict.message).toMatch(
+      /^comesHome can never hold again after step 3 \(fall\): none of 20 walks of up to \d+ steps recovered /,
+    )
+  })
+
+  it('does not tell where walks are too short for it, and says so', async () => {
+    const farAway = eventually<Ring>(({ place }) => place === 299)
+    const options = { executions: 5, walkLength: 10 }
+    expect(await check(ring({ size: 300, pit: 0 }), { farAway }, options)).toMatchObject({
+      verdict: 'undetermined',
+      property: 'farAway',
+      criticalTransition: { step: 0, label: '(initial state)', case: 'C2', walkLength: 80 },
+      message:
+        'farAway did not come to hold, and walks of up to 80 steps are too short to tell whether it ever can (case C2)',
+    })
+  })
+
+  it('makes walks longer where nobody limits them', async () => {
+    const farAway = eventually<Ring>(({ place }) => place === 299)
+    const { verdict, coverage } = await check(ring({ size: 300, pit: 0 }), { farAway }, { executions: 5 })
+    expect(verdict).toBe('held')
+    expect(coverage.transient).toBe(5)
+  })
+
+  it('leaves what only a fault could repair to the fault', async () => {
+    // A door that a crash opens. No walk waits for it.
+    const door = new Model<string>('open', state => [
+      { kind: 'timer', node: 'n', label: 'turn', next: () => (state === 'open' ? 'shut' : state) },
+      { kind: 'crash', node: 'n', label: 'crash n', next: () => 'open' },
+    ])
+    const passable = eventually<string>(state => state === 'open')
+    const { verdict, schedule, criticalTransition } = await check(door, { passable }, { executions: 30 })
+    expect(verdict).toBe('undetermined')
+    expect(schedule).toEqual(['turn'])
+    expect(criticalTransition?.case).toBe('C2')
+  })
+})
+
+/** Three hits in a row, and something happens to `n`. */
+const fragile = (kind: 'crash' | 'divergence') =>
+  new Model<number>(0, hits => {
+    const hit: Transition<number> = { kind: 'deliver', node: 'n', label: 'hit', next: () => hits + 1 }
+    const rest: Transition<number> = { kind: 'timer', node: 'n', label: 'rest', next: () => 0 }
+    const findings = [{ kind, node: 'n', message: 'its last words' }]
+    return [hits === 2 ? { ...hit, findings } : hit, rest]
+  })
+
+describe('a check of a system with findings', () => {
+  it.each(['crash', 'divergence'] as const)('reports a %s by its shortest schedule', async kind => {
+    expect(await check(fragile(kind), {}, { executions: 200 })).toMatchObject({
+      verdict: 'violated',
+      property: null,
+      kind,
+      schedule: ['hit', 'hit', 'hit'],
+      message: `${kind} of n after step 3 (hit): its last words`,
+      repeated: true,
+    })
+  })
+
+  it('takes them for the end of an execution where they are allowed', async () => {
+    const lucky = eventually<number>(hits => hits === 0)
+    const { verdict } = await check(fragile('crash'), { lucky }, { executions: 50, allowFindings: true })
+    expect(verdict).toBe('held')
+  })
+})
+
+/** A system that does as it likes: whether `bad` follows depends on how often it was reset. */
+const unsteady = () => {
+  const model: Model<string> = new Model<string>('start', state => {
+    const next = () => (model.resets === 3 ? 'bad' : 'good')
+    return state === 'start' ? [{ kind: 'timer', node: 'n', label: 'go', next }] : []
+  })
+  return model
+}
+
+describe('a check of a system that does not repeat', () => {
+  it('does not tell what it saw only once, and says what that was', async () => {
+    const notBad = always<string>(state => state !== 'bad')
+    const { verdict, message, notRepeated } = await check(unsteady(), { notBad }, { executions: 6 })
+    expect(verdict).toBe('undetermined')
+    const line = 'notBad does not hold after step 1 (go); executed again, it did not violate it'
+    expect(notRepeated).toEqual([line])
+    expect(message).toBe(`what was found does not repeat: ${line}`)
+  })
+})
+
+describe('a check of any small system', () => {
+  it('never accuses one that recovers from everywhere, however the search goes', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(6), fc.constantFrom('auto', 'walk', 'bounded'), fc.nat(), async (graph, search, seed) => {
+        fc.pre(deadStates(graph).length === 0)
+        const { alive } = propertiesOf(graph)
+        const { verdict } = await check(modelOf(graph), { alive }, { search, seed, executions: 20 })
+        expect(verdict).toBe('held')
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('never accuses one that recovers from everywhere, though it begins live and walks are short', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(4), fc.nat(), async ({ ways, bad }, seed) => {
+        const graph = { ways, bad, live: [0] }
+        fc.pre(deadStates(graph).length === 0)
+        const { alive } = propertiesOf(graph)
+        const { verdict } = await check(modelOf(graph), { alive }, { seed, executions: 20, walkLength: 8 })
+        expect(verdict).not.toBe('violated')
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('names only a step into a dead state from one that recovers', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(6), fc.nat(), async (graph, seed) => {
+        fc.pre(deadStates(graph).length > 0)
+        const { alive } = propertiesOf(graph)
+        const { verdict, schedule } = await check(modelOf(graph), { alive }, { seed, ...bounded })
+        expect(verdict).not.toBe('held')
+        if (verdict !== 'violated') return
+        const states = [0, ...schedule.map(label => Number(label.slice(3)))]
+        expect(isDead(graph, states.at(-1)!)).toBe(true)
+        if (schedule.length > 0) expect(isDead(graph, states.at(-2)!)).toBe(false)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('finds every violation of safety within the depth of a bounded search, and no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(6), fc.boolean(), fc.integer({ min: 1, max: 6 }), async (graph, fingerprints, depth) => {
+        const { good } = propertiesOf(graph)
+        const system = modelOf(graph, { fingerprints })
+        const distance = distances(graph).get(graph.bad)
+        const { verdict, schedule } = await check(system, { good }, { ...bounded, depth, seed: 7 })
+        if (distance === undefined) expect(verdict).toBe('held')
+        else if (distance <= depth) expect(verdict).toBe('violated')
+        if (verdict !== 'violated') return
+        const { violation } = await replay(system, { good }, schedule)
+        expect(violation?.step).toBe(schedule.length)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('a check within limits', () => {
+  it('says what it covered', async () => {
+    const verdict = await check(twoPhaseCommit(3), { consistent }, { executions: 7 })
+    expect(verdict).toMatchObject({ verdict: 'held', executions: 7, depth: 0, schedule: [] })
+    expect(verdict.message).toBe(
+      `no violation in 7 executions with ${verdict.steps} steps and ${verdict.states} states`,
+    )
+  })
+
+  it('says nothing when it is interrupted before the first execution is done', async () => {
+    const { verdict, message } = await check(counter(2), {}, { signal: AbortSignal.abort() })
+    expect(verdict).toBe('undetermined')
+    expect(message).toBe('the budget was spent before one execution was done')
+  })
+
+  it('keeps a violation when it is interrupted while that is shrunk', async () => {
+    const controller = new AbortController()
+    const found = await check(
+      twoPhaseCommit(3, { impatient: true }),
+      { consistent },
+      {
+        signal: controller.signal,
+        onProgress: ({ phase }) => phase === 'shrinking' && controller.abort(),
+      },
+    )
+    expect(found).toMatchObject({ verdict: 'violated', property: 'consistent', repeated: true })
+  })
+
+  it('gives the same verdict for the same seed', async () => {
+    const once = () => check(twoPhaseCommit(3, { impatient: true }), { consistent }, { seed: 11, executions: 500 })
+    const { seconds: _, stepsPerSecond: __, ...first } = await once()
+    expect(await once()).toMatchObject(first)
+  })
+
+  it('begins where it is told to', async () => {
+    const { schedule } = await check(ring(), { comesHome }, { from: ['move', 'move', 'move', 'move'], executions: 50 })
+    expect(schedule).toEqual([...Array(6).fill('move'), 'fall'])
+    await expect(check(ring(), { comesHome }, { from: ['fall'] })).rejects.toMatchObject({ name: 'Diverged', step: 1 })
+  })
+
+  it('checks one property alone', async () => {
+    const system = twoPhaseCommit(2, { impatient: true })
+    const options = { property: 'decided', executions: 60 }
+    expect(await check(system, { consistent, decided }, options)).toMatchObject({ verdict: 'held' })
+  })
+})
+
+describe('a wrong check', () => {
+  it.each([
+    [{ search: 'deep' as 'auto' }, 'no search "deep": there are auto, bounded, walk'],
+    [{ executions: 0 }, 'executions: expected a whole number above zero, found 0'],
+    [{ depth: 1.5 }, 'depth: expected a whole number above zero, found 1.5'],
+    [{ property: 'nothing' }, 'no property "nothing": there are nothingLost'],
+  ])('is refused: %o', async (options, message) => {
+    await expect(check(counter(2), { nothingLost }, options)).rejects.toMatchObject({ name: 'UsageError', message })
+  })
+
+  it('is refused where a property throws', async () => {
+    const broken = always<Ring>(() => {
+      throw new Error('no such field')
+    })
+    await expect(check(ring(), { broken })).rejects.toMatchObject({
+      name: 'UsageError',
+      message: 'properties.broken threw in the initial state: Error: no such field',
+    })
+  })
+})
