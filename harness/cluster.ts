@@ -10,6 +10,8 @@ import { type GlobalState, type ResolvedSystem, withAddresses } from './config.t
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { Randomness } from './hold/randomness.ts'
+import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
+import { second } from './hold/virtual-clock.ts'
 import { Node, type SharedFiles } from './node.ts'
 import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
 
@@ -22,6 +24,8 @@ export interface StepDetails {
 
 /** A start takes longer than a step: programs are loaded and compiled. */
 const startCpuMsMax = 30_000
+/** The most that a node may sleep, on its own clock, before it listens. */
+const startMax = 60 * second
 const observerName = 'lastnail-observer'
 const observerAddress = '10.77.255.254'
 const randomBytesLength = 1 << 20
@@ -228,13 +232,16 @@ export class Cluster implements System<GlobalState> {
 
   #startNode(node: Node, isFirst: boolean): Finding[] {
     node.start(this.#cell)
-    const { findings } = this.#settle([node], startCpuMsMax)
-    if (findings.length > 0) return findings
-    if (node.held?.exit !== undefined) return [crashOf(node)]
-    const closed = node.listens.filter(port => !node.listeningPorts().includes(port))
-    if (closed.length === 0 || !isFirst) return []
-    const message = `${node.name} is idle and has not opened port ${closed.join(', ')}${quote(node.lastOutput())}`
-    return [{ kind: 'crash', node: node.name, message }]
+    for (;;) {
+      const { findings } = this.#settle([node], startCpuMsMax)
+      if (findings.length > 0) return findings
+      if (node.held?.exit !== undefined) return [crashOf(node)]
+      const closed = isFirst ? node.closedPorts() : []
+      if (closed.length === 0) return []
+      if (!awaitsTime(node)) return [closedPortsOf(node, closed)]
+      // It sleeps on its way: its start is over when it listens.
+      node.held!.fireEarliest()
+    }
   }
 
   #settle(
@@ -318,6 +325,14 @@ const hasCrashed = (node: Node) => {
   return exit !== undefined && !('code' in exit && exit.code === 0)
 }
 
+/** Whether it may yet listen when its clock moves on, within what a start may take. */
+const awaitsTime = ({ held }: Node) => (held?.earliestDeadline() ?? Number.POSITIVE_INFINITY) <= startMax
+
+const closedPortsOf = (node: Node, ports: readonly number[]): Finding => {
+  const message = `${node.name} is idle and has not opened port ${ports.join(', ')}${quote(node.lastOutput())}`
+  return { kind: 'crash', node: node.name, message }
+}
+
 const crashOf = (node: Node): Finding => {
   const exit = node.held!.exit!
   const how = 'code' in exit ? `ended with code ${exit.code}` : `was killed by signal ${exit.signal}`
@@ -340,14 +355,17 @@ const writeSharedFiles = (
   addresses: Readonly<Record<string, string>>,
   seed: number,
 ): SharedFiles => {
-  mkdirSync(directory, { recursive: true })
+  const cpu = join(directory, 'cpu')
+  mkdirSync(cpu, { recursive: true })
   const write = (name: string, content: string | Buffer) => {
     const path = join(directory, name)
     writeFileSync(path, content)
     return path
   }
   const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`)
+  write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
   return {
+    cpu,
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
     resolvConf: write('resolv.conf', ''),
     random: write('random', new Randomness(seed, '/dev/urandom').bytes(randomBytesLength)),

@@ -18,7 +18,12 @@ export interface SharedFiles {
   readonly hosts: string
   readonly resolvConf: string
   readonly random: string
+  /** Directory of what a CPU tells about itself. */
+  readonly cpu: string
 }
+
+/** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
+const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 
 interface Life {
   readonly held: HeldNode
@@ -65,11 +70,6 @@ export class Node {
 
   get clock(): VirtualClock {
     return this.#clock
-  }
-
-  /** Ports that must be open when its start is over. */
-  get listens(): readonly number[] {
-    return this.#definition.listens
   }
 
   /** Whether a reset or crash empties its disk. */
@@ -159,11 +159,11 @@ export class Node {
     life.stderr.close()
   }
 
-  /** TCP ports that something in it listens on. */
-  listeningPorts(): number[] {
+  /** Those of the TCP ports that must be open when its start is over that nothing in it listens on. */
+  closedPorts(): number[] {
     const pid = this.#life?.held.pid
-    if (!pid) return []
-    return ['tcp', 'tcp6'].flatMap(table => listeners(`/proc/${pid}/net/${table}`))
+    const open = pid ? ['tcp', 'tcp6'].flatMap(table => listeners(`/proc/${pid}/net/${table}`)) : []
+    return this.#definition.listens.filter(port => !open.includes(port))
   }
 
   #begin(namespace: NetworkNamespace): Life {
@@ -184,7 +184,7 @@ export class Node {
 
   /** It writes to layers of its own, over its working directory and /tmp, and sees the cell's names and randomness. */
   #mounts(): MountPlan {
-    const { hosts, resolvConf, random } = this.#files
+    const { hosts, resolvConf, random, cpu } = this.#files
     const files: [string, string][] = [
       ['/etc/hosts', hosts],
       ['/etc/resolv.conf', resolvConf],
@@ -194,6 +194,7 @@ export class Node {
     return {
       overlays: privateDirectories(this.workingDirectory).map((directory, index) => this.#overlay(directory, index)),
       files: files.filter(([path]) => existsSync(path)),
+      additions: existsSync(cpuDirectory) ? [[cpuDirectory, cpu]] : [],
       empty: existsSync('/dev/shm') ? ['/dev/shm'] : [],
     }
   }

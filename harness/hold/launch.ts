@@ -22,6 +22,8 @@ export interface MountPlan {
   readonly overlays: readonly Overlay[]
   /** Files shown in place of others: path in the node, path of the file. */
   readonly files: readonly (readonly [path: string, source: string])[]
+  /** Directories that show the files of another one too. */
+  readonly additions: readonly (readonly [path: string, source: string])[]
   /** Directories that are empty at each start, in memory. */
   readonly empty: readonly string[]
 }
@@ -151,11 +153,17 @@ const applyMounts = (plan: MountPlan) => {
   check('mount /', mount(null, '/', null, privatePropagation, null))
   for (const overlay of plan.overlays) mountOverlay(overlay)
   for (const [path, source] of plan.files) check(`mount ${path}`, mount(source, path, null, bind, null))
+  for (const [path, source] of plan.additions) {
+    mountLayers(path, `lowerdir=${escaped(source)}:${escaped(path)}`)
+  }
   for (const path of plan.empty) check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', 0, 'mode=1777'))
 }
 
 const mountOverlay = ({ directory, upper, work }: Overlay) => {
-  const layers = `lowerdir=${escaped(directory)},upperdir=${escaped(upper)},workdir=${escaped(work)}`
+  mountLayers(directory, `lowerdir=${escaped(directory)},upperdir=${escaped(upper)},workdir=${escaped(work)}`)
+}
+
+const mountLayers = (directory: string, layers: string) => {
   // Attributes that only root may write serve first, those of users in a user namespace.
   if (mount('overlay', directory, 'overlay', 0, layers) === 0) return
   check(`mount overlay ${directory}`, mount('overlay', directory, 'overlay', 0, `userxattr,${layers}`))

@@ -10,6 +10,8 @@ import { syscallNumber } from './syscall-number.ts'
 import { patchVdso, seedStart } from './vdso.ts'
 
 const setNoNewPrivileges = 38
+const setTimestampCounter = 26
+const faultOnRead = 2
 const filterMode = 1
 const readWriteExecute = 7
 const privateAnonymousFixed = 0x02 | 0x20 | 0x100000
@@ -30,6 +32,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
       installFilter(injector)
     }
     mapPage(injector)
+    trapCounter(injector)
   })
   writePage(process.memory, process.node.clock)
   patchVdso(process.pid, process.memory)
@@ -69,6 +72,9 @@ const mapPage = ({ call }: Injector) => {
   const mapped = call(syscallNumber.mmap, pageAddress, pageSize, readWriteExecute, privateAnonymousFixed, -1, 0)
   succeed('mmap of the clock page', mapped)
 }
+
+const trapCounter = ({ call }: Injector) =>
+  succeed('prctl(PR_SET_TSC)', call(syscallNumber.prctl, setTimestampCounter, faultOnRead))
 
 /** A Go program carries an ELF note of owner `Go` and type 4, its build id, near its beginning. */
 const isGoProgram = (pid: number): boolean => {

@@ -17,8 +17,10 @@ import {
   seize,
   ThreadEnded,
 } from './ptrace.ts'
+import { readCounter } from './timestamp-counter.ts'
 
 const trapSignal = 5
+const faultSignal = 11
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 const stopSignals = [19, 20, 21, 22]
 
@@ -94,7 +96,7 @@ export class Tracer {
       case 'syscall':
         return this.#exitCall(thread)
       case 'signal':
-        return this.#resume(thread, { toSyscall: false, signal: change.signal })
+        return this.#signal(thread, change.signal)
       case 'event':
         return this.#treatEvent(thread, change.event, change.signal)
     }
@@ -123,6 +125,14 @@ export class Tracer {
     const treatment = enterCall(thread, this.#registers)
     this.#registers.store(thread.tid)
     this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+  }
+
+  #signal(thread: HeldThread, signal: number): void {
+    if (signal === faultSignal && this.#registers.load(thread.tid) && readCounter(thread, this.#registers)) {
+      this.#registers.store(thread.tid)
+      return this.#goOn(thread)
+    }
+    this.#resume(thread, { toSyscall: false, signal })
   }
 
   #exitCall(thread: HeldThread): void {
