@@ -6,8 +6,6 @@ export default defineConfig({
     // Real-process tests hold processes by ptrace from the thread that started them: a process for each file, not a thread.
     pool: 'forks',
     maxWorkers: 2,
-    // A start is sometimes taken for quiescent too early: a known defect, to be mended before this goes away.
-    retry: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
