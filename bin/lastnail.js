@@ -13,7 +13,8 @@ const start = async () => {
 /** What is wrong before the command can say it itself. */
 const refuse = ({ message, stack }) => {
   const isUnbuilt = message.includes('native Koffi module')
-  const hint = 'koffi, which calls the C library, is not built for this machine; run "npm rebuild koffi --foreground-scripts"'
+  const hint =
+    'koffi, which calls the C library, is not built for this machine; run "npm rebuild koffi --foreground-scripts"'
   console.error(`lastnail: ${isUnbuilt ? hint : message.startsWith('not built') ? message : stack}`)
   return machineLacks
 }

@@ -108,7 +108,10 @@ test('options: unknown, not a number, no duration, no such search, zero', async 
 test('a directory for traces that cannot be written to', async () => {
   writeFileSync(join(directory, 'occupied'), '')
   expect(await run('check', 'adders.config.ts', '--out', 'occupied/traces')).toEqual(
-    refusal(64, `cannot write traces to ${join(directory, 'occupied/traces')}: ${join(directory, 'occupied')} is a file`),
+    refusal(
+      64,
+      `cannot write traces to ${join(directory, 'occupied/traces')}: ${join(directory, 'occupied')} is a file`,
+    ),
   )
 })
 
