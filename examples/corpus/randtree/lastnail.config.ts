@@ -1,0 +1,67 @@
+import { always, defineSystem, eventually, frames, type GlobalState, jsonLines } from 'lastnail'
+
+/** What a node logs; nodes are named by their addresses. */
+interface Node {
+  self: string
+  state: 'init' | 'joining' | 'joined'
+  root: string
+  parent: string | null
+  children: string[]
+  siblings: string[]
+  peers: string[]
+  isRecovering: boolean
+  mismatches: number
+}
+
+/** A message, as far as its label tells it. */
+interface Message {
+  type: string
+  joiner?: string
+  root?: string
+  isPushed?: boolean
+}
+
+const env = { BUG: process.env.BUG ?? '' }
+const address = (name: string) => `{{${name}.address}}:7000`
+const node = (name: string, ...peers: string[]) => ({
+  command: ['node', 'node.js', address(name), ...peers.map(address)],
+  env,
+  listens: 7000,
+})
+
+const nodes = (state: GlobalState<Node>) => state.nodes.flatMap(({ state }) => (state ? [state] : []))
+const isRoot = ({ self, state, parent }: Node) => state === 'joined' && parent === self
+
+/** A property of each node for itself, in every state. */
+const each = (holds: (node: Node) => boolean) => always((state: GlobalState<Node>) => nodes(state).every(holds))
+
+const label = ({ type, joiner, root, isPushed }: Message) => {
+  const host = (joiner ?? root ?? '').split(/[.:]/)[3]
+  return `${type}${host ? ` .${host}` : ''}${isPushed ? ' pushed' : ''}`
+}
+
+export default defineSystem({
+  name: 'randtree',
+  // Addresses grow from n1 to n4, so that n1 is the root in the end. n3 is told of nobody: it waits to be found.
+  nodes: { n1: node('n1', 'n2', 'n3'), n2: node('n2', 'n3'), n3: node('n3'), n4: node('n4', 'n2', 'n3') },
+  state: jsonLines<Node>('stdout'),
+  properties: {
+    oneRoot: eventually((state: GlobalState<Node>) => {
+      const roots = nodes(state).filter(isRoot)
+      return roots.length === 1 && nodes(state).every(({ root }) => root === roots[0]!.self)
+    }),
+    parentsAndChildrenAgree: eventually((state: GlobalState<Node>) => {
+      const all = new Map(nodes(state).map(node => [node.self, node]))
+      const isChild = (node: Node) => isRoot(node) || all.get(node.parent ?? '')?.children.includes(node.self)
+      const isParent = (node: Node) => node.children.every(child => all.get(child)?.parent === node.self)
+      return nodes(state).every(node => isChild(node) && isParent(node))
+    }),
+    recoveryTimerRuns: each(({ state, peers, isRecovering }) => state === 'init' || peers.length === 0 || isRecovering),
+    childrenAreNotSiblings: each(({ children, siblings }) => children.every(child => !siblings.includes(child))),
+    rootIsAboveAll: each(({ root, children, siblings }) => !children.includes(root) && !siblings.includes(root)),
+    rootHasNoSiblings: each(({ self, root, siblings }) => root !== self || siblings.length === 0),
+    forceRootMatches: each(({ mismatches }) => mismatches === 0),
+  },
+  faults: { reset: 1 },
+  messages: frames.jsonLines(label),
+})
