@@ -1,0 +1,48 @@
+import { always, defineSystem, frames, type GlobalState, jsonLines } from 'lastnail'
+
+interface Member {
+  chosen: string | null
+}
+
+interface Entry {
+  type: string
+  leader?: string
+  acceptor?: string
+}
+
+interface Message {
+  type: string
+  number?: number
+  round?: number
+  value?: string | Entry
+  slot?: number
+  message?: Message
+}
+
+const names = ['n1', 'n2', 'n3'] as const
+const address = (name: string) => `{{${name}.address}}:7000`
+const member = (name: string, value: string) => ({
+  command: ['node', 'node.js', address(name), 'disk', value, ...names.map(address)],
+  env: { BUG: process.env.BUG ?? '' },
+})
+
+const entry = ({ type, leader, acceptor }: Entry) => `${type}(${leader ?? acceptor})`
+const label = ({ type, number, round, value, slot, message }: Message): string => {
+  if (message) return `slot ${slot}: ${label(message)}`
+  const content = typeof value === 'object' ? entry(value) : value
+  return [type, number ?? round, content].filter(part => part !== undefined).join(' ')
+}
+
+export default defineSystem({
+  name: 'onepaxos',
+  nodes: { n1: member('n1', 'red'), n2: member('n2', 'green'), n3: member('n3', 'blue') },
+  state: jsonLines<Member>('stdout'),
+  properties: {
+    agreement: always(({ nodes }: GlobalState<Member>) => {
+      const chosen = nodes.flatMap(({ state }) => state?.chosen ?? [])
+      return new Set(chosen).size <= 1
+    }),
+  },
+  faults: { reset: 1 },
+  messages: frames.jsonLines(label),
+})
