@@ -11,7 +11,7 @@ import { fingerprintOf, inputHash } from './fingerprint.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { Randomness } from './hold/randomness.ts'
 import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
-import { second } from './hold/virtual-clock.ts'
+import { millisecond, second } from './hold/virtual-clock.ts'
 import { Node, type SharedFiles } from './node.ts'
 import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
 
@@ -213,8 +213,15 @@ export class Cluster implements System<GlobalState> {
       if ('deliver' in input) this.#network.deliver(input.deliver)
       else held.fireEarliest()
     }
+    this.#limitSkew()
     if (isOverlap) this.#cell.tracer.thaw(held)
     return this.#settle([node])
+  }
+
+  /** No clock stays further behind the one that is most ahead than the configuration allows. */
+  #limitSkew(): void {
+    const latest = Math.max(...this.#nodes.map(node => node.clock.elapsed))
+    for (const node of this.#nodes) node.moveClockTo(latest - this.#system.clockSkewMsMax * millisecond)
   }
 
   #kill(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
@@ -226,6 +233,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   #restart(node: Node): { findings: Finding[]; touched: readonly Node[] } {
+    this.#limitSkew()
     node.attach(this.#network)
     return { findings: this.#startNode(node, false), touched: [node] }
   }

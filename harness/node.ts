@@ -10,7 +10,7 @@ import { ConfigError } from './config.ts'
 import { HeldNode } from './hold/held-node.ts'
 import { launch, type MountPlan, sendSignal } from './hold/launch.ts'
 import { Randomness } from './hold/randomness.ts'
-import { VirtualClock } from './hold/virtual-clock.ts'
+import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Output } from './output.ts'
 
 /** Files that every node of a cell sees in place of the machine's. */
@@ -157,6 +157,13 @@ export class Node {
     life.namespace.close()
     life.stdout.close()
     life.stderr.close()
+  }
+
+  /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
+  moveClockTo(elapsed: Nanoseconds): void {
+    if (elapsed <= this.#clock.elapsed) return
+    if (this.#life) this.#life.held.moveClock(elapsed)
+    else this.#clock.elapsed = elapsed
   }
 
   /** Those of the TCP ports that must be open when its start is over that nothing in it listens on. */

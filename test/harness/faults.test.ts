@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { jsonLines } from '../../harness/config.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
+
+/** Listens, and counts its starts on its disk. */
+const server = `
+const fs = require('fs')
+const starts = fs.existsSync('starts') ? Number(fs.readFileSync('starts')) + 1 : 1
+fs.writeFileSync('starts', String(starts))
+console.log('start', starts)
+require('net').createServer(socket => {
+  socket.on('data', data => console.log('got', String(data))).on('error', error => console.log('server', error.code))
+}).listen(7000)
+`
+
+/** Connects, and says a word each second. */
+const client = `
+const socket = require('net').connect(7000, 'server', () => {
+  let count = 0
+  setInterval(() => socket.write('word' + ++count), 1000)
+})
+socket.on('error', error => console.log(error.code)).on('close', () => process.exit())
+`
+
+const talk = (faults: object, disk: 'kept' | 'lost' = 'kept') =>
+  clusterOf(
+    { nodes: { server: { command: ['node', 'server.js'], disk }, client: { command: ['node', 'client.js'] } }, faults },
+    { 'server.js': server, 'client.js': client },
+  )
+
+const connected = async (cluster: ReturnType<typeof talk>) => {
+  expect(await cluster.reset()).toEqual([])
+  await take(cluster, 'client→server #1 open :7000')
+  await take(cluster, 'server→client #1 accept :7000')
+  await take(cluster, 'client timer +1000ms')
+}
+
+const resets = (cluster: ReturnType<typeof talk>) => labelsOf(cluster).filter(label => label.startsWith('reset'))
+
+test('a reset that the peer sees: its connection is aborted; the disk is kept', async () => {
+  const cluster = talk({ reset: 1 })
+  await connected(cluster)
+  expect(resets(cluster)).toEqual([
+    'reset client→server connection 1 :7000',
+    'reset server',
+    'reset server silently',
+    'reset client',
+    'reset client silently',
+  ])
+  await take(cluster, 'reset server')
+  expect(stdoutOf(cluster, 'server')).toEqual(['start 2'])
+  expect(resets(cluster)).toEqual([])
+  await take(cluster, labelsOf(cluster).find(label => label.includes('abort'))!)
+  expect(stdoutOf(cluster, 'client')).toEqual(['ECONNRESET'])
+})
+
+test('a reset that the peer does not see shows when it sends; the disk is lost where the configuration says so', async () => {
+  const cluster = talk({ reset: 1 }, 'lost')
+  await connected(cluster)
+  await take(cluster, 'reset server silently')
+  expect(stdoutOf(cluster, 'server')).toEqual(['start 1'])
+  expect(labelsOf(cluster)).toEqual(['client→server #2 5 bytes :7000 "word1"', 'client timer +1000ms'])
+  await take(cluster, 'client→server #2 5 bytes :7000 "word1"')
+  await take(cluster, labelsOf(cluster).find(label => label.includes('abort'))!)
+  expect(stdoutOf(cluster, 'client')).toEqual(['ECONNRESET'])
+})
+
+test('a connection that is reset ends at both sides', async () => {
+  const cluster = talk({ reset: 1 })
+  await connected(cluster)
+  await take(cluster, resets(cluster)[0]!)
+  expect(stdoutOf(cluster, 'client')).toEqual(['ECONNRESET'])
+  expect(stdoutOf(cluster, 'server')).toEqual(['start 1', 'server ECONNRESET'])
+})
+
+test('a partition holds back what is on its way, one direction or both, until it is healed', async () => {
+  const cluster = talk({ partition: 1 })
+  await connected(cluster)
+  const cuts = labelsOf(cluster).filter(label => /^(partition|cut)/.test(label))
+  expect(cuts).toEqual([
+    'partition server | client',
+    'partition client | server',
+    'cut server→client',
+    'cut client→server',
+  ])
+  await take(cluster, 'cut client→server')
+  expect(labelsOf(cluster)).toEqual(['client timer +1000ms', 'heal'])
+  await take(cluster, 'heal')
+  expect(labelsOf(cluster)).toEqual(['client→server #2 5 bytes :7000 "word1"', 'client timer +1000ms'])
+  await take(cluster, 'client→server #2 5 bytes :7000 "word1"')
+  expect(stdoutOf(cluster, 'server')).toEqual(['start 1', 'got word1'])
+})
+
+/** Shows its time each so many milliseconds, and whenever it is asked. */
+const watch = `
+const show = () => console.log(JSON.stringify({ at: Date.now() - ${Date.UTC(2026, 0, 1)} }))
+setInterval(show, Number(process.argv[2]))
+const socket = require('dgram').createSocket('udp4').on('message', show)
+socket.bind(4000)
+setTimeout(() => socket.send('?', 4000, process.argv[3]), 10)
+`
+
+const watches = (clocks: 'together' | '50ms') =>
+  clusterOf(
+    {
+      nodes: { a: { command: ['node', 'watch.js', '100', 'b'] }, b: { command: ['node', 'watch.js', '170', 'a'] } },
+      state: jsonLines('stdout'),
+      overlap: 0,
+      clocks,
+    },
+    { 'watch.js': watch },
+  )
+
+const times = (cluster: ReturnType<typeof watches>) =>
+  cluster.state().nodes.map(({ state }) => (state as { at: number } | undefined)?.at)
+
+test('one clock for all: the earliest timer of all fires, and all see its instant', async () => {
+  const cluster = watches('together')
+  await cluster.reset()
+  expect(labelsOf(cluster)).toEqual(['a timer +10ms', 'b timer +10ms'])
+  await take(cluster, 'a timer +10ms')
+  expect(labelsOf(cluster).filter(label => label.includes('timer'))).toEqual(['b timer +0ms'])
+  await take(cluster, 'b timer +0ms')
+  await take(cluster, 'a timer +90ms')
+  await take(cluster, 'a→b #1 1 byte :4000 "?"')
+  expect(times(cluster)).toEqual([100, 100])
+})
+
+test('clocks that may differ by 50 ms at most', async () => {
+  const cluster = watches('50ms')
+  await cluster.reset()
+  await take(cluster, 'a timer +10ms')
+  // 90 ms more would leave b, which has a timer at 10 ms, behind.
+  expect(labelsOf(cluster).filter(label => label.includes('timer'))).toEqual(['b timer +10ms'])
+  await take(cluster, 'b timer +10ms')
+  await take(cluster, 'a timer +90ms')
+  await take(cluster, 'a→b #1 1 byte :4000 "?"')
+  expect(times(cluster)).toEqual([100, 50])
+})
