@@ -42,11 +42,17 @@ const logState = () =>
     reorganising: [...reorganising],
   })
 
+const after = (ms, act) =>
+  setTimeout(() => {
+    act()
+    logState()
+  }, ms)
+
 /** Asks for a place in the tree, from `next` on. `under`: whose child `next` has to be, so that this is not out of date. */
 const join = (next, under) => {
   attempt += 1
   consider({ type: 'Join', joiner: self, attempt, under }, next)
-  waiting = setTimeout(giveUp, answerMs)
+  waiting = after(answerMs, giveUp)
 }
 
 const settle = () => {
@@ -71,12 +77,12 @@ const canAdopt = joiner => isJoined() && children.size < childrenMax && (joiner 
 const adopt = ({ joiner, attempt }) => {
   children.set(joiner, attempt)
   peers.send(joiner, { type: 'Accept', attempt })
-  if (reorganiseTimer === undefined) reorganiseTimer = setTimeout(reorganise, reorganiseMs)
+  if (reorganiseTimer === undefined) reorganiseTimer = after(reorganiseMs, reorganise)
 }
 
 /** Tells the children to reorganise, and stays where it is itself until each of them has. */
 const reorganise = () => {
-  reorganiseTimer = children.size > 0 ? setTimeout(reorganise, reorganiseMs) : undefined
+  reorganiseTimer = children.size > 0 ? after(reorganiseMs, reorganise) : undefined
   if (isMoving() || reorganising.size > 0) return
   for (const child of children.keys()) {
     const siblings = [...children.keys()].filter(other => other !== child)
