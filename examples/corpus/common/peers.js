@@ -40,14 +40,14 @@ export const openPeers = (own, { onMessage, onLost = () => {}, onOpen = () => {}
     onLost(peer)
   }
 
-  /** The peer says who it is: what is left of another run of it is lost. */
-  const meet = (socket, { from, run: peerRun }) => {
+  /** The peer says who it is: all that is open to another run of it is lost, this very socket maybe among it. */
+  const meet = (socket, from, peerRun) => {
     const known = links.get(from)?.run ?? peerRun
     if (known !== peerRun) lose(from)
+    if (socket.destroyed) return
     const link = linkTo(from)
     link.run = peerRun
     if (!link.sockets.includes(socket)) link.sockets.push(socket)
-    return from
   }
 
   const receive = (socket, openedTo) => {
@@ -55,7 +55,8 @@ export const openPeers = (own, { onMessage, onLost = () => {}, onOpen = () => {}
     let rest = ''
     const take = line => {
       const { from, run, ...message } = parse(line) ?? {}
-      if (from !== undefined && !socket.destroyed) peer = meet(socket, { from, run })
+      peer ??= from
+      if (from !== undefined && !socket.destroyed) meet(socket, peer, run)
       if (isOf(socket, peer)) onMessage(message, peer)
     }
     socket.setNoDelay(true)

@@ -24,8 +24,8 @@ const siblingsOutliveRoot = bug('randtree-root-siblings')
 const noTimerWithoutPeers = bug('randtree-self-join')
 
 const childrenMax = 2
-const joinAgainMs = 100
-const recoverAfterMs = 1000
+const joinAgainMs = 1000
+const recoverAfterMs = 700
 
 const smaller = (a, b) => byAddress(a, b) < 0
 
@@ -190,7 +190,7 @@ export class Tree {
     if (isPushed && from !== this.parent) return
     if (isPushed) this.#place(joiner, request)
     else if (this.parent !== null && !this.isRoot) this.#tell(this.root, { type: 'Join', joiner, request })
-    else if (smaller(joiner, this.#self)) this.#handOver(joiner)
+    else if (this.isRoot && smaller(joiner, this.#self)) this.#handOver(joiner)
     else this.#place(joiner, request)
   }
 
