@@ -24,7 +24,7 @@ let predecessor = self
 let successors = [self]
 let fingers = starts.map(() => self)
 /** Finds that arrived before this node had joined. */
-let queue = []
+const queue = []
 /** Which finger is looked at next. */
 let finger = 0
 
@@ -83,3 +83,90 @@ const forget = lost => {
   fingers = fingers.map(finger => (isLeft(finger) ? finger : self))
   learn(left)
 }
+
+const send = (node, message) => {
+  if (node.address.includes(':')) peers.send(node.address, message)
+  else console.error(`cannot send ${message.type} to node ${node.key}: expected HOST:PORT, found ${node.address}`)
+}
+
+/** Keeps the pointers up to date, and joins a node that has not joined. */
+const stabilise = () => {
+  setTimeout(stabilise, stabiliseMs)
+  finger = (finger + 1) % fingers.length
+  // From the bootstrap node, so that rings that fell apart meet again.
+  const first = bootstrap ? { address: bootstrap } : successors[0]
+  if (first !== self) send(first, { type: 'Find', key: joined ? starts[finger] : self.key, origin: self })
+  for (const node of unique(others([predecessor, fingers[finger]]))) send(node, { type: 'Ping' })
+  for (const node of others(successors.slice(0, 1))) send(node, { type: 'GetPred' })
+}
+
+/** To the one who asks for the nodes around a key, or on to a node that is closer before it. */
+const answer = ({ key, origin }) => {
+  const far = node => distance(node.key, key) || size
+  const next = nearest([self, ...known()], far)
+  if (isSelf(next)) send(origin, { type: 'Found', nodes: [self, ...successors] })
+  else send(next, { type: 'Find', key, origin })
+}
+
+const on = {
+  /** A node that has not joined yet does not know; of each asker it keeps one question. */
+  Find: message => {
+    const isKnown = queue.some(({ origin }) => origin.address === message.origin.address)
+    if (joined) answer(message)
+    else if (!isKnown || bug('chord-queue')) queue.push(message)
+  },
+
+  /** The node before the key and its successors, to the first of which a joiner introduces itself. */
+  Found: ({ nodes }) => {
+    const isJoining = !joined
+    joined = true
+    learn(nodes)
+    if (isJoining) send(nodes[1], { type: 'UpdatePred', node: self })
+    for (const message of queue.splice(0)) answer(message)
+  },
+
+  GetPred: (_, peer) => {
+    if (joined) peers.send(peer, { type: 'GetPredReply', node: self, predecessor, successors })
+  },
+
+  /** From the successor: whoever is between it and this node, and who comes after it. */
+  GetPredReply: message => {
+    const { node, predecessor } = message
+    const [next] = message.successors
+    const second = bug('chord-leave') ? { key: next.key, address: String(next.key) } : next
+    if (node.key === successors[0].key) successors = [node, ...others([second])]
+    const nodes = [node, predecessor, ...message.successors]
+    if (!bug('chord-order')) learnPredecessor(others(nodes))
+    learnSuccessors(nodes)
+    learnFingers(nodes)
+    for (const node of others(successors.slice(0, 1))) send(node, { type: 'UpdatePred', node: self })
+  },
+
+  /** From a node that takes this one for its successor, which it may be itself, by what others know of an earlier run. */
+  UpdatePred: ({ node }) => {
+    if (!joined || (isSelf(node) && !bug('chord-pred-self'))) return
+    learnPredecessor([node])
+    if (bug('chord-self-successor')) return
+    learnSuccessors([node])
+    learnFingers([node])
+  },
+
+  /** Asked for by an operator. */
+  Leave: () => process.exit(0),
+}
+
+const peers = openPeers(address, {
+  onMessage: (message, peer) => {
+    on[message.type]?.(message, peer)
+    logState()
+  },
+  onLost: peer => {
+    forget(peer)
+    logState()
+  },
+  onOpen: () => {
+    joined = bootstrap === undefined
+    stabilise()
+    logState()
+  },
+})

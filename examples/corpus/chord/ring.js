@@ -11,6 +11,3 @@ export const fingerStarts = key => Array.from({ length: fingersCount }, (_, i) =
 
 /** The first of equal keys each. */
 export const unique = nodes => nodes.filter((node, i) => nodes.findIndex(({ key }) => key === node.key) === i)
-
-/** Of those nodes the first that is met clockwise from a key on, itself included; `undefined` of none. */
-export const firstFrom = (key, nodes) => nodes.toSorted((a, b) => distance(key, a.key) - distance(key, b.key))[0]
