@@ -99,10 +99,10 @@ const forget = object => {
   save()
 }
 
-let timer
+let isScheduled = false
 /** The owner's routine: it runs while an object that it owns has too many or too few replicas. */
 const maintain = () => {
-  timer = undefined
+  isScheduled = false
   for (const { object, holders } of index.lacking()) {
     const target = [...others, self].find(member => !holders.includes(member))
     if (target) tell(holders[0], { type: 'copy', object, to: target })
@@ -111,7 +111,10 @@ const maintain = () => {
 }
 
 const settle = () => {
-  if (!index.isComplete) timer ??= setTimeout(act, maintainMs, maintain)
+  if (!index.isComplete && !isScheduled) {
+    isScheduled = true
+    setTimeout(act, maintainMs, maintain)
+  }
   logState()
 }
 
@@ -120,23 +123,19 @@ const act = deed => {
   settle()
 }
 
-/** A node may come back with nothing in its memory: it is told all that it has to index. */
-const introduceTo = peer => {
-  if (ignoresShortFailures && !failed.has(peer)) return
+const introduceTo = peer =>
   tell(peer, { type: 'holds', objects: [...held.keys()].filter(object => ownerOf(object) === peer) })
-}
 
 const fail = peer => {
   failing.delete(peer)
   failed.add(peer)
   index.replace(peer, [])
-  introduceTo(peer)
 }
 
 const hear = peer => {
   clearTimeout(failing.get(peer))
   failing.delete(peer)
-  failed.delete(peer)
+  if (failed.delete(peer)) introduceTo(peer)
 }
 
 const peers = openPeers(self, {
@@ -147,8 +146,13 @@ const peers = openPeers(self, {
   onLost: peer => {
     if (!members.includes(peer)) return
     index.markUnsure(peer)
-    setTimeout(act, reconnectMs, () => introduceTo(peer))
-    if (!failing.has(peer) && !failed.has(peer)) failing.set(peer, setTimeout(act, failedAfterMs, () => fail(peer)))
+    // However soon it comes back, its memory may be empty: it is told what it has to index, again until it is there.
+    if (!ignoresShortFailures) setTimeout(act, reconnectMs, () => introduceTo(peer))
+    if (!failing.has(peer) && !failed.has(peer))
+      failing.set(
+        peer,
+        setTimeout(act, failedAfterMs, () => fail(peer)),
+      )
     settle()
   },
   onOpen: () => {
