@@ -79,12 +79,12 @@ describe('a check for death', () => {
       property: 'comesHome',
       kind: 'liveness',
       schedule: ['move', 'move', 'fall'],
-      criticalTransition: { step: 3, label: 'fall', case: 'C1', walks: 20 },
+      criticalTransition: { step: 3, label: 'fall', case: 'C1', walks: 60 },
       repeated: true,
     })
     expect(verdict.closestLive!.slice(0, 3)).toEqual(['move', 'move', 'move'])
     expect(verdict.message).toMatch(
-      /^comesHome can never hold again after step 3 \(fall\): none of 20 walks of up to \d+ steps recovered /,
+      /^comesHome can never hold again after step 3 \(fall\): none of 60 walks of up to \d+ steps recovered /,
     )
   })
 
@@ -207,7 +207,7 @@ describe('a check of any small system', () => {
         expect(isDead(graph, states.at(-1)!)).toBe(true)
         if (schedule.length > 0) expect(isDead(graph, states.at(-2)!)).toBe(false)
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     )
   })
 

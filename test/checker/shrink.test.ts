@@ -69,7 +69,7 @@ describe('shrinking a recorded schedule', () => {
       property: 'comesHome',
     })
     expect(schedule).toEqual(['move', 'move', 'fall'])
-    expect(message).toBe('comesHome came to hold in none of 20 walks of up to 500 steps after step 3')
+    expect(message).toBe('comesHome came to hold in none of 60 walks of up to 500 steps after step 3')
   })
 
   it('leaves what the published transport bug needs', async () => {
