@@ -42,8 +42,8 @@ const label = ({ type, joiner, root, isPushed }: Message) => {
 
 export default defineSystem({
   name: 'randtree',
-  // Addresses grow from n1 to n4, so that n1 is the root in the end. n3 is told of nobody: it waits to be found.
-  nodes: { n1: node('n1', 'n2', 'n3'), n2: node('n2', 'n3'), n3: node('n3'), n4: node('n4', 'n2', 'n3') },
+  // Addresses grow from n1 to n4, so n1 is the best root. n3 is told of nobody: it waits to be found.
+  nodes: { n1: node('n1', 'n2', 'n3'), n2: node('n2', 'n3', 'n1'), n3: node('n3'), n4: node('n4', 'n3', 'n2', 'n1') },
   state: jsonLines<Node>('stdout'),
   properties: {
     oneRoot: eventually((state: GlobalState<Node>) => {

@@ -8,8 +8,8 @@ import { openPeers } from '../common/peers.js'
 import { Tree } from './tree.js'
 
 const joinAfterMs = 100
-/** So many messages may wait for a connection. */
-const unsentMax = 2
+/** So many messages may wait for a connection: the next one would be out of date by then. */
+const unsentMax = 1
 
 const [self, ...peers] = process.argv.slice(2)
 
