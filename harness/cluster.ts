@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
@@ -7,13 +6,13 @@ import { Cell } from './cell.ts'
 import { type Action, type Input, type Option, optionsOf } from './choices.ts'
 import { Clients } from './clients.ts'
 import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
+import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
-import { Randomness } from './hold/randomness.ts'
-import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
-import { Node, type SharedFiles } from './node.ts'
+import { Node } from './node.ts'
 import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
+import { writeSharedFiles } from './shared-files.ts'
 
 /** What a step did beyond what a search has to know: for a trace. */
 export interface StepDetails {
@@ -28,7 +27,6 @@ const startCpuMsMax = 30_000
 const startMax = 60 * second
 const observerName = 'lastnail-observer'
 const observerAddress = '10.77.255.254'
-const randomBytesLength = 1 << 20
 
 /** Real processes as a system under check: the nodes of a definition on one cell. */
 export class Cluster implements System<GlobalState> {
@@ -259,9 +257,7 @@ export class Cluster implements System<GlobalState> {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
     const unsettled = this.#cell.settle(this.#network, held, cpuMsMax)
     if (unsettled === undefined) return { findings: [], touched: nodes }
-    const node = this.#node(unsettled.node.name)
-    const message = `${node.name} is still busy after ${Math.round(unsettled.cpuMs)} ms of CPU time${quote(node.lastOutput())}`
-    return { findings: [{ kind: 'divergence', node: node.name, message }], touched: nodes }
+    return { findings: [divergenceOf(this.#node(unsettled.node.name), unsettled)], touched: nodes }
   }
 
   async #endStep(findings: Finding[], touched: readonly Node[], begun: number): Promise<readonly Finding[]> {
@@ -328,27 +324,8 @@ const unknownNode = (name: string, nodes: readonly { name: string }[]): never =>
 
 const addressOf = (index: number) => `10.77.${Math.floor((index + 1) / 250)}.${((index + 1) % 250) + 1}`
 
-const hasCrashed = (node: Node) => {
-  const exit = node.held?.exit
-  return exit !== undefined && !('code' in exit && exit.code === 0)
-}
-
 /** Whether it may yet listen when its clock moves on, within what a start may take. */
 const awaitsTime = ({ held }: Node) => (held?.earliestDeadline() ?? Number.POSITIVE_INFINITY) <= startMax
-
-const closedPortsOf = (node: Node, ports: readonly number[]): Finding => {
-  const message = `${node.name} is idle and has not opened port ${ports.join(', ')}${quote(node.lastOutput())}`
-  return { kind: 'crash', node: node.name, message }
-}
-
-const crashOf = (node: Node): Finding => {
-  const exit = node.held!.exit!
-  const how = 'code' in exit ? `ended with code ${exit.code}` : `was killed by signal ${exit.signal}`
-  return { kind: 'crash', node: node.name, message: `${node.name} ${how}${quote(node.lastOutput())}` }
-}
-
-const quote = (output: string) =>
-  output === '' ? ', and wrote nothing' : `; its last output: ${JSON.stringify(output)}`
 
 const outputsOf = (node: Node) => {
   const { stdout, stderr } = node.readOutput()
@@ -356,26 +333,4 @@ const outputsOf = (node: Node) => {
     { node: node.name, stream: 'stdout' as const, bytes: stdout },
     { node: node.name, stream: 'stderr' as const, bytes: stderr },
   ].filter(({ bytes }) => bytes.length > 0)
-}
-
-const writeSharedFiles = (
-  directory: string,
-  addresses: Readonly<Record<string, string>>,
-  seed: number,
-): SharedFiles => {
-  const cpu = join(directory, 'cpu')
-  mkdirSync(cpu, { recursive: true })
-  const write = (name: string, content: string | Buffer) => {
-    const path = join(directory, name)
-    writeFileSync(path, content)
-    return path
-  }
-  const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`)
-  write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
-  return {
-    cpu,
-    hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
-    resolvConf: write('resolv.conf', ''),
-    random: write('random', new Randomness(seed, '/dev/urandom').bytes(randomBytesLength)),
-  }
 }

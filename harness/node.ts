@@ -12,15 +12,7 @@ import { launch, type MountPlan, sendSignal } from './hold/launch.ts'
 import { Randomness } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Output } from './output.ts'
-
-/** Files that every node of a cell sees in place of the machine's. */
-export interface SharedFiles {
-  readonly hosts: string
-  readonly resolvConf: string
-  readonly random: string
-  /** Directory of what a CPU tells about itself. */
-  readonly cpu: string
-}
+import type { SharedFiles } from './shared-files.ts'
 
 /** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'

@@ -1,0 +1,38 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Randomness } from './hold/randomness.ts'
+import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
+
+/** Paths of files that every node of a cell sees in place of the machine's. */
+export interface SharedFiles {
+  readonly hosts: string
+  readonly resolvConf: string
+  readonly random: string
+  /** Directory of what a CPU tells about itself. */
+  readonly cpu: string
+}
+
+const randomBytesLength = 1 << 20
+
+/** @param addresses of all nodes, by their names */
+export const writeSharedFiles = (
+  directory: string,
+  addresses: Readonly<Record<string, string>>,
+  seed: number,
+): SharedFiles => {
+  const cpu = join(directory, 'cpu')
+  mkdirSync(cpu, { recursive: true })
+  const write = (name: string, content: string | Buffer) => {
+    const path = join(directory, name)
+    writeFileSync(path, content)
+    return path
+  }
+  const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`)
+  write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
+  return {
+    cpu,
+    hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
+    resolvConf: write('resolv.conf', ''),
+    random: write('random', new Randomness(seed, '/dev/urandom').bytes(randomBytesLength)),
+  }
+}
