@@ -53,7 +53,7 @@ export const confirmCriticalTransition = <State>(
 ): Promise<Critical> => new CriticalSearch(executor, schedule, options).confirm()
 
 /** One in so many of the last walks is longer than the others. */
-const longEvery = 10
+const longEvery = 20
 /** By how much, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
 /** Walks that must fail before the last test: the straight one, and the one that leaves what is in flight. */

@@ -20,7 +20,7 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
   const origins = new Origins()
   const hunt = new Hunt(random, surprises, origins)
   const early = random.below(4) > 0 ? 0 : 0.02 * 15 ** random.next()
-  let bursts = random.few()
+  let bursts = 2 + random.few()
   let burst = new Burst(random)
 
   const takeOrdinary = (enabled: readonly Choice[]): Choice | undefined => {
