@@ -53,13 +53,13 @@ const isIndexedAt = (holders: readonly string[]) => (node: Node) =>
     .sort()
     .join() === [...holders].sort().join()
 
-test('an object has three replicas, also after one was moved', async () => {
+test('an object has three replicas, also after a node was drained', async () => {
   const { members, nodes } = run([71, 72, 73, 74])
   const [first, second, third, fourth] = members as [string, string, string, string]
   await Promise.all(nodes.map(node => node.state(() => true)))
   await tell(first, { type: 'put', object, content: 'Dear' })
   await nodes[0]!.state(isIndexedAt([second, third, fourth]))
-  await tell(second, { type: 'move', object, to: first })
+  await tell(second, { type: 'drain', to: first })
   await nodes[0]!.state(isIndexedAt([first, third, fourth]))
   expect(nodes[0]!.states.at(-1)!.holds).toEqual([object])
   const { states } = nodes[1]!

@@ -49,7 +49,7 @@ export default defineSystem({
   state: jsonLines<Node>('stdout'),
   clients: {
     put: ({ n1 }) => tell(n1, { type: 'put', object, content: 'Dear …' }),
-    move: { run: ({ n1, n2 }) => tell(n2, { type: 'move', object, to: `${n1.address}:7000` }), times: 2 },
+    drain: ({ n1, n2 }) => tell(n2, { type: 'drain', to: `${n1.address}:7000` }),
   },
   properties: {
     threeReplicas: eventually((state: GlobalState<Node>) => holders(state).every(({ actual }) => actual.length === 3)),

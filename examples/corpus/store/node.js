@@ -8,7 +8,7 @@
  * indexes as a line of JSON whenever that changes.
  *
  *     put object content          from a client to the owner
- *     move object to              from an operator to a node that holds the object
+ *     drain to                    from an operator: all that is here, or comes here, is to be moved to that node
  *     store object content        keep a replica; `isMove`: and tell the sender that it is `kept`
  *     stored object               to the owner: there is a replica here
  *     spare object                to the owner: the replica here is one too many, since it was copied
@@ -62,8 +62,9 @@ const handlers = {
     for (const peer of others.slice(0, replicas)) tell(peer, { type: 'store', object, content })
   },
 
-  move: ({ object, to }) => {
-    if (held.has(object)) tell(to, { type: 'store', object, content: held.get(object), isMove: true })
+  drain: ({ to }) => {
+    drainTo = to
+    for (const object of held.keys()) move(object)
   },
 
   store: ({ object, content, isMove }, sender) => {
@@ -71,6 +72,7 @@ const handlers = {
     save()
     tell(ownerOf(object), { type: 'stored', object })
     if (isMove) tell(sender, { type: 'kept', object })
+    if (drainTo) move(object)
   },
 
   /** Only the owner has replicas deleted: two that delete at once could delete one too many. */
@@ -93,6 +95,10 @@ const handlers = {
   spare: ({ object }, holder) => index.markSpare(object, holder),
   holds: ({ objects }, holder) => index.replace(holder, objects),
 }
+
+/** Where another node is to carry this one's load. */
+let drainTo
+const move = object => tell(drainTo, { type: 'store', object, content: held.get(object), isMove: true })
 
 const forget = object => {
   held.delete(object)
