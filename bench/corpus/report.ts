@@ -1,0 +1,55 @@
+import { median } from '../table.ts'
+import type { Result } from './results.ts'
+import type { Bug } from './rows.ts'
+
+/** Found: the property of the row is violated, and it was so again. */
+export const isFound = ({ property, kind }: Bug, { outcome }: Result): boolean =>
+  outcome?.verdict === 'violated' && outcome.repeated && outcome.kind === kind && outcome.property === property
+
+/** Whether the critical transition is the one that the paper names; `undefined` where it names none. */
+export const isNamed = ({ expected }: Bug, { outcome }: Result): boolean | undefined =>
+  expected?.test(outcome?.criticalTransition?.label ?? '')
+
+const heading = ['bug', 'found', 'seconds', 'executions', 'steps', 'shrunk to', 'critical transition']
+
+/** A table for a person; rows that were not run are left out. */
+export const table = (rows: readonly { bug: Bug; result: Result }[]): string => {
+  const lines = rows.map(({ bug, result }) => {
+    const { outcome, seconds } = result
+    const found = isFound(bug, result)
+    const critical = outcome?.criticalTransition
+    const named = isNamed(bug, result)
+    const mark = named === undefined ? '' : named ? ', as the paper names it' : ', not the one that the paper names'
+    return [
+      bug.id,
+      found ? 'yes' : `no: ${outcome ? outcome.verdict : result.message}`,
+      String(seconds),
+      String(outcome?.executions ?? ''),
+      String(outcome?.steps ?? ''),
+      found ? String(outcome!.schedule.length) : '',
+      critical ? `${critical.step} ${critical.label} (${critical.case}, ${critical.walks} walks${mark})` : '',
+    ]
+  })
+  return aligned([heading, ...lines])
+}
+
+/** One line for all that were run. */
+export const summary = (rows: readonly { bug: Bug; result: Result }[], correct: readonly Result[]): string => {
+  const found = rows.filter(({ bug, result }) => isFound(bug, result))
+  const time = found.length > 0 ? `, in ${median(found.map(({ result }) => result.seconds))} s (median)` : ''
+  const accused = correct.filter(({ outcome }) => outcome?.verdict === 'violated').map(({ system }) => system)
+  const clean = accused.length === 0 ? 'none accused' : `accused: ${accused.join(', ')}`
+  return `${found.length} of ${rows.length} bugs found${time}; ${correct.length} correct systems, ${clean}`
+}
+
+const aligned = (lines: readonly (readonly string[])[]): string => {
+  const widths = heading.map((_, column) => Math.max(...lines.map(line => line[column]!.length)))
+  return lines
+    .map(line =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,42 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Outcome } from '../../cli/outcome.ts'
+
+/** What a check of one row came to; rows without a bug have none in `bug`. */
+export interface Result {
+  readonly system: string
+  readonly bug: string | null
+  /** Seconds of the whole command: the search and the examination of what it found. */
+  readonly seconds: number
+  readonly exitCode: number
+  readonly outcome: Outcome | null
+  /** The last line of stderr: the reason. */
+  readonly message: string
+}
+
+/** Results as files, one for each row, so that a run that was stopped goes on where it was. */
+export class Results {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+    mkdirSync(directory, { recursive: true })
+  }
+
+  get(row: string): Result | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#path(row), 'utf8'))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  put(row: string, result: Result): void {
+    writeFileSync(this.#path(row), `${JSON.stringify(result, undefined, 2)}\n`)
+  }
+
+  #path(row: string): string {
+    return join(this.#directory, `${row.replaceAll('/', '-')}.json`)
+  }
+}

@@ -1,0 +1,74 @@
+/** One bug of the corpus: what `BUG` switches on, and what a check is to find. */
+export interface Bug {
+  readonly id: string
+  /** Directory of the system, under `examples/`. */
+  readonly system: string
+  /** As the system's configuration names it; `null` for a divergence. */
+  readonly property: string | null
+  readonly kind: 'safety' | 'liveness' | 'divergence'
+  /** What the label of the critical transition must match, where the paper names it. */
+  readonly expected?: RegExp
+}
+
+const bugsOf = (system: string, bugs: readonly Omit<Bug, 'system'>[]): Bug[] => bugs.map(bug => ({ ...bug, system }))
+
+const safety = (id: string, property: string) => ({ id, property, kind: 'safety' as const })
+const liveness = (id: string, property: string, expected?: RegExp) => ({
+  id,
+  property,
+  kind: 'liveness' as const,
+  ...(expected && { expected }),
+})
+
+export const bugs: readonly Bug[] = [
+  ...bugsOf('transport', [liveness('transport-stale-syn', 'allAcknowledged', /receiver→sender .*ACK/)]),
+  ...bugsOf('corpus/randtree', [
+    liveness('randtree-joinreply-in-init', 'parentsAndChildrenAgree', /JoinReply/i),
+    liveness('randtree-recovery-timer', 'oneRoot'),
+    safety('randtree-timer-safety', 'recoveryTimerRuns'),
+    liveness('randtree-newroot-any-sender', 'oneRoot'),
+    liveness('randtree-remove-while-joining', 'parentsAndChildrenAgree'),
+    { id: 'randtree-join-loop', property: null, kind: 'divergence' },
+    liveness('randtree-lost-remove', 'parentsAndChildrenAgree'),
+    safety('randtree-forceroot', 'forceRootMatches'),
+    safety('randtree-children-siblings', 'childrenAreNotSiblings'),
+    safety('randtree-root-as-child', 'rootIsAboveAll'),
+    safety('randtree-root-siblings', 'rootHasNoSiblings'),
+    safety('randtree-self-join', 'recoveryTimerRuns'),
+  ]),
+  ...bugsOf('corpus/brokentree', [safety('brokentree-self', 'noLoops'), safety('brokentree-loop', 'noLoops')]),
+  ...bugsOf('corpus/overcast', [liveness('overcast-lost-unlock', 'oneTree')]),
+  ...bugsOf('corpus/pastry', [
+    liveness('pastry-row', 'allJoined'),
+    liveness('pastry-partition', 'oneRing'),
+    liveness('pastry-leafset', 'leafsetsAgree'),
+    liveness('pastry-rejoin-self', 'allJoined', /leafset/i),
+    liveness('pastry-rejoin-pair', 'allJoined'),
+  ]),
+  ...bugsOf('corpus/chord', [
+    liveness('chord-self-successor', 'allNodes'),
+    safety('chord-pred-self', 'aloneBothWays'),
+    safety('chord-order', 'inOrder'),
+    safety('chord-queue', 'shortQueue'),
+    liveness('chord-finger-boundary', 'rightFingers'),
+    liveness('chord-leave', 'allNodes'),
+  ]),
+  ...bugsOf('corpus/paxos', [
+    safety('paxos-last-promise', 'agreement'),
+    safety('paxos-forget-promise', 'agreement'),
+    safety('paxos-begin-without-collect', 'acceptedRoundsIncrease'),
+  ]),
+  ...bugsOf('corpus/onepaxos', [safety('onepaxos-init', 'agreement')]),
+  ...bugsOf('corpus/lockserver', [
+    liveness('lock-livelock', 'everyRequestIsGranted'),
+    liveness('lock-deadlock', 'everyRequestIsGranted'),
+  ]),
+  ...bugsOf('corpus/store', [
+    liveness('store-replica-race', 'threeReplicas'),
+    liveness('store-transient', 'indexIsRight'),
+  ]),
+  ...bugsOf('corpus/bullet', [safety('bullet-shadow-map', 'viewsAgree')]),
+]
+
+/** The systems, each to be checked without a bug as well. */
+export const systems: readonly string[] = [...new Set(bugs.map(({ system }) => system))]
