@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { loopback, type Service, start } from '../examples/service.ts'
+
+interface Node {
+  state: string
+  root: string
+  parent: string | null
+  children: string[]
+  isRecovering: boolean
+}
+
+const program = new URL('../../examples/corpus/randtree/node.js', import.meta.url).pathname
+const address = (host: number) => `${loopback(host)}:7000`
+const node = (host: number, ...peers: number[]) => start<Node>([program, address(host), ...peers.map(address)])
+
+const joined = (service: Service<Node>, root: number) =>
+  service.state(({ state, root: known }) => state === 'joined' && known === address(root))
+
+test('nodes that know one of the others become one tree, and the smallest address its root', async () => {
+  const services = [node(1, 2), node(2, 3), node(3)]
+  const parentOf = async (service: Service<Node>) => (await joined(service, 1)).parent
+  expect(await parentOf(services[0]!)).toBe(address(1))
+  for (const host of [2, 3]) {
+    const parent = await parentOf(services[host - 1]!)
+    const father = services.find((_, n) => address(n + 1) === parent)!
+    await father.state(({ children }) => children.includes(address(host)))
+  }
+  for (const service of services) await service.state(({ isRecovering }) => isRecovering)
+})
+
+test('a node whose parent ends is the root of its own tree, and joins again when the parent is back', async () => {
+  const [n1, n2] = [node(1), node(2, 1)]
+  await n2.state(({ parent }) => parent === address(1))
+  process.kill(n1.pid, 'SIGKILL')
+  await n2.state(({ state, root }) => state === 'joined' && root === address(2))
+  const before = n2.states.length
+  node(1)
+  await n2.state(state => n2.states.indexOf(state) >= before && state.parent === address(1))
+})
