@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error: plain JavaScript without declarations, as a service is
 import { byAddress, endpoint } from '../../examples/corpus/common/address.js'
 import { loopback, start } from '../examples/service.ts'
@@ -15,6 +17,22 @@ interface Chatter {
 
 /** Says each `peer=text` when it has opened its port, and logs all that it hears. */
 const chatter = (host: number, ...says: string[]) => start<Chatter>([fixture, address(host), ...says])
+
+/** Another process, of which the test plays the runs. */
+const listen = async (host: number) => {
+  const server = createServer().listen(port, loopback(host))
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return server
+}
+
+const connectTo = (host: number, from: number) => {
+  const socket = connect({ host: loopback(host), port, localAddress: loopback(from) })
+  onTestFinished(() => void socket.destroy())
+  return socket.setEncoding('utf8').on('error', () => {})
+}
+
+const say = (socket: Socket, line: object) => socket.write(`${JSON.stringify(line)}\n`)
 
 describe('addresses', () => {
   test('are split, ordered as numbers, and refused where they are none', () => {
@@ -57,5 +75,23 @@ describe('peers', () => {
   test('refuse what waits for a connection beyond the limit', async () => {
     const full = chatter(1, `${address(2)}=1`, `${address(2)}=2`, `${address(2)}=3`, `${address(2)}=4`)
     expect(await full.state(({ event }) => event === 'refused')).toEqual({ event: 'refused', text: '4' })
+  })
+
+  // Found by random schedules of RandTree with four resets: what was said afterwards went to the closed connection for ever.
+  test('answer another run of a peer that once was met on their own connection', async () => {
+    const other = await listen(2)
+    const one = chatter(1, `${address(2)}=hello`)
+    const [opened] = (await once(other, 'connection')) as [Socket]
+    onTestFinished(() => void opened.destroy())
+    const firstRun = connectTo(1, 2)
+    say(firstRun, { from: address(2), run: 1, text: 'first run' })
+    await one.state(({ text }) => text === 'first run')
+    say(opened, { from: address(2), run: 2, text: 'second run' })
+    await one.state(({ event }) => event === 'lost')
+    const secondRun = connectTo(1, 2)
+    say(secondRun, { from: address(2), run: 2, text: 'echo' })
+    const [answer] = await once(secondRun, 'data')
+    expect(JSON.parse(answer)).toEqual({ from: address(1), run: expect.any(Number), text: 'echoed' })
+    expect(one.states.map(({ text }) => text)).not.toContain('second run')
   })
 })
