@@ -43,6 +43,7 @@ export interface ExecutorOptions<State> {
 export interface Mark {
   readonly checkpoint: Checkpoint
   readonly schedule: readonly Choice[]
+  readonly fingerprints: readonly (string | undefined)[]
   readonly lastLive: ReadonlyMap<string, number>
 }
 
@@ -55,6 +56,8 @@ export class Executor<State> {
   readonly counts: Counts = { executions: 0, steps: 0, states: 0 }
   /** What has been executed since the last reset. */
   schedule: Choice[] = []
+  /** The fingerprints of its states, the initial one first. */
+  fingerprints: (string | undefined)[] = []
   /** The first violation of this execution. Nothing stops at it by itself. */
   violation: Violation | undefined
   /** Whether this execution met a crash or a divergence: the system offers nothing any more, which proves nothing. */
@@ -66,7 +69,7 @@ export class Executor<State> {
   readonly #liveness: [string, Property<State>][]
   readonly #observer: Observer<State>
   readonly #allowFindings: boolean
-  readonly #fingerprints = new Set<string>()
+  readonly #states = new Set<string>()
   #budget = new Budget({})
   #running = false
 
@@ -100,6 +103,7 @@ export class Executor<State> {
     this.#budget.takeExecution()
     this.end()
     this.schedule = []
+    this.fingerprints = []
     this.#forget()
     this.lastLive = new Map()
     const findings = await this.system.reset()
@@ -142,7 +146,12 @@ export class Executor<State> {
   async mark(): Promise<Mark | undefined> {
     if (!this.system.checkpoint || !this.system.restore || this.violation) return undefined
     const checkpoint = await this.system.checkpoint()
-    return { checkpoint, schedule: [...this.schedule], lastLive: new Map(this.lastLive) }
+    return {
+      checkpoint,
+      schedule: [...this.schedule],
+      fingerprints: [...this.fingerprints],
+      lastLive: new Map(this.lastLive),
+    }
   }
 
   /** Goes back to a mark. It counts as an execution, though a cheap one: what follows is another schedule. */
@@ -151,6 +160,7 @@ export class Executor<State> {
     await this.system.restore!(mark.checkpoint)
     this.counts.executions += 1
     this.schedule = [...mark.schedule]
+    this.fingerprints = [...mark.fingerprints]
     this.#forget()
     this.lastLive = new Map(mark.lastLive)
   }
@@ -162,7 +172,8 @@ export class Executor<State> {
 
   #watch(findings: readonly Finding[]): void {
     const fingerprint = this.system.fingerprint()
-    if (fingerprint !== undefined) this.counts.states = this.#fingerprints.add(fingerprint).size
+    this.fingerprints.push(fingerprint)
+    if (fingerprint !== undefined) this.counts.states = this.#states.add(fingerprint).size
     this.#watchFindings(findings)
     const state = this.system.state()
     for (const [name, property] of this.#liveness)

@@ -1,6 +1,6 @@
 import { Budget, BudgetSpent, type Limits } from './budget.ts'
 import type { Executor } from './executor.ts'
-import { attempt } from './schedule.ts'
+import { attempt, reach } from './schedule.ts'
 import { type Choice, faultKinds } from './system.ts'
 
 /** Whether the execution that has just ended violates as the one to be minimised did. It may execute more. */
@@ -15,10 +15,10 @@ export interface Minimum {
 }
 
 /**
- * The shortest schedule found that still violates. First it tries to do without faults, then drops steps by delta
- * debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002), then replaces
- * overlaps by their parts one after the other. Each candidate is executed leniently: what a dropped step would have
- * enabled is skipped. The result is 1-minimal: no single step can be dropped.
+ * The shortest schedule found that still violates. First it leaves out what leads from a state to the same one, then tries
+ * to do without faults, then drops steps by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
+ * Failure-Inducing Input", TSE 2002), then replaces overlaps by their parts one after the other. Each candidate is executed
+ * leniently: what a dropped step would have enabled is skipped. The result is 1-minimal: no single step can be dropped.
  *
  * The schedule must violate. Everything is deterministic, so the same schedule comes to the same one.
  */
@@ -46,6 +46,7 @@ class Minimiser<State> {
   readonly #executor: Executor<State>
   readonly #stillViolates: StillViolates
   readonly #tried = new Set<string>()
+  #bestStates: readonly (string | undefined)[] = []
 
   constructor(executor: Executor<State>, schedule: readonly Choice[], stillViolates: StillViolates) {
     this.#executor = executor
@@ -54,9 +55,18 @@ class Minimiser<State> {
   }
 
   async minimise(): Promise<void> {
+    await this.#dropLoops()
     await this.#dropFaults()
     do await this.#dropSteps()
     while (await this.#splitOverlap())
+  }
+
+  /** The longest loop first; where it could not go, the shorter ones are left to what comes. */
+  async #dropLoops(): Promise<void> {
+    await reach(this.#executor, labelsOf(this.best))
+    let [begin, end] = longestLoop(this.#executor.fingerprints)
+    while (begin < end && (await this.#try([...this.best.slice(0, begin), ...this.best.slice(end)])))
+      [begin, end] = longestLoop(this.#bestStates)
   }
 
   async #dropFaults(): Promise<void> {
@@ -94,17 +104,31 @@ class Minimiser<State> {
 
   /** Executes a candidate; where it still violates, what was executed of it becomes the best. */
   async #try(candidate: readonly Choice[]): Promise<boolean> {
-    const labels = candidate.map(choice => choice.label)
+    const labels = labelsOf(candidate)
     const key = labels.join('\n')
     if (this.#tried.has(key)) return false
     this.#tried.add(key)
     await this.#executor.reset()
     await attempt(this.#executor, labels)
-    const executed = [...this.#executor.schedule]
+    const { schedule, fingerprints } = this.#executor
+    const [executed, states] = [[...schedule], [...fingerprints]]
     if (!(await this.#stillViolates())) return false
     this.best = executed
+    this.#bestStates = states
     return true
   }
 }
+
+const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice => choice.label)
+
+/** Where a state is and where it is met again, as far apart as there is one; `[0, 0]` where there is none. */
+const longestLoop = (states: readonly (string | undefined)[]): [begin: number, end: number] =>
+  states.reduce<[number, number]>(
+    (longest, state, end) => {
+      const begin = state === undefined ? end : states.indexOf(state)
+      return end - begin > longest[1] - longest[0] ? [begin, end] : longest
+    },
+    [0, 0],
+  )
 
 const isFault = (choice: Choice): boolean => faultKinds.includes(choice.kind)

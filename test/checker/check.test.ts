@@ -263,9 +263,19 @@ describe('a check within limits', () => {
     expect(await once()).toMatchObject(first)
   })
 
-  it('begins where it is told to', async () => {
-    const { schedule } = await check(ring(), { comesHome }, { from: ['move', 'move', 'move', 'move'], executions: 50 })
-    expect(schedule).toEqual([...Array(6).fill('move'), 'fall'])
+  it('begins each execution as it is told to', async () => {
+    const begins = new Set<string>()
+    const from = ['r2 prepares', 'r2→tm #1 prepared']
+    let steps: string[] = []
+    const observer = {
+      onStep: ({ choice }: { choice: { label: string } }) => void steps.push(choice.label),
+      onEnd: () => {
+        begins.add(steps.slice(0, 2).join(', '))
+        steps = []
+      },
+    }
+    await check(twoPhaseCommit(3), { consistent, decided }, { from, observer, executions: 30 })
+    expect([...begins]).toEqual([from.join(', ')])
     await expect(check(ring(), { comesHome }, { from: ['fall'] })).rejects.toMatchObject({ name: 'Diverged', step: 1 })
   })
 
