@@ -1,5 +1,5 @@
 /**
- * A node of RandTree, a random overlay tree of bounded degree (MaceMC, NSDI 2007, section 6; CrystalBall, TOCS 2013,
+ * A node of RandTree, a random overlay tree of bounded degree (MaceMC, NSDI 2007, section 6; CrystalBall, TOCS 2010,
  * section 1.2): what it knows, and what it does with messages, lost peers and timers.
  *
  * Every node belongs to one tree. A node without a parent is the root of its own; the root with the smaller address wins
