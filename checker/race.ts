@@ -9,8 +9,8 @@ import { type Policy, type Weights, weighted } from './weights.ts'
  *
  * Activities begin in bursts: some timers and calls, then messages are delivered until none is in flight, in an order
  * that is drawn anew with each step, or by priorities that messages have from the begin, so that some are very late
- * (as in probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In half of the
- * walks some timers and calls also come in between. After a few bursts the walk is over.
+ * (as in probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In a quarter of the
+ * walks some timers and calls also come in between. A walk has three bursts or more, for its start is the dearest part.
  *
  * What has a budget (overlaps, faults) is taken seldom, and where activities meet: see `Hunt`.
  */
