@@ -4,17 +4,11 @@ interface Member {
   chosen: string | null
 }
 
-interface Entry {
-  type: string
-  leader?: string
-  acceptor?: string
-}
-
 interface Message {
   type: string
   number?: number
   round?: number
-  value?: string | Entry
+  value?: string | { type: string }
   slot?: number
   message?: Message
 }
@@ -26,10 +20,9 @@ const member = (name: string, value: string) => ({
   env: { BUG: process.env.BUG ?? '' },
 })
 
-const entry = ({ type, leader, acceptor }: Entry) => `${type}(${leader ?? acceptor})`
 const label = ({ type, number, round, value, slot, message }: Message): string => {
   if (message) return `slot ${slot}: ${label(message)}`
-  const content = typeof value === 'object' ? entry(value) : value
+  const content = typeof value === 'object' ? value.type : value
   return [type, number ?? round, content].filter(part => part !== undefined).join(' ')
 }
 
