@@ -59,10 +59,11 @@ export const optionsOf = (moment: Moment): Option[] => {
 
 const left = ({ budget }: Moment, kind: string) => (budget.get(kind) ?? 0) > 0
 
+/** Each client is a place of its own, as a node is: several may begin at once. */
 const clientOptions = ({ system, calls }: Moment) =>
   system.clients
     .filter(({ name }) => (calls.get(name) ?? 0) > 0)
-    .map(({ name }) => option('client', '', `client ${name}`, { do: 'client', client: name }))
+    .map(({ name }) => option('client', `client ${name}`, `client ${name}`, { do: 'client', client: name }))
 
 type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }> }
 

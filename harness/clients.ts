@@ -31,6 +31,8 @@ export class Clients {
   /** Programs that were run inside nodes and have not ended. */
   #running = 0
   readonly #sockets = new Set<VirtualSocket>()
+  /** Connections that were ever asked for. */
+  #opened = 0
   #datagrams = 0
   #udpPort = 50_000
   /** Who waits for a datagram, by the port that it will come to. */
@@ -76,14 +78,18 @@ export class Clients {
     )
   }
 
-  /** Lets the clients go on until neither they nor the nodes have anything left to do. */
-  async attend(settle: () => Finding[], step: number): Promise<Finding[]> {
+  /**
+   * Lets the clients go on until neither they nor the nodes have anything left to do. Where anything passed between them,
+   * any node may be another than before.
+   */
+  async attend(settle: () => Finding[], step: number): Promise<{ findings: Finding[]; hasPassed: boolean }> {
+    const before = this.#activity()
     // Once in each step the event loop turns, whoever waits for it: signals to the tool are handled there.
     await nextTurn()
-    if (this.calls.every(call => call.completedAt !== undefined)) return []
+    if (this.calls.every(call => call.completedAt !== undefined)) return { findings: [], hasPassed: false }
     const findings = await this.#settleTurns(settle)
     for (const complete of this.#settled.splice(0)) complete(step)
-    return findings
+    return { findings, hasPassed: this.#activity() !== before }
   }
 
   /** Looks at the states of these nodes. */
@@ -137,12 +143,15 @@ export class Clients {
 
   /** Turns of the event loop and of the nodes, until both are quiet. */
   async #settleTurns(settle: () => Finding[]): Promise<Finding[]> {
+    let settled: string | undefined
     for (let quiet = 0; quiet < quietTurns; quiet++) {
-      const before = this.#activity()
-      const findings = settle()
-      if (findings.length > 0) return findings
+      if (this.#activity() !== settled || this.#running > 0) {
+        const findings = settle()
+        if (findings.length > 0) return findings
+        settled = this.#activity()
+        quiet = 0
+      }
       await nextTurn()
-      if (this.#activity() !== before || this.#running > 0) quiet = 0
     }
     return []
   }
@@ -163,12 +172,13 @@ export class Clients {
   #activity(): string {
     // Read off the connections: a listener for their data would take it from whoever reads them.
     const connections = [...this.#sockets].map(({ side }) => `${side.state} ${side.sendNext} ${side.receiveNext}`)
-    return [this.#datagrams, ...connections].join()
+    return [this.#datagrams, this.#opened, ...connections].join()
   }
 
   #open(node: Node, port: number): VirtualSocket {
     const socket = this.#host.connect(node.name, port)
     this.#sockets.add(socket)
+    this.#opened += 1
     return socket.once('close', () => this.#sockets.delete(socket))
   }
 

@@ -260,9 +260,12 @@ export class Cluster implements System<GlobalState> {
     return { findings: [divergenceOf(this.#node(unsettled.node.name), unsettled)], touched: nodes }
   }
 
-  async #endStep(findings: Finding[], touched: readonly Node[], begun: number): Promise<readonly Finding[]> {
+  async #endStep(findings: Finding[], reached: readonly Node[], begun: number): Promise<readonly Finding[]> {
+    let touched = reached
     if (findings.length === 0) {
-      findings.push(...(await this.#clients.attend(() => this.#settleAlive(this.#nodes), this.#stepIndex)))
+      const attended = await this.#clients.attend(() => this.#settleAlive(this.#nodes), this.#stepIndex)
+      findings.push(...attended.findings)
+      if (attended.hasPassed) touched = this.#nodes
     }
     this.#network.endStep()
     const outputs = touched.flatMap(node => outputsOf(node))
