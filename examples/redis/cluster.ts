@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { ClientCall, GlobalState, NodeHandle } from 'lastnail'
 import { pipeline, type Reply, redis } from './redis.ts'
 
@@ -17,35 +18,36 @@ export const observe = async (node: NodeHandle): Promise<Server> => {
   return { role, link: role === 'slave' ? String(link) : undefined, writes: writes.sort() }
 }
 
-/** Writes a key of its own, and returns it when the write is acknowledged. */
+/** A session that writes three keys of its own, one after the other; returns them when all are acknowledged. */
 export const write = async (
   { primary }: Readonly<Record<'primary', NodeHandle>>,
   { ordinal }: { readonly ordinal: number },
-): Promise<string> => {
-  const key = `write${ordinal}`
-  await redis(primary, 'SET', key, 'x')
-  return key
+): Promise<string[]> => {
+  const keys = ['a', 'b', 'c'].map(letter => `${letter}${ordinal}`)
+  for (const key of keys) await redis(primary, 'SET', key, 'x')
+  return keys
 }
 
 export const read = ({ replica2 }: Readonly<Record<'replica2', NodeHandle>>): Promise<Reply> =>
-  redis(replica2, 'GET', 'write1')
+  redis(replica2, 'GET', 'a1')
 
-/** What an operator does on the side of a replica that was cut off from its primary: nothing before it was. */
-export const promote = async ({ replica1 }: Readonly<Record<'replica1', NodeHandle>>): Promise<string> => {
-  if (!(await lostItsPrimary(replica1))) return 'not needed'
+/** The operator: keeps a connection to the primary, and when it breaks promotes the first replica if that is in sync. */
+export const failover = async ({
+  primary,
+  replica1,
+}: Readonly<Record<'primary' | 'replica1', NodeHandle>>): Promise<string> => {
+  await lost(primary.tcp(6379))
+  const { link } = await observe(replica1)
+  if (link !== 'connected') return 'not in sync'
   await redis(replica1, 'REPLICAOF', 'NO', 'ONE')
   return 'promoted'
 }
 
-/** Whether a replica has had a primary and has it no more; the server says -1 seconds where it never had one. */
-const lostItsPrimary = async (replica: NodeHandle) => {
-  const info = (await redis(replica, 'INFO', 'replication')) as string
-  return /^master_link_down_since_seconds:\d/m.test(info)
-}
+const lost = (connection: Duplex) => new Promise<void>(resolve => connection.on('error', () => {}).on('close', resolve))
 
-/** The promoted replica has every write that was acknowledged before the operator turned to it. */
+/** The promoted replica has every write that was acknowledged before it was promoted. */
 export const acknowledgedWritesSurvive = (state: GlobalState<Server>): boolean => {
-  const promotion = state.calls.find(call => call.client === 'promote' && call.value === 'promoted')
+  const promotion = state.calls.find(call => call.client === 'failover' && call.value === 'promoted')
   const promoted = state.node('replica1').state
   if (!promotion || !promoted) return true
   return acknowledgedBefore(promotion, state.calls).every(key => promoted.writes.includes(key))
@@ -54,5 +56,5 @@ export const acknowledgedWritesSurvive = (state: GlobalState<Server>): boolean =
 const acknowledgedBefore = (promotion: ClientCall, calls: readonly ClientCall[]) =>
   calls
     .filter(call => call.client === 'write' && call.error === undefined)
-    .filter(call => call.completedAt !== undefined && call.completedAt < promotion.invokedAt)
-    .map(call => call.value as string)
+    .filter(call => call.completedAt !== undefined && call.completedAt < promotion.completedAt!)
+    .flatMap(call => call.value as string[])

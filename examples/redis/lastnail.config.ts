@@ -1,5 +1,5 @@
 import { always, defineSystem, frames } from 'lastnail'
-import { acknowledgedWritesSurvive, observe, promote, read, write } from './cluster.ts'
+import { acknowledgedWritesSurvive, failover, observe, read, write } from './cluster.ts'
 
 const options = {
   'protected-mode': 'no',
@@ -23,8 +23,10 @@ export default defineSystem({
   name: 'redis',
   nodes: { primary: server('primary'), replica1: replica('replica1'), replica2: replica('replica2') },
   state: observe,
-  clients: { write: { run: write, times: 2 }, read, promote },
+  clients: { write: { run: write, times: 4 }, read, failover },
   properties: { acknowledgedWritesSurvive: always(acknowledgedWritesSurvive) },
   faults: { reset: 1 },
+  // A server does one command after the other, whether or not they come together.
+  overlap: 0,
   messages: frames.resp(),
 })

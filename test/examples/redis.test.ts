@@ -3,11 +3,15 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { acknowledgedWritesSurvive, observe, promote, type Server, write } from '../../examples/redis/cluster.ts'
+import { replay } from '../../checker/replay.ts'
+import { loadConfig } from '../../cli/load-config.ts'
+import { acknowledgedWritesSurvive, failover, observe, type Server, write } from '../../examples/redis/cluster.ts'
 import { redis } from '../../examples/redis/redis.ts'
-import type { ClientCall, GlobalState, NodeHandle } from '../../harness/config.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import { type ClientCall, type GlobalState, type NodeHandle, resolveSystem } from '../../harness/config.ts'
 import { loopback } from './service.ts'
 
 const installed = spawnSync('redis-server', ['--version']).status === 0
@@ -41,7 +45,13 @@ const until = async (isSo: () => Promise<boolean>) => {
   while (!(await isSo().catch(() => false))) await sleep(20)
 }
 
-/** A link to a server that carries everything until it is held; what comes then is lost when it is cut. */
+/** Clients that are connected to a server, the one that asks among them; its replicas are not. */
+const clientsOf = async (server: NodeHandle) => {
+  const info = (await redis(server, 'INFO', 'clients')) as string
+  return Number(/^connected_clients:(\d+)/m.exec(info)?.[1])
+}
+
+/** A link to a server that carries everything until it is held; what comes then is lost. */
 const startLink = async (address: string, to: string) => {
   const sockets: Socket[] = []
   const link = createServer(replica => {
@@ -52,16 +62,15 @@ const startLink = async (address: string, to: string) => {
     primary.on('data', bytes => held || replica.write(bytes))
   })
   let held = false
-  const cut = () => {
+  onTestFinished(() => {
     link.close()
     for (const socket of sockets) socket.destroy()
-  }
-  onTestFinished(cut)
+  })
   await once(link.listen(port, address), 'listening')
   const hold = () => {
     held = true
   }
-  return { hold, cut }
+  return { hold }
 }
 
 const call = (client: string, step: number, value: unknown): ClientCall => ({
@@ -78,50 +87,100 @@ const stateOf = (calls: ClientCall[], replica1: Server) =>
   ({ calls, node: () => ({ state: replica1 }) }) as unknown as GlobalState<Server>
 
 describe.skipIf(!installed)('a primary and a replica (needs redis-server)', () => {
-  test('replicate a write, and the replica is not promoted while it has its primary', async () => {
+  test('replicate a write', async () => {
     const primary = await startServer('primary', loopback(11))
     const replica1 = await startServer('replica1', loopback(12), loopback(11))
     await until(async () => (await observe(replica1.node)).link === 'connected')
-    expect(await write({ primary: primary.node }, { ordinal: 1 })).toBe('write1')
-    await until(async () => (await observe(replica1.node)).writes.length > 0)
-    expect(await promote({ replica1: replica1.node })).toBe('not needed')
-    expect(await observe(replica1.node)).toEqual({ role: 'slave', link: 'connected', writes: ['write1'] })
-    expect(await observe(primary.node)).toEqual({ role: 'master', link: undefined, writes: ['write1'] })
+    expect(await write({ primary: primary.node }, { ordinal: 1 })).toEqual(['a1', 'b1', 'c1'])
+    await until(async () => (await observe(replica1.node)).writes.length === 3)
+    expect(await observe(replica1.node)).toEqual({ role: 'slave', link: 'connected', writes: ['a1', 'b1', 'c1'] })
+    expect(await observe(primary.node)).toEqual({ role: 'master', link: undefined, writes: ['a1', 'b1', 'c1'] })
   })
 
-  test('that never met are no reason to promote the replica', async () => {
-    const replica1 = await startServer('replica1', loopback(12), loopback(11))
-    expect(await promote({ replica1: replica1.node })).toBe('not needed')
+  test('that never met are no reason to promote the replica when the primary is lost', async () => {
+    const primary = await startServer('primary', loopback(11))
+    const replica1 = await startServer('replica1', loopback(12), loopback(13))
+    const failedOver = failover({ primary: primary.node, replica1: replica1.node })
+    await until(async () => (await clientsOf(primary.node)) === 2)
+    primary.child.kill('SIGKILL')
+    expect(await failedOver).toBe('not in sync')
+    expect(await observe(replica1.node)).toMatchObject({ role: 'slave' })
   })
 
-  test('lose an acknowledged write that was on its way when the link was cut', async () => {
+  test('lose acknowledged writes that were on their way when the primary was', async () => {
     const primary = await startServer('primary', loopback(11))
     const link = await startLink(loopback(13), loopback(11))
     const replica1 = await startServer('replica1', loopback(12), loopback(13))
     await until(async () => (await observe(replica1.node)).link === 'connected')
     link.hold()
     const written = await write({ primary: primary.node }, { ordinal: 1 })
-    link.cut()
-    await until(async () => (await promote({ replica1: replica1.node })) === 'promoted')
+    const failedOver = failover({ primary: primary.node, replica1: replica1.node })
+    await until(async () => (await clientsOf(primary.node)) === 2)
+    primary.child.kill('SIGKILL')
+    expect(await failedOver).toBe('promoted')
     const promoted = await observe(replica1.node)
     expect(promoted).toEqual({ role: 'master', link: undefined, writes: [] })
     expect(
-      acknowledgedWritesSurvive(stateOf([call('write', 1, written), call('promote', 3, 'promoted')], promoted)),
+      acknowledgedWritesSurvive(stateOf([call('write', 1, written), call('failover', 3, 'promoted')], promoted)),
     ).toBe(false)
   })
 })
 
+describe.skipIf(!installed)('under the checker (needs redis-server)', () => {
+  const inSync = [
+    'client failover',
+    'replica1 timer +1ms',
+    'replica1→primary #1 open :6379',
+    'primary→replica1 #1 accept :6379',
+    'replica1→primary #2 PING',
+    'primary→replica1 #2 PONG',
+    'replica1→primary #3 REPLCONF listening-port 6379',
+    'replica1→primary #4 REPLCONF capa eof capa psync2',
+    'primary→replica1 #3 OK',
+    'primary→replica1 #4 OK',
+    'replica1→primary #5 PSYNC ? -1',
+    'primary→replica1 #5 FULLRESYNC <id> 0',
+    'primary→replica1 #6 RDB snapshot',
+    'replica1→primary #6 REPLCONF ACK 0',
+  ]
+  const carried = ['SELECT 0', 'SET a1 x', 'SET b1 x', 'SET c1 x'].map(
+    (what, i) => `primary→replica1 #${i + 7} ${what}`,
+  )
+
+  const execute = async (schedule: readonly string[]) => {
+    const config = await loadConfig(fileURLToPath(new URL('../../examples/redis/lastnail.config.ts', import.meta.url)))
+    const system = resolveSystem(config.definition, { directory: config.directory })
+    const cluster = new Cluster(system)
+    onTestFinished(() => cluster.close())
+    return { ...(await replay(cluster, system.properties, schedule)), replica1: cluster.state().node('replica1').state }
+  }
+
+  test('writes that are on their way when the primary is reset are lost, after they were acknowledged', async () => {
+    const { diverged, violation, replica1 } = await execute([...inSync, 'client write', 'reset primary'])
+    expect(diverged).toBe(undefined)
+    expect(violation).toMatchObject({ kind: 'safety', property: 'acknowledgedWritesSurvive', step: inSync.length + 2 })
+    expect(replica1).toEqual({ role: 'master', link: undefined, writes: [] })
+  })
+
+  test('writes that were carried before it survive', async () => {
+    const { diverged, violation, replica1 } = await execute([...inSync, 'client write', ...carried, 'reset primary'])
+    expect(diverged).toBe(undefined)
+    expect(violation).toBe(undefined)
+    expect(replica1).toEqual({ role: 'master', link: undefined, writes: ['a1', 'b1', 'c1'] })
+  })
+})
+
 describe('that acknowledged writes survive', () => {
-  const promoted: Server = { role: 'master', link: undefined, writes: ['write1'] }
-  const promotion = call('promote', 5, 'promoted')
+  const promoted: Server = { role: 'master', link: undefined, writes: ['a1'] }
+  const promotion = call('failover', 5, 'promoted')
 
   test('is asked of writes acknowledged before the promotion alone', () => {
     const holds = (...calls: ClientCall[]) => acknowledgedWritesSurvive(stateOf(calls, promoted))
-    expect(holds(call('write', 4, 'write1'), promotion)).toBe(true)
-    expect(holds(call('write', 4, 'write2'), promotion)).toBe(false)
-    expect(holds(promotion, call('write', 6, 'write2'))).toBe(true)
+    expect(holds(call('write', 4, ['a1']), promotion)).toBe(true)
+    expect(holds(call('write', 4, ['a1', 'b1']), promotion)).toBe(false)
+    expect(holds(promotion, call('write', 6, ['a2']))).toBe(true)
     expect(holds({ ...call('write', 4, undefined), completedAt: undefined }, promotion)).toBe(true)
-    expect(holds({ ...call('write', 4, undefined), error: 'write: READONLY' }, promotion)).toBe(true)
-    expect(holds(call('write', 4, 'write2'), call('promote', 5, 'not needed'))).toBe(true)
+    expect(holds({ ...call('write', 4, undefined), error: 'SET a2 x: READONLY' }, promotion)).toBe(true)
+    expect(holds(call('write', 4, ['a2']), call('failover', 5, 'not in sync'))).toBe(true)
   })
 })
