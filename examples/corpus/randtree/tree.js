@@ -300,8 +300,8 @@ export class Tree {
     const relatives = new Set(this.children.keys())
     if (!this.isRoot) relatives.add(this.parent)
     for (const relative of relatives) this.#tell(relative, { type: 'Ping' })
-    const peer = this.peers[this.#probed++ % this.peers.length]
-    if (peer !== undefined && !relatives.has(peer)) this.#tell(peer, { type: 'Probe', root: this.root })
+    const others = this.peers.filter(peer => !relatives.has(peer))
+    if (others.length > 0) this.#tell(others[this.#probed++ % others.length], { type: 'Probe', root: this.root })
   }
 
   /** Two trees have met: the greater root joins the smaller. */
