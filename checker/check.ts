@@ -162,7 +162,7 @@ class Check<State> {
   }
 
   #verdict(found: Found): Verdict {
-    const { bounded, walks, stepsToLive } = this.#exploration
+    const { bounded, completed, walks, stepsToLive } = this.#exploration
     const { steps } = this.#executor.counts
     const seconds = this.#seconds()
     return {
@@ -176,6 +176,7 @@ class Check<State> {
         levels: bounded.levels,
         pruned: bounded.levels.reduce((sum, level) => sum + level.pruned, 0),
         exhausted: bounded.exhausted,
+        completed,
         walks,
         stepsToLive,
         transient: this.#transient,

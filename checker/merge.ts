@@ -6,8 +6,10 @@ import { type Coverage, describeCoverage, type Verdict } from './verdict.ts'
  */
 export const mergeVerdicts = (verdicts: readonly Verdict[]): Verdict => {
   const sum = (what: (one: Verdict) => number) => verdicts.reduce((total, one) => total + what(one), 0)
+  // One that had no time for a single execution has nothing to say beside others that had.
+  const telling = verdicts.filter(({ coverage }) => coverage.completed > 0)
   const found = (['violated', 'undetermined', 'held'] as const)
-    .map(wanted => verdicts.find(({ verdict }) => verdict === wanted))
+    .map(wanted => (telling.length > 0 ? telling : verdicts).find(({ verdict }) => verdict === wanted))
     .find(one => one !== undefined)!
   const seconds = Math.max(...verdicts.map(one => one.seconds))
   const steps = sum(one => one.steps)
@@ -32,6 +34,7 @@ const mergeCoverage = (all: readonly Coverage[]): Coverage => {
     levels: deepest.levels,
     pruned: deepest.pruned,
     exhausted: all.some(({ exhausted }) => exhausted),
+    completed: all.reduce((total, { completed }) => total + completed, 0),
     walks: all.reduce((total, { walks }) => total + walks, 0),
     stepsToLive: Math.max(...all.map(({ stepsToLive }) => stepsToLive)),
     transient: all.reduce((total, { transient }) => total + transient, 0),

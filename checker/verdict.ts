@@ -50,6 +50,8 @@ export interface Coverage {
   readonly pruned: number
   /** Whether the bounded search came to its end because no schedule goes on: every state was seen. */
   readonly exhausted: boolean
+  /** Executions that were carried to their end. */
+  readonly completed: number
   /** Executions that went on, or began, as a random walk. */
   readonly walks: number
   /** The most steps that a live state was away. */

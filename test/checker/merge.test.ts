@@ -18,7 +18,7 @@ const verdict = (changes: Partial<Verdict>): Verdict => ({
   repeated: false,
   message: 'of one',
   closestLive: null,
-  coverage: { levels: [], pruned: 0, exhausted: false, walks: 5, stepsToLive: 7, transient: 1 },
+  coverage: { levels: [], pruned: 0, exhausted: false, completed: 10, walks: 5, stepsToLive: 7, transient: 1 },
   notRepeated: [],
   ...changes,
 })
@@ -30,6 +30,7 @@ const searched = verdict({
     levels: [{ depth: 3, states: 4, executions: 5, pruned: 6, complete: true }],
     pruned: 6,
     exhausted: false,
+    completed: 9,
     walks: 1,
     stepsToLive: 9,
     transient: 0,
@@ -44,7 +45,7 @@ test('what was done is counted together, over the longest time', () => {
     states: 100,
     stepsPerSecond: 50,
     message: 'no violation in 20 executions with 200 steps and 100 states; among them every schedule of up to 3 steps',
-    coverage: { ...searched.coverage, walks: 6, transient: 1 },
+    coverage: { ...searched.coverage, completed: 19, walks: 6, transient: 1 },
   })
 })
 
@@ -61,4 +62,14 @@ test('a violation comes before a doubt, a doubt before nothing', () => {
     notRepeated: ['once'],
   })
   expect(mergeVerdicts([verdict({}), doubtful])).toMatchObject({ verdict: 'undetermined', message: 'who knows' })
+})
+
+test('one that had no time for an execution changes nothing', () => {
+  const idle = verdict({
+    verdict: 'undetermined',
+    message: 'no time',
+    coverage: { ...searched.coverage, completed: 0 },
+  })
+  expect(mergeVerdicts([idle, verdict({})]).verdict).toBe('held')
+  expect(mergeVerdicts([idle, idle])).toMatchObject({ verdict: 'undetermined', message: 'no time' })
 })
