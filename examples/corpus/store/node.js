@@ -14,7 +14,7 @@
  *     spare object                to the owner: the replica here is one too many, since it was copied
  *     copy object to              from the owner: have another node store it
  *     drop object, dropped object from the owner, and back to it
- *     holds objects               to a node that was lost: all that is held here of what that node owns
+ *     holds objects               to a node that was lost: all that is held here of what that node owns; it answers the same
  */
 import { createHash } from 'node:crypto'
 import { bug } from '../common/bug.js'
@@ -44,6 +44,7 @@ const saved = disk.load()
 const held = new Map(saved)
 /** Where the objects are that this node owns. */
 const index = new Index(replicas)
+/** Nodes that were lost and not heard of since: those that have failed, and the timers of those that will have. */
 const failed = new Set()
 const failing = new Map()
 
@@ -93,7 +94,11 @@ const handlers = {
   stored: ({ object }, holder) => index.add(object, holder),
   dropped: ({ object }, holder) => index.remove(object, holder),
   spare: ({ object }, holder) => index.markSpare(object, holder),
-  holds: ({ objects }, holder) => index.replace(holder, objects),
+
+  holds: ({ objects, isAnswer }, holder) => {
+    index.replace(holder, objects)
+    if (!isAnswer) introduceAgain(holder, true)
+  },
 }
 
 /** Where another node is to carry this one's load. */
@@ -110,10 +115,10 @@ let isScheduled = false
 const maintain = () => {
   isScheduled = false
   for (const { object, holders } of index.lacking()) {
-    const target = [...others, self].find(member => !holders.includes(member))
+    const target = [...others, self].find(member => !holders.includes(member) && !isLost(member))
     if (target) tell(holders[0], { type: 'copy', object, to: target })
   }
-  for (const { object, victim } of index.takeExtra(peer => failing.has(peer))) tell(victim, { type: 'drop', object })
+  for (const { object, victim } of index.takeExtra(isLost)) tell(victim, { type: 'drop', object })
 }
 
 const settle = () => {
@@ -129,8 +134,22 @@ const act = deed => {
   settle()
 }
 
-const introduceTo = peer =>
-  tell(peer, { type: 'holds', objects: [...held.keys()].filter(object => ownerOf(object) === peer) })
+const introduce = (peer, isAnswer = false) =>
+  tell(peer, { type: 'holds', objects: [...held.keys()].filter(object => ownerOf(object) === peer), isAnswer })
+
+/** However soon a node is back, its memory may be empty: it is told what it has to index. */
+const introduceAgain = (peer, isAnswer) => {
+  if (!ignoresShortFailures || failed.has(peer)) introduce(peer, isAnswer)
+}
+
+const isLost = peer => failing.has(peer) || failed.has(peer)
+
+/** A lost node has failed when it is not heard of for long. */
+const watch = peer => {
+  if (isLost(peer)) return
+  const timer = setTimeout(act, failedAfterMs, () => fail(peer))
+  failing.set(peer, timer)
+}
 
 const fail = peer => {
   failing.delete(peer)
@@ -141,7 +160,7 @@ const fail = peer => {
 const hear = peer => {
   clearTimeout(failing.get(peer))
   failing.delete(peer)
-  if (failed.delete(peer)) introduceTo(peer)
+  if (failed.delete(peer)) introduce(peer)
 }
 
 const peers = openPeers(self, {
@@ -152,19 +171,14 @@ const peers = openPeers(self, {
   onLost: peer => {
     if (!members.includes(peer)) return
     index.markUnsure(peer)
-    // However soon it comes back, its memory may be empty: it is told what it has to index, again until it is there.
-    if (!ignoresShortFailures) setTimeout(act, reconnectMs, () => introduceTo(peer))
-    if (!failing.has(peer) && !failed.has(peer))
-      failing.set(
-        peer,
-        setTimeout(act, failedAfterMs, () => fail(peer)),
-      )
+    setTimeout(act, reconnectMs, () => introduceAgain(peer))
+    watch(peer)
     settle()
   },
   onOpen: () => {
     for (const object of held.keys()) if (ownerOf(object) === self) index.add(object, self)
     // Nobody can remember a node that never was there.
-    if (saved) for (const peer of others) introduceTo(peer)
+    if (saved) for (const peer of others) introduce(peer)
     else save()
     settle()
   },
