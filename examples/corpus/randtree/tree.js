@@ -185,6 +185,7 @@ export class Tree {
 
   // Giving a place
 
+  /** A request goes up to the root at once, and down from parent to child: from anybody else it is of another tree. */
   #onJoin({ joiner, request, isPushed }, from) {
     if (joiner === this.#self) return this.#onOwnJoin()
     if (isPushed && from !== this.parent) return
