@@ -54,7 +54,7 @@ test('node: the clock stands still until a timer fires, and shows its instant th
 
 test('python: asyncio, threads, signals, select and children wait on the same clock', async () => {
   const cluster = clusterOf(
-    { nodes: { p: { command: ['/usr/bin/python3', 'waits.py'] } } },
+    { nodes: { p: { command: ['python3', 'waits.py'] } } },
     {
       'waits.py': `
 import asyncio, os, select, signal, threading, time
@@ -136,7 +136,7 @@ test.skipIf(!existsSync('/usr/bin/go'))('a statically linked Go program (needs g
 
 test('timers of the kernel: timerfd, alarm and timer_create go off when they are fired, not before', async () => {
   const cluster = clusterOf(
-    { nodes: { c: { command: ['/usr/bin/python3', 'timers.py'] } } },
+    { nodes: { c: { command: ['python3', 'timers.py'] } } },
     {
       'timers.py': `
 import ctypes, os, signal, struct, time
