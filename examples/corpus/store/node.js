@@ -139,7 +139,8 @@ const introduce = (peer, isAnswer = false) =>
 
 /** However soon a node is back, its memory may be empty: it is told what it has to index. */
 const introduceAgain = (peer, isAnswer) => {
-  if (!ignoresShortFailures || failed.has(peer)) introduce(peer, isAnswer)
+  if (ignoresShortFailures && !failed.has(peer)) tell(peer, { type: 'alive' })
+  else introduce(peer, isAnswer)
 }
 
 const isLost = peer => failing.has(peer) || failed.has(peer)
