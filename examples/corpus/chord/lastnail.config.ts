@@ -28,7 +28,6 @@ const node = (name: string, key: number, bootstrap?: string) => ({
   listens: port,
 })
 
-const up = (state: Chord) => state.nodes.filter(({ alive }) => alive)
 const states = (state: Chord) => state.nodes.flatMap(({ alive, state }) => (alive && state ? [state] : []))
 const joined = (state: Chord) => states(state).filter(({ joined }) => joined)
 
@@ -55,7 +54,7 @@ const hasRightFingers = (nodes: readonly Node[]) => (node: Node) =>
 
 export default defineSystem({
   name: 'chord',
-  nodes: { n0: node('n0', 0), n1: node('n1', 2, 'n0'), n2: node('n2', 4, 'n1'), n3: node('n3', 6, 'n1') },
+  nodes: { n0: node('n0', 0), n1: node('n1', 2, 'n0'), n2: node('n2', 4, 'n0'), n3: node('n3', 6, 'n0') },
   state: jsonLines<Node>('stdout'),
   clients: {
     leave: ({ n3 }) =>
@@ -65,11 +64,13 @@ export default defineSystem({
       }),
   },
   properties: {
-    /** From each node all are reached by successors. */
-    allNodes: eventually((state: Chord) => {
+    allJoined: eventually((state: Chord) => joined(state).length === state.nodes.filter(({ alive }) => alive).length),
+    /** From each node that has joined all of them are reached by successors. */
+    oneRing: eventually((state: Chord) => {
       const nodes = joined(state)
-      return nodes.length === up(state).length && nodes.every(node => reached(nodes, node).size === nodes.length)
+      return nodes.every(node => reached(nodes, node).size === nodes.length)
     }),
+    /** A finger points to the first of them from where it begins. */
     rightFingers: eventually((state: Chord) => joined(state).every(hasRightFingers(joined(state)))),
     aloneBothWays: always((state: Chord) =>
       states(state).every(({ key, predecessor, successors }) => (predecessor === key) === (successors[0] === key)),
@@ -83,7 +84,7 @@ export default defineSystem({
     /** Of each other node one question at most waits. */
     shortQueue: always((state: Chord) => states(state).every(({ queue }) => queue < state.nodes.length)),
   },
-  faults: { reset: 1 },
+  faults: { reset: 2 },
   weights: { client: 0.1 },
   messages: frames.jsonLines(({ type, key }: { type: string; key?: number }) =>
     key === undefined ? type : `${type} ${key}`,
