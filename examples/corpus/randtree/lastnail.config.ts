@@ -63,5 +63,7 @@ export default defineSystem({
     forceRootMatches: each(({ mismatches }) => mismatches === 0),
   },
   faults: { reset: 1 },
+  // A handler runs to its end before the next one begins: two inputs at once are the same as one after the other.
+  overlap: 0,
   messages: frames.jsonLines(label),
 })
