@@ -45,6 +45,8 @@ export default defineSystem({
     ),
   },
   faults: { reset: 1 },
+  // A handler runs to its end before the next one begins.
+  overlap: 0,
   messages: frames.jsonLines(({ type, number, blocks, block }: Message) =>
     type === 'diff' ? `diff ${number} of ${blocks}` : `${type} ${block}`,
   ),

@@ -37,5 +37,7 @@ export default defineSystem({
     }),
   },
   faults: { reset: 1 },
+  // A handler runs to its end before the next one begins.
+  overlap: 0,
   messages: frames.jsonLines(label),
 })

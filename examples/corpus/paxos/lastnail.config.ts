@@ -46,6 +46,8 @@ export default defineSystem({
     ),
   },
   // A datagram that is late enough is as good as lost: only restarts are faults of their own.
-  faults: { reset: 1 },
+  faults: { reset: 2 },
+  // A handler runs to its end before the next one begins.
+  overlap: 0,
   messages: frames.jsonLines(label),
 })
