@@ -76,11 +76,10 @@ export class Cluster implements System<GlobalState> {
 
   /** Pending timers of each node, in virtual time from now, for a trace. */
   get timers(): { node: string; deadlineMs: number }[] {
-    return this.#nodes.flatMap(node =>
-      [...(node.held?.timers ?? [])].map(timer => ({
-        node: node.name,
-        deadlineMs: (timer.deadline - node.clock.elapsed) / 1_000_000,
-      })),
+    return this.#nodes.flatMap(({ name, held, clock }) =>
+      [...(held?.timers ?? [])]
+        .map(timer => ({ node: name, deadlineMs: (timer.deadline - clock.elapsed) / 1_000_000 }))
+        .sort((one, other) => one.deadlineMs - other.deadlineMs),
     )
   }
 

@@ -127,7 +127,7 @@ export class Node {
       network: namespace.fd,
       mounts: this.#mounts(),
     })
-    cell.tracer.hold(held, pid)
+    cell.hold(held, pid)
     release()
   }
 
