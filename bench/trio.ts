@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { Executor, type Observer } from '../checker/executor.ts'
+import { Random } from '../checker/random.ts'
+import { replay } from '../checker/replay.ts'
+import { traceHash } from '../checker/trace/hash.ts'
+import type { RecordedStep } from '../checker/trace/trace.ts'
+import { walk } from '../checker/walk.ts'
+import { defaultWeights, weighted } from '../checker/weights.ts'
+import { loadConfig } from '../cli/load-config.ts'
+import { StepReader } from '../cli/step-reader.ts'
+import { Cluster } from '../harness/cluster.ts'
+import { defineSystem, type GlobalState, jsonLines, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+
+export type Kind = 'node' | 'python' | 'redis'
+
+export const kinds: readonly Kind[] = ['node', 'python', 'redis']
+
+const faults = { drop: 2, duplicate: 2, reset: 1, crash: 1, partition: 1 }
+
+/**
+ * Three processes of a kind that speak to each other, with everything in it that may differ from one execution to the
+ * next: random delays and peers, threads, files, clocks, clients, and faults of every sort.
+ *
+ * @param root of the package
+ */
+export const systemOf = async (kind: Kind, root: string): Promise<ResolvedSystem> => {
+  if (kind === 'redis') {
+    const { definition, directory } = await loadConfig(join(root, 'examples/redis/lastnail.config.ts'))
+    return resolveSystem({ ...definition, properties: {}, faults, overlap: 2 }, { directory })
+  }
+  const program = { node: ['node', 'gossip.cjs'], python: ['python3', 'gossip.py'] }[kind]
+  const node = (name: string, ...peers: readonly string[]) => ({
+    command: [...program, name, ...peers.map(peer => `{{${peer}.address}}`)],
+    listens: 4000,
+  })
+  const nodes = { n1: node('n1', 'n2', 'n3'), n2: node('n2', 'n1', 'n3'), n3: node('n3', 'n1', 'n2') }
+  const definition = defineSystem({ name: `trio-${kind}`, nodes, state: jsonLines('stdout'), faults, overlap: 2 })
+  return resolveSystem(definition, { directory: join(root, 'bench/service') })
+}
+
+/** Executes a random schedule of so many steps, from a fresh start; gives what was recorded of each. */
+export const executeAny = (system: ResolvedSystem, length: number, seed: number): Promise<RecordedStep[]> =>
+  recorded(system, async (cluster, observer) => {
+    const executor = new Executor(cluster, {}, { observer })
+    await executor.reset()
+    const end = await walk(executor, weighted(new Random(seed), defaultWeights), length, () => false)
+    if (end !== 'length') throw new Error(`the walk ended after ${executor.schedule.length} of ${length} steps`)
+  })
+
+/** Executes the same schedule again, from a fresh start, as far as it is offered. */
+export const executeAgain = (system: ResolvedSystem, first: readonly RecordedStep[]): Promise<RecordedStep[]> =>
+  recorded(system, async (cluster, observer) => {
+    const schedule = first.flatMap(({ choice }) => (choice ? [choice.label] : []))
+    await replay(cluster, {}, schedule, observer)
+  })
+
+const recorded = async (
+  system: ResolvedSystem,
+  execute: (cluster: Cluster, observer: Observer<GlobalState>) => Promise<void>,
+): Promise<RecordedStep[]> => {
+  const cluster = new Cluster(system, { seed: 1 })
+  const reader = new StepReader(cluster, {})
+  const steps: RecordedStep[] = []
+  try {
+    await execute(cluster, {
+      onReset: (findings, state) => steps.push(reader.read(undefined, findings, state())),
+      onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
+    })
+    if (cluster.anomaly) throw new Error(`the network was not faithful: ${cluster.anomaly}`)
+    return steps
+  } finally {
+    cluster.close()
+  }
+}
+
+/** One line: the first step that is not the same in two executions, and in what; `undefined` for equal traces. */
+export const differenceOf = (first: readonly RecordedStep[], again: readonly RecordedStep[]): string | undefined => {
+  if (traceHash({ steps: first }) === traceHash({ steps: again })) return undefined
+  const at = first.findIndex(
+    (step, i) => !again[i] || traceHash({ steps: [step] }) !== traceHash({ steps: [again[i]] }),
+  )
+  const [expected, found] = [first[at], again[at]]
+  const where = `step ${at} (${expected?.choice?.label ?? 'the start'})`
+  if (!expected || !found) return `${where} was not offered again`
+  const fields = ['choice', 'messages', 'timers', 'states', 'outputs', 'findings', 'fingerprint'] as const
+  const differing = fields.filter(field => JSON.stringify(expected[field]) !== JSON.stringify(found[field]))
+  const shown = differing.map(field => `${field}: ${show(expected[field])}, then ${show(found[field])}`)
+  return `${where} differs in ${shown.join('; ')}`
+}
+
+const show = (value: unknown) =>
+  JSON.stringify(value, (_, part) => (part?.type === 'Buffer' ? Buffer.from(part.data).toString('latin1') : part))
