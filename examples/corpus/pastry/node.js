@@ -146,7 +146,6 @@ const on = {
     joined = true
     hear(node)
     learn(leaves)
-    probeAll()
   },
 
   NotJoined: (_, peer) => forget(peer),
