@@ -1,8 +1,8 @@
 /** The circle of keys, 0 to `space - 1`, of `digits` digits to the base `base`. Nodes on it are `{ key, address }`. */
 import { bug } from '../common/bug.js'
 
-const base = 4
-export const digits = 3
+const base = 8
+export const digits = 2
 const space = base ** digits
 
 const digit = (key, i) => Math.floor(key / base ** (digits - 1 - i)) % base

@@ -10,6 +10,9 @@ interface Node {
 
 type Pastry = GlobalState<Node>
 
+/** Of the nodes. The third and the fifth are no neighbours of the first. */
+const keys = [0, 10, 28, 50, 36]
+
 const address = (name: string) => `{{${name}.address}}:7000`
 const env = { BUG: process.env.BUG ?? '' }
 const node = (name: string, key: number, ...bootstrap: string[]) => ({
@@ -34,13 +37,9 @@ const reached = (nodes: readonly Node[], from: Node) => {
 
 export default defineSystem({
   name: 'pastry',
-  nodes: {
-    n0: node('n0', 0),
-    n1: node('n1', 10, 'n0'),
-    n2: node('n2', 24, 'n0'),
-    n3: node('n3', 34, 'n0'),
-    n4: node('n4', 50, 'n0'),
-  },
+  nodes: count =>
+    Object.fromEntries(keys.slice(0, count).map((key, i) => [`n${i}`, node(`n${i}`, key, ...(i > 0 ? ['n0'] : []))])),
+  count: Number(process.env.NODES ?? 4),
   state: jsonLines<Node>('stdout'),
   properties: {
     allJoined: eventually((state: Pastry) => joined(state).length === state.nodes.filter(({ alive }) => alive).length),

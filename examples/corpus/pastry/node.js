@@ -2,7 +2,7 @@
  * A node of Pastry, an overlay that routes by keys (Rowstron and Druschel, 2001), as MaceMC checked it.
  *
  *     node node.js 0 127.0.0.1:7000                      # begins an overlay: its key and its address
- *     node node.js 24 127.0.0.2:7000 127.0.0.1:7000      # joins one through that node
+ *     node node.js 28 127.0.0.2:7000 127.0.0.1:7000      # joins one through that node
  *
  * Logs its leaf set and what it has of a routing table as a line of JSON whenever they change.
  */
@@ -14,7 +14,7 @@ import { apart, cell, clockwise, digits } from './keys.js'
 const maintainMs = 1_000
 const missedMax = 2
 /** So many datagrams in a row reach a peer; what comes after them finds its buffer full. */
-const burstMax = 3
+const burstMax = 2
 
 const [key, address, bootstrap] = process.argv.slice(2)
 const self = { key: Number(key), address }
