@@ -9,7 +9,6 @@ const usleep = libc.func('int usleep(unsigned int microseconds)')
 const schedYield = libc.func('int sched_yield()')
 const prctl = libc.func('int prctl(int option, unsigned long value)')
 const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length, void *mask)')
-const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
 
 const yieldsMax = 2
 const napUs = 20
@@ -17,10 +16,6 @@ const napUsMax = 320
 
 /** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
 const setTimerSlack = 29
-
-/** SCHED_FIFO, and its lowest priority (struct sched_param). */
-const firstInFirstOut = 1
-const lowestPriority = Buffer.from(Int32Array.of(1).buffer)
 
 /** Why nodes did not become quiescent. */
 export interface Unsettled {
@@ -44,14 +39,9 @@ export class Cell {
     prctl(setTimerSlack, 1)
   }
 
-  /**
-   * Takes hold of a launched process that waits to be released. Of its threads that are ready, each runs until it waits,
-   * then the next, and we only when all do: who is first does not depend on how long anything takes. That is refused to
-   * ordinary users; for them the scheduler lets threads take turns.
-   */
+  /** Takes hold of a launched process that waits to be released. */
   hold(node: HeldNode, pid: number): void {
     this.tracer.hold(node, pid)
-    schedSetscheduler(pid, firstInFirstOut, lowestPriority)
   }
 
   /** Lets whatever is ready happen; true if anything did. */

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
@@ -18,12 +17,7 @@ const begin = async (workers: number) => {
     pids => pids.length === (workers === 1 ? 3 : 4 * workers),
   )
   const tools = [tool.pid!, ...nodes.filter(isTool)]
-  return {
-    directory,
-    tool,
-    tools,
-    namespaces: nodes.filter(pid => !isTool(pid)).flatMap(pid => link(`/proc/${pid}/ns/net`)),
-  }
+  return { directory, tool, tools }
 }
 
 test.each([
@@ -32,23 +26,22 @@ test.each([
   ['SIGTERM', 1],
   ['SIGHUP', 1],
 ] as const)('%s with %i workers: a verdict, and nothing is left behind', async (signal, workers) => {
-  const { directory, tool, tools, namespaces } = await begin(workers)
+  const { directory, tool, tools } = await begin(workers)
   process.kill(tool.pid!, signal)
   const { exitCode, stdout, stderr } = await tool
   expect(exitCode).toBe(2)
   expect(JSON.parse(String(stdout))).toMatchObject({ verdict: 'undetermined', property: null, trace: null })
   expect(stderr).toMatch(/^interrupted; no violation in \d+ executions|^the budget was spent before one execution/)
   expect(processesIn(directory)).toEqual([])
-  expect(holdersOf(namespaces)).toEqual([])
   expect(tools.flatMap(runDirectoriesOf)).toEqual([])
 })
 
 test.each([1, 2])('kill -9 with %i workers: processes end, and the next start removes the files', async workers => {
-  const { directory, tool, tools, namespaces } = await begin(workers)
+  const { directory, tool, tools } = await begin(workers)
   tool.kill('SIGKILL')
   await tool
   await until(
-    () => [...processesIn(directory), ...holdersOf(namespaces)],
+    () => processesIn(directory),
     left => left.length === 0,
   )
   expect((await lastnail(directory, ...once)).code).toBe(0)
@@ -79,20 +72,6 @@ const processes = (): number[] => readdirSync('/proc').map(Number).filter(Boolea
 
 const processesIn = (directory: string): number[] =>
   processes().filter(pid => link(`/proc/${pid}/cwd`).includes(directory))
-
-/** Processes that are in one of these namespaces, or hold one open. */
-const holdersOf = (namespaces: readonly string[]): number[] => {
-  const isOne = (path: string) => link(path).some(target => namespaces.includes(target))
-  return processes().filter(pid => isOne(`/proc/${pid}/ns/net`) || descriptorsOf(pid).some(isOne))
-}
-
-const descriptorsOf = (pid: number): string[] => {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map(fd => join(`/proc/${pid}/fd`, fd))
-  } catch {
-    return []
-  }
-}
 
 const runDirectoriesOf = (pid: number): string[] =>
   ['/dev/shm/lastnail', '/tmp/lastnail']
