@@ -3,19 +3,10 @@ import type { Network } from '../proxy/network.ts'
 import type { HeldNode } from './hold/held-node.ts'
 import { Quiescence } from './hold/quiescence.ts'
 import { Tracer } from './hold/tracer.ts'
+import { Turns } from './hold/turns.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
-const usleep = libc.func('int usleep(unsigned int microseconds)')
-const schedYield = libc.func('int sched_yield()')
-const prctl = libc.func('int prctl(int option, unsigned long value)')
 const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length, void *mask)')
-
-const yieldsMax = 2
-const napUs = 20
-const napUsMax = 320
-
-/** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
-const setTimerSlack = 29
 
 /** Why nodes did not become quiescent. */
 export interface Unsettled {
@@ -29,19 +20,22 @@ export interface Unsettled {
  */
 export class Cell {
   readonly tracer = new Tracer()
-  readonly #quiescence = new Quiescence()
+  readonly #turns: Turns
+  readonly #quiescence: Quiescence
 
   /** @param cpu the one that this thread runs on now, by default */
   constructor(cpu: number = schedGetcpu()) {
     const mask = Buffer.alloc(128)
     mask[cpu >> 3] = 1 << (cpu & 7)
     schedSetaffinity(0, mask.length, mask)
-    prctl(setTimerSlack, 1)
+    this.#turns = new Turns()
+    this.#quiescence = new Quiescence(this.#turns)
   }
 
   /** Takes hold of a launched process that waits to be released. */
   hold(node: HeldNode, pid: number): void {
     this.tracer.hold(node, pid)
+    this.#turns.add(pid)
   }
 
   /** Lets whatever is ready happen; true if anything did. */
@@ -61,10 +55,10 @@ export class Cell {
     const usedBefore = new Map(nodes.map(node => [node, 0]))
     let looked = begun
     let isFirstLook = true
-    for (let looks = 0; ; looks++) {
+    for (;;) {
       if (!this.pump(network)) {
-        if (this.#quiescence.reached(nodes) && !this.pump(network)) return undefined
-        rest(looks)
+        if (this.#quiescence.reached(nodes) && !this.pump(network)) break
+        this.#turns.pass()
       }
       const now = performance.now()
       if (now - looked < cpuMsMax / (isFirstLook ? 2 : 4)) continue
@@ -76,22 +70,28 @@ export class Cell {
       }
       isFirstLook = false
     }
+    this.#turns.beCourteous()
+    return undefined
+  }
+
+  /** Stops every thread of a node where it is. */
+  freeze(node: HeldNode): void {
+    this.tracer.freeze(node)
+    this.#pollUntil(() => node.threads.every(thread => thread.stopped !== undefined))
   }
 
   /** Runs until all processes of a node that was killed have ended. */
   awaitEnd(node: HeldNode): void {
-    for (let looks = 0; node.processes.size > 0; looks++) if (!this.tracer.poll()) rest(looks)
+    this.#pollUntil(() => node.processes.size === 0)
+  }
+
+  #pollUntil(isOver: () => boolean): void {
+    while (!isOver()) if (!this.tracer.poll()) this.#turns.pass()
   }
 
   close(): void {
-    this.#quiescence.close()
+    this.#turns.close()
   }
-}
-
-/** A step is over within a few rests; a start takes long, and much asking would take the CPU from it. */
-const rest = (looks: number) => {
-  if (looks < yieldsMax) schedYield()
-  else usleep(Math.min(napUs * 2 ** (looks - yieldsMax), napUsMax))
 }
 
 /** A node that neither sleeps nor computes, as one waiting for a disk, is given up after so many times its CPU time. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { Finding } from '../checker/system.ts'
 import type { VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
@@ -151,7 +151,7 @@ export class Clients {
         settled = this.#activity()
         quiet = 0
       }
-      await nextTurn()
+      await this.#turn()
     }
     return []
   }
@@ -162,10 +162,15 @@ export class Clients {
     while (!isDone() && performance.now() - begun < patienceMs) {
       const findings = settle()
       if (findings.length > 0) return findings
-      await nextTurn()
+      await this.#turn()
     }
     await nextTurn()
     return settle()
+  }
+
+  /** A command that runs in a node has the CPU meanwhile. */
+  #turn(): Promise<void> {
+    return this.#running > 0 ? sleep(1) : nextTurn()
   }
 
   /** Another whenever something has passed between us and the nodes. */

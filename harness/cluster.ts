@@ -205,7 +205,7 @@ export class Cluster implements System<GlobalState> {
     this.#history.set(node.name, inputHash(this.#history.get(node.name), label, inputs))
     const isOverlap = inputs.length > 1
     // A timer that comes first fires before the node is stopped: its wait must end by time.
-    if (isOverlap) this.#cell.tracer.freeze(held)
+    if (isOverlap) this.#cell.freeze(held)
     for (const input of inputs) {
       if ('deliver' in input) this.#network.deliver(input.deliver)
       else held.fireEarliest()

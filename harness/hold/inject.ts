@@ -1,3 +1,4 @@
+import { sendSignal } from './launch.ts'
 import type { ProcessMemory } from './memory.ts'
 import { cont, event, getSignalMask, Registers, setSignalMask, wait } from './ptrace.ts'
 
@@ -60,15 +61,23 @@ const injectorOf = (tid: number, memory: ProcessMemory, before: Registers): Inje
   }
 }
 
-/** Our own calls pass the filter's stops untouched. */
+/** Our own calls pass the filter's stops untouched; SIGSTOP, which no mask holds back, comes again when they are over. */
 const runToTrap = (tid: number) => {
-  for (;;) {
+  for (let isToStop = false; ; ) {
     cont(tid)
     const change = wait(tid)
-    if (change.kind === 'signal' && change.signal === trapSignal) return
+    if (change.kind === 'signal' && change.signal === trapSignal) {
+      if (isToStop) sendSignal(tid, stopSignal)
+      return
+    }
+    if (change.kind === 'signal' && change.signal === stopSignal) {
+      isToStop = true
+      continue
+    }
     if (change.kind === 'event' && change.event === event.seccomp) continue
     throw new Error(`a call injected into thread ${tid} came to ${JSON.stringify(change)}`)
   }
 }
 
 const trapSignal = 5
+const stopSignal = 19

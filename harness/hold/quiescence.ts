@@ -1,14 +1,17 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import type { HeldNode, HeldThread } from './held-node.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * Is there anything left to do without a new message or timer? To be asked when no stop is pending and the network has
  * nothing to read, and believed only when that is still so afterwards.
  */
 export class Quiescence {
-  readonly #own = openSync('/proc/thread-self/schedstat', 'r')
-  readonly #text = Buffer.alloc(128)
+  readonly #turns: Turns
   #awake: HeldThread | undefined
+
+  constructor(turns: Turns) {
+    this.#turns = turns
+  }
 
   /**
    * True when no thread of these nodes can run, or will without something from outside. All of them are pinned to this
@@ -21,20 +24,9 @@ export class Quiescence {
     if (threads.some(thread => thread.napping)) return false
     // Who was awake at the last look is so at most looks: most end here.
     if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
-    const before = this.#timesScheduled()
+    const before = this.#turns.count()
     this.#awake = threads.find(thread => !sleeps(thread))
-    return this.#awake === undefined && this.#timesScheduled() === before
-  }
-
-  close(): void {
-    closeSync(this.#own)
-  }
-
-  /** How often this thread was given the CPU: the third number of its schedstat. */
-  #timesScheduled(): string {
-    const length = readSync(this.#own, this.#text, 0, this.#text.length, 0)
-    const text = this.#text.toString('latin1', 0, length)
-    return text.slice(text.lastIndexOf(' '))
+    return this.#awake === undefined && this.#turns.count() === before
   }
 }
 

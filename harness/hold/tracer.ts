@@ -18,9 +18,11 @@ import {
   ThreadEnded,
 } from './ptrace.ts'
 import { readCounter } from './timestamp-counter.ts'
+import { limitSpinning } from './turns.ts'
 
 const trapSignal = 5
 const faultSignal = 11
+const spinningSignal = 24
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 const stopSignals = [19, 20, 21, 22]
 
@@ -63,14 +65,13 @@ export class Tracer {
     return undefined
   }
 
-  /** Stops every thread of the node where it is; the program sees nothing of it. */
+  /** Asks every thread of the node to stop where it is; the program sees nothing of it. */
   freeze(node: HeldNode): void {
     node.frozen = true
     for (const thread of node.threads) {
       thread.interrupted = true
       interrupt(thread.tid)
     }
-    while (node.threads.some(thread => thread.stopped === undefined)) this.poll()
   }
 
   thaw(node: HeldNode): void {
@@ -130,6 +131,10 @@ export class Tracer {
   #signal(thread: HeldThread, signal: number): void {
     if (signal === faultSignal && this.#registers.load(thread.tid) && readCounter(thread, this.#registers)) {
       this.#registers.store(thread.tid)
+      return this.#goOn(thread)
+    }
+    if (signal === spinningSignal) {
+      limitSpinning(thread.process.pid)
       return this.#goOn(thread)
     }
     this.#resume(thread, { toSyscall: false, signal })

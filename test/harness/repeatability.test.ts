@@ -7,9 +7,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const programs: Record<Kind, string> = { node: 'node', python: 'python3', redis: 'redis-server' }
 const isInstalled = (kind: Kind) => spawnSync(programs[kind], ['--version']).status === 0
 
-// Threads and forks of the others take turns by the machine's load: see bench/repeatability.ts.
 for (const kind of kinds)
-  test.skipIf(kind !== 'node' || !isInstalled(kind))(
+  test.skipIf(!isInstalled(kind))(
     `200 steps of three processes give the same trace each time (needs ${programs[kind]})`,
     { timeout: 180_000, retry: 0 },
     async () => {
