@@ -16,8 +16,12 @@ const node = (host: number, ...peers: number[]) => start<Node>([program, address
 const joined = (service: Service<Node>, root: number) =>
   service.state(({ state, root: known }) => state === 'joined' && known === address(root))
 
-test('nodes that know one of the others become one tree, and the smallest address its root', async () => {
-  const services = [node(1, 2), node(2, 3), node(3)]
+test('nodes that join one after the other become one tree, and the smallest address its root', async () => {
+  const n3 = node(3)
+  await joined(n3, 3)
+  const n2 = node(2, 3)
+  await joined(n2, 2)
+  const services = [node(1, 2), n2, n3]
   const parentOf = async (service: Service<Node>) => (await joined(service, 1)).parent
   expect(await parentOf(services[0]!)).toBe(address(1))
   for (const host of [2, 3]) {
