@@ -1,4 +1,4 @@
-import { Diverged } from './errors.ts'
+import { Diverged, Unfaithful } from './errors.ts'
 import type { Executor, Mark } from './executor.ts'
 import { follow } from './schedule.ts'
 
@@ -89,7 +89,8 @@ export class BoundedSearch<State> {
   async *#searchBeyond(parent: Leaf, level: Level, children: Leaf[]): AsyncGenerator<Arrival> {
     let mark: Mark | undefined
     try {
-      for (const label of parent.enabled) {
+      const labels = [...parent.enabled]
+      for (let label = labels.shift(); label !== undefined; label = labels.shift()) {
         try {
           if (mark) await this.#executor.restore(mark)
           else mark = await this.#reach(parent)
@@ -97,6 +98,7 @@ export class BoundedSearch<State> {
           yield this.#arrive([...parent.labels, label], level, children)
         } catch (error) {
           if (!(error instanceof Diverged)) throw error
+          if (error instanceof Unfaithful) labels.unshift(label)
           yield error
         }
       }

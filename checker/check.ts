@@ -1,5 +1,5 @@
 import { Budget, BudgetSpent } from './budget.ts'
-import { Diverged, UsageError } from './errors.ts'
+import { Diverged, Unfaithful, UsageError } from './errors.ts'
 import { Examination, type Found } from './examine.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { Exploration, walkLengthFactor, walkLengthMax } from './explore.ts'
@@ -48,6 +48,7 @@ class Check<State> {
   readonly #examinations = new Map<string, number>()
   #phase: Progress['phase'] = 'searching'
   #transient = 0
+  #unfaithful = 0
   #undetermined: Found | undefined
   #ended: BudgetSpent | undefined
 
@@ -110,6 +111,10 @@ class Check<State> {
     try {
       return await this.#exploration.next()
     } catch (error) {
+      if (error instanceof Unfaithful) {
+        this.#unfaithful += 1
+        return true
+      }
       // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
       if (!(error instanceof Diverged) || this.#exploration.completed === 0) throw error
       this.#examination.notRepeated.push(`a schedule that had been executed before ${error.message}`)
@@ -158,7 +163,7 @@ class Check<State> {
 
   #covered(): string {
     const { depth, exhausted } = this.#exploration.bounded
-    return describeCoverage({ ...this.#executor.counts, depth, coverage: { exhausted } })
+    return describeCoverage({ ...this.#executor.counts, depth, coverage: { exhausted, unfaithful: this.#unfaithful } })
   }
 
   #verdict(found: Found): Verdict {
@@ -180,6 +185,7 @@ class Check<State> {
         walks,
         stepsToLive,
         transient: this.#transient,
+        unfaithful: this.#unfaithful,
       },
       notRepeated: this.#examination.notRepeated,
     }

@@ -5,7 +5,7 @@ export class UsageError extends Error {
 
 /** A recorded schedule met other choices than it recorded: the system does not repeat, or it is not the same system. */
 export class Diverged extends Error {
-  override readonly name = 'Diverged'
+  override readonly name: string = 'Diverged'
   /** The step that could not be executed, counted from 1. */
   readonly step: number
   /** The label that was recorded for it. */
@@ -19,5 +19,15 @@ export class Diverged extends Error {
     this.step = step
     this.expected = expected
     this.enabled = enabled
+  }
+}
+
+/** An execution that does not count, and says nothing about the system: what surrounds it did not do its part. */
+export class Unfaithful extends Diverged {
+  override readonly name = 'Unfaithful'
+
+  constructor(step: number, label: string, what: string) {
+    super(step, label, [])
+    this.message = `came to an execution that does not count, at step ${step} (${label}): ${what}`
   }
 }

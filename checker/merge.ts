@@ -38,5 +38,6 @@ const mergeCoverage = (all: readonly Coverage[]): Coverage => {
     walks: all.reduce((total, { walks }) => total + walks, 0),
     stepsToLive: Math.max(...all.map(({ stepsToLive }) => stepsToLive)),
     transient: all.reduce((total, { transient }) => total + transient, 0),
+    unfaithful: all.reduce((total, { unfaithful }) => total + unfaithful, 0),
   }
 }

@@ -58,14 +58,20 @@ export interface Coverage {
   readonly stepsToLive: number
   /** Walks that were not live for their whole length, and recovered when given more. */
   readonly transient: number
+  /** Executions that do not count, because the network was not faithful in them. */
+  readonly unfaithful: number
 }
 
 /** One line for a search that found nothing. */
 export const describeCoverage = (
-  searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & { coverage: Pick<Coverage, 'exhausted'> },
+  searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
+    coverage: Pick<Coverage, 'exhausted' | 'unfaithful'>
+  },
 ): string => {
   const { executions, steps, states, depth, coverage } = searched
   const all = coverage.exhausted ? 'every schedule to its end' : `every schedule of up to ${depth} steps`
   const among = coverage.exhausted || depth > 0 ? `; among them ${all}` : ''
-  return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}`
+  const unfaithful =
+    coverage.unfaithful > 0 ? `; ${coverage.unfaithful} do not count: the network was not faithful` : ''
+  return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}${unfaithful}`
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Unfaithful } from '../checker/errors.ts'
 import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
@@ -88,12 +89,7 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
-  /** What makes this execution invalid, if anything: the network was not faithful. */
-  get anomaly(): string | undefined {
-    const odd = Object.entries(this.#network.anomalies()).filter(([, count]) => count > 0)
-    return odd.length === 0 ? undefined : odd.map(([name, count]) => `${name}: ${count}`).join(', ')
-  }
-
+  /** @throws Unfaithful where the network was not */
   async reset(): Promise<readonly Finding[]> {
     const begun = performance.now()
     this.#stop()
@@ -117,20 +113,25 @@ export class Cluster implements System<GlobalState> {
     )
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
-    return this.#endStep(findings, this.#nodes, begun)
+    await this.#endStep(findings, this.#nodes, begun)
+    this.#assertFaithful('the start')
+    return findings
   }
 
   enabled(): readonly Choice[] {
     return this.#options.map(option => option.choice)
   }
 
+  /** @throws Unfaithful where the network was not */
   async execute(choice: Choice): Promise<Step> {
     const begun = performance.now()
     const chosen = this.#options.find(option => option.choice.label === choice.label)
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
     const { findings, touched } = this.#do(chosen)
-    return { choice: chosen.choice, findings: await this.#endStep(findings, touched, begun) }
+    await this.#endStep(findings, touched, begun)
+    this.#assertFaithful(choice.label)
+    return { choice: chosen.choice, findings }
   }
 
   state(): GlobalState {
@@ -259,7 +260,7 @@ export class Cluster implements System<GlobalState> {
     return { findings: [divergenceOf(this.#node(unsettled.node.name), unsettled)], touched: nodes }
   }
 
-  async #endStep(findings: Finding[], reached: readonly Node[], begun: number): Promise<readonly Finding[]> {
+  async #endStep(findings: Finding[], reached: readonly Node[], begun: number): Promise<void> {
     let touched = reached
     if (findings.length === 0) {
       const attended = await this.#clients.attend(() => this.#settleAlive(this.#nodes), this.#stepIndex)
@@ -279,7 +280,15 @@ export class Cluster implements System<GlobalState> {
       outputs,
       durationUs: Math.round((performance.now() - begun) * 1000),
     }
-    return findings
+  }
+
+  /** Packets that were lost or damaged between a node and the network: what the node did is not what it would have done. */
+  #assertFaithful(label: string): void {
+    // What a node's kernel sends again, because this tool was slow, is no other thing to either program.
+    const { retransmissions: _, ...losses } = this.#network.anomalies()
+    const odd = Object.entries(losses).filter(([, count]) => count > 0)
+    if (odd.length === 0) return
+    throw new Unfaithful(this.#stepIndex, label, odd.map(([name, count]) => `${name}: ${count}`).join(', '))
   }
 
   #settleAlive(nodes: readonly Node[]): Finding[] {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Level } from '../../checker/bounded.ts'
 import { type CheckOptions, check } from '../../checker/check.ts'
+import { Unfaithful } from '../../checker/errors.ts'
 import { always, eventually } from '../../checker/property.ts'
 import { replay } from '../../checker/replay.ts'
 import { counter, nothingLost } from './systems/counter.ts'
@@ -50,6 +51,23 @@ describe('a check of all schedules', () => {
       [6, 1, 0, 1],
     ])
     expect(coverage).toMatchObject({ pruned: 2, exhausted: true })
+  })
+
+  it('leaves out executions that do not count, and says so', async () => {
+    const system = counter(2)
+    const execute = system.execute.bind(system)
+    let steps = 0
+    system.execute = async choice => {
+      if (++steps % 10 === 0) throw new Unfaithful(steps, choice.label, 'gaps: 1')
+      return execute(choice)
+    }
+    const verdict = await check(system, {}, bounded)
+    const undisturbed = await check(counter(2), {}, bounded)
+    expect(verdict.states).toBe(undisturbed.states)
+    expect(table(verdict.coverage.levels)).toEqual(table(undisturbed.coverage.levels))
+    expect(verdict.coverage.unfaithful).toBeGreaterThan(0)
+    expect(verdict.message).toContain(`${verdict.coverage.unfaithful} do not count: the network was not faithful`)
+    expect(verdict.notRepeated).toEqual([])
   })
 
   it('prunes nothing where states have no fingerprints', async () => {

@@ -18,7 +18,16 @@ const verdict = (changes: Partial<Verdict>): Verdict => ({
   repeated: false,
   message: 'of one',
   closestLive: null,
-  coverage: { levels: [], pruned: 0, exhausted: false, completed: 10, walks: 5, stepsToLive: 7, transient: 1 },
+  coverage: {
+    levels: [],
+    pruned: 0,
+    exhausted: false,
+    completed: 10,
+    walks: 5,
+    stepsToLive: 7,
+    transient: 1,
+    unfaithful: 0,
+  },
   notRepeated: [],
   ...changes,
 })
@@ -34,6 +43,7 @@ const searched = verdict({
     walks: 1,
     stepsToLive: 9,
     transient: 0,
+    unfaithful: 0,
   },
 })
 

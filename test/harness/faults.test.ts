@@ -137,3 +137,15 @@ test('clocks that may differ by 50 ms at most', async () => {
   await take(cluster, 'a→b #1 1 byte :4000 "?"')
   expect(times(cluster)).toEqual([100, 50])
 })
+
+test('an execution in which a packet was damaged does not count', async () => {
+  const send = `
+import socket
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+raw.sendto(bytes.fromhex('0fa00fa0000cdead') + b'text', ('10.77.0.3', 0))
+import time; time.sleep(1e9)`
+  const cluster = clusterOf({
+    nodes: { a: { command: ['/usr/bin/python3', '-c', send] }, b: { command: ['sleep', 'infinity'] } },
+  })
+  await expect(cluster.reset()).rejects.toThrow('at step 0 (the start): corrupt: 1')
+})
