@@ -18,11 +18,11 @@ import {
   ThreadEnded,
 } from './ptrace.ts'
 import { readCounter } from './timestamp-counter.ts'
-import { limitSpinning } from './turns.ts'
+import { limitTurns } from './turns.ts'
 
 const trapSignal = 5
 const faultSignal = 11
-const spinningSignal = 24
+const turnOverSignal = 24
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 const stopSignals = [19, 20, 21, 22]
 
@@ -133,8 +133,8 @@ export class Tracer {
       this.#registers.store(thread.tid)
       return this.#goOn(thread)
     }
-    if (signal === spinningSignal) {
-      limitSpinning(thread.process.pid)
+    if (signal === turnOverSignal) {
+      limitTurns(thread.process.pid)
       return this.#goOn(thread)
     }
     this.#resume(thread, { toSyscall: false, signal })

@@ -11,9 +11,13 @@ const policy = { other: 0, firstInFirstOut: 1, resetOnFork: 0x4000_0000 } as con
 /** struct sched_param */
 const priority = (value: number) => Buffer.from(Int32Array.of(value).buffer)
 
-/** RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU; microseconds. */
+/**
+ * RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU, and SIGKILL; microseconds. Most threads
+ * wait sooner; but V8's main thread, for one, goes round and round until its other threads have swept the heap.
+ */
 const realTimeLimit = 15
-const spinningUsMax = 1_000_000n
+const turnUsMax = 20_000n
+const lastTurnUsMax = 60_000_000n
 
 /** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
 const setTimerSlack = 29
@@ -25,7 +29,7 @@ const courtesyMs = 10
 
 /**
  * In which order this thread and the threads of the nodes, all on one CPU, have it: first in, first out. Each runs
- * until it waits, then the one that was ready first. Who is first so depends on what the programs do, and not on how
+ * until it waits, then the one that was ready first; who does not wait is sent to the end of the queue after a while. Who is first so depends on what the programs do, and not on how
  * long it takes. The kernel refuses that to ordinary users; for them its fair scheduler decides.
  */
 export class Turns {
@@ -40,10 +44,10 @@ export class Turns {
     this.#isOrdered = this.#queue()
   }
 
-  /** Puts a process among those that take turns; one that never waits is stopped by SIGXCPU. */
+  /** Puts a process among those that take turns; one that never waits is stopped by SIGXCPU now and then. */
   add(pid: number): void {
     if (!this.#isOrdered) return
-    limitSpinning(pid)
+    limitTurns(pid)
     schedSetscheduler(pid, policy.firstInFirstOut, priority(1))
   }
 
@@ -85,7 +89,7 @@ export class Turns {
   }
 }
 
-/** After each SIGXCPU the kernel raises the limit: it is set again. */
-export const limitSpinning = (pid: number): void => {
-  prlimit(pid, realTimeLimit, Buffer.from(BigUint64Array.of(spinningUsMax, 2n ** 64n - 1n).buffer), null)
+/** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
+export const limitTurns = (pid: number): void => {
+  prlimit(pid, realTimeLimit, Buffer.from(BigUint64Array.of(turnUsMax, lastTurnUsMax).buffer), null)
 }
