@@ -22,6 +22,7 @@ export const abilities = (): Ability[] => [
   attempt('TUN devices', true, probeTun, tunRemedy),
   attempt('ptrace', true, probePtrace, () => 'set the sysctl kernel.yama.ptrace_scope to 0 or 1'),
   attempt('overlay file system', true, probeOverlay, overlayRemedy),
+  attempt('first-in first-out scheduling', false, probeScheduling, schedulingRemedy),
 ]
 
 /** Throws `MachineLacks` with one line for each thing that is needed and not there. */
@@ -124,3 +125,13 @@ const probeOverlay = () => {
 }
 
 const overlayRemedy = () => 'load its module (modprobe overlay); in a user namespace it needs Linux 5.11'
+
+const probeScheduling = () => {
+  const { error, status, stderr } = spawnSync('chrt', ['--fifo', '1', 'true'], { encoding: 'utf8' })
+  if (error) throw error
+  return status === 0 ? 'yes' : fail(stderr.trim().split('\n')[0]!)
+}
+
+const schedulingRemedy = () =>
+  'without it threads that race inside a node do not repeat; run as root, or allow it ' +
+  '("<user> - rtprio 1" in /etc/security/limits.conf)'

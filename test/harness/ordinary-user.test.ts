@@ -84,16 +84,19 @@ const lastnail = async (command: string, options: readonly string[] = [], circum
 
 const remedies = {
   namespaces: 'unshare: unshare failed: Operation not permitted; run as root; a container needs --privileged',
+  scheduling:
+    'chrt: failed to set pid 0\'s policy: Operation not permitted; without it threads that race inside a node do not repeat; run as root, or allow it ("<user> - rtprio 1" in /etc/security/limits.conf)',
   tun: `EACCES: permission denied, access '/dev/net/tun'; its mode is 600: let every user open it, as most distributions do (chmod 666 /dev/net/tun)`,
 }
 
-test('the doctor finds everything', async () => {
+test('the doctor finds all that is needed', async () => {
   const { code, stdout } = await lastnail('doctor')
   expect(stdout.replace(/user \d+/, 'user N')).toBe(`has   x86-64 Linux: yes
 has   namespaces: yes, in a user namespace of user N
 has   TUN devices: yes
 has   ptrace: yes
 has   overlay file system: yes
+LACKS first-in first-out scheduling: ${remedies.scheduling}
 `)
   expect(code).toBe(0)
 })
