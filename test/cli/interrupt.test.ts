@@ -49,7 +49,13 @@ test.each([1, 2])('kill -9 with %i workers: processes end, and the next start re
 })
 
 /** Whether it is a worker of the command, and not a node. */
-const isTool = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker.js')
+const isTool = (pid: number) => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker.js')
+  } catch {
+    return false // a node that has ended meanwhile
+  }
+}
 
 const until = async <Seen>(look: () => Seen, isEnough: (seen: Seen) => boolean): Promise<Seen> => {
   for (;;) {
