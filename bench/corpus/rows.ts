@@ -41,17 +41,17 @@ export const bugs: readonly Bug[] = [
   ...bugsOf('corpus/pastry', [
     liveness('pastry-row', 'allJoined'),
     liveness('pastry-partition', 'oneRing'),
-    liveness('pastry-leafset', 'leafsetsAgree'),
-    liveness('pastry-rejoin-self', 'allJoined', /leafset/i),
+    liveness('pastry-leafset', 'symmetric'),
+    liveness('pastry-rejoin-self', 'allJoined', /Leaves/),
     liveness('pastry-rejoin-pair', 'allJoined'),
   ]),
   ...bugsOf('corpus/chord', [
-    liveness('chord-self-successor', 'allNodes'),
+    liveness('chord-self-successor', 'oneRing'),
     safety('chord-pred-self', 'aloneBothWays'),
     safety('chord-order', 'inOrder'),
     safety('chord-queue', 'shortQueue'),
     liveness('chord-finger-boundary', 'rightFingers'),
-    liveness('chord-leave', 'allNodes'),
+    liveness('chord-leave', 'oneRing'),
   ]),
   ...bugsOf('corpus/paxos', [
     safety('paxos-last-promise', 'agreement'),
