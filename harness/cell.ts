@@ -70,6 +70,7 @@ export class Cell {
       }
       isFirstLook = false
     }
+    this.tracer.restoreRanks()
     this.#turns.beCourteous()
     return undefined
   }

@@ -79,9 +79,9 @@ const time = ({ process }: HeldThread, registers: Registers): number => {
 
 const longestRandom = 1 << 25
 
-const getrandom = ({ process }: HeldThread, registers: Registers): number => {
+const getrandom = ({ process, randomness }: HeldThread, registers: Registers): number => {
   const length = Math.min(registers.get('rsi'), longestRandom)
-  process.memory.write(registers.get('rdi'), process.node.randomness.bytes(length))
+  process.memory.write(registers.get('rdi'), randomness.bytes(length))
   return length
 }
 

@@ -29,9 +29,15 @@ export interface LimitedWait extends Timer {
   over: boolean
 }
 
+/** What a thread has of who made it. */
+export type Origin = Pick<HeldThread, 'randomness' | 'ordinal'>
+
 export class HeldThread {
   readonly tid: number
   readonly process: HeldProcess
+  readonly randomness: Randomness
+  /** Which of the node's threads it is, of all that there ever were: the first is 0. */
+  readonly ordinal: number
   wait: LimitedWait | undefined
   /** The deadline of a wait that was interrupted and is about to be entered again, with the place of its call. */
   resumed: { readonly address: number; readonly deadline: Nanoseconds } | undefined
@@ -48,9 +54,11 @@ export class HeldThread {
 
   readonly #files = new Map<string, number>()
 
-  constructor(tid: number, process: HeldProcess) {
+  constructor(tid: number, process: HeldProcess, { randomness, ordinal }: Origin) {
     this.tid = tid
     this.process = process
+    this.randomness = randomness
+    this.ordinal = ordinal
   }
 
   /** Content of one of its small files in /proc, which stays open; empty when the thread is gone. */
@@ -103,10 +111,11 @@ export class HeldProcess {
 /** How a node's first process ended. */
 export type Exit = { readonly code: number } | { readonly signal: number }
 
-/** All processes of a node, with the time and the randomness that they share. */
+/** All processes of a node, with the time that they share. */
 export class HeldNode {
   readonly name: string
   readonly clock: VirtualClock
+  /** From which that of each process, and then of each thread, is made. */
   readonly randomness: Randomness
   readonly processes = new Map<number, HeldProcess>()
   readonly timers = new Set<Timer>()
@@ -115,12 +124,18 @@ export class HeldNode {
   /** The first process; the others end with it. */
   pid = 0
   exit: Exit | undefined
+  #threads = 0
 
   /** Clock and randomness go on when the node is started again. */
   constructor(name: string, clock: VirtualClock, randomness: Randomness) {
     this.name = name
     this.clock = clock
     this.randomness = randomness
+  }
+
+  /** For a thread that is made by `parent`, or for the first. */
+  originOf(parent: HeldThread | undefined): Origin {
+    return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#threads++ }
   }
 
   get threads(): HeldThread[] {

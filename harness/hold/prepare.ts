@@ -21,7 +21,7 @@ const privateAnonymousFixed = 0x02 | 0x20 | 0x100000
  * patched vDSO, the bytes that libraries seed themselves with. A node's first program also gets its own `/proc`.
  */
 export const prepare = (thread: HeldThread, isFirst: boolean): void => {
-  const { tid, process } = thread
+  const { tid, process, randomness } = thread
   reachExit(tid)
   process.memory.close()
   process.memory = new ProcessMemory(process.pid)
@@ -36,7 +36,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   })
   writePage(process.memory, process.node.clock)
   patchVdso(process.pid, process.memory)
-  seedStart(process.pid, process.memory, process.node.randomness.bytes(16))
+  seedStart(process.pid, process.memory, randomness.bytes(16))
 }
 
 /** The exec's own result is still to be written: it would fall on registers that we borrow. */

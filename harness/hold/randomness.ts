@@ -1,15 +1,27 @@
 import { type Cipher, createCipheriv, createHash } from 'node:crypto'
 
-/** A node's stream of random bytes: the same for the same seed and name, unlike any other's. */
+/** A stream of random bytes: the same for the same seed and name, unlike any other's. */
 export class Randomness {
-  readonly #cipher: Cipher
+  readonly #name: string
+  #cipher: Cipher | undefined
+  #forks = 0
 
   constructor(seed: number, name: string) {
-    const key = createHash('sha256').update(`${seed} ${name}`).digest()
-    this.#cipher = createCipheriv('aes-128-ctr', key.subarray(0, 16), key.subarray(16))
+    this.#name = `${seed} ${name}`
   }
 
   bytes(length: number): Buffer {
+    this.#cipher ??= cipherOf(this.#name)
     return this.#cipher.update(Buffer.alloc(length))
   }
+
+  /** A stream of a thread's own: what others draw meanwhile does not change it. */
+  fork(): Randomness {
+    return new Randomness(++this.#forks, this.#name)
+  }
+}
+
+const cipherOf = (name: string): Cipher => {
+  const key = createHash('sha256').update(name).digest()
+  return createCipheriv('aes-128-ctr', key.subarray(0, 16), key.subarray(16))
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { enterCall, exitCall, restart } from './filtered.ts'
-import { type HeldNode, HeldProcess, HeldThread, type Resumption } from './held-node.ts'
+import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
 import { disarmAll } from './kernel-timers.ts'
 import { ProcessMemory } from './memory.ts'
 import { prepare } from './prepare.ts'
@@ -18,7 +18,7 @@ import {
   ThreadEnded,
 } from './ptrace.ts'
 import { readCounter } from './timestamp-counter.ts'
-import { limitTurns } from './turns.ts'
+import { limitTurns, setRank } from './turns.ts'
 
 const trapSignal = 5
 const faultSignal = 11
@@ -34,13 +34,14 @@ export class Tracer {
   readonly #threads = new Map<number, HeldThread>()
   /** First stops of children that came before their parent's report. */
   readonly #early = new Set<number>()
+  readonly #lowered = new Set<HeldThread>()
   readonly #registers = new Registers()
 
   /** Takes hold of a launched process that waits to be released. */
   hold(node: HeldNode, pid: number): void {
     seize(pid)
     node.pid = pid
-    this.#addThread(this.#addProcess(pid, node), pid)
+    this.#addThread(this.#addProcess(pid, node), pid, node.originOf(undefined))
   }
 
   /** Children of this thread that others wait for: while there are any, only our own are asked about. */
@@ -134,10 +135,24 @@ export class Tracer {
       return this.#goOn(thread)
     }
     if (signal === turnOverSignal) {
-      limitTurns(thread.process.pid)
+      this.#endTurn(thread)
       return this.#goOn(thread)
     }
     this.#resume(thread, { toSyscall: false, signal })
+  }
+
+  /** It may be waiting for one that is of lower rank, and going round and round meanwhile. */
+  #endTurn(thread: HeldThread): void {
+    limitTurns(thread.process.pid)
+    if (thread.ordinal === 0) return
+    setRank(thread.tid, 0)
+    this.#lowered.add(thread)
+  }
+
+  /** To be called where all threads wait: those that had to give up their rank have it again. */
+  restoreRanks(): void {
+    for (const { tid, ordinal } of this.#lowered) if (this.#threads.has(tid)) setRank(tid, ordinal)
+    this.#lowered.clear()
   }
 
   #exitCall(thread: HeldThread): void {
@@ -172,7 +187,7 @@ export class Tracer {
     // The other threads have died, and the one that called exec bears the process's id from now on.
     for (const former of process.threads) this.#forget(former)
     disarmAll(process)
-    const leader = this.#addThread(process, process.pid)
+    const leader = this.#addThread(process, process.pid, thread)
     const isFirst = process.pid === process.node.pid && !process.isPrepared
     process.isPrepared = true
     try {
@@ -186,12 +201,14 @@ export class Tracer {
   }
 
   #adopt(parent: HeldThread, tid: number): void {
+    const { node } = parent.process
+    const origin = node.originOf(parent)
     const group = threadGroupOf(tid)
     if (group === undefined) return
-    const { node } = parent.process
     const process = node.processes.get(group) ?? this.#addProcess(group, node)
     process.isGo ||= parent.process.isGo
-    const thread = this.#addThread(process, tid)
+    const thread = this.#addThread(process, tid, origin)
+    setRank(tid, thread.ordinal)
     if (this.#early.delete(tid)) this.#goOn(thread)
   }
 
@@ -201,8 +218,8 @@ export class Tracer {
     return process
   }
 
-  #addThread(process: HeldProcess, tid: number): HeldThread {
-    const thread = new HeldThread(tid, process)
+  #addThread(process: HeldProcess, tid: number, origin: Origin): HeldThread {
+    const thread = new HeldThread(tid, process, origin)
     process.threads.add(thread)
     this.#threads.set(tid, thread)
     return thread

@@ -8,8 +8,9 @@ const prctl = libc.func('int prctl(int option, unsigned long value)')
 const prlimit = libc.func('int prlimit(int pid, int resource, void *limit, void *former)')
 
 const policy = { other: 0, firstInFirstOut: 1, resetOnFork: 0x4000_0000 } as const
-/** struct sched_param */
-const priority = (value: number) => Buffer.from(Int32Array.of(value).buffer)
+/** The kernel has 99; this thread and the first of each node have the lowest. */
+const lowest = 1
+const ranks = 90
 
 /**
  * RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU, and SIGKILL; microseconds. Most threads
@@ -28,9 +29,10 @@ const napUsMax = 320
 const courtesyMs = 10
 
 /**
- * In which order this thread and the threads of the nodes, all on one CPU, have it: first in, first out. Each runs
- * until it waits, then the one that was ready first; who does not wait is sent to the end of the queue after a while. Who is first so depends on what the programs do, and not on how
- * long it takes. The kernel refuses that to ordinary users; for them its fair scheduler decides.
+ * In which order this thread and the threads of the nodes, all on one CPU, have it. Each runs until it waits; of those
+ * that are ready, a later thread of a node goes before an earlier one, and else who was ready first (SCHED_FIFO). Who is
+ * first so depends on what the programs do, and not on how long it takes. The kernel refuses that to ordinary users; for
+ * them its fair scheduler decides.
  */
 export class Turns {
   readonly #own = openSync('/proc/thread-self/schedstat', 'r')
@@ -48,7 +50,7 @@ export class Turns {
   add(pid: number): void {
     if (!this.#isOrdered) return
     limitTurns(pid)
-    schedSetscheduler(pid, policy.firstInFirstOut, priority(1))
+    setRank(pid, 0)
   }
 
   /** How often this thread was given the CPU: the third number of its schedstat. */
@@ -81,12 +83,20 @@ export class Turns {
   }
 
   #queue(): boolean {
-    return schedSetscheduler(0, policy.firstInFirstOut | policy.resetOnFork, priority(1)) === 0
+    return schedSetscheduler(0, policy.firstInFirstOut | policy.resetOnFork, parameter(lowest)) === 0
   }
 
   #leaveQueue(): void {
-    schedSetscheduler(0, policy.other | policy.resetOnFork, priority(0))
+    schedSetscheduler(0, policy.other | policy.resetOnFork, parameter(0))
   }
+}
+
+/** struct sched_param */
+const parameter = (priority: number) => Buffer.from(Int32Array.of(priority).buffer)
+
+/** A thread of greater rank has the CPU as soon as it is ready. */
+export const setRank = (tid: number, rank: number): void => {
+  schedSetscheduler(tid, policy.firstInFirstOut, parameter(lowest + (rank % ranks)))
 }
 
 /** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
