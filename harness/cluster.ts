@@ -284,9 +284,9 @@ export class Cluster implements System<GlobalState> {
 
   /** Packets that were lost or damaged between a node and the network: what the node did is not what it would have done. */
   #assertFaithful(label: string): void {
-    // What a node's kernel sends again, because this tool was slow, is no other thing to either program.
-    const { retransmissions: _, ...losses } = this.#network.anomalies()
-    const odd = Object.entries(losses).filter(([, count]) => count > 0)
+    const { gaps, corrupt } = this.#network.anomalies()
+    // What was sent again, by a node's kernel or to it, came after all.
+    const odd = Object.entries({ gaps, corrupt }).filter(([, count]) => count > 0)
     if (odd.length === 0) return
     throw new Unfaithful(this.#stepIndex, label, odd.map(([name, count]) => `${name}: ${count}`).join(', '))
   }

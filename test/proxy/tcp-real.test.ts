@@ -4,6 +4,8 @@ import type { Message } from '../../proxy/message.ts'
 import { Machine } from './machine.ts'
 
 let machine: Machine
+/** Set by a test in which a kernel may drop what it has no memory for. */
+let hasDropped = false
 
 const pair = () => {
   machine = new Machine()
@@ -13,9 +15,11 @@ const pair = () => {
 }
 
 afterEach(async () => {
-  const anomalies = machine.network.anomalies()
+  const { resent, ...anomalies } = machine.network.anomalies()
   await machine.close()
-  expect(anomalies).toEqual({ gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 })
+  expect(anomalies).toEqual({ gaps: 0, retransmissions: 0, corrupt: 0 })
+  if (!hasDropped) expect(resent).toBe(0)
+  hasDropped = false
 })
 
 const labels = (messages: readonly Message[]) => messages.map(message => message.label)
@@ -302,6 +306,7 @@ test('100 MB pass both ways at once, byte for byte', async () => {
 })
 
 test('a node without window scaling, and with small segments, gets and gives everything', async () => {
+  hasDropped = true
   pair()
   machine.run('n2', () => writeFileSync('/proc/sys/net/ipv4/tcp_window_scaling', '0'))
   await passBothWays(5_000_000, 'l.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)')
