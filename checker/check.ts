@@ -7,7 +7,7 @@ import { type CheckOptions, type Progress, validate } from './options.ts'
 import { Random } from './random.ts'
 import { defaultWalks } from './recovery.ts'
 import type { System } from './system.ts'
-import { describeCoverage, type Verdict } from './verdict.ts'
+import { type Discovery, describeCoverage, type Verdict } from './verdict.ts'
 import { defaultWeights } from './weights.ts'
 
 export { type CheckOptions, type Progress, type Search, searches } from './options.ts'
@@ -39,6 +39,8 @@ const select = <State>(properties: Properties<State>, name: string | undefined):
   throw new UsageError(`no property "${name}": there are ${Object.keys(properties).join(', ') || 'none'}`)
 }
 
+type Discovered = Found & Pick<Verdict, 'discovery'>
+
 class Check<State> {
   readonly #options: CheckOptions<State>
   readonly #executor: Executor<State>
@@ -49,7 +51,7 @@ class Check<State> {
   #phase: Progress['phase'] = 'searching'
   #transient = 0
   #unfaithful = 0
-  #undetermined: Found | undefined
+  #undetermined: Discovered | undefined
   #ended: BudgetSpent | undefined
 
   constructor(system: System<State>, properties: Properties<State>, options: CheckOptions<State>) {
@@ -82,7 +84,7 @@ class Check<State> {
     const { executions, depth, signal } = this.#options
     const isLimited = executions !== undefined || depth !== undefined
     const milliseconds = this.#options.milliseconds ?? (isLimited ? undefined : defaultMs)
-    let violated: Found | undefined
+    let violated: Discovered | undefined
     try {
       const budget = new Budget({ executions, milliseconds, signal })
       violated = await this.#executor.within(budget, () => this.#search())
@@ -97,7 +99,7 @@ class Check<State> {
   }
 
   /** One execution after another, until one is a violation or none is left. */
-  async #search(): Promise<Found | undefined> {
+  async #search(): Promise<Discovered | undefined> {
     for (;;) {
       this.#phase = 'searching'
       if (!(await this.#explore())) return undefined
@@ -123,12 +125,21 @@ class Check<State> {
   }
 
   /** Looks again at what the last execution came to, if it may be a violation. */
-  async #examine(): Promise<Found | undefined> {
+  async #examine(): Promise<Discovered | undefined> {
     const { violation } = this.#executor
-    const { starved, walkLength } = this.#exploration
+    const { starved, walkLength, plan } = this.#exploration
+    const discovery: Discovery = {
+      by: plan,
+      execution: this.#executor.counts.executions,
+      steps: violation?.step ?? this.#executor.schedule.length,
+      seconds: Number(this.#seconds().toFixed(3)),
+    }
     // What is found is examined to the end, whatever is left of the budget of the search.
     const budget = new Budget({ signal: this.#options.signal })
-    if (violation) return this.#executor.within(budget, () => this.#examination.examineViolation(violation))
+    if (violation) {
+      const found = await this.#executor.within(budget, () => this.#examination.examineViolation(violation))
+      return found && { ...found, discovery }
+    }
     if (starved === undefined) return undefined
     const examinations = this.#examinations.get(starved) ?? 0
     if (examinations === examinationsMax) return undefined
@@ -137,12 +148,13 @@ class Check<State> {
       this.#transient += 1
       return undefined
     }
-    if (found) this.#examinations.set(starved, examinations + 1)
-    return found
+    if (found === undefined) return undefined
+    this.#examinations.set(starved, examinations + 1)
+    return { ...found, discovery }
   }
 
   /** What can be said where nothing was found. */
-  #conclude(): Found {
+  #conclude(): Discovered {
     const [first] = this.#examination.notRepeated
     const nothing = {
       property: null,
@@ -151,6 +163,7 @@ class Check<State> {
       criticalTransition: null,
       repeated: false,
       closestLive: null,
+      discovery: null,
     }
     if (first !== undefined)
       return { ...nothing, verdict: 'undetermined', message: `what was found does not repeat: ${first}` }
@@ -166,7 +179,7 @@ class Check<State> {
     return describeCoverage({ ...this.#executor.counts, depth, coverage: { exhausted, unfaithful: this.#unfaithful } })
   }
 
-  #verdict(found: Found): Verdict {
+  #verdict(found: Discovered): Verdict {
     const { bounded, completed, walks, stepsToLive } = this.#exploration
     const { steps } = this.#executor.counts
     const seconds = this.#seconds()

@@ -25,10 +25,13 @@ export const walkLengthFactor = 8
 const walkLengthMin = 64
 export const walkLengthMax = 8_000
 
-/** How an execution goes on from the state that it starts in. */
-type Plan = 'race' | 'weighted' | 'bounded'
+/**
+ * How an execution goes on from the state that it starts in: as systems are built for (`straight`), by walks towards
+ * races or by weighted ones, or by a schedule of the bounded search.
+ */
+export type Plan = 'straight' | 'race' | 'weighted' | 'bounded'
 
-const plans: Readonly<Record<Search, readonly Plan[]>> = {
+const plans: Readonly<Record<Search, readonly Exclude<Plan, 'straight'>[]>> = {
   auto: ['race', 'race', 'bounded', 'race', 'race', 'weighted'],
   walk: ['race', 'race', 'weighted'],
   bounded: ['bounded'],
@@ -49,6 +52,8 @@ export class Exploration<State> {
   walks = 0
   /** The most steps that a live state was away. */
   stepsToLive = 0
+  /** Of the last execution. */
+  plan: Plan = 'straight'
   /** A liveness property that the last execution was not live in for all of its last part. */
   starved: string | undefined
   readonly #executor: Executor<State>
@@ -70,12 +75,13 @@ export class Exploration<State> {
   /** Executes once. False where nothing is left to explore; throws `Diverged` where a prefix could not be repeated. */
   async next(): Promise<boolean> {
     this.starved = undefined
-    const isLeft = await this.#execute(this.#plan(), this.#options.random.fork())
+    this.plan = this.#nextPlan()
+    const isLeft = await this.#execute(this.plan, this.#options.random.fork())
     if (isLeft) this.completed += 1
     return isLeft
   }
 
-  #plan(): Plan | 'straight' {
+  #nextPlan(): Plan {
     const { search } = this.#options
     const turn = this.#turn++
     // The way that systems are built for, first: it tells how far away a live state is.
@@ -83,7 +89,7 @@ export class Exploration<State> {
     return plans[search][turn % plans[search].length]!
   }
 
-  async #execute(plan: Plan | 'straight', random: Random): Promise<boolean> {
+  async #execute(plan: Plan, random: Random): Promise<boolean> {
     if (plan === 'bounded') return this.#executeBounded(random)
     await this.#start()
     if (plan !== 'straight') await this.#surprise(plan, random)

@@ -1,4 +1,5 @@
 import type { Level } from './bounded.ts'
+import type { Plan } from './explore.ts'
 
 /** What a check came to. */
 export interface Verdict {
@@ -23,11 +24,25 @@ export interface Verdict {
   readonly repeated: boolean
   /** One line: what was found and how sure it is, or what was covered, or why nothing can be said. */
   readonly message: string
+  /** How it was found, before it was examined; `null` where nothing was. */
+  readonly discovery: Discovery | null
   /** A live execution that leaves `schedule` just before the critical transition. */
   readonly closestLive: readonly string[] | null
   readonly coverage: Coverage
   /** One line for each thing that was found once and did not repeat: what, and where it diverged. */
   readonly notRepeated: readonly string[]
+}
+
+/** The execution in which a violation was first seen. */
+export interface Discovery {
+  /** What led it there. */
+  readonly by: Plan
+  /** Counted from 1. */
+  readonly execution: number
+  /** Steps to the violation, or to the end of the walk that did not become live. */
+  readonly steps: number
+  /** Since the search began. */
+  readonly seconds: number
 }
 
 /** The step after which recovery is impossible. */

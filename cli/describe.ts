@@ -1,10 +1,10 @@
-import type { Verdict } from '../checker/verdict.ts'
+import type { Discovery, Verdict } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { Replayed } from './replay.ts'
 
 /** What a check or a shrinking came to, for a person. */
 export const describe = (verdict: Verdict, trace: string | null): string[] => {
-  const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated } = verdict
+  const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
   return [
     `${verdict.verdict}${what(verdict)}`,
@@ -12,9 +12,20 @@ export const describe = (verdict: Verdict, trace: string | null): string[] => {
     ...numbered(schedule),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
+    ...(discovery ? [describeDiscovery(discovery)] : []),
     depth === 0 ? times : `${times}; every schedule of up to ${depth} steps`,
     ...(trace ? [`trace: ${trace}`, `again: lastnail replay ${trace}`] : []),
   ]
+}
+
+const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
+  `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searches[by]}, in ${steps} steps`
+
+const searches: Readonly<Record<Discovery['by'], string>> = {
+  straight: 'the way that the system is built for',
+  race: 'a walk towards races',
+  weighted: 'a weighted walk',
+  bounded: 'the bounded search',
 }
 
 /** What became of a trace that was executed again, for a person. */

@@ -32,6 +32,11 @@ export class Cell {
     this.#quiescence = new Quiescence(this.#turns)
   }
 
+  /** Gives a node its network. */
+  attach(node: { attach(network: Network): void }, network: Network): void {
+    this.#turns.aside(() => node.attach(network))
+  }
+
   /** Takes hold of a launched process that waits to be released. */
   hold(node: HeldNode, pid: number): void {
     this.tracer.hold(node, pid)

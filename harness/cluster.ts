@@ -103,7 +103,7 @@ export class Cluster implements System<GlobalState> {
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
       node.renew(this.#seed)
-      node.attach(this.#network)
+      this.#cell.attach(node, this.#network)
     }
     this.#clients = new Clients(
       this.#cell,
@@ -232,7 +232,7 @@ export class Cluster implements System<GlobalState> {
 
   #restart(node: Node): { findings: Finding[]; touched: readonly Node[] } {
     this.#limitSkew()
-    node.attach(this.#network)
+    this.#cell.attach(node, this.#network)
     return { findings: this.#startNode(node, false), touched: [node] }
   }
 

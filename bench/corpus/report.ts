@@ -10,23 +10,39 @@ export const isFound = ({ property, kind }: Bug, { outcome }: Result): boolean =
 export const isNamed = ({ expected }: Bug, { outcome }: Result): boolean | undefined =>
   expected?.test(outcome?.criticalTransition?.label ?? '')
 
-const heading = ['bug', 'found', 'seconds', 'executions', 'steps', 'shrunk to', 'critical transition']
+const heading = [
+  'bug',
+  'property',
+  'verdict',
+  'found by',
+  'seconds',
+  'executions',
+  'steps',
+  'in steps',
+  'shrunk to',
+  'repeated',
+  'critical transition',
+]
 
 /** A table for a person; rows that were not run are left out. */
 export const table = (rows: readonly { bug: Bug; result: Result }[]): string => {
   const lines = rows.map(({ bug, result }) => {
-    const { outcome, seconds } = result
+    const { outcome, discovery, seconds } = result
     const found = isFound(bug, result)
     const critical = outcome?.criticalTransition
     const named = isNamed(bug, result)
     const mark = named === undefined ? '' : named ? ', as the paper names it' : ', not the one that the paper names'
     return [
       bug.id,
-      found ? 'yes' : `no: ${outcome ? outcome.verdict : result.message}`,
+      bug.property ?? bug.kind,
+      found ? 'found' : `not found: ${outcome ? outcome.verdict : result.message}`,
+      found ? (discovery?.by ?? '') : '',
       String(seconds),
       String(outcome?.executions ?? ''),
       String(outcome?.steps ?? ''),
+      found ? String(discovery?.steps ?? '') : '',
       found ? String(outcome!.schedule.length) : '',
+      found ? 'yes' : '',
       critical ? `${critical.step} ${critical.label} (${critical.case}, ${critical.walks} walks${mark})` : '',
     ]
   })

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Discovery } from '../../checker/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
 
 /** What a check of one row came to; rows without a bug have none in `bug`. */
@@ -10,6 +11,8 @@ export interface Result {
   readonly seconds: number
   readonly exitCode: number
   readonly outcome: Outcome | null
+  /** How the violation was found, as its trace says. */
+  readonly discovery: Discovery | null
   /** The last line of stderr: the reason. */
   readonly message: string
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
+import { readTrace } from '../../checker/trace/read.ts'
+import type { Discovery, Verdict } from '../../checker/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
 import type { Result } from './results.ts'
 
@@ -24,12 +26,14 @@ export const runRow = async (system: string, bug: string | null, options: RowOpt
     [join(root, 'bin/lastnail.js'), ...args, ...(workers ? ['--workers', workers] : [])],
     { env: { BUG: bug ?? '' }, reject: false, stdin: 'ignore' },
   )
+  const outcome = outcomeIn(stdout)
   return {
     system,
     bug,
     seconds: Number(((performance.now() - begun) / 1000).toFixed(1)),
     exitCode: exitCode ?? -1,
-    outcome: outcomeIn(stdout),
+    outcome,
+    discovery: discoveryIn(outcome),
     message: stderr.trimEnd().split('\n').at(-1) ?? '',
   }
 }
@@ -37,4 +41,10 @@ export const runRow = async (system: string, bug: string | null, options: RowOpt
 const outcomeIn = (stdout: string): Outcome | null => {
   const last = stdout.trimEnd().split('\n').at(-1)
   return last?.startsWith('{') ? JSON.parse(last) : null
+}
+
+const discoveryIn = (outcome: Outcome | null): Discovery | null => {
+  if (!outcome?.trace) return null
+  const { end } = readTrace(outcome.trace)
+  return (end?.verdict as Verdict | undefined)?.discovery ?? null
 }

@@ -71,10 +71,22 @@ export class Turns {
   /** To be called where nodes wait: lets other programs of this machine run now and then. */
   beCourteous(): void {
     if (!this.#isOrdered || performance.now() - this.#lastCourtesy < courtesyMs) return
-    this.#leaveQueue()
-    schedYield()
-    this.#queue()
+    this.aside(schedYield)
     this.#lastCourtesy = performance.now()
+  }
+
+  /**
+   * Does something out of turn, as any other program of this machine does. Settings of networks are written so: their
+   * writer goes round and round in the kernel until another has done, who may wait for this CPU.
+   */
+  aside<Result>(work: () => Result): Result {
+    if (!this.#isOrdered) return work()
+    this.#leaveQueue()
+    try {
+      return work()
+    } finally {
+      this.#queue()
+    }
   }
 
   close(): void {

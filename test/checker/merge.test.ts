@@ -18,6 +18,7 @@ const verdict = (changes: Partial<Verdict>): Verdict => ({
   repeated: false,
   message: 'of one',
   closestLive: null,
+  discovery: null,
   coverage: {
     levels: [],
     pruned: 0,
