@@ -1,17 +1,16 @@
 /** Checks every bug of the corpus, and every system without one, under the same budget: `npm run bench:corpus -- --help`. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { summary, table } from './report.ts'
-import { Results } from './results.ts'
+import { comparison, summary, table } from './report.ts'
+import { type Result, Results } from './results.ts'
 import { type Bug, bugs, systems } from './rows.ts'
 import { runRow } from './run-row.ts'
 
 interface Options {
   readonly row?: string
   readonly system?: string
-  readonly for: string
-  readonly search: string
+  readonly for: number
+  readonly search: readonly string[]
   readonly workers?: string
   readonly out: string
   readonly again?: boolean
@@ -20,45 +19,73 @@ interface Options {
   readonly json?: boolean
 }
 
-const examples = join(import.meta.dirname, '../../../examples')
+interface Row {
+  readonly name: string
+  readonly system: string
+  readonly bug: Bug | null
+}
 
 const isWanted = ({ row, system }: Options, bug: Pick<Bug, 'id' | 'system'>) =>
   (row === undefined || row === bug.id) && (system === undefined || bug.system.endsWith(system))
 
-const run = async (options: Options): Promise<void> => {
-  const results = new Results(options.out)
-  const rows = options.bugs ? bugs.filter(bug => isWanted(options, bug)) : []
-  const correct = options.correct ? systems.filter(system => isWanted(options, { id: 'correct', system })) : []
-  const wanted = [
-    ...rows.map(({ id, system }) => ({ name: id, system, bug: id })),
-    ...correct.map(system => ({ name: `correct-${system}`, system, bug: null })),
-  ].filter(({ system }) => existsSync(join(examples, system, 'lastnail.config.ts')))
-  for (const [index, { name, system, bug }] of wanted.entries()) {
+const rowsOf = (options: Options): Row[] => [
+  ...(options.bugs ? bugs : [])
+    .filter(bug => isWanted(options, bug))
+    .map(bug => ({ name: bug.id, system: bug.system, bug })),
+  ...(options.correct ? systems : [])
+    .filter(system => isWanted(options, { id: 'correct', system }))
+    .map(system => ({ name: `correct-${system}`, system, bug: null })),
+]
+
+const runRows = async (rows: readonly Row[], search: string, results: Results, options: Options): Promise<void> => {
+  for (const [index, { name, system, bug }] of rows.entries()) {
     if (results.get(name) && !options.again) continue
-    console.error(`${index + 1} of ${wanted.length}: ${name}`)
-    const result = await runRow(system, bug, { ...options, duration: options.for, workers: options.workers })
-    console.error(
-      `  ${result.outcome?.verdict ?? `exit ${result.exitCode}`} after ${result.seconds} s: ${result.message}`,
-    )
+    console.error(`${search}, ${index + 1} of ${rows.length}: ${name}`)
+    const { workers, out } = options
+    const result = await runRow(system, bug, { search, seconds: options.for, workers, out })
+    const verdict = result.outcome?.verdict ?? `exit ${result.exitCode}`
+    console.error(`  ${verdict} after ${result.seconds} s: ${result.message}`)
     results.put(name, result)
   }
-  const done = rows.flatMap(bug => ({ bug, result: results.get(bug.id) })).filter(hasResult)
-  const clean = correct.flatMap(system => results.get(`correct-${system}`) ?? [])
-  if (options.json) return console.log(JSON.stringify([...done.map(({ result }) => result), ...clean]))
-  console.log(table(done))
-  console.log(summary(done, clean))
 }
 
-const hasResult = <Row extends { result: unknown }>(
-  row: Row,
-): row is Row & { result: Exclude<Row['result'], undefined> } => row.result !== undefined
+const report = (rows: readonly Row[], results: Results): void => {
+  const done = rows.flatMap(({ name, bug }) => {
+    const result = results.get(name)
+    return result ? [{ bug, result }] : []
+  })
+  const found = done.filter((row): row is { bug: Bug; result: Result } => row.bug !== null)
+  const correct = done.filter(({ bug }) => bug === null).map(({ result }) => result)
+  console.log(table(found))
+  console.log(summary(found, correct))
+}
+
+const run = async (options: Options): Promise<void> => {
+  const rows = rowsOf(options)
+  const all = options.search.map(search => ({ search, results: new Results(join(options.out, search)) }))
+  for (const { search, results } of all) await runRows(rows, search, results, options)
+  if (options.json) {
+    const done = all.flatMap(({ search, results }) => rows.map(({ name }) => ({ search, ...results.get(name) })))
+    return console.log(JSON.stringify(done))
+  }
+  for (const { search, results } of all) {
+    console.log(`\n${search}:`)
+    report(rows, results)
+  }
+  if (all.length < 2) return
+  const compared = rows.flatMap(({ name, bug }) =>
+    bug ? [{ bug, results: all.map(({ results }) => results.get(name)) }] : [],
+  )
+  console.log()
+  console.log(comparison(options.search, compared))
+}
 
 await new Command('bench:corpus')
   .description('checks every bug of the corpus, and every system without one')
   .option('--row <id>', 'one bug alone')
   .option('--system <name>', 'one system alone')
-  .option('--for <duration>', 'time of each search', '5m')
-  .option('--search <how>', 'as of lastnail check', 'auto')
+  .option('--for <seconds>', 'of each search', Number, 300)
+  .option('--search <how...>', 'auto, walk, bounded, or plain: random testing without control', ['auto'])
   .option('--workers <n>', 'as of lastnail check')
   .option('--no-bugs', 'only the systems without a bug')
   .option('--no-correct', 'only the bugs')

@@ -2,9 +2,10 @@ import { median } from '../table.ts'
 import type { Result } from './results.ts'
 import type { Bug } from './rows.ts'
 
-/** Found: the property of the row is violated, and it was so again. */
-export const isFound = ({ property, kind }: Bug, { outcome }: Result): boolean =>
-  outcome?.verdict === 'violated' && outcome.repeated && outcome.kind === kind && outcome.property === property
+/** Found: the property of the row is violated, and it was so again (which plain testing cannot say). */
+export const isFound = ({ property, kind }: Bug, { outcome, plain }: Result): boolean =>
+  (plain !== null && plain.violated === property) ||
+  (outcome?.verdict === 'violated' && outcome.repeated && outcome.kind === kind && outcome.property === property)
 
 /** Whether the critical transition is the one that the paper names; `undefined` where it names none. */
 export const isNamed = ({ expected }: Bug, { outcome }: Result): boolean | undefined =>
@@ -58,8 +59,31 @@ export const summary = (rows: readonly { bug: Bug; result: Result }[], correct: 
   return `${found.length} of ${rows.length} bugs found${time}; ${correct.length} correct systems, ${clean}`
 }
 
+/** Which search finds what, and after how many seconds. */
+export const comparison = (
+  searches: readonly string[],
+  rows: readonly { bug: Bug; results: readonly (Result | undefined)[] }[],
+) => {
+  const cell = (bug: Bug, result: Result | undefined) =>
+    result === undefined ? '' : isFound(bug, result) ? String(result.seconds) : '–'
+  const found = searches.map((_, index) =>
+    rows.filter(({ bug, results: { [index]: result } }) => result && isFound(bug, result)),
+  )
+  return aligned([
+    ['seconds to find', ...searches],
+    ...rows.map(({ bug, results }) => [bug.id, ...results.map(result => cell(bug, result))]),
+    ['found', ...found.map(each => `${each.length} of ${rows.length}`)],
+    [
+      'median',
+      ...found.map((each, index) =>
+        each.length === 0 ? '' : String(median(each.map(({ results }) => results[index]!.seconds))),
+      ),
+    ],
+  ])
+}
+
 const aligned = (lines: readonly (readonly string[])[]): string => {
-  const widths = heading.map((_, column) => Math.max(...lines.map(line => line[column]!.length)))
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map(line => line[column]!.length)))
   return lines
     .map(line =>
       line

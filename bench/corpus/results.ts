@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Discovery } from '../../checker/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
+import type { PlainResult } from './plain.ts'
 
 /** What a check of one row came to; rows without a bug have none in `bug`. */
 export interface Result {
@@ -10,7 +11,10 @@ export interface Result {
   /** Seconds of the whole command: the search and the examination of what it found. */
   readonly seconds: number
   readonly exitCode: number
+  /** Of a check. */
   readonly outcome: Outcome | null
+  /** Of plain random testing. */
+  readonly plain: PlainResult | null
   /** How the violation was found, as its trace says. */
   readonly discovery: Discovery | null
   /** The last line of stderr: the reason. */

@@ -3,39 +3,59 @@ import { execa } from 'execa'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Discovery, Verdict } from '../../checker/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
+import type { PlainResult } from './plain.ts'
 import type { Result } from './results.ts'
+import type { Bug } from './rows.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
 export interface RowOptions {
-  /** Of the search, such as `5m`. */
-  readonly duration: string
+  /** Of the search, in seconds. */
+  readonly seconds: number
+  /** As of `lastnail check`, or `plain`: without control. */
   readonly search: string
   readonly workers: string | undefined
   readonly out: string
 }
 
-/** Checks one system as its users would, with one bug switched on or none. */
-export const runRow = async (system: string, bug: string | null, options: RowOptions): Promise<Result> => {
-  const { duration, search, workers, out } = options
-  const config = join(root, 'examples', system, 'lastnail.config.ts')
+/** Checks one system as its users would: with one bug switched on, the property that it violates; else all properties. */
+export const runRow = async (system: string, bug: Bug | null, options: RowOptions): Promise<Result> => {
   const begun = performance.now()
-  const args = ['check', config, '--json', '--for', duration, '--search', search, '--out', join(out, bug ?? 'correct')]
+  const config = join(root, 'examples', system, 'lastnail.config.ts')
+  const found = await (options.search === 'plain' ? testPlainly : check)(config, bug, options)
+  return { system, bug: bug?.id ?? null, seconds: Number(((performance.now() - begun) / 1000).toFixed(1)), ...found }
+}
+
+type Came = Omit<Result, 'system' | 'bug' | 'seconds'>
+
+const check = async (config: string, bug: Bug | null, options: RowOptions): Promise<Came> => {
+  const { seconds, search, workers, out } = options
+  const args = ['--json', '--for', `${seconds}s`, '--search', search, '--out', join(out, bug?.id ?? 'correct')]
+  const property = bug?.property ? ['--property', bug.property] : []
   const { exitCode, stdout, stderr } = await execa(
     process.execPath,
-    [join(root, 'bin/lastnail.js'), ...args, ...(workers ? ['--workers', workers] : [])],
-    { env: { BUG: bug ?? '' }, reject: false, stdin: 'ignore' },
+    [join(root, 'bin/lastnail.js'), 'check', config, ...args, ...property, ...(workers ? ['--workers', workers] : [])],
+    { env: { BUG: bug?.id ?? '' }, reject: false, stdin: 'ignore' },
   )
   const outcome = outcomeIn(stdout)
-  return {
-    system,
-    bug,
-    seconds: Number(((performance.now() - begun) / 1000).toFixed(1)),
-    exitCode: exitCode ?? -1,
-    outcome,
-    discovery: discoveryIn(outcome),
-    message: stderr.trimEnd().split('\n').at(-1) ?? '',
-  }
+  const message = stderr.trimEnd().split('\n').at(-1) ?? ''
+  return { exitCode: exitCode ?? -1, outcome, plain: null, discovery: discoveryIn(outcome), message }
+}
+
+const testPlainly = async (config: string, bug: Bug | null, { seconds }: RowOptions): Promise<Came> => {
+  const { exitCode, stdout, stderr } = await execa(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'run-plain.js'),
+      config,
+      String(seconds * 1000),
+      ...(bug?.property ? [bug.property] : []),
+    ],
+    { env: { BUG: bug?.id ?? '' }, reject: false, stdin: 'ignore' },
+  )
+  const plain: PlainResult | null = exitCode === 0 ? JSON.parse(stdout) : null
+  const message = plain ? `${plain.violated ?? 'nothing'} violated in ${plain.rounds} rounds` : stderr
+  return { exitCode: exitCode ?? -1, outcome: null, plain, discovery: null, message }
 }
 
 const outcomeIn = (stdout: string): Outcome | null => {

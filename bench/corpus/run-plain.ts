@@ -1,0 +1,15 @@
+/** Tests one configuration plainly, and prints what came of it as JSON: `run-plain.js CONFIG MILLISECONDS [PROPERTY]`. */
+import { dirname } from 'node:path'
+import { loadConfig } from '../../cli/load-config.ts'
+import { resolveSystem } from '../../harness/config.ts'
+import { testPlainly } from './plain.ts'
+
+const [path = '', milliseconds, property] = process.argv.slice(2)
+const { definition } = await loadConfig(path)
+const system = resolveSystem(definition, { directory: dirname(path) })
+const all = Object.entries(system.properties)
+const properties = Object.fromEntries(all.filter(([name]) => property === undefined || name === property))
+console.log(
+  JSON.stringify(await testPlainly({ ...system, properties }, { milliseconds: Number(milliseconds), seed: 1 })),
+)
+process.exit()
