@@ -2,6 +2,7 @@ import { Budget, BudgetSpent } from './budget.ts'
 import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
 import type { Executor, Violation } from './executor.ts'
+import { oldestFirst } from './oldest-first.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
 import { reach, repeat } from './schedule.ts'
@@ -29,6 +30,7 @@ export interface ExaminationOptions {
 const shrinkMs = 30_000
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
 const shrinkDeadMs = 15_000
+const orderMs = 10_000
 const criticalMs = 300_000
 /** Walks that must fail before a state is taken for dead at first: see `critical.ts`. What comes of it is tested with all. */
 const scouts = 2
@@ -109,10 +111,11 @@ export class Examination<State> {
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, suspect, first)
     const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), property, first.walkLength)
+    const ordered = await oldestFirst(executor, shortest, { milliseconds: orderMs, signal: this.#options.signal })
     this.#options.onPhase('finding the critical transition')
     const all = this.#criticalOptions(property, first.walkLength, walks)
-    const again = await confirmCriticalTransition(executor, shortest, all)
-    if (again.case === 'C1') return describe(property, shortest, again)
+    const again = await confirmCriticalTransition(executor, ordered, all)
+    if (again.case === 'C1') return describe(property, ordered, again)
     const whole = await findCriticalTransition(executor, suspect, all)
     return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
   }
