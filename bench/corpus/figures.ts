@@ -1,0 +1,95 @@
+/**
+ * Figures that MaceMC gives (sections 4.3, 4.4 and 6), measured on systems of the corpus: what state hashing saves, how much
+ * sooner weighted walks live, and how many steps a live state is away (its figure 2).
+ * Usage: figures.js [WALKS], 40 of each kind by default.
+ */
+import { dirname, join } from 'node:path'
+import { check } from '../../checker/check.ts'
+import { Executor } from '../../checker/executor.ts'
+import { Random } from '../../checker/random.ts'
+import { walk } from '../../checker/walk.ts'
+import { defaultWeights, type Policy, weighted, withoutFaults } from '../../checker/weights.ts'
+import { loadConfig } from '../../cli/load-config.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import { median, row } from '../table.ts'
+
+const walks = Number(process.argv[2] ?? 40)
+const lengthMax = 1_000
+const depth = 4
+const systems = ['transport', 'corpus/randtree', 'corpus/pastry', 'corpus/chord'] as const
+const examples = join(import.meta.dirname, '../../../examples')
+
+const load = async (name: string): Promise<ResolvedSystem> => {
+  const path = join(examples, name, 'lastnail.config.ts')
+  return resolveSystem((await loadConfig(path)).definition, { directory: dirname(path) })
+}
+
+const withCluster = async <Result>(system: ResolvedSystem, use: (cluster: Cluster) => Promise<Result>) => {
+  const cluster = new Cluster(system, { seed: 1 })
+  try {
+    return await use(cluster)
+  } finally {
+    cluster.close()
+  }
+}
+
+/** Executions of a bounded search to the same depth, with states that are told apart and without. */
+const measureHashing = async (name: string): Promise<void> => {
+  const system = await load(name)
+  const search = (fingerprint: 'observed' | 'none') =>
+    withCluster({ ...system, fingerprint }, cluster => check(cluster, {}, { search: 'bounded', depth }))
+  const [hashed, plain] = [await search('observed'), await search('none')]
+  const avoided = 1 - hashed.executions / plain.executions
+  row(`${name}: executions avoided by fingerprints at depth ${depth}`, (avoided * 100).toFixed(0), '%')
+  row(`${name}: times faster`, (plain.seconds / hashed.seconds).toFixed(1), '')
+}
+
+/** Steps until each liveness property has held, in walks without faults; `lengthMax` where they did not. */
+const stepsToLive = (system: ResolvedSystem, policyOf: (random: Random) => Policy): Promise<number[]> =>
+  withCluster(system, async cluster => {
+    const executor = new Executor(cluster, system.properties, { allowFindings: true })
+    const random = new Random(1)
+    const steps: number[] = []
+    for (let count = 0; count < walks; count++) {
+      await executor.reset()
+      const isLive = () => executor.liveness.every(name => (executor.lastLive.get(name) ?? 0) > 0)
+      await walk(executor, policyOf(random.fork()), lengthMax, isLive)
+      steps.push(executor.schedule.length)
+    }
+    return steps
+  })
+
+const unbiased =
+  (random: Random): Policy =>
+  enabled => {
+    const possible = enabled.filter(({ kind }) => ['client', 'deliver', 'timer', 'overlap'].includes(kind))
+    return possible.length > 0 ? random.pick(possible) : undefined
+  }
+
+const measureBias = async (name: string): Promise<void> => {
+  const system = await load(name)
+  const biased = await stepsToLive(system, random => weighted(random, withoutFaults(defaultWeights)))
+  const even = await stepsToLive(system, unbiased)
+  row(`${name}: steps to a live state, weighted (median of ${walks})`, `${median(biased)}`, 'steps')
+  row(`${name}: steps to a live state, every choice alike`, `${median(even)}`, 'steps')
+  console.log(histogram(biased))
+}
+
+/** How many walks took up to so many steps, by powers of two. */
+const histogram = (steps: readonly number[]): string => {
+  const bounds = Array.from({ length: Math.ceil(Math.log2(lengthMax)) + 1 }, (_, power) => 2 ** power)
+  return bounds
+    .map((bound, index) => {
+      const count = steps.filter(each => each <= bound && each > (bounds[index - 1] ?? -1)).length
+      return `${String(bound).padStart(6)} ${'#'.repeat(count)}`
+    })
+    .filter(line => line.includes('#'))
+    .join('\n')
+}
+
+for (const name of systems) {
+  await measureHashing(name)
+  await measureBias(name)
+}
+process.exit()
