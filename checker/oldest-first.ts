@@ -1,6 +1,7 @@
 import { Budget, BudgetSpent, type Limits } from './budget.ts'
 import { Diverged } from './errors.ts'
 import type { Executor } from './executor.ts'
+import { repeat } from './schedule.ts'
 import type { Choice } from './system.ts'
 
 /**
@@ -80,19 +81,9 @@ class Ordering<State> {
   async #run(labels: readonly string[]): Promise<Run> {
     const executor = this.#executor
     const since = new Map<string, number>()
-    await executor.reset()
-    for (const [step, label] of labels.entries()) {
-      const enabled = executor.enabled()
-      for (const choice of enabled) if (!since.has(choice.label)) since.set(choice.label, step)
-      const choice = enabled.find(each => each.label === label)
-      if (choice === undefined)
-        throw new Diverged(
-          step + 1,
-          label,
-          enabled.map(each => each.label),
-        )
-      await executor.execute(choice)
-    }
+    await repeat(executor, labels, enabled => {
+      for (const { label } of enabled) if (!since.has(label)) since.set(label, executor.schedule.length)
+    })
     return {
       choices: [...executor.schedule],
       offered: labels.map(label => since.get(label)!),

@@ -3,10 +3,18 @@ import type { Executor } from './executor.ts'
 import { numbers, withoutNumbers } from './labels.ts'
 import type { Choice } from './system.ts'
 
+/** Sees what is offered before each step. */
+export type Watcher = (enabled: readonly Choice[]) => void
+
 /** Executes exactly these labels. Throws `Diverged` at the first that is not enabled. */
-export const follow = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
+export const follow = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  watch: Watcher = () => {},
+): Promise<void> => {
   for (const label of labels) {
     const enabled = executor.enabled()
+    watch(enabled)
     const choice = enabled.find(each => each.label === label)
     if (!choice) {
       const offered = enabled.map(each => each.label)
@@ -17,9 +25,13 @@ export const follow = async <State>(executor: Executor<State>, labels: readonly 
 }
 
 /** Executes exactly these labels from the initial state. */
-export const repeat = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
+export const repeat = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  watch?: Watcher,
+): Promise<void> => {
   await executor.reset()
-  await follow(executor, labels)
+  await follow(executor, labels, watch)
 }
 
 /** The same, but for nothing where the present execution consists of just these steps: a start is dear. */

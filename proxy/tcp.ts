@@ -44,7 +44,10 @@ export interface Side {
   isFinished: boolean
 }
 
-/** What must stay 0 for the router to have been a faithful network. */
+/**
+ * What went wrong between the router and the nodes' kernels. An execution with gaps or corrupt packets does not count;
+ * what was sent again has come after all.
+ */
 export interface Anomalies {
   /** Segments that came ahead of their turn: something before them was lost. */
   gaps: number

@@ -3,7 +3,7 @@
  * sooner weighted walks live, and how many steps a live state is away (its figure 2).
  * Usage: figures.js [WALKS], 40 of each kind by default.
  */
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { check } from '../../checker/check.ts'
 import { Executor } from '../../checker/executor.ts'
 import { Random } from '../../checker/random.ts'
@@ -21,8 +21,8 @@ const systems = ['transport', 'corpus/randtree', 'corpus/pastry', 'corpus/chord'
 const examples = join(import.meta.dirname, '../../../examples')
 
 const load = async (name: string): Promise<ResolvedSystem> => {
-  const path = join(examples, name, 'lastnail.config.ts')
-  return resolveSystem((await loadConfig(path)).definition, { directory: dirname(path) })
+  const { definition, directory } = await loadConfig(join(examples, name, 'lastnail.config.ts'))
+  return resolveSystem(definition, { directory })
 }
 
 const withCluster = async <Result>(system: ResolvedSystem, use: (cluster: Cluster) => Promise<Result>) => {

@@ -1,12 +1,11 @@
 /** Tests one configuration plainly, and prints what came of it as JSON: `run-plain.js CONFIG MILLISECONDS [PROPERTY]`. */
-import { dirname } from 'node:path'
 import { loadConfig } from '../../cli/load-config.ts'
 import { resolveSystem } from '../../harness/config.ts'
 import { testPlainly } from './plain.ts'
 
 const [path = '', milliseconds, property] = process.argv.slice(2)
-const { definition } = await loadConfig(path)
-const system = resolveSystem(definition, { directory: dirname(path) })
+const { definition, directory } = await loadConfig(path)
+const system = resolveSystem(definition, { directory })
 const all = Object.entries(system.properties)
 const properties = Object.fromEntries(all.filter(([name]) => property === undefined || name === property))
 console.log(

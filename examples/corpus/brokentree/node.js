@@ -7,7 +7,7 @@
  * Logs its place in the tree as a line of JSON whenever that changes.
  */
 import { bug } from '../common/bug.js'
-import { log } from '../common/log.js'
+import { log, loggedBy } from '../common/log.js'
 import { openPeers } from '../common/peers.js'
 
 const childrenMax = 2
@@ -42,11 +42,9 @@ const logState = () =>
     reorganising: [...reorganising],
   })
 
-const after = (ms, act) =>
-  setTimeout(() => {
-    act()
-    logState()
-  }, ms)
+const logged = loggedBy(logState)
+
+const after = (ms, act) => setTimeout(logged(act), ms)
 
 /** Asks for a place in the tree, from `next` on. `under`: whose child `next` has to be, so that this is not out of date. */
 const join = (next, under) => {
@@ -150,16 +148,9 @@ const onLost = peer => {
 }
 
 const peers = openPeers(self, {
-  onMessage: (message, peer) => {
-    on[message.type]?.(message, peer)
-    logState()
-  },
-  onLost: peer => {
-    onLost(peer)
-    logState()
-  },
-  onOpen: () => {
+  onMessage: logged((message, peer) => on[message.type]?.(message, peer)),
+  onLost: logged(onLost),
+  onOpen: logged(() => {
     if (!isRoot) join(root)
-    logState()
-  },
+  }),
 })

@@ -7,7 +7,7 @@
  * Logs its pointers as a line of JSON whenever they change.
  */
 import { bug } from '../common/bug.js'
-import { log } from '../common/log.js'
+import { log, loggedBy } from '../common/log.js'
 import { openPeers } from '../common/peers.js'
 import { distance, fingerStarts, size, unique } from './ring.js'
 
@@ -42,6 +42,8 @@ const logState = () =>
     fingers: fingers.map(({ key }) => key),
     queue: queue.length,
   })
+
+const logged = loggedBy(logState)
 
 const nearest = (nodes, far) => nodes.toSorted((a, b) => far(a) - far(b))[0]
 
@@ -156,17 +158,10 @@ const on = {
 }
 
 const peers = openPeers(address, {
-  onMessage: (message, peer) => {
-    on[message.type]?.(message, peer)
-    logState()
-  },
-  onLost: peer => {
-    forget(peer)
-    logState()
-  },
-  onOpen: () => {
+  onMessage: logged((message, peer) => on[message.type]?.(message, peer)),
+  onLost: logged(forget),
+  onOpen: logged(() => {
     joined = bootstrap === undefined
     stabilise()
-    logState()
-  },
+  }),
 })

@@ -5,3 +5,12 @@ export const log = state => {
   if (line !== logged) console.log(line)
   logged = line
 }
+
+/** Makes of what a process does on an input the same with `logState()` after it. */
+export const loggedBy =
+  logState =>
+  act =>
+  (...input) => {
+    act(...input)
+    logState()
+  }

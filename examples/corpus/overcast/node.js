@@ -7,7 +7,7 @@
  * Logs its place in the tree and the lock on it as a line of JSON whenever they change.
  */
 import { bug } from '../common/bug.js'
-import { log } from '../common/log.js'
+import { log, loggedBy } from '../common/log.js'
 import { openPeers } from '../common/peers.js'
 
 const childrenMax = 2
@@ -46,11 +46,9 @@ const logState = () =>
     lockedBy: lockedBy ?? null,
   })
 
-const after = (ms, act) =>
-  setTimeout(() => {
-    act()
-    logState()
-  }, ms)
+const logged = loggedBy(logState)
+
+const after = (ms, act) => setTimeout(logged(act), ms)
 
 /** Asks the root for a place, again until there is one, but not while locked. */
 const join = () => {
@@ -179,17 +177,10 @@ const onLost = peer => {
 }
 
 const peers = openPeers(self, {
-  onMessage: (message, peer) => {
-    on[message.type]?.(message, peer)
-    logState()
-  },
-  onLost: peer => {
-    onLost(peer)
-    logState()
-  },
-  onOpen: () => {
+  onMessage: logged((message, peer) => on[message.type]?.(message, peer)),
+  onLost: logged(onLost),
+  onOpen: logged(() => {
     if (!isRoot) join()
     after(maintainMs, maintain)
-    logState()
-  },
+  }),
 })
