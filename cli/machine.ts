@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { highestPriority } from '../harness/hold/turns.ts'
 import { realUser, runRoot } from '../harness/run-directory.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { openTun } from '../proxy/tun.ts'
@@ -127,11 +128,11 @@ const probeOverlay = () => {
 const overlayRemedy = () => 'load its module (modprobe overlay); in a user namespace it needs Linux 5.11'
 
 const probeScheduling = () => {
-  const { error, status, stderr } = spawnSync('chrt', ['--fifo', '1', 'true'], { encoding: 'utf8' })
+  const { error, status, stderr } = spawnSync('chrt', ['--fifo', String(highestPriority), 'true'], { encoding: 'utf8' })
   if (error) throw error
   return status === 0 ? 'yes' : fail(stderr.trim().split('\n')[0]!)
 }
 
 const schedulingRemedy = () =>
   'without it threads that race inside a node do not repeat; run as root, or allow it ' +
-  '("<user> - rtprio 1" in /etc/security/limits.conf)'
+  `("<user> - rtprio ${highestPriority}" in /etc/security/limits.conf)`

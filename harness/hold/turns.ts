@@ -11,6 +11,8 @@ const policy = { other: 0, firstInFirstOut: 1, resetOnFork: 0x4000_0000 } as con
 /** The kernel has 99; this thread and the first of each node have the lowest. */
 const lowest = 1
 const ranks = 90
+/** What the kernel must grant. */
+export const highestPriority = lowest + ranks - 1
 
 /**
  * RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU, and SIGKILL; microseconds. Most threads

@@ -85,7 +85,7 @@ const lastnail = async (command: string, options: readonly string[] = [], circum
 const remedies = {
   namespaces: 'unshare: unshare failed: Operation not permitted; run as root; a container needs --privileged',
   scheduling:
-    'chrt: failed to set pid 0\'s policy: Operation not permitted; without it threads that race inside a node do not repeat; run as root, or allow it ("<user> - rtprio 1" in /etc/security/limits.conf)',
+    'chrt: failed to set pid 0\'s policy: Operation not permitted; without it threads that race inside a node do not repeat; run as root, or allow it ("<user> - rtprio 90" in /etc/security/limits.conf)',
   tun: `EACCES: permission denied, access '/dev/net/tun'; its mode is 600: let every user open it, as most distributions do (chmod 666 /dev/net/tun)`,
 }
 
