@@ -4,6 +4,7 @@ import type { HeldNode } from './hold/held-node.ts'
 import { Quiescence } from './hold/quiescence.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
+import { NodeMark } from './rewind/node-mark.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
 const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length, void *mask)')
@@ -84,6 +85,33 @@ export class Cell {
   freeze(node: HeldNode): void {
     this.tracer.freeze(node)
     this.#pollUntil(() => node.threads.every(thread => thread.stopped !== undefined))
+  }
+
+  /**
+   * Marks a quiescent node where it is.
+   *
+   * @throws CannotRewind; the node goes on as before
+   */
+  mark(node: HeldNode): NodeMark {
+    this.freeze(node)
+    try {
+      return new NodeMark(node)
+    } finally {
+      this.tracer.thaw(node)
+    }
+  }
+
+  /**
+   * Brings a node back to its mark. It is frozen then.
+   *
+   * @throws CannotRewind; the node must be killed then
+   */
+  rewind(node: HeldNode, mark: NodeMark): void {
+    this.freeze(node)
+    const ending = mark.endNewThreads()
+    for (const thread of ending) this.tracer.thawThread(thread)
+    this.#pollUntil(() => ending.every(thread => !thread.process.threads.has(thread)))
+    mark.rewind()
   }
 
   /** Runs until all processes of a node that was killed have ended. */

@@ -92,7 +92,10 @@ export class Cluster implements System<GlobalState> {
   /** @throws Unfaithful where the network was not */
   async reset(): Promise<readonly Finding[]> {
     const begun = performance.now()
-    this.#stop()
+    this.#clients.close()
+    const rewound = new Set(this.#nodes.filter(node => node.rewind(this.#cell, this.#network)))
+    const others = this.#nodes.filter(node => !rewound.has(node))
+    this.#kill(others)
     const { faults, overlap } = this.#system
     this.#budget = new Map(Object.entries({ ...faults, overlap }))
     this.#isCut = false
@@ -102,8 +105,11 @@ export class Cluster implements System<GlobalState> {
     this.#stepIndex = 0
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
-      node.renew(this.#seed)
-      this.#cell.attach(node, this.#network)
+      if (rewound.has(node)) node.goOn(this.#cell, this.#network)
+      else {
+        node.renew(this.#seed)
+        this.#cell.attach(node, this.#network)
+      }
     }
     this.#clients = new Clients(
       this.#cell,
@@ -111,8 +117,12 @@ export class Cluster implements System<GlobalState> {
       this.#nodes,
       this.#system,
     )
-    const findings: Finding[] = []
-    for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
+    const { findings } = this.#settle([...rewound], startCpuMsMax)
+    for (const node of others) findings.push(...this.#startNode(node, true))
+    if (findings.length === 0) {
+      for (const node of others) node.mark(this.#cell, this.#network)
+      findings.push(...this.#settle(others).findings)
+    }
     await this.#endStep(findings, this.#nodes, begun)
     this.#assertFaithful('the start')
     return findings
@@ -155,8 +165,12 @@ export class Cluster implements System<GlobalState> {
 
   #stop(): void {
     this.#clients.close()
-    for (const node of this.#nodes) node.kill(this.#network, 'nothing')
-    for (const node of this.#nodes) node.bury(this.#cell)
+    this.#kill(this.#nodes)
+  }
+
+  #kill(nodes: readonly Node[]): void {
+    for (const node of nodes) node.kill(this.#network, 'nothing')
+    for (const node of nodes) node.bury(this.#cell)
   }
 
   #node(name: string): Node {
@@ -181,7 +195,7 @@ export class Cluster implements System<GlobalState> {
         this.#network.resetConnection(action.connection)
         return this.#settle([this.#node(action.connection.opener), this.#node(action.connection.listener)])
       case 'kill':
-        return this.#kill(action)
+        return this.#take(action)
       case 'restart':
         return this.#restart(this.#node(action.node))
       case 'cut':
@@ -222,7 +236,7 @@ export class Cluster implements System<GlobalState> {
     for (const node of this.#nodes) node.moveClockTo(latest - this.#system.clockSkewMsMax * millisecond)
   }
 
-  #kill(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
+  #take(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
     const node = this.#node(action.node)
     node.kill(this.#network, action.peersSee)
     node.bury(this.#cell)

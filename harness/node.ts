@@ -1,27 +1,44 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import type { Link } from '../proxy/link.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import type { Network } from '../proxy/network.ts'
+import { endConnections } from '../proxy/orphans.ts'
 import { openTun } from '../proxy/tun.ts'
 import type { Cell } from './cell.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
 import { ConfigError } from './config.ts'
 import { HeldNode } from './hold/held-node.ts'
-import { launch, type MountPlan, sendSignal } from './hold/launch.ts'
+import { launch, type MountPlan, type Overlay, sendSignal } from './hold/launch.ts'
 import { Randomness } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Output } from './output.ts'
+import { DiskMark } from './rewind/disk-mark.ts'
+import { CannotRewind } from './rewind/error.ts'
+import type { NodeMark } from './rewind/node-mark.ts'
 import type { SharedFiles } from './shared-files.ts'
 
 /** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 
 interface Life {
+  /** Where it can be brought back to; undefined where it cannot. */
+  mark?: Mark
+  /** Its link, while it is on no network. */
+  link?: Link
   readonly held: HeldNode
   readonly namespace: NetworkNamespace
   readonly stdout: Output
   readonly stderr: Output
+}
+
+/** All that has to be brought back of a node. */
+interface Mark {
+  readonly processes: NodeMark
+  readonly disk: DiskMark
+  readonly rewindOutput: () => void
+  readonly datagrams: ReturnType<Network['datagramsOf']>
 }
 
 const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
@@ -131,6 +148,55 @@ export class Node {
     release()
   }
 
+  /** Remembers the quiescent node as it is, so that `rewind` can bring it back; it may not be possible. */
+  mark(cell: Cell, network: Network): void {
+    const life = this.#life!
+    this.readOutput()
+    try {
+      const rewinds = [life.stdout.mark(), life.stderr.mark()]
+      life.mark = {
+        processes: cell.mark(life.held),
+        disk: new DiskMark(this.#overlays()),
+        rewindOutput: () => rewinds.forEach(rewind => rewind()),
+        datagrams: network.datagramsOf(this.name),
+      }
+    } catch (error) {
+      if (!(error instanceof CannotRewind)) throw error
+    }
+  }
+
+  /**
+   * Brings it back to its mark, frozen, and takes it off its network.
+   *
+   * @returns false where that is not possible: it must be killed, and started anew
+   */
+  rewind(cell: Cell, network: Network): boolean {
+    const life = this.#life
+    if (!life?.mark || !this.isAlive) return false
+    const { mark, held, namespace } = life
+    try {
+      cell.rewind(held, mark.processes)
+      mark.disk.rewind(`/proc/${held.pid}/root`)
+      if (!endConnections(namespace, held.pid)) return false
+    } catch (error) {
+      if (!(error instanceof CannotRewind)) throw error
+      return false
+    }
+    mark.rewindOutput()
+    this.#isAttached = false
+    life.link = network.release(this.name)
+    return true
+  }
+
+  /** Lets a node that was brought back go on, on another network; what it had sent there is in flight again. */
+  goOn(cell: Cell, network: Network): void {
+    const { mark, held, link } = this.#life!
+    network.attach(this.name, this.address, link!)
+    network.resend(mark!.datagrams)
+    this.#isAttached = true
+    cell.tracer.thaw(held)
+  }
+
   /** Kills all its processes at once; they are gone after `bury`. */
   kill(network: Network, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is cut off first: it cannot tell anybody that its sockets close.
@@ -191,14 +257,18 @@ export class Node {
       ['/dev/urandom', random],
     ]
     return {
-      overlays: privateDirectories(this.workingDirectory).map((directory, index) => this.#overlay(directory, index)),
+      overlays: this.#overlays(),
       files: files.filter(([path]) => existsSync(path)),
       additions: existsSync(cpuDirectory) ? [[cpuDirectory, cpu]] : [],
       empty: existsSync('/dev/shm') ? ['/dev/shm'] : [],
     }
   }
 
-  #overlay(directory: string, index: number) {
+  #overlays(): Overlay[] {
+    return privateDirectories(this.workingDirectory).map((directory, index) => this.#overlay(directory, index))
+  }
+
+  #overlay(directory: string, index: number): Overlay {
     const upper = join(this.#directory, `upper${index}`)
     const work = join(this.#directory, `work${index}`)
     mkdirSync(upper, { recursive: true })

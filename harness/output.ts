@@ -1,10 +1,10 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
 /** One stream of a node's output: a file that its processes append to, read as it grows. */
 export class Output {
   readonly descriptor: number
-  readonly #decoder = new StringDecoder()
+  #decoder = new StringDecoder()
   readonly #buffer = Buffer.alloc(65_536)
   #offset = 0
   /** All that was read, since the node was last started. */
@@ -26,6 +26,18 @@ export class Output {
     const bytes = Buffer.concat(chunks)
     if (bytes.length > 0) this.text += this.#decoder.write(bytes)
     return bytes
+  }
+
+  /** What was read so far is kept, what comes after it is not; called, nothing else was ever written. */
+  mark(): () => void {
+    const offset = this.#offset
+    const { text } = this
+    return () => {
+      ftruncateSync(this.descriptor, offset)
+      this.#offset = offset
+      this.text = text
+      this.#decoder = new StringDecoder()
+    }
   }
 
   /** The last lines, for a finding. */

@@ -8,7 +8,7 @@
 import { formatAddress, isForMany } from './address.ts'
 import type { End, OpenConnection } from './connection.ts'
 import { Connections } from './connections.ts'
-import { type DatagramMessage, Datagrams } from './datagrams.ts'
+import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
 import { endKey, freePort, type Host, Hosts, shownPorts } from './hosts.ts'
 import type { Link } from './link.ts'
@@ -100,6 +100,28 @@ export class Network {
       if (end instanceof VirtualSocket) end.lost()
       else this.#connections.lose(end, peersSee)
     }
+  }
+
+  /**
+   * Takes a node off the network with its kernel as it is: what that still had to say is thrown away. The link is the
+   * caller's again.
+   */
+  release(name: string): Link {
+    const host = this.#hosts.getUp(name)
+    const { link } = host
+    ;(host as Host).link = undefined
+    while (link.read(this.#incoming) > 0);
+    return link
+  }
+
+  /** The datagrams that a node has in flight, in the order in which it sent them. */
+  datagramsOf(name: string): HeaderAndPayload[] {
+    return this.#datagrams.held.filter(({ from }) => from === name)
+  }
+
+  /** Takes them as if they had just come from their node. */
+  resend(datagrams: readonly HeaderAndPayload[]): void {
+    for (const datagram of datagrams) this.#datagrams.hold(datagram)
   }
 
   /** Whether the node is attached. */

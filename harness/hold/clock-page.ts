@@ -68,6 +68,22 @@ const place = () => {
 
 const placed = place()
 
+/**
+ * Makes the system calls of a table, which rbx points to, one after the other: each entry has the call's number, six
+ * arguments, and room for the result; a number of -1 ends the table, and traps.
+ */
+const batchCode = hex(`
+  48 8b 03  48 83 f8 ff  74 24
+  48 8b 7b 08  48 8b 73 10  48 8b 53 18  4c 8b 53 20  4c 8b 43 28  4c 8b 4b 30
+  0f 05
+  48 89 43 38  48 83 c3 40  eb d3
+  cc`)
+/** Where that code stands, and where there is room for the table. */
+export const batchAddress = pageAddress + 960
+export const batchTable = pageAddress + 1024
+export const batchEntrySize = 64
+export const batchTableLength = pageAddress + pageSize - batchTable
+
 /** Where the replacement of a vDSO function stands, by its name without `__vdso_`; undefined for those kept. */
 export const replacementAddress = (name: string): number | undefined =>
   placed.find(replacement => replacement.name === name)?.address
@@ -76,6 +92,7 @@ export const replacementAddress = (name: string): number | undefined =>
 export const writePage = (memory: ProcessMemory, clock: VirtualClock): void => {
   const page = Buffer.alloc(pageSize)
   for (const { code, address } of placed) code.copy(page, address - pageAddress)
+  batchCode.copy(page, batchAddress - pageAddress)
   memory.write(pageAddress, page)
   writeClocks(memory, clock)
 }

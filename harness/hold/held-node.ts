@@ -138,6 +138,18 @@ export class HeldNode {
     return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#threads++ }
   }
 
+  /** Its time, and what its next threads will be made of; called, it has them again. */
+  mark(): () => void {
+    const { elapsed } = this.clock
+    const randomness = this.randomness.mark()
+    const threads = this.#threads
+    return () => {
+      this.clock.elapsed = elapsed
+      this.randomness.rewind(randomness)
+      this.#threads = threads
+    }
+  }
+
   get threads(): HeldThread[] {
     return [...this.processes.values()].flatMap(process => [...process.threads])
   }

@@ -1,6 +1,6 @@
 import { sendSignal } from './launch.ts'
 import type { ProcessMemory } from './memory.ts'
-import { cont, event, getSignalMask, Registers, setSignalMask, wait } from './ptrace.ts'
+import { allSignals, cont, event, getSignalMask, Registers, setSignalMask, wait } from './ptrace.ts'
 
 /** syscall; int3 */
 const callAndTrap = Buffer.from([0x0f, 0x05, 0xcc])
@@ -12,8 +12,6 @@ export interface Injector {
   /** Where bytes put into the process's stack can be found by the next call; 16-byte aligned. */
   put(bytes: Uint8Array): number
 }
-
-const allSignals = Buffer.alloc(8, 0xff)
 
 /**
  * Borrows a thread that is stopped outside a system call: everything is as before afterwards. Signals wait meanwhile.
@@ -62,7 +60,7 @@ const injectorOf = (tid: number, memory: ProcessMemory, before: Registers): Inje
 }
 
 /** Our own calls pass the filter's stops untouched; SIGSTOP, which no mask holds back, comes again when they are over. */
-const runToTrap = (tid: number) => {
+export const runToTrap = (tid: number) => {
   for (let isToStop = false; ; ) {
     cont(tid)
     const change = wait(tid)
@@ -74,7 +72,7 @@ const runToTrap = (tid: number) => {
       isToStop = true
       continue
     }
-    if (change.kind === 'event' && change.event === event.seccomp) continue
+    if (change.kind === 'event' && (change.event === event.seccomp || change.event === event.stop)) continue
     throw new Error(`a call injected into thread ${tid} came to ${JSON.stringify(change)}`)
   }
 }

@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
-import { check, close, errno, lastErrno, libc } from '../../proxy/libc.ts'
+import { libc } from '../../proxy/libc.ts'
+import { withDuplicate } from './descriptor.ts'
 import type { HeldProcess, HeldThread, Timer } from './held-node.ts'
 import { injecting } from './inject.ts'
 import { sendSignal } from './launch.ts'
@@ -42,6 +43,12 @@ class KernelTimer implements Timer {
     process.node.timers.add(this)
   }
 
+  /** Makes another such timer in its place. */
+  maker(): () => void {
+    const setting = { deadline: this.deadline, interval: this.interval }
+    return () => new KernelTimer(this.#process, this.#key, setting, this.#goOff)
+  }
+
   fire(): void {
     const stands = this.#goOff()
     if (stands && this.interval > 0) this.deadline += this.interval
@@ -60,6 +67,15 @@ export const disarm = (process: HeldProcess, key: string): void => {
 /** Forgets all timers of a process that ended or runs another program. */
 export const disarmAll = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) disarm(process, key)
+}
+
+/** The timers of a process as they are now; called, it has them again. */
+export const markTimers = (process: HeldProcess): (() => void) => {
+  const makers = [...(process.kernelTimers as Map<string, KernelTimer>).values()].map(timer => timer.maker())
+  return () => {
+    disarmAll(process)
+    for (const make of makers) make()
+  }
 }
 
 const current = (process: HeldProcess, key: string): Setting => {
@@ -174,22 +190,10 @@ const expireInside = (process: HeldProcess, id: number): boolean => {
   return interrupt(thread.tid)
 }
 
-const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
-const systemCall = libc.func('syscall', 'long', ['long', 'long', 'long', 'long', 'long', 'long'])
-const pidfdGetfdNumber = 438
 const setTimerfd = libc.func('int timerfd_settime(int fd, int flags, void *value, void *old)')
 const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'int'])
 
 const disarmed = Buffer.alloc(32)
-
-/** Our own descriptor of a file that the process has open. */
-const duplicate = (process: HeldProcess, fd: number): number => {
-  const handle = check('pidfd_open', pidfdOpen(process.pid, 0))
-  const copy = Number(systemCall(pidfdGetfdNumber, handle, fd, 0, 0, 0))
-  const failed = copy === -1 ? lastErrno() : 0
-  close(handle)
-  return failed === errno.EBADF ? -1 : check('pidfd_getfd', copy)
-}
 
 const waitReadable = (fd: number) => {
   const request = Buffer.alloc(8)
@@ -200,18 +204,11 @@ const waitReadable = (fd: number) => {
 
 const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer => {
   const fd = registers.get('rdi') | 0
-  const own = duplicate(process, fd)
-  if (own === -1) return undefined
   const key = `timerfd ${fd}`
   const before = current(process, key)
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
-  // Forgets expirations that were not read, as setting it does.
-  if (setTimerfd(own, 0, disarmed, null) === -1) {
-    close(own)
-    return undefined
-  }
-  close(own)
+  if (!disarmTimerfd(process, fd)) return undefined
   arm(process, key, setting, () => expireTimerfd(process, fd))
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
@@ -222,15 +219,17 @@ const timerfdGettime = ({ process }: HeldThread, registers: Registers): Answer =
   return 0
 }
 
+/** Forgets expirations that were not read, as setting it does; false where it is none. */
+export const disarmTimerfd = ({ pid }: HeldProcess, fd: number): boolean =>
+  withDuplicate(pid, fd, own => setTimerfd(own, 0, disarmed, null) === 0) ?? false
+
 /** Lets it expire at once; false when the process has closed it. */
-const expireTimerfd = (process: HeldProcess, fd: number): boolean => {
-  const own = duplicate(process, fd)
-  if (own === -1) return false
-  const done = setTimerfd(own, 0, atOnce, null) === 0
-  if (done) waitReadable(own)
-  close(own)
-  return done
-}
+const expireTimerfd = ({ pid }: HeldProcess, fd: number): boolean =>
+  withDuplicate(pid, fd, own => {
+    const done = setTimerfd(own, 0, atOnce, null) === 0
+    if (done) waitReadable(own)
+    return done
+  }) ?? false
 
 /** Forgets the timers whose descriptor was closed. */
 export const sweepTimerfds = (process: HeldProcess): void => {

@@ -1,3 +1,4 @@
+import koffi from 'koffi'
 import { check, libc } from '../../proxy/libc.ts'
 
 /** ptrace(2) and wait4(2), as far as holding a process needs them. All calls belong to the thread that seized. */
@@ -16,6 +17,8 @@ const request = {
   seize: 0x4206,
   interrupt: 0x4207,
   listen: 0x4208,
+  getRegisterSet: 0x4204,
+  setRegisterSet: 0x4205,
   getSignalMask: 0x420a,
   setSignalMask: 0x420b,
 } as const
@@ -70,6 +73,26 @@ export const getSignalMask = (tid: number): Buffer => {
 
 export const setSignalMask = (tid: number, mask: Buffer): void => {
   check('ptrace(SETSIGMASK)', ptraceBuffer(request.setSignalMask, tid, maskLength, mask))
+}
+
+export const allSignals = Buffer.alloc(maskLength, 0xff)
+
+const vector = koffi.struct('iovec', { base: 'void *', length: 'size_t' })
+const ptraceVector = libc.func('ptrace', 'long', ['long', 'int', 'long', koffi.inout(koffi.pointer(vector))])
+const extendedState = 0x202
+const extendedStateLengthMax = 1 << 14
+
+/** What a stopped thread has in the registers of floating point and vectors, as the kernel lays it out. */
+export const getExtendedState = (tid: number): Buffer => {
+  const state = Buffer.alloc(extendedStateLengthMax)
+  const place = { base: state, length: state.length }
+  check('ptrace(GETREGSET)', ptraceVector(request.getRegisterSet, tid, extendedState, place))
+  return state.subarray(0, place.length)
+}
+
+export const setExtendedState = (tid: number, state: Buffer): void => {
+  const place = { base: state, length: state.length }
+  check('ptrace(SETREGSET)', ptraceVector(request.setRegisterSet, tid, extendedState, place))
 }
 
 /** Positions in `struct user_regs_struct` of x86-64. */

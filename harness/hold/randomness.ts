@@ -1,9 +1,15 @@
 import { type Cipher, createCipheriv, createHash } from 'node:crypto'
 
+export interface RandomnessMark {
+  readonly drawn: number
+  readonly forks: number
+}
+
 /** A stream of random bytes: the same for the same seed and name, unlike any other's. */
 export class Randomness {
   readonly #name: string
   #cipher: Cipher | undefined
+  #drawn = 0
   #forks = 0
 
   constructor(seed: number, name: string) {
@@ -12,7 +18,22 @@ export class Randomness {
 
   bytes(length: number): Buffer {
     this.#cipher ??= cipherOf(this.#name)
+    this.#drawn += length
     return this.#cipher.update(Buffer.alloc(length))
+  }
+
+  /** How far it has gone. */
+  mark(): RandomnessMark {
+    return { drawn: this.#drawn, forks: this.#forks }
+  }
+
+  /** It goes on as it did from the mark. */
+  rewind({ drawn, forks }: RandomnessMark): void {
+    this.#forks = forks
+    if (drawn === this.#drawn) return
+    this.#cipher = cipherOf(this.#name)
+    this.#drawn = drawn
+    this.#cipher.update(Buffer.alloc(drawn))
   }
 
   /** A stream of a thread's own: what others draw meanwhile does not change it. */

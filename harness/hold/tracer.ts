@@ -84,6 +84,13 @@ export class Tracer {
     }
   }
 
+  /** Lets one thread of a frozen node go on. */
+  thawThread(thread: HeldThread): void {
+    const { stopped } = thread
+    thread.stopped = undefined
+    if (stopped) cont(thread.tid, stopped.signal)
+  }
+
   #treat(change: Change): void {
     const thread = this.#threads.get(change.tid)
     if (thread === undefined) {

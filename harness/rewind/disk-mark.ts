@@ -1,0 +1,79 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CannotRewind } from './error.ts'
+
+const bytesMax = 16 << 20
+
+/** A directory that a node has a private layer over. */
+export interface Layered {
+  /** As the node sees it. */
+  readonly directory: string
+  /** The private layer. */
+  readonly upper: string
+}
+
+/** What a node has written to its disk: content by path, undefined for a directory. */
+type Content = Map<string, Buffer | undefined>
+
+/** The private layers of a node's file system. They are brought back through the node's own view, as the kernel demands. */
+export class DiskMark {
+  readonly #layers: readonly Layered[]
+  readonly #contents: readonly Content[]
+
+  /** @throws CannotRewind */
+  constructor(layers: readonly Layered[]) {
+    this.#layers = layers
+    this.#contents = layers.map(({ upper }) => contentOf(upper))
+  }
+
+  /** @param root of the node's file system, as this process sees it */
+  rewind(root: string): void {
+    if (readdirSync(join(root, 'dev/shm')).length > 0) throw new CannotRewind('it has files in /dev/shm')
+    for (const [index, { directory, upper }] of this.#layers.entries())
+      rewindLayer(join(root, directory), this.#contents[index]!, contentOf(upper))
+  }
+}
+
+const contentOf = (upper: string): Content => {
+  const content: Content = new Map()
+  let bytes = 0
+  const visit = (relative: string) => {
+    for (const entry of readdirSync(join(upper, relative), { withFileTypes: true })) {
+      const path = join(relative, entry.name)
+      if (entry.isDirectory()) {
+        content.set(path, undefined)
+        visit(path)
+        continue
+      }
+      if (!entry.isFile()) throw new CannotRewind(`${path} is neither a file nor a directory`)
+      bytes += lstatSync(join(upper, path)).size
+      if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
+      content.set(path, readFileSync(join(upper, path)))
+    }
+  }
+  visit('')
+  return content
+}
+
+const rewindLayer = (merged: string, before: Content, now: Content): void => {
+  // Deeper paths come later: what was made is removed from its end.
+  for (const path of [...now.keys()].reverse())
+    if (!before.has(path)) rmSync(join(merged, path), { recursive: true, force: true })
+  for (const [path, bytes] of before) {
+    if (now.has(path) && isSame(bytes, now.get(path))) continue
+    if (bytes === undefined) mkdirSync(join(merged, path), { recursive: true })
+    else write(join(merged, path), bytes)
+  }
+}
+
+const isSame = (one: Buffer | undefined, other: Buffer | undefined): boolean =>
+  one === undefined || other === undefined ? one === other : one.equals(other)
+
+/** Into the same file, where there is one: it may be open. */
+const write = (path: string, bytes: Buffer): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  if (statSync(path, { throwIfNoEntry: false })) {
+    truncateSync(path)
+    writeFileSync(path, bytes, { flag: 'r+' })
+  } else writeFileSync(path, bytes)
+}

@@ -1,0 +1,93 @@
+import type { HeldThread } from '../hold/held-node.ts'
+import type { ProcessMemory } from '../hold/memory.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls, type Call } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import { PageMap, type Run, without } from './pages.ts'
+import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
+
+/** Marks are kept in memory: a process that has more of its own is started anew instead. */
+const bytesMax = 256 << 20
+const dontNeed = 4
+const privateAnonymousFixed = 0x02 | 0x20 | 0x10
+
+interface Copy extends Run {
+  readonly bytes: Buffer
+}
+
+/** The memory of a frozen process. */
+export class MemoryMark {
+  readonly #pid: number
+  readonly #regions: readonly Region[]
+  readonly #copies: readonly Copy[]
+  readonly #breakAddress: number
+
+  /** @throws CannotRewind */
+  constructor(thread: HeldThread) {
+    const { pid, memory } = thread.process
+    this.#pid = pid
+    this.#breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
+    this.#regions = regionsOf(pid)
+    assertOwn(this.#regions)
+    this.#copies = copyPages(pid, this.#regions, memory)
+  }
+
+  /** The thread is one of its process; what it did is gone afterwards. */
+  rewind(thread: HeldThread): void {
+    const { memory } = thread.process
+    makeCalls(thread, [[syscallNumber.brk, this.#breakAddress]])
+    const now = regionsOf(this.#pid)
+    assertOwn(now)
+    const mend = differences(this.#regions, now).flatMap(mendingCall)
+    const forget = this.#pagesToForget(now).map(({ start, end }) => [syscallNumber.madvise, start, end - start, dontNeed])
+    const calls = [...mend, ...forget]
+    for (const [index, result] of makeCalls(thread, calls).entries())
+      if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
+    for (const { start, bytes } of this.#copies) memory.write(start, bytes)
+  }
+
+  /** What was written to where nothing had been. */
+  #pagesToForget(now: readonly Region[]): Run[] {
+    const map = new PageMap(this.#pid)
+    try {
+      const written = now.filter(isWritable).flatMap(region => map.ownPages(region))
+      return without(intersection(written, this.#regions), this.#copies)
+    } finally {
+      map.close()
+    }
+  }
+}
+
+const isWritable = ({ access }: Region) => access[1] === 'w'
+
+const assertOwn = (regions: readonly Region[]) => {
+  if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's'))
+    throw new CannotRewind('it shares memory')
+}
+
+const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Copy[] => {
+  const map = new PageMap(pid)
+  try {
+    const runs = regions.flatMap(region => map.ownPages(region))
+    const bytes = runs.reduce((sum, { start, end }) => sum + end - start, 0)
+    if (bytes > bytesMax) throw new CannotRewind(`it has ${Math.round(bytes / 2 ** 20)} MB of memory`)
+    return runs.map(run => ({ ...run, bytes: memory.read(run.start, run.end - run.start) }))
+  } finally {
+    map.close()
+  }
+}
+
+/** What is in both; each in order of address. */
+const intersection = (runs: readonly Run[], others: readonly Run[]): Run[] => without(runs, without(runs, others))
+
+const mendingCall = ({ start, end, before, now }: Difference): Call[] => {
+  const length = end - start
+  if (before === undefined) return [[syscallNumber.munmap, start, length]]
+  const protection = protectionOf(before)
+  if (now !== undefined && isSameContent(before, now)) return [[syscallNumber.mprotect, start, length, protection]]
+  if (before.file !== '') throw new CannotRewind('it no longer maps a file that it had mapped')
+  return [[syscallNumber.mmap, start, length, protection, privateAnonymousFixed, -1, 0]]
+}
+
+const protectionOf = ({ access }: Region): number =>
+  (access[0] === 'r' ? 1 : 0) | (access[1] === 'w' ? 2 : 0) | (access[2] === 'x' ? 4 : 0)

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { callWith, endWhenThawed } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import { ProcessMark } from './process-mark.ts'
+
+/**
+ * Where a held node can go back to, in place: the same processes, with the memory, threads, descriptors and timers that
+ * they had. Its kernel must not have a connection there. It costs a tenth of another start.
+ */
+export class NodeMark {
+  readonly #node: HeldNode
+  readonly #processes: readonly ProcessMark[]
+  readonly #rewindNode: () => void
+  readonly #lastId: number
+  #hasNewThreads = false
+
+  /** @param node frozen, and all its threads wait. @throws CannotRewind */
+  constructor(node: HeldNode) {
+    this.#node = node
+    this.#rewindNode = node.mark()
+    const processes = [...node.processes.values()]
+    this.#processes = processes.map(process => new ProcessMark(process))
+    this.#lastId = lastThreadId(node)
+  }
+
+  /** Threads that must end before it is rewound: let them, by `thaw`. */
+  endNewThreads(): HeldThread[] {
+    if (this.#processes.length !== this.#node.processes.size) throw new CannotRewind('it has other processes')
+    const threads = this.#processes.flatMap(process => process.newThreads())
+    for (const thread of threads) endWhenThawed(thread)
+    this.#hasNewThreads = threads.length > 0
+    return threads
+  }
+
+  /** The node is frozen; when it is thawed it goes on as from the mark. @throws CannotRewind */
+  rewind(): void {
+    if (this.#hasNewThreads) setLastId(this.#processes[0]!.first, this.#lastId)
+    for (const process of this.#processes) process.rewind()
+    this.#rewindNode()
+  }
+}
+
+/** The id of its newest thread, as the node knows it. */
+const lastThreadId = (node: HeldNode): number =>
+  Math.max(...node.threads.map(({ tid }) => Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))?.[1])))
+
+const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
+const writeOnly = 1
+
+/** The next thread or process has the id after this one, as it would have had. */
+const setLastId = (thread: HeldThread, id: number): void => {
+  const text = Buffer.from(String(id))
+  callWith(thread, [syscallNumber.open, lastIdFile, writeOnly, 0], fd => [syscallNumber.write, fd, text, text.length])
+}

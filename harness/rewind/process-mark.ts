@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
+import { markTimers } from '../hold/kernel-timers.ts'
+import { makeCalls } from './batch.ts'
+import { DescriptorMarks } from './descriptor-marks.ts'
+import { CannotRewind } from './error.ts'
+import { MemoryMark } from './memory-mark.ts'
+import { ThreadMark } from './thread-mark.ts'
+
+/** A frozen process, all of whose threads wait. */
+export class ProcessMark {
+  readonly #process: HeldProcess
+  readonly #threads: readonly ThreadMark[]
+  readonly #descriptors: DescriptorMarks
+  readonly #memory: MemoryMark
+  readonly #signals: string
+  readonly #rewindTimers: () => void
+
+  /** @throws CannotRewind */
+  constructor(process: HeldProcess) {
+    this.#process = process
+    this.#threads = [...process.threads].map(thread => new ThreadMark(thread))
+    this.#descriptors = new DescriptorMarks(process)
+    this.#signals = signalsOf(process.pid)
+    this.#rewindTimers = markTimers(process)
+    try {
+      this.#memory = new MemoryMark(this.first)
+    } finally {
+      // Its registers were used.
+      this.#threads[0]!.rewind()
+    }
+  }
+
+  /** Threads that it has made since. */
+  newThreads(): HeldThread[] {
+    const known = new Set(this.#threads.map(({ thread }) => thread))
+    return [...this.#process.threads].filter(thread => !known.has(thread))
+  }
+
+  /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
+  rewind(): void {
+    if (this.#threads.some(({ thread }) => !this.#process.threads.has(thread)))
+      throw new CannotRewind('a thread has ended')
+    if (signalsOf(this.#process.pid) !== this.#signals) throw new CannotRewind('it treats signals in another way')
+    const calls = this.#descriptors.rewind()
+    for (const [index, result] of makeCalls(this.first, calls).entries())
+      if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
+    this.#memory.rewind(this.first)
+    for (const thread of this.#threads) thread.rewind()
+    this.#rewindTimers()
+  }
+
+  /** Which may be used to make system calls, before it is rewound. */
+  get first(): HeldThread {
+    return this.#threads[0]!.thread
+  }
+}
+
+/** What is pending, ignored, and caught. */
+const signalsOf = (pid: number): string =>
+  readFileSync(`/proc/${pid}/status`, 'latin1')
+    .split('\n')
+    .filter(line => /^(SigPnd|ShdPnd|SigIgn|SigCgt):/.test(line))
+    .join()

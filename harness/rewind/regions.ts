@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+
+/** A range of a process's addresses that is mapped alike. */
+export interface Region {
+  readonly start: number
+  readonly end: number
+  /** `rw-p` */
+  readonly access: string
+  /** What is mapped: the same for two addresses with the same distance in the same file; empty for anonymous memory. */
+  readonly file: string
+  /** Where in the file. */
+  readonly offset: number
+}
+
+/** The kernel's own, the same for as long as the process lives. */
+const ofKernel = /^\[v/
+
+/** Lines of /proc/P/maps: `start-end access offset device inode path`. */
+export const regionsOf = (pid: number): Region[] => {
+  const regions: Region[] = []
+  for (const line of readFileSync(`/proc/${pid}/maps`, 'latin1').split('\n')) {
+    const found = /^([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) (\S+) (\d+)\s*(.*)$/.exec(line)
+    if (found === null || ofKernel.test(found[7]!)) continue
+    regions.push({
+      start: Number.parseInt(found[1]!, 16),
+      end: Number.parseInt(found[2]!, 16),
+      access: found[3]!,
+      offset: Number.parseInt(found[4]!, 16),
+      file: found[6] === '0' ? '' : `${found[5]} ${found[6]}`,
+    })
+  }
+  return regions
+}
+
+/** Part of what two mappings of the same addresses are. */
+export interface Difference {
+  readonly start: number
+  readonly end: number
+  readonly before: Region | undefined
+  readonly now: Region | undefined
+}
+
+/** Where the regions differ: each difference lies within one region of either side. Both are in order of address. */
+export const differences = (before: readonly Region[], now: readonly Region[]): Difference[] => {
+  const found: Difference[] = []
+  const borders = [...new Set([...before, ...now].flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
+  let [i, j] = [0, 0]
+  for (const [index, start] of borders.entries()) {
+    const end = borders[index + 1]
+    if (end === undefined) break
+    while (i < before.length && before[i]!.end <= start) i++
+    while (j < now.length && now[j]!.end <= start) j++
+    const one = covering(before[i], start)
+    const other = covering(now[j], start)
+    if (!isAlike(one, other)) found.push({ start, end, before: one, now: other })
+  }
+  return found
+}
+
+const covering = (region: Region | undefined, address: number) =>
+  region !== undefined && region.start <= address ? region : undefined
+
+const isAlike = (one: Region | undefined, other: Region | undefined): boolean =>
+  one === undefined || other === undefined
+    ? one === other
+    : one.access === other.access && isSameContent(one, other)
+
+/** Whether the same bytes of the same file, or both anonymous memory, are mapped. */
+export const isSameContent = (one: Region, other: Region): boolean =>
+  one.file === other.file && (one.file === '' || one.offset - one.start === other.offset - other.start)
