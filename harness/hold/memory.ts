@@ -1,11 +1,33 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import koffi from 'koffi'
+import { check, libc, vector } from '../../proxy/libc.ts'
+
+const writeVectors = libc.func('process_vm_writev', 'long', [
+  'int',
+  koffi.pointer(vector),
+  'unsigned long',
+  'void *',
+  'unsigned long',
+  'unsigned long',
+])
+const vectorSize = 16
+/** UIO_MAXIOV */
+const vectorsMax = 1024
+
+/** Bytes of a process's memory that may be written there. */
+export interface Place {
+  readonly start: number
+  readonly end: number
+}
 
 /** The memory of one process, read and written from outside; also where the process itself may not write. */
 export class ProcessMemory {
+  readonly #pid: number
   readonly #descriptor: number
 
   /** Throws when the process is gone. Valid until its next exec. */
   constructor(pid: number) {
+    this.#pid = pid
     this.#descriptor = openSync(`/proc/${pid}/mem`, 'r+')
   }
 
@@ -22,7 +44,29 @@ export class ProcessMemory {
     if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes at 0x${address.toString(16)}`)
   }
 
+  /** Writes what follows each other in `bytes` to these places, all of which the process may write to: twice as fast. */
+  writeAll(places: readonly Place[], bytes: Buffer): void {
+    let offset = 0
+    for (let begin = 0; begin < places.length; begin += vectorsMax) {
+      const some = places.slice(begin, begin + vectorsMax)
+      const length = some.reduce((sum, { start, end }) => sum + end - start, 0)
+      const from = { base: bytes.subarray(offset, offset + length), length }
+      const put = check('process_vm_writev', writeVectors(this.#pid, from, 1, vectorsOf(some), some.length, 0))
+      if (put !== length) throw new Error(`wrote ${put} of ${length} bytes of process ${this.#pid}`)
+      offset += length
+    }
+  }
+
   close(): void {
     closeSync(this.#descriptor)
   }
+}
+
+const vectorsOf = (places: readonly Place[]): Buffer => {
+  const vectors = Buffer.alloc(places.length * vectorSize)
+  for (const [index, { start, end }] of places.entries()) {
+    vectors.writeBigUInt64LE(BigInt(start), index * vectorSize)
+    vectors.writeBigUInt64LE(BigInt(end - start), index * vectorSize + 8)
+  }
+  return vectors
 }

@@ -1,5 +1,5 @@
 import koffi from 'koffi'
-import { check, libc } from '../../proxy/libc.ts'
+import { check, libc, vector } from '../../proxy/libc.ts'
 
 /** ptrace(2) and wait4(2), as far as holding a process needs them. All calls belong to the thread that seized. */
 
@@ -77,7 +77,6 @@ export const setSignalMask = (tid: number, mask: Buffer): void => {
 
 export const allSignals = Buffer.alloc(maskLength, 0xff)
 
-const vector = koffi.struct('iovec', { base: 'void *', length: 'size_t' })
 const ptraceVector = libc.func('ptrace', 'long', ['long', 'int', 'long', koffi.inout(koffi.pointer(vector))])
 const extendedState = 0x202
 const extendedStateLengthMax = 1 << 14

@@ -11,7 +11,11 @@ const bytesMax = 256 << 20
 const dontNeed = 4
 const privateAnonymousFixed = 0x02 | 0x20 | 0x10
 
-interface Copy extends Run {
+/** What stood on pages of a process's own. */
+interface Copy {
+  /** In order of address. */
+  readonly runs: readonly Run[]
+  /** Of one run after the other. */
   readonly bytes: Buffer
 }
 
@@ -19,7 +23,9 @@ interface Copy extends Run {
 export class MemoryMark {
   readonly #pid: number
   readonly #regions: readonly Region[]
-  readonly #copies: readonly Copy[]
+  /** Of what it may write to, and of the rest: that may have been different for a time. */
+  readonly #writable: Copy
+  readonly #protected: Copy
   readonly #breakAddress: number
 
   /** @throws CannotRewind */
@@ -29,7 +35,8 @@ export class MemoryMark {
     this.#breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
     this.#regions = regionsOf(pid)
     assertOwn(this.#regions)
-    this.#copies = copyPages(pid, this.#regions, memory)
+    this.#writable = copyPages(pid, this.#regions.filter(isWritable), memory)
+    this.#protected = copyPages(pid, this.#regions.filter(region => !isWritable(region)), memory)
   }
 
   /** The thread is one of its process; what it did is gone afterwards. */
@@ -43,7 +50,12 @@ export class MemoryMark {
     const calls = [...mend, ...forget]
     for (const [index, result] of makeCalls(thread, calls).entries())
       if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
-    for (const { start, bytes } of this.#copies) memory.write(start, bytes)
+    memory.writeAll(this.#writable.runs, this.#writable.bytes)
+    let offset = 0
+    for (const { start, end } of this.#protected.runs) {
+      memory.write(start, this.#protected.bytes.subarray(offset, offset + end - start))
+      offset += end - start
+    }
   }
 
   /** What was written to where nothing had been. */
@@ -51,7 +63,8 @@ export class MemoryMark {
     const map = new PageMap(this.#pid)
     try {
       const written = now.filter(isWritable).flatMap(region => map.ownPages(region))
-      return without(intersection(written, this.#regions), this.#copies)
+      const before = intersection(written, this.#regions)
+      return without(without(before, this.#writable.runs), this.#protected.runs)
     } finally {
       map.close()
     }
@@ -65,13 +78,13 @@ const assertOwn = (regions: readonly Region[]) => {
     throw new CannotRewind('it shares memory')
 }
 
-const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Copy[] => {
+const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Copy => {
   const map = new PageMap(pid)
   try {
     const runs = regions.flatMap(region => map.ownPages(region))
-    const bytes = runs.reduce((sum, { start, end }) => sum + end - start, 0)
-    if (bytes > bytesMax) throw new CannotRewind(`it has ${Math.round(bytes / 2 ** 20)} MB of memory`)
-    return runs.map(run => ({ ...run, bytes: memory.read(run.start, run.end - run.start) }))
+    const length = runs.reduce((sum, { start, end }) => sum + end - start, 0)
+    if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
+    return { runs, bytes: Buffer.concat(runs.map(({ start, end }) => memory.read(start, end - start))) }
   } finally {
     map.close()
   }
