@@ -30,16 +30,20 @@ try {
     const steps: RecordedStep[] = []
     const reader = new StepReader(cluster, {})
     let begun = performance.now()
-    const executor = new Executor(cluster, {}, {
-      observer: {
-        onReset: (findings, state) => {
-          const took = performance.now() - begun
-          if (round > 0) resets.push(took)
-          steps.push(reader.read(undefined, findings, state()))
+    const executor = new Executor(
+      cluster,
+      {},
+      {
+        observer: {
+          onReset: (findings, state) => {
+            const took = performance.now() - begun
+            if (round > 0) resets.push(took)
+            steps.push(reader.read(undefined, findings, state()))
+          },
+          onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
         },
-        onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
       },
-    })
+    )
     begun = performance.now()
     await executor.reset()
     const took = performance.now() - begun
@@ -52,4 +56,6 @@ try {
 } finally {
   cluster.close()
 }
-console.log(`${same} of ${Number(values.rounds) + 1} traces the same; resets: median ${median(resets)} ms, all ${resets.map(ms => ms.toFixed(0)).join(' ')}`)
+console.log(
+  `${same} of ${Number(values.rounds) + 1} traces the same; resets: median ${median(resets)} ms, all ${resets.map(ms => ms.toFixed(0)).join(' ')}`,
+)

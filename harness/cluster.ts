@@ -93,9 +93,7 @@ export class Cluster implements System<GlobalState> {
   async reset(): Promise<readonly Finding[]> {
     const begun = performance.now()
     this.#clients.close()
-    const rewound = new Set(this.#nodes.filter(node => node.rewind(this.#cell, this.#network)))
-    const others = this.#nodes.filter(node => !rewound.has(node))
-    this.#kill(others)
+    for (const node of this.#nodes) node.end(this.#cell)
     const { faults, overlap } = this.#system
     this.#budget = new Map(Object.entries({ ...faults, overlap }))
     this.#isCut = false
@@ -105,11 +103,8 @@ export class Cluster implements System<GlobalState> {
     this.#stepIndex = 0
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
-      if (rewound.has(node)) node.goOn(this.#cell, this.#network)
-      else {
-        node.renew(this.#seed)
-        this.#cell.attach(node, this.#network)
-      }
+      node.renew(this.#seed)
+      this.#cell.attach(node, this.#network)
     }
     this.#clients = new Clients(
       this.#cell,
@@ -117,12 +112,8 @@ export class Cluster implements System<GlobalState> {
       this.#nodes,
       this.#system,
     )
-    const { findings } = this.#settle([...rewound], startCpuMsMax)
-    for (const node of others) findings.push(...this.#startNode(node, true))
-    if (findings.length === 0) {
-      for (const node of others) node.mark(this.#cell, this.#network)
-      findings.push(...this.#settle(others).findings)
-    }
+    const findings: Finding[] = []
+    for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
     await this.#endStep(findings, this.#nodes, begun)
     this.#assertFaithful('the start')
     return findings
@@ -158,19 +149,10 @@ export class Cluster implements System<GlobalState> {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#stop()
+    this.#clients.close()
+    for (const node of this.#nodes) node.close(this.#cell)
     this.#cell.close()
     removeRunDirectory(this.#directory)
-  }
-
-  #stop(): void {
-    this.#clients.close()
-    this.#kill(this.#nodes)
-  }
-
-  #kill(nodes: readonly Node[]): void {
-    for (const node of nodes) node.kill(this.#network, 'nothing')
-    for (const node of nodes) node.bury(this.#cell)
   }
 
   #node(name: string): Node {
@@ -195,7 +177,7 @@ export class Cluster implements System<GlobalState> {
         this.#network.resetConnection(action.connection)
         return this.#settle([this.#node(action.connection.opener), this.#node(action.connection.listener)])
       case 'kill':
-        return this.#take(action)
+        return this.#kill(action)
       case 'restart':
         return this.#restart(this.#node(action.node))
       case 'cut':
@@ -236,11 +218,9 @@ export class Cluster implements System<GlobalState> {
     for (const node of this.#nodes) node.moveClockTo(latest - this.#system.clockSkewMsMax * millisecond)
   }
 
-  #take(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
+  #kill(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
     const node = this.#node(action.node)
-    node.kill(this.#network, action.peersSee)
-    node.bury(this.#cell)
-    if (node.losesDisk) node.wipe()
+    node.kill(this.#cell, action.peersSee)
     return action.restart ? this.#restart(node) : { findings: [], touched: [node] }
   }
 
@@ -257,7 +237,10 @@ export class Cluster implements System<GlobalState> {
       if (findings.length > 0) return findings
       if (node.held?.exit !== undefined) return [crashOf(node)]
       const closed = isFirst ? node.closedPorts() : []
-      if (closed.length === 0) return []
+      if (closed.length === 0) {
+        node.keepStart(this.#cell)
+        return this.#settle([node]).findings
+      }
       if (!awaitsTime(node)) return [closedPortsOf(node, closed)]
       // It sleeps on its way: its start is over when it listens.
       node.held!.fireEarliest()

@@ -1,45 +1,20 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { constants } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import type { Link } from '../proxy/link.ts'
-import { NetworkNamespace } from '../proxy/namespace.ts'
 import type { Network } from '../proxy/network.ts'
-import { endConnections } from '../proxy/orphans.ts'
-import { openTun } from '../proxy/tun.ts'
 import type { Cell } from './cell.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
 import { ConfigError } from './config.ts'
+import { Disk } from './disk.ts'
 import { HeldNode } from './hold/held-node.ts'
-import { launch, type MountPlan, type Overlay, sendSignal } from './hold/launch.ts'
+import type { MountPlan } from './hold/launch.ts'
 import { Randomness } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
-import { Output } from './output.ts'
-import { DiskMark } from './rewind/disk-mark.ts'
-import { CannotRewind } from './rewind/error.ts'
-import type { NodeMark } from './rewind/node-mark.ts'
+import { Life } from './life.ts'
+import { endAll, Lives } from './lives.ts'
 import type { SharedFiles } from './shared-files.ts'
 
 /** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
-
-interface Life {
-  /** Where it can be brought back to; undefined where it cannot. */
-  mark?: Mark
-  /** Its link, while it is on no network. */
-  link?: Link
-  readonly held: HeldNode
-  readonly namespace: NetworkNamespace
-  readonly stdout: Output
-  readonly stderr: Output
-}
-
-/** All that has to be brought back of a node. */
-interface Mark {
-  readonly processes: NodeMark
-  readonly disk: DiskMark
-  readonly rewindOutput: () => void
-  readonly datagrams: ReturnType<Network['datagramsOf']>
-}
 
 const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
 
@@ -49,14 +24,19 @@ export class Node {
   readonly address: string
   readonly #definition: ResolvedNode
   readonly #files: SharedFiles
-  /** Its disk: the private layers of its file system, and the files of its output. */
   readonly #directory: string
   readonly #executable: string
+  readonly #lives = new Lives()
+  /** How many directories there were: each life has its own. */
+  #directories = 0
   #life: Life | undefined
+  #network: Network | undefined
+  /** What was in flight from an earlier life when this one began. */
+  #sentBefore: ReadonlySet<unknown> = new Set()
+  /** While it is down, what its next life finds; undefined for an empty disk. */
+  #disk: Disk | undefined
   #clock = new VirtualClock()
-  #randomness = new Randomness(0, '')
-  /** Set while its link is on the network. */
-  #isAttached = false
+  #randomness = new Randomness('')
 
   /** @param definition with its placeholders replaced */
   constructor(definition: ResolvedNode, address: string, directory: string, files: SharedFiles) {
@@ -74,16 +54,11 @@ export class Node {
   }
 
   get isAlive(): boolean {
-    return this.#life !== undefined && this.#life.held.exit === undefined
+    return this.#life?.isAlive ?? false
   }
 
   get clock(): VirtualClock {
     return this.#clock
-  }
-
-  /** Whether a reset or crash empties its disk. */
-  get losesDisk(): boolean {
-    return this.#definition.disk === 'lost'
   }
 
   get workingDirectory(): string {
@@ -106,115 +81,78 @@ export class Node {
     return this.#life?.stderr.tail() || this.#life?.stdout.tail() || ''
   }
 
-  /** An empty disk, clocks at their start, randomness at its beginning. */
+  /** An empty disk, clocks at their start, randomness at its beginning. It must be down. */
   renew(seed: number): void {
-    this.wipe()
+    this.#disk?.remove()
+    this.#disk = undefined
     this.#clock = new VirtualClock()
-    this.#randomness = new Randomness(seed, this.name)
-  }
-
-  /** Empties its disk. */
-  wipe(): void {
-    rmSync(this.#directory, { recursive: true, force: true })
+    this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
 
   /** Puts it on the network: its kernel is there from now on, its process not yet. */
   attach(network: Network): void {
-    const namespace = NetworkNamespace.create()
-    try {
-      network.attach(this.name, this.address, openTun(namespace, this.address))
-      this.#isAttached = true
-      this.#life = this.#begin(namespace)
-    } catch (error) {
-      namespace.close()
-      throw error
-    }
+    const beginning = this.#beginning()
+    const life = this.#lives.take(beginning) ?? this.#begin(beginning)
+    network.attach(this.name, this.address, life.link)
+    this.#network = network
+    this.#sentBefore = new Set(network.datagramsOf(this.name))
+    this.#life = life
+    this.#clock = life.held.clock
+    this.#randomness = life.held.randomness
   }
 
   /** Lets its process run; it is not quiescent yet. */
   start(cell: Cell): void {
-    const { held, namespace, stdout, stderr } = this.#life!
-    const { pid, release } = launch({
+    const life = this.#life!
+    this.#network!.resend(life.datagrams)
+    life.start(cell, {
       command: [this.#executable, ...this.#definition.command.slice(1)],
       environment: { PATH: searchPath, HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8', ...this.#definition.env },
       directory: this.workingDirectory,
-      stdout: stdout.descriptor,
-      stderr: stderr.descriptor,
       hostname: this.name,
-      network: namespace.fd,
-      mounts: this.#mounts(),
+      mounts: this.#mounts(life.disk),
     })
-    cell.hold(held, pid)
-    release()
-  }
-
-  /** Remembers the quiescent node as it is, so that `rewind` can bring it back; it may not be possible. */
-  mark(cell: Cell, network: Network): void {
-    const life = this.#life!
-    this.readOutput()
-    try {
-      const rewinds = [life.stdout.mark(), life.stderr.mark()]
-      life.mark = {
-        processes: cell.mark(life.held),
-        disk: new DiskMark(this.#overlays()),
-        rewindOutput: () => rewinds.forEach(rewind => rewind()),
-        datagrams: network.datagramsOf(this.name),
-      }
-    } catch (error) {
-      if (!(error instanceof CannotRewind)) throw error
-    }
   }
 
   /**
-   * Brings it back to its mark, frozen, and takes it off its network.
-   *
-   * @returns false where that is not possible: it must be killed, and started anew
+   * Its start is over, and it is quiescent: what the start came to is kept, where it will be of use. It then has to
+   * settle again.
    */
-  rewind(cell: Cell, network: Network): boolean {
-    const life = this.#life
-    if (!life?.mark || !this.isAlive) return false
-    const { mark, held, namespace } = life
-    try {
-      cell.rewind(held, mark.processes)
-      mark.disk.rewind(`/proc/${held.pid}/root`)
-      if (!endConnections(namespace, held.pid)) return false
-    } catch (error) {
-      if (!(error instanceof CannotRewind)) throw error
-      return false
-    }
-    mark.rewindOutput()
-    this.#isAttached = false
-    life.link = network.release(this.name)
-    return true
+  keepStart(cell: Cell): void {
+    const life = this.#life!
+    if (!this.#lives.isWanted(life)) return
+    life.mark(
+      cell,
+      this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
+    )
   }
 
-  /** Lets a node that was brought back go on, on another network; what it had sent there is in flight again. */
-  goOn(cell: Cell, network: Network): void {
-    const { mark, held, link } = this.#life!
-    network.attach(this.name, this.address, link!)
-    network.resend(mark!.datagrams)
-    this.#isAttached = true
-    cell.tracer.thaw(held)
+  /** Kills it: its life ends at once, and what its disk keeps is there for the next. */
+  kill(cell: Cell, peersSee: 'reset' | 'nothing'): void {
+    if (this.#life === undefined) return
+    this.#clock = this.#clock.copy()
+    this.#randomness = this.#randomness.copy()
+    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
+    this.#end(this.#life, cell, peersSee)
   }
 
-  /** Kills all its processes at once; they are gone after `bury`. */
-  kill(network: Network, peersSee: 'reset' | 'nothing'): void {
+  /** Ends its life, if it has one. Before the next it must be renewed. */
+  end(cell: Cell): void {
+    if (this.#life) this.#end(this.#life, cell, 'nothing')
+  }
+
+  #end(life: Life, cell: Cell, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is cut off first: it cannot tell anybody that its sockets close.
-    if (this.#isAttached) network.detach(this.name, peersSee)
-    this.#isAttached = false
-    const held = this.#life?.held
-    if (held && held.pid !== 0 && held.exit === undefined) sendSignal(held.pid, constants.signals.SIGKILL)
+    this.#network!.release(this.name, peersSee)
+    this.#life = undefined
+    this.#lives.end(life, cell)
   }
 
-  /** Waits until what was killed has ended, and lets go of all it had. */
-  bury(cell: Cell): void {
-    const life = this.#life
-    if (life === undefined) return
-    cell.awaitEnd(life.held)
+  /** Ends all that was ever started. */
+  close(cell: Cell): void {
+    if (this.#life) endAll([this.#life], cell)
     this.#life = undefined
-    life.namespace.close()
-    life.stdout.close()
-    life.stderr.close()
+    this.#lives.close(cell)
   }
 
   /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
@@ -231,24 +169,26 @@ export class Node {
     return this.#definition.listens.filter(port => !open.includes(port))
   }
 
-  #begin(namespace: NetworkNamespace): Life {
-    mkdirSync(this.#directory, { recursive: true })
-    return {
-      namespace,
-      held: new HeldNode(this.name, this.#clock, this.#randomness),
-      stdout: this.#openOutput('stdout'),
-      stderr: this.#openOutput('stderr'),
-    }
+  /** All that a start depends on. */
+  #beginning(): string {
+    const { drawn, forks } = this.#randomness.mark()
+    return [this.#clock.elapsed, drawn, forks, this.#disk?.hash() ?? ''].join(' ')
   }
 
-  #openOutput(stream: string): Output {
-    const path = join(this.#directory, stream)
-    rmSync(path, { force: true })
-    return new Output(path)
+  #begin(beginning: string): Life {
+    const disk = this.#disk ?? new Disk(this.#newDirectory(), coveredBy(this.workingDirectory))
+    this.#disk = undefined
+    const life = new Life(new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy()), this.address, disk)
+    this.#lives.add(life, beginning)
+    return life
+  }
+
+  #newDirectory(): string {
+    return join(this.#directory, String(this.#directories++))
   }
 
   /** It writes to layers of its own, over its working directory and /tmp, and sees the cell's names and randomness. */
-  #mounts(): MountPlan {
+  #mounts(disk: Disk): MountPlan {
     const { hosts, resolvConf, random, cpu } = this.#files
     const files: [string, string][] = [
       ['/etc/hosts', hosts],
@@ -257,28 +197,16 @@ export class Node {
       ['/dev/urandom', random],
     ]
     return {
-      overlays: this.#overlays(),
+      overlays: disk.layers,
       files: files.filter(([path]) => existsSync(path)),
       additions: existsSync(cpuDirectory) ? [[cpuDirectory, cpu]] : [],
       empty: existsSync('/dev/shm') ? ['/dev/shm'] : [],
     }
   }
-
-  #overlays(): Overlay[] {
-    return privateDirectories(this.workingDirectory).map((directory, index) => this.#overlay(directory, index))
-  }
-
-  #overlay(directory: string, index: number): Overlay {
-    const upper = join(this.#directory, `upper${index}`)
-    const work = join(this.#directory, `work${index}`)
-    mkdirSync(upper, { recursive: true })
-    mkdirSync(work, { recursive: true })
-    return { directory, upper, work }
-  }
 }
 
 /** A layer over /tmp serves for what is inside it too. The whole file system is never covered. */
-const privateDirectories = (workingDirectory: string): string[] => {
+const coveredBy = (workingDirectory: string): string[] => {
   if (workingDirectory === '/' || workingDirectory === '/tmp' || workingDirectory.startsWith('/tmp/')) return ['/tmp']
   return ['/tmp', workingDirectory]
 }

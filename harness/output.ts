@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
 /** One stream of a node's output: a file that its processes append to, read as it grows. */
@@ -28,14 +28,13 @@ export class Output {
     return bytes
   }
 
-  /** What was read so far is kept, what comes after it is not; called, nothing else was ever written. */
+  /** Nothing was read yet; called, that is so again, and nothing was ever written but what is there now. */
   mark(): () => void {
-    const offset = this.#offset
-    const { text } = this
+    const { size } = fstatSync(this.descriptor)
     return () => {
-      ftruncateSync(this.descriptor, offset)
-      this.#offset = offset
-      this.text = text
+      ftruncateSync(this.descriptor, size)
+      this.#offset = 0
+      this.text = ''
       this.#decoder = new StringDecoder()
     }
   }

@@ -33,6 +33,6 @@ export const writeSharedFiles = (
     cpu,
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
     resolvConf: write('resolv.conf', ''),
-    random: write('random', new Randomness(seed, '/dev/urandom').bytes(randomBytesLength)),
+    random: write('random', new Randomness(`${seed} /dev/urandom`).bytes(randomBytesLength)),
   }
 }

@@ -91,8 +91,13 @@ export class Network {
    * Virtual hosts see a reset at once in both cases.
    */
   detach(name: string, peersSee: 'reset' | 'nothing'): void {
+    this.release(name, peersSee).close()
+  }
+
+  /** The same, but the link stays open, and is the caller's again. */
+  release(name: string, peersSee: 'reset' | 'nothing'): Link {
     const host = this.#hosts.getUp(name)
-    host.link.close()
+    const { link } = host
     ;(host as Host).link = undefined
     const ends = [...host.ends.values()]
     host.ends.clear()
@@ -100,17 +105,6 @@ export class Network {
       if (end instanceof VirtualSocket) end.lost()
       else this.#connections.lose(end, peersSee)
     }
-  }
-
-  /**
-   * Takes a node off the network with its kernel as it is: what that still had to say is thrown away. The link is the
-   * caller's again.
-   */
-  release(name: string): Link {
-    const host = this.#hosts.getUp(name)
-    const { link } = host
-    ;(host as Host).link = undefined
-    while (link.read(this.#incoming) > 0);
     return link
   }
 

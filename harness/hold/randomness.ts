@@ -5,21 +5,28 @@ export interface RandomnessMark {
   readonly forks: number
 }
 
-/** A stream of random bytes: the same for the same seed and name, unlike any other's. */
+/** A stream of random bytes: the same for the same name, unlike any other's. */
 export class Randomness {
   readonly #name: string
   #cipher: Cipher | undefined
   #drawn = 0
   #forks = 0
 
-  constructor(seed: number, name: string) {
-    this.#name = `${seed} ${name}`
+  constructor(name: string) {
+    this.#name = name
   }
 
   bytes(length: number): Buffer {
     this.#cipher ??= cipherOf(this.#name)
     this.#drawn += length
     return this.#cipher.update(Buffer.alloc(length))
+  }
+
+  /** Another that goes on as this one would. */
+  copy(): Randomness {
+    const copy = new Randomness(this.#name)
+    copy.rewind(this.mark())
+    return copy
   }
 
   /** How far it has gone. */
@@ -38,7 +45,7 @@ export class Randomness {
 
   /** A stream of a thread's own: what others draw meanwhile does not change it. */
   fork(): Randomness {
-    return new Randomness(++this.#forks, this.#name)
+    return new Randomness(`${++this.#forks} ${this.#name}`)
   }
 }
 

@@ -24,6 +24,13 @@ export class VirtualClock {
   /** Since the node was created. */
   elapsed: Nanoseconds = 0
 
+  /** Another that shows the same. */
+  copy(): VirtualClock {
+    const copy = new VirtualClock()
+    copy.elapsed = this.elapsed
+    return copy
+  }
+
   /** The instant, in time elapsed, that an absolute time of one of the clocks names. */
   instant(clock: ClockName, seconds: number, nanoseconds: number): Nanoseconds {
     return Math.min((seconds - start[clock]) * second + nanoseconds, never)

@@ -1,8 +1,8 @@
 import { batchAddress, batchEntrySize, batchTable, batchTableLength } from '../hold/clock-page.ts'
 import type { HeldThread } from '../hold/held-node.ts'
 import { runToTrap } from '../hold/inject.ts'
-import { syscallNumber } from '../hold/syscall-number.ts'
 import { allSignals, Registers, setSignalMask } from '../hold/ptrace.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
 
 /** A system call: its number, then its arguments; bytes are put where the call finds them. */
 export type Call = readonly (number | Buffer)[]

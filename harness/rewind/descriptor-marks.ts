@@ -175,7 +175,9 @@ const setPosition = (pid: number, { fd, info }: Descriptor): void => {
 
 /** Lines `tfd: 12 events: 19 data: 12 pos:0 …` of an epoll descriptor, numbers but the first hexadecimal. */
 const watchedBy = (info: string): Map<number, string> =>
-  new Map([...info.matchAll(/^tfd:\s*(\d+)\s+(events:\s*\S+\s+data:\s*\S+)/gm)].map(([, fd, how]) => [Number(fd), how!]))
+  new Map(
+    [...info.matchAll(/^tfd:\s*(\d+)\s+(events:\s*\S+\s+data:\s*\S+)/gm)].map(([, fd, how]) => [Number(fd), how!]),
+  )
 
 const EPOLL_CTL_ADD = 1
 const EPOLL_CTL_DEL = 2

@@ -1,7 +1,7 @@
 import type { HeldThread } from '../hold/held-node.ts'
 import type { ProcessMemory } from '../hold/memory.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { makeCalls, type Call } from './batch.ts'
+import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { PageMap, type Run, without } from './pages.ts'
 import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
@@ -36,7 +36,11 @@ export class MemoryMark {
     this.#regions = regionsOf(pid)
     assertOwn(this.#regions)
     this.#writable = copyPages(pid, this.#regions.filter(isWritable), memory)
-    this.#protected = copyPages(pid, this.#regions.filter(region => !isWritable(region)), memory)
+    this.#protected = copyPages(
+      pid,
+      this.#regions.filter(region => !isWritable(region)),
+      memory,
+    )
   }
 
   /** The thread is one of its process; what it did is gone afterwards. */
@@ -46,7 +50,12 @@ export class MemoryMark {
     const now = regionsOf(this.#pid)
     assertOwn(now)
     const mend = differences(this.#regions, now).flatMap(mendingCall)
-    const forget = this.#pagesToForget(now).map(({ start, end }) => [syscallNumber.madvise, start, end - start, dontNeed])
+    const forget = this.#pagesToForget(now).map(({ start, end }) => [
+      syscallNumber.madvise,
+      start,
+      end - start,
+      dontNeed,
+    ])
     const calls = [...mend, ...forget]
     for (const [index, result] of makeCalls(thread, calls).entries())
       if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
@@ -74,8 +83,7 @@ export class MemoryMark {
 const isWritable = ({ access }: Region) => access[1] === 'w'
 
 const assertOwn = (regions: readonly Region[]) => {
-  if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's'))
-    throw new CannotRewind('it shares memory')
+  if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's')) throw new CannotRewind('it shares memory')
 }
 
 const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Copy => {

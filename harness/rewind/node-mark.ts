@@ -44,7 +44,11 @@ export class NodeMark {
 
 /** The id of its newest thread, as the node knows it. */
 const lastThreadId = (node: HeldNode): number =>
-  Math.max(...node.threads.map(({ tid }) => Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))?.[1])))
+  Math.max(
+    ...node.threads.map(({ tid }) =>
+      Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))?.[1]),
+    ),
+  )
 
 const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
 const writeOnly = 1

@@ -61,9 +61,7 @@ const covering = (region: Region | undefined, address: number) =>
   region !== undefined && region.start <= address ? region : undefined
 
 const isAlike = (one: Region | undefined, other: Region | undefined): boolean =>
-  one === undefined || other === undefined
-    ? one === other
-    : one.access === other.access && isSameContent(one, other)
+  one === undefined || other === undefined ? one === other : one.access === other.access && isSameContent(one, other)
 
 /** Whether the same bytes of the same file, or both anonymous memory, are mapped. */
 export const isSameContent = (one: Region, other: Region): boolean =>

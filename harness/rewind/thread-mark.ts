@@ -1,11 +1,5 @@
 import type { HeldThread } from '../hold/held-node.ts'
-import {
-  getExtendedState,
-  getSignalMask,
-  Registers,
-  setExtendedState,
-  setSignalMask,
-} from '../hold/ptrace.ts'
+import { getExtendedState, getSignalMask, Registers, setExtendedState, setSignalMask } from '../hold/ptrace.ts'
 import type { RandomnessMark } from '../hold/randomness.ts'
 import { CannotRewind } from './error.ts'
 

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Overlay } from './hold/launch.ts'
+
+/** What one life of a node writes: private layers over directories of this machine, and its output. */
+export class Disk {
+  /** Files of its output are here too. */
+  readonly directory: string
+  readonly layers: readonly Overlay[]
+
+  /** @param covered the directories that the node may write to */
+  constructor(directory: string, covered: readonly string[]) {
+    this.directory = directory
+    this.layers = covered.map((path, index) => ({
+      directory: path,
+      upper: join(directory, `upper${index}`),
+      work: join(directory, `work${index}`),
+    }))
+    for (const { upper, work } of this.layers) {
+      mkdirSync(upper, { recursive: true })
+      mkdirSync(work, { recursive: true })
+    }
+  }
+
+  /** Another with the same files, for the next life. */
+  copy(directory: string): Disk {
+    const copy = new Disk(
+      directory,
+      this.layers.map(layer => layer.directory),
+    )
+    for (const [index, { upper, directory: lower }] of this.layers.entries())
+      copyAll(upper, copy.layers[index]!.upper, isPlain(upper, lower))
+    return copy
+  }
+
+  /** Equal for disks with the same files. */
+  hash(): string {
+    const hash = createHash('sha1')
+    for (const { upper } of this.layers) addTo(hash, upper)
+    return hash.digest('hex')
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
+
+/** Whether a layer has nothing but files, and directories that are not also below it: nothing that hides what is below. */
+const isPlain = (upper: string, lower: string): boolean =>
+  readdirSync(upper, { withFileTypes: true }).every(
+    entry => entry.isFile() || (entry.isDirectory() && !existsSync(join(lower, entry.name))),
+  )
+
+/** What hides others, special files and attributes of directories, only cp(1) copies. */
+const copyAll = (from: string, to: string, isPlain: boolean) => {
+  if (isPlain) {
+    cpSync(from, to, { recursive: true, preserveTimestamps: true })
+    return
+  }
+  const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`cp -a ${from}/. ${to}: ${stderr}`)
+}
+
+const addTo = (hash: ReturnType<typeof createHash>, directory: string) => {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    hash.update(`${entry.name}\0`)
+    if (entry.isDirectory()) addTo(hash, path)
+    else if (entry.isFile()) hash.update(readFileSync(path))
+    else if (entry.isSymbolicLink()) hash.update(readlinkSync(path))
+  }
+}

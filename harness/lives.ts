@@ -1,0 +1,65 @@
+import type { Cell } from './cell.ts'
+import type { Life } from './life.ts'
+
+/** Besides the first. */
+const parkedMax = 4
+const seenMax = 10_000
+
+/**
+ * Lives that are over and can be lived again, by how they begin: what a program does in its start follows from the time,
+ * the randomness and the disk that it finds. A start costs ten times as much.
+ */
+export class Lives {
+  readonly #parked = new Map<string, Life>()
+  readonly #seen = new Set<string>()
+  readonly #wanted = new WeakSet<Life>()
+  readonly #beginnings = new WeakMap<Life, string>()
+
+  /** A parked life that begins so, which is the caller's then. */
+  take(beginning: string): Life | undefined {
+    const life = this.#parked.get(beginning)
+    this.#parked.delete(beginning)
+    return life
+  }
+
+  /** Adds a new life. */
+  add(life: Life, beginning: string): void {
+    this.#beginnings.set(life, beginning)
+    if (this.#seen.size === 0 || this.#seen.has(beginning)) this.#wanted.add(life)
+    if (this.#seen.size < seenMax) this.#seen.add(beginning)
+  }
+
+  /** Whether it should be marked: the first of all, and those with a beginning that has been before. */
+  isWanted(life: Life): boolean {
+    return this.#wanted.has(life) && !life.isMarked
+  }
+
+  /** Parks a life, or ends it. */
+  end(life: Life, cell: Cell): void {
+    const beginning = this.#beginnings.get(life)!
+    if (!this.#parked.has(beginning) && life.park(cell)) {
+      this.#parked.set(beginning, life)
+      this.#limit(cell)
+    } else endAll([life], cell)
+  }
+
+  close(cell: Cell): void {
+    endAll([...this.#parked.values()], cell)
+    this.#parked.clear()
+  }
+
+  /** The life that was parked first goes first; but the one that every execution begins with stays. */
+  #limit(cell: Cell): void {
+    const [first] = this.#seen
+    const others = [...this.#parked].filter(([beginning]) => beginning !== first)
+    for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {
+      this.#parked.delete(beginning)
+      endAll([life], cell)
+    }
+  }
+}
+
+export const endAll = (lives: readonly Life[], cell: Cell): void => {
+  for (const life of lives) life.kill()
+  for (const life of lives) life.bury(cell)
+}
