@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Link } from '../proxy/link.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import type { Network } from '../proxy/network.ts'
-import { endConnections } from '../proxy/orphans.ts'
+import { endConnections } from '../proxy/tcp-table.ts'
 import { openTun } from '../proxy/tun.ts'
 import type { Cell } from './cell.ts'
 import type { Disk } from './disk.ts'
@@ -59,6 +59,7 @@ export class Life {
   /** Lets its program run, or, where it was parked, go on. It is not quiescent yet. */
   start(cell: Cell, plan: Pick<Launch, 'command' | 'environment' | 'directory' | 'hostname' | 'mounts'>): void {
     if (this.#mark) {
+      this.#mark.processes.goOn()
       cell.tracer.thaw(this.held)
       return
     }

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Network } from '../proxy/network.ts'
+import { portOf, tcpEntries, tcpState } from '../proxy/tcp-table.ts'
 import type { Cell } from './cell.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
 import { ConfigError } from './config.ts'
@@ -165,7 +166,8 @@ export class Node {
   /** Those of the TCP ports that must be open when its start is over that nothing in it listens on. */
   closedPorts(): number[] {
     const pid = this.#life?.held.pid
-    const open = pid ? ['tcp', 'tcp6'].flatMap(table => listeners(`/proc/${pid}/net/${table}`)) : []
+    const listeners = pid ? tcpEntries(pid).filter(({ state }) => state === tcpState.listen) : []
+    const open = listeners.map(({ local }) => portOf(local))
     return this.#definition.listens.filter(port => !open.includes(port))
   }
 
@@ -209,17 +211,6 @@ export class Node {
 const coveredBy = (workingDirectory: string): string[] => {
   if (workingDirectory === '/' || workingDirectory === '/tmp' || workingDirectory.startsWith('/tmp/')) return ['/tmp']
   return ['/tmp', workingDirectory]
-}
-
-/** Lines of /proc/net/tcp: `sl local_address rem_address st …`, addresses as hex `IP:PORT`, state 0A: listening. */
-const listeners = (path: string): number[] => {
-  if (!existsSync(path)) return []
-  return readFileSync(path, 'latin1')
-    .split('\n')
-    .slice(1)
-    .map(line => line.trim().split(/\s+/))
-    .filter(fields => fields[3] === '0A')
-    .map(fields => Number.parseInt(fields[1]!.split(':')[1]!, 16))
 }
 
 /** Where the program is, as the node would find it. */

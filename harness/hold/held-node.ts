@@ -133,6 +133,11 @@ export class HeldNode {
     this.randomness = randomness
   }
 
+  /** How many threads there ever were. */
+  get threadsMade(): number {
+    return this.#threads
+  }
+
   /** For a thread that is made by `parent`, or for the first. */
   originOf(parent: HeldThread | undefined): Origin {
     return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#threads++ }

@@ -1,15 +1,16 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { check, libc, read, recv, write } from '../../proxy/libc.ts'
+import { libc, read, recv, write } from '../../proxy/libc.ts'
+import { tcpEntries } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
-import type { HeldProcess } from '../hold/held-node.ts'
+import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { disarmTimerfd } from '../hold/kernel-timers.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import type { Call } from './batch.ts'
+import { type AskingMark, askAgain, markAsking } from './asking.ts'
+import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
+import { closeAtOnce, getNumber, socketOption } from './socket-options.ts'
 
 const lseek = libc.func('long lseek(int fd, long offset, int whence)')
-const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
-const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
 const ioctl = libc.func('int ioctl(int fd, unsigned long request, void *argument)')
 
 /** A descriptor of a process: the name of what it is open on, and what the kernel tells of that. */
@@ -24,34 +25,61 @@ interface Descriptor {
   readonly pending: number
 }
 
-type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'stream' | 'pipe' | 'local' | 'file'
+type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'pipe' | 'local' | 'file'
 
 /** What a frozen process has open. */
 export class DescriptorMarks {
   readonly #process: HeldProcess
   readonly #marks: readonly Descriptor[]
 
+  readonly #asking: readonly AskingMark[]
+
   /** @throws CannotRewind where something is open that cannot be brought back to what it is now */
   constructor(process: HeldProcess) {
+    const { pid } = process
+    const entries = tcpEntries(pid)
     this.#process = process
-    this.#marks = descriptorsOf(process.pid).map(descriptor => markable(describe(process.pid, descriptor)))
+    this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
+    this.#asking = this.#marks
+      .filter(({ kind }) => kind === 'asking')
+      .map(({ fd, link, info }) => markAsking(pid, fd, link, info, entries))
   }
 
   /**
-   * What the process has to call so that it has the same open, as it was.
+   * What the process has to call so that it has the same open, as it was, but for the connections that it had asked for.
    *
    * @throws CannotRewind where something is no longer open
    */
   rewind(): Call[] {
     const { pid } = this.#process
     const now = new Map(descriptorsOf(pid).map(descriptor => [descriptor.fd, descriptor.link]))
-    for (const { fd, link } of this.#marks)
+    const kept = this.#marks.filter(({ kind }) => kind !== 'asking')
+    for (const { fd, link } of kept)
       if (now.get(fd) !== link) throw new CannotRewind(`it has closed descriptor ${fd} (${link})`)
-    const known = new Set(this.#marks.map(mark => mark.fd))
+    const known = new Set(kept.map(({ fd }) => fd))
     const others = [...now.keys()].filter(fd => !known.has(fd))
     for (const fd of others) if (now.get(fd)!.startsWith('socket:')) withDuplicate(pid, fd, closeAtOnce)
-    for (const mark of this.#marks) this.#rewindOne(mark)
-    return [...others.map(fd => [syscallNumber.close, fd]), ...this.#marks.flatMap(mark => this.#watchAgain(mark))]
+    for (const mark of kept) this.#rewindOne(mark)
+    return [...others.map(fd => [syscallNumber.close, fd]), ...kept.flatMap(mark => this.#watchAgain(mark))]
+  }
+
+  /** Asks again for the connections that were asked for, by a thread whose registers may be used. @throws CannotRewind */
+  ask(thread: HeldThread): void {
+    for (const mark of this.#asking) {
+      askAgain(thread, mark)
+      const watchers = this.#marks.filter(({ kind }) => kind === 'epoll')
+      makeCalls(
+        thread,
+        watchers.flatMap(({ fd, info }) => {
+          const watch = watchedBy(info).get(mark.fd)
+          return watch ? [[syscallNumber.epoll_ctl, fd, EPOLL_CTL_ADD, mark.fd, eventOf(watch)]] : []
+        }),
+      )
+    }
+  }
+
+  get isAsking(): boolean {
+    return this.#asking.length > 0
   }
 
   #rewindOne(mark: Descriptor): void {
@@ -70,8 +98,9 @@ export class DescriptorMarks {
     if (kind !== 'epoll') return []
     const before = watchedBy(info)
     const now = watchedBy(infoOf(this.#process.pid, fd))
-    const wrong = [...before].filter(([target, watch]) => watch !== now.get(target))
-    const other = this.#marks.filter(mark => now.has(mark.fd) && !before.has(mark.fd))
+    const asking = new Set(this.#asking.map(mark => mark.fd))
+    const wrong = [...before].filter(([target, watch]) => watch !== now.get(target) && !asking.has(target))
+    const other = this.#marks.filter(mark => now.has(mark.fd) && !before.has(mark.fd) && mark.kind !== 'asking')
     return [
       ...other.map(mark => [syscallNumber.epoll_ctl, fd, EPOLL_CTL_DEL, mark.fd, 0]),
       ...wrong.map(([target, watch]) => {
@@ -93,12 +122,6 @@ const describe = (pid: number, { fd, link }: { fd: number; link: string }): Desc
   return { fd, link, kind, pending, info: infoOf(pid, fd) }
 }
 
-const markable = (descriptor: Descriptor): Descriptor => {
-  const { fd, link, kind } = descriptor
-  if (kind === 'stream') throw new CannotRewind(`descriptor ${fd} (${link}) is a connection`)
-  return descriptor
-}
-
 const kindOf = (pid: number, fd: number, link: string): Kind => {
   if (link.startsWith('socket:')) return withDuplicate(pid, fd, socketKind)!
   if (link.startsWith('pipe:')) return 'pipe'
@@ -109,31 +132,17 @@ const kindOf = (pid: number, fd: number, link: string): Kind => {
   return 'file'
 }
 
-const SOL_SOCKET = 1
-const option = { type: 3, linger: 13, accepts: 30, domain: 39 } as const
 const AF_UNIX = 1
 const internet = [2, 10]
 const [STREAM, DGRAM] = [1, 2]
 
-const numberOption = (own: number, name: number): number => {
-  const value = Buffer.alloc(4)
-  const length = Buffer.from(Uint32Array.of(4).buffer)
-  check('getsockopt', getOption(own, SOL_SOCKET, name, value, length))
-  return value.readInt32LE()
-}
-
 const socketKind = (own: number): Kind => {
-  const domain = numberOption(own, option.domain)
-  const type = numberOption(own, option.type)
+  const domain = getNumber(own, socketOption.domain)
+  const type = getNumber(own, socketOption.type)
   if (domain === AF_UNIX) return 'local'
   if (internet.includes(domain) && type === DGRAM) return 'datagrams'
-  if (internet.includes(domain) && type === STREAM) return numberOption(own, option.accepts) ? 'listener' : 'stream'
+  if (internet.includes(domain) && type === STREAM) return getNumber(own, socketOption.accepts) ? 'listener' : 'asking'
   throw new CannotRewind(`a socket of domain ${domain} and type ${type} is open`)
-}
-
-/** Once closed, a connection is gone, and does not wait for its peer. */
-const closeAtOnce = (own: number): void => {
-  setOption(own, SOL_SOCKET, option.linger, Buffer.from(Int32Array.of(1, 0).buffer), 8)
 }
 
 const MSG_DONTWAIT = 0x40

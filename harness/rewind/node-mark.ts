@@ -14,7 +14,7 @@ export class NodeMark {
   readonly #processes: readonly ProcessMark[]
   readonly #rewindNode: () => void
   readonly #lastId: number
-  #hasNewThreads = false
+  readonly #threads: number
 
   /** @param node frozen, and all its threads wait. @throws CannotRewind */
   constructor(node: HeldNode) {
@@ -23,6 +23,7 @@ export class NodeMark {
     const processes = [...node.processes.values()]
     this.#processes = processes.map(process => new ProcessMark(process))
     this.#lastId = lastThreadId(node)
+    this.#threads = node.threadsMade
   }
 
   /** Threads that must end before it is rewound: let them, by `thaw`. */
@@ -30,15 +31,19 @@ export class NodeMark {
     if (this.#processes.length !== this.#node.processes.size) throw new CannotRewind('it has other processes')
     const threads = this.#processes.flatMap(process => process.newThreads())
     for (const thread of threads) endWhenThawed(thread)
-    this.#hasNewThreads = threads.length > 0
     return threads
   }
 
   /** The node is frozen; when it is thawed it goes on as from the mark. @throws CannotRewind */
   rewind(): void {
-    if (this.#hasNewThreads) setLastId(this.#processes[0]!.first, this.#lastId)
+    if (this.#node.threadsMade !== this.#threads) setLastId(this.#processes[0]!.first, this.#lastId)
     for (const process of this.#processes) process.rewind()
     this.#rewindNode()
+  }
+
+  /** To be called before the node that was brought back is thawed: it has a network again. */
+  goOn(): void {
+    for (const process of this.#processes) process.goOn()
   }
 }
 

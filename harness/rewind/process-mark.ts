@@ -50,6 +50,13 @@ export class ProcessMark {
     this.#rewindTimers()
   }
 
+  /** To be called before it goes on. */
+  goOn(): void {
+    if (!this.#descriptors.isAsking) return
+    this.#descriptors.ask(this.first)
+    this.#threads[0]!.rewind()
+  }
+
   /** Which may be used to make system calls, before it is rewound. */
   get first(): HeldThread {
     return this.#threads[0]!.thread

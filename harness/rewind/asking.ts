@@ -1,0 +1,58 @@
+import { socketAddress, type TcpEntry, tcpState } from '../../proxy/tcp-table.ts'
+import { withDuplicate } from '../hold/descriptor.ts'
+import type { HeldThread } from '../hold/held-node.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import { getNumber, type SocketOption, socketOption } from './socket-options.ts'
+
+/** A socket that waits for the answer of the peer that it is to be connected to. */
+export interface AskingMark {
+  readonly fd: number
+  readonly family: number
+  /** struct sockaddr of the peer. */
+  readonly peer: Buffer
+  /** Of `open`: whether it blocks, and outlives an exec. */
+  readonly flags: number
+  readonly options: readonly (readonly [SocketOption, number])[]
+}
+
+const { reuseAddress, keepAlive, noDelay, keepIdle, keepInterval, keepCount } = socketOption
+const kept = [reuseAddress, keepAlive, noDelay, keepIdle, keepInterval, keepCount]
+const nonBlocking = 0o4000
+const closeOnExec = 0o2000000
+const stream = 1
+
+/** @throws CannotRewind where the socket is another: one that is connected, or has never asked */
+export const markAsking = (
+  pid: number,
+  fd: number,
+  link: string,
+  info: string,
+  entries: readonly TcpEntry[],
+): AskingMark => {
+  const entry = entries.find(({ inode }) => link === `socket:[${inode}]`)
+  if (entry?.state !== tcpState.synSent) throw new CannotRewind(`descriptor ${fd} (${link}) is a connection`)
+  const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8) & (nonBlocking | closeOnExec)
+  const options = withDuplicate(pid, fd, own => kept.map(option => [option, getNumber(own, option)] as const))!
+  return { fd, family: entry.family, peer: socketAddress(entry.family, entry.remote), flags, options }
+}
+
+/** Makes such a socket again, by a frozen thread whose registers may be used. @throws CannotRewind */
+export const askAgain = (thread: HeldThread, { fd, family, peer, flags, options }: AskingMark): void => {
+  const [made] = makeCalls(thread, [[syscallNumber.socket, family, stream | flags, 0]])
+  if (made! < 0) throw new CannotRewind(`no socket could be made: ${made}`)
+  if (made !== fd)
+    makeCalls(thread, [
+      [syscallNumber.dup3, made!, fd, flags & closeOnExec],
+      [syscallNumber.close, made!],
+    ])
+  makeCalls(
+    thread,
+    options.map(([{ level, name }, value]) => [syscallNumber.setsockopt, fd, level, name, numberOf(value), 4]),
+  )
+  // A thread that waits for the connection asks for it itself.
+  if (flags & nonBlocking) makeCalls(thread, [[syscallNumber.connect, fd, peer, peer.length]])
+}
+
+const numberOf = (value: number) => Buffer.from(Int32Array.of(value).buffer)

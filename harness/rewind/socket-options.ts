@@ -1,0 +1,41 @@
+import { check, libc } from '../../proxy/libc.ts'
+
+const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
+const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
+
+const SOL_SOCKET = 1
+const IPPROTO_TCP = 6
+
+/** A whole number that is set for a socket. */
+export interface SocketOption {
+  readonly level: number
+  readonly name: number
+}
+
+const option = (level: number, name: number): SocketOption => ({ level, name })
+
+export const socketOption = {
+  reuseAddress: option(SOL_SOCKET, 2),
+  type: option(SOL_SOCKET, 3),
+  keepAlive: option(SOL_SOCKET, 9),
+  accepts: option(SOL_SOCKET, 30),
+  domain: option(SOL_SOCKET, 39),
+  noDelay: option(IPPROTO_TCP, 1),
+  keepIdle: option(IPPROTO_TCP, 4),
+  keepInterval: option(IPPROTO_TCP, 5),
+  keepCount: option(IPPROTO_TCP, 6),
+} as const
+
+export const getNumber = (fd: number, { level, name }: SocketOption): number => {
+  const value = Buffer.alloc(4)
+  const length = Buffer.from(Uint32Array.of(4).buffer)
+  check('getsockopt', getOption(fd, level, name, value, length))
+  return value.readInt32LE()
+}
+
+const linger = 13
+
+/** Once closed, a connection is gone, and does not wait for its peer. */
+export const closeAtOnce = (fd: number): void => {
+  setOption(fd, SOL_SOCKET, linger, Buffer.from(Int32Array.of(1, 0).buffer), 8)
+}

@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { check, close, recv, send, socket } from './libc.ts'
+import type { NetworkNamespace } from './namespace.ts'
+
+const AF_INET = 2
+const AF_INET6 = 10
+const AF_NETLINK = 16
+const SOCK_RAW_CLOEXEC = 3 | 0o2000000
+const NETLINK_SOCK_DIAG = 4
+const SOCK_DESTROY = 21
+const NLM_F_REQUEST_ACK = 0x01 | 0x04
+const IPPROTO_TCP = 6
+
+/** States of connections, as the kernel numbers them. */
+export const tcpState = { synSent: 2, listen: 10 } as const
+
+/** A connection of a kernel, or a listener. */
+export interface TcpEntry {
+  readonly family: number
+  readonly state: number
+  /** As the machine stores them, hexadecimal, with the port: `0100007F:1F90`. */
+  readonly local: string
+  readonly remote: string
+  /** Of its socket: `socket:[inode]`; 0 where no process has it any more. */
+  readonly inode: number
+}
+
+/**
+ * Ends every TCP connection of a namespace, closed ones that still wait for their peer among them; listeners stay. The
+ * kernel may send resets.
+ *
+ * @param pid a process that lives in it
+ * @returns false where this kernel cannot (sock_diag(7) without SOCK_DESTROY)
+ */
+export const endConnections = (namespace: NetworkNamespace, pid: number): boolean => {
+  const requests = tcpEntries(pid)
+    .filter(({ state }) => state !== tcpState.listen)
+    .map(destroyRequest)
+  if (requests.length === 0) return true
+  return namespace.run(() => {
+    const fd = check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG))
+    try {
+      return requests.every(request => destroy(fd, request))
+    } finally {
+      close(fd)
+    }
+  })
+}
+
+/** What the kernel that a process lives with has of TCP. */
+export const tcpEntries = (pid: number): TcpEntry[] => [
+  ...entriesOf(`/proc/${pid}/net/tcp`, AF_INET),
+  ...entriesOf(`/proc/${pid}/net/tcp6`, AF_INET6),
+]
+
+/** `sl local_address rem_address st queues timer retransmits uid timeout inode …` */
+const entriesOf = (path: string, family: number): TcpEntry[] => {
+  if (!existsSync(path)) return []
+  return readFileSync(path, 'latin1')
+    .split('\n')
+    .slice(1)
+    .map(line => line.trim().split(/\s+/))
+    .filter(fields => fields.length > 9)
+    .map(fields => ({
+      family,
+      local: fields[1]!,
+      remote: fields[2]!,
+      state: Number.parseInt(fields[3]!, 16),
+      inode: Number(fields[9]),
+    }))
+}
+
+/** A struct sockaddr of one end. */
+export const socketAddress = (family: number, end: string): Buffer => {
+  const [address, port] = partsOf(end)
+  const bytes = Buffer.alloc(family === AF_INET ? 16 : 28)
+  bytes.writeUInt16LE(family, 0)
+  bytes.writeUInt16BE(port, 2)
+  address.copy(bytes, family === AF_INET ? 4 : 8)
+  return bytes
+}
+
+/** The port that an entry listens on. */
+export const portOf = (end: string): number => partsOf(end)[1]
+
+/** Addresses are printed by words of the machine's own order. */
+const partsOf = (end: string): [address: Buffer, port: number] => {
+  const [address, port] = end.split(':') as [string, string]
+  return [Buffer.from(address, 'hex').swap32(), Number.parseInt(port, 16)]
+}
+
+/** struct inet_diag_req_v2 behind its header. */
+const destroyRequest = ({ family, local, remote }: TcpEntry): Buffer => {
+  const message = Buffer.alloc(16 + 56)
+  message.writeUInt32LE(message.length, 0)
+  message.writeUInt16LE(SOCK_DESTROY, 4)
+  message.writeUInt16LE(NLM_F_REQUEST_ACK, 6)
+  message[16] = family
+  message[17] = IPPROTO_TCP
+  message.writeUInt32LE(0xffff_ffff, 20)
+  for (const [index, end] of [local, remote].entries()) {
+    const [address, port] = partsOf(end)
+    message.writeUInt16BE(port, 24 + 2 * index)
+    address.copy(message, 28 + 16 * index)
+  }
+  // No cookie: whatever has these addresses.
+  message.fill(0xff, 64, 72)
+  return message
+}
+
+const ENOENT = 2
+
+/** It may have gone by itself meanwhile. */
+const destroy = (fd: number, request: Buffer): boolean => {
+  const answer = Buffer.alloc(4096)
+  check('send', send(fd, request, request.length, 0))
+  check('recv', recv(fd, answer, answer.length, 0))
+  const error = -answer.readInt32LE(16)
+  return error === 0 || error === ENOENT
+}
