@@ -4,16 +4,10 @@
  * either beginning takes.
  */
 import { parseArgs } from 'node:util'
-import { Executor } from '../checker/executor.ts'
-import { Random } from '../checker/random.ts'
-import type { RecordedStep } from '../checker/trace/trace.ts'
-import { walk } from '../checker/walk.ts'
-import { defaultWeights, weighted } from '../checker/weights.ts'
 import { loadConfig } from '../cli/load-config.ts'
-import { StepReader } from '../cli/step-reader.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { resolveSystem } from '../harness/config.ts'
-import { differenceOf, executeAgain } from './trio.ts'
+import { differenceOf, executeAgain, executeOn } from './trio.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,41 +15,40 @@ const { values, positionals } = parseArgs({
 })
 const config = await loadConfig(positionals[0]!)
 const system = resolveSystem(config.definition, { directory: config.directory })
+const length = Number(values.steps)
+const rounds = Number(values.rounds)
+const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!.toFixed(1)
+
+const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
+  const begun = performance.now()
+  await work()
+  return performance.now() - begun
+}
+
+const startOf = async (): Promise<number> => {
+  const cluster = new Cluster(system, { seed: 1 })
+  try {
+    return await timeOf(() => cluster.reset())
+  } finally {
+    cluster.close()
+  }
+}
+
 const cluster = new Cluster(system, { seed: 1 })
-const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!.toFixed(1)
 const resets: number[] = []
+const starts: number[] = []
 let same = 0
 try {
-  for (let round = 0; round <= Number(values.rounds); round++) {
-    const steps: RecordedStep[] = []
-    const reader = new StepReader(cluster, {})
-    let begun = performance.now()
-    const executor = new Executor(
-      cluster,
-      {},
-      {
-        observer: {
-          onReset: (findings, state) => {
-            const took = performance.now() - begun
-            if (round > 0) resets.push(took)
-            steps.push(reader.read(undefined, findings, state()))
-          },
-          onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
-        },
-      },
-    )
-    begun = performance.now()
-    await executor.reset()
-    const took = performance.now() - begun
-    await walk(executor, weighted(new Random(round), defaultWeights), Number(values.steps), () => false)
-    if (round === 0) console.log(`first start ${took.toFixed(1)} ms`)
+  for (let round = 1; round <= rounds; round++) {
+    const { steps } = await executeOn(cluster, length, round)
     const difference = differenceOf(steps, await executeAgain(system, steps))
     if (difference === undefined) same += 1
     else console.log(`round ${round}: ${difference.slice(0, 1000)}`)
+    starts.push(await startOf())
+    resets.push(await timeOf(() => cluster.reset()))
   }
+  console.log(`${same} of ${rounds} traces the same; ${cluster.starts} programs started`)
+  console.log(`plain start ${median(starts)} ms, brought back in ${median(resets)} ms (medians)`)
 } finally {
   cluster.close()
 }
-console.log(
-  `${same} of ${Number(values.rounds) + 1} traces the same; resets: median ${median(resets)} ms, all ${resets.map(ms => ms.toFixed(0)).join(' ')}`,
-)

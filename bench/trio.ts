@@ -39,36 +39,51 @@ export const systemOf = async (kind: Kind, root: string): Promise<ResolvedSystem
 }
 
 /** Executes a random schedule of so many steps, from a fresh start; gives what was recorded of each. */
-export const executeAny = (system: ResolvedSystem, length: number, seed: number): Promise<RecordedStep[]> =>
-  recorded(system, async (cluster, observer) => {
-    const executor = new Executor(cluster, {}, { observer })
-    await executor.reset()
-    const end = await walk(executor, weighted(new Random(seed), defaultWeights), length, () => false)
-    if (end !== 'length') throw new Error(`the walk ended after ${executor.schedule.length} of ${length} steps`)
-  })
-
-/** Executes the same schedule again, from a fresh start, as far as it is offered. */
-export const executeAgain = (system: ResolvedSystem, first: readonly RecordedStep[]): Promise<RecordedStep[]> =>
-  recorded(system, async (cluster, observer) => {
-    const schedule = first.flatMap(({ choice }) => (choice ? [choice.label] : []))
-    await replay(cluster, {}, schedule, observer)
-  })
-
-const recorded = async (
-  system: ResolvedSystem,
-  execute: (cluster: Cluster, observer: Observer<GlobalState>) => Promise<void>,
-): Promise<RecordedStep[]> => {
+export const executeAny = async (system: ResolvedSystem, length: number, seed: number): Promise<RecordedStep[]> => {
   const cluster = new Cluster(system, { seed: 1 })
-  const reader = new StepReader(cluster, {})
-  const steps: RecordedStep[] = []
   try {
-    await execute(cluster, {
-      onReset: (findings, state) => steps.push(reader.read(undefined, findings, state())),
-      onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
-    })
+    const { steps, end } = await executeOn(cluster, length, seed)
+    if (end !== 'length') throw new Error(`the walk ended after ${steps.length - 1} of ${length} steps`)
     return steps
   } finally {
     cluster.close()
+  }
+}
+
+/** The same on a cluster that may have been used before. */
+export const executeOn = async (cluster: Cluster, length: number, seed: number) => {
+  const { steps, observer } = recorder(cluster)
+  const executor = new Executor(cluster, {}, { observer })
+  await executor.reset()
+  const end = await walk(executor, weighted(new Random(seed), defaultWeights), length, () => false)
+  return { steps, end }
+}
+
+/** Executes the same schedule again, from a fresh start, as far as it is offered. */
+export const executeAgain = async (
+  system: ResolvedSystem,
+  first: readonly RecordedStep[],
+): Promise<readonly RecordedStep[]> => {
+  const cluster = new Cluster(system, { seed: 1 })
+  const { steps, observer } = recorder(cluster)
+  try {
+    const schedule = first.flatMap(({ choice }) => (choice ? [choice.label] : []))
+    await replay(cluster, {}, schedule, observer)
+    return steps
+  } finally {
+    cluster.close()
+  }
+}
+
+const recorder = (cluster: Cluster): { steps: RecordedStep[]; observer: Observer<GlobalState> } => {
+  const reader = new StepReader(cluster, {})
+  const steps: RecordedStep[] = []
+  return {
+    steps,
+    observer: {
+      onReset: (findings, state) => steps.push(reader.read(undefined, findings, state())),
+      onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
+    },
   }
 }
 

@@ -89,6 +89,11 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
+  /** How many programs were started: the fewer, the more lives were lived again. */
+  get starts(): number {
+    return this.#nodes.reduce((sum, { starts }) => sum + starts, 0)
+  }
+
   /** @throws Unfaithful where the network was not */
   async reset(): Promise<readonly Finding[]> {
     const begun = performance.now()

@@ -22,8 +22,12 @@ export class Lives {
     return life
   }
 
+  /** How many were ever added. */
+  count = 0
+
   /** Adds a new life. */
   add(life: Life, beginning: string): void {
+    this.count += 1
     this.#beginnings.set(life, beginning)
     if (this.#seen.size === 0 || this.#seen.has(beginning)) this.#wanted.add(life)
     if (this.#seen.size < seenMax) this.#seen.add(beginning)

@@ -62,6 +62,11 @@ export class Node {
     return this.#clock
   }
 
+  /** How often its program was started, and not brought back to where it began. */
+  get starts(): number {
+    return this.#lives.count
+  }
+
   get workingDirectory(): string {
     return this.#definition.cwd ?? '/'
   }

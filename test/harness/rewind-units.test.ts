@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Run, without } from '../../harness/rewind/pages.ts'
+import { type Difference, differences, type Region } from '../../harness/rewind/regions.ts'
+
+/** Disjoint ranges in order, each with a value; the border between two is a random one. */
+const ranges = <Value>(value: fc.Arbitrary<Value>) =>
+  fc
+    .array(fc.record({ length: fc.integer({ min: 1, max: 5 }), gap: fc.integer({ min: 0, max: 3 }), value }))
+    .map(parts => {
+      let at = 0
+      return parts.map(({ length, gap, value }) => {
+        const start = at + gap
+        at = start + length
+        return { start, end: at, value }
+      })
+    })
+
+const runs: fc.Arbitrary<Run[]> = ranges(fc.constant(0))
+const regions: fc.Arbitrary<Region[]> = ranges(fc.constantFrom('rw-p', 'r--p')).map(parts =>
+  parts.map(({ start, end, value: access }) => ({ start, end, access, file: '', offset: 0 })),
+)
+
+const covers = (all: readonly Run[], address: number) => all.find(({ start, end }) => start <= address && address < end)
+const addresses = Array.from({ length: 200 }, (_, address) => address)
+
+test('what of runs lies outside others', () =>
+  fc.assert(
+    fc.property(runs, runs, (some, others) => {
+      const rest = without(some, others)
+      const expected = (address: number) => covers(some, address) && !covers(others, address)
+      expect(addresses.filter(address => covers(rest, address))).toEqual(addresses.filter(expected))
+    }),
+  ))
+
+test('differences are where two mappings are not alike, and nowhere else', () =>
+  fc.assert(
+    fc.property(regions, regions, (before, now) => {
+      const found = differences(before, now)
+      const at = (address: number) => ({
+        before: covers(before, address) as Region | undefined,
+        now: covers(now, address) as Region | undefined,
+      })
+      const unlike = addresses.map(at).filter(sides => sides.before?.access !== sides.now?.access)
+      const told = addresses.flatMap(address => (covers(found, address) as Difference | undefined) ?? [])
+      expect(told.map(({ before, now }) => ({ before, now }))).toEqual(unlike)
+    }),
+  ))
+
+test('the same file mapped further on is another mapping', () => {
+  const region = { start: 0x1000, end: 0x3000, access: 'r--p', file: 'fd:00 17', offset: 0 }
+  expect(differences([region], [{ ...region, offset: 0x1000 }])).toHaveLength(1)
+  const upperHalf = { ...region, start: 0x2000, offset: 0x1000 }
+  expect(differences([region], [{ ...region, end: 0x2000 }, upperHalf])).toEqual([])
+})

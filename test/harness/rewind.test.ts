@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+import type { Cluster } from '../../harness/cluster.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
+
+const clusterFor = (program: string): Cluster =>
+  clusterOf(
+    { nodes: { n: { command: ['node', 'n.cjs'], cwd: '.' } } },
+    { 'n.cjs': program, 'present.txt': 'as it was' },
+  )
+
+/** Lets its timers fire until it has written so many lines. */
+const runTo = async (cluster: Cluster, lines: number): Promise<string[]> => {
+  expect(await cluster.reset()).toEqual([])
+  while (stdoutOf(cluster, 'n').length < lines) await cluster.execute(cluster.enabled()[0]!)
+  return stdoutOf(cluster, 'n')
+}
+
+/** What a program writes is the same each time; its process is started `starts` times in four executions. */
+const expectSame = async (program: string, expected: readonly string[], starts: number) => {
+  const cluster = clusterFor(program)
+  for (let execution = 0; execution < 4; execution++) expect(await runTo(cluster, expected.length)).toEqual(expected)
+  expect(cluster.starts).toBe(starts)
+}
+
+test('memory, timers and randomness are those of the beginning', () =>
+  expectSame(
+    `
+    let count = 0
+    const kept = []
+    const first = Math.random()
+    console.log('up')
+    setInterval(() => {
+      for (let i = 0; i < 20_000; i++) kept.push({ i })
+      const isAnother = Math.random() !== first && require('crypto').randomUUID().length === 36
+      console.log(++count, kept.length, Date.now() % 100_000, isAnother)
+    }, 700)
+    `,
+    ['up', '1 20000 700 true', '2 40000 1400 true', '3 60000 2100 true'],
+    1,
+  ))
+
+test('threads that were made since are gone, and are made again', () =>
+  expectSame(
+    `
+    const { readdirSync, promises } = require('fs')
+    const threads = () => readdirSync('/proc/self/task').map(Number).sort((a, b) => a - b).at(-1)
+    const before = threads()
+    setInterval(() => undefined, 1e9)
+    console.log('up')
+    setTimeout(async () => {
+      await Promise.all([1, 2, 3, 4].map(() => promises.stat('.')))
+      console.log(threads() - before)
+    }, 10)
+    `,
+    ['up', '4'],
+    1,
+  ))
+
+test('files that were changed, made and removed are as they were', () =>
+  expectSame(
+    `
+    setInterval(() => undefined, 1e9)
+    const fs = require('fs')
+    fs.mkdirSync('made/deep', { recursive: true })
+    fs.writeFileSync('made/deep/file', 'first')
+    const log = fs.openSync('log', 'w')
+    fs.writeSync(log, 'begun ')
+    const show = () => console.log(fs.readdirSync('.').join(), fs.existsSync('made') && fs.readFileSync('made/deep/file', 'utf8'), fs.readFileSync('log', 'utf8'))
+    show()
+    setTimeout(() => {
+      fs.writeFileSync('made/deep/file', 'second')
+      fs.writeFileSync('new.txt', '')
+      fs.writeSync(log, 'more')
+      show()
+    }, 10)
+    setTimeout(() => {
+      fs.rmSync('made', { recursive: true })
+      show()
+    }, 20)
+    `,
+    [
+      'log,made,n.cjs,present.txt first begun ',
+      'log,made,n.cjs,new.txt,present.txt second begun more',
+      'log,n.cjs,new.txt,present.txt false begun more',
+    ],
+    1,
+  ))
+
+test('sockets that were opened since are closed; a port is free again', () =>
+  expectSame(
+    `
+    const net = require('net')
+    const dgram = require('dgram')
+    const base = dgram.createSocket('udp4').bind(5000)
+    base.on('message', data => console.log(String(data)))
+    setTimeout(() => {
+      const socket = dgram.createSocket('udp4').bind(6000, () => socket.send('to itself', 5000, '127.0.0.1'))
+      const server = net.createServer(peer => peer.end('hello')).listen(7000, () => {
+        net.connect(7000, '127.0.0.1').on('data', data => console.log(String(data), server.listening))
+      })
+    }, 10)
+    console.log('up')
+    `,
+    ['up', 'to itself', 'hello true'],
+    1,
+  ))
+
+test('a process that has made others, or has closed what it had, is started anew', async () => {
+  await expectSame(
+    `
+    console.log('up')
+    setTimeout(() => {
+      require('child_process').spawn('sleep', ['infinity'])
+      console.log('spawned')
+    }, 10)
+    `,
+    ['up', 'spawned'],
+    4,
+  )
+  await expectSame(
+    `
+    const server = require('net').createServer().listen(7000, () => console.log('up'))
+    setTimeout(() => server.close(() => console.log('closed')), 10)
+    setTimeout(() => undefined, 20)
+    `,
+    ['up', 'closed'],
+    4,
+  )
+})
+
+test('a process that ends is started anew', () =>
+  expectSame("console.log('up'); setTimeout(() => console.log('end'), 10)", ['up', 'end'], 4))
+
+test('a connection that was asked for in the beginning is asked for again', async () => {
+  const server = "require('net').createServer(socket => socket.end('welcome')).listen(7000)"
+  const client = `
+    const { connect } = require('net')
+    const again = () => connect(7000, 'server').setNoDelay().on('data', data => console.log(String(data))).on('close', again)
+    again()`
+  const cluster = clusterOf({
+    nodes: { server: { command: ['node', '-e', server] }, client: { command: ['node', '-e', client] } },
+  })
+  for (let execution = 0; execution < 3; execution++) {
+    expect(await cluster.reset()).toEqual([])
+    expect(labelsOf(cluster)).toEqual(['client→server #1 open :7000'])
+    await take(cluster, 'client→server #1 open :7000')
+    await take(cluster, 'server→client #1 accept :7000')
+    while (labelsOf(cluster).length > 0 && stdoutOf(cluster, 'client').length < 2)
+      await cluster.execute(cluster.enabled()[0]!)
+    expect(stdoutOf(cluster, 'client')).toEqual(['welcome', 'welcome'])
+  }
+  expect(cluster.starts).toBe(2)
+})
+
+test('a node that is reset in every execution: both of its lives are lived again', async () => {
+  const program =
+    "require('fs').appendFileSync('starts', 'x'); console.log(require('fs').readFileSync('starts', 'utf8')); setInterval(() => console.log('tick'), 1000)"
+  const cluster = clusterOf(
+    { nodes: { n: { command: ['node', 'n.cjs'] } }, faults: { reset: 1 } },
+    { 'n.cjs': program },
+  )
+  for (let execution = 0; execution < 5; execution++) {
+    expect(await cluster.reset()).toEqual([])
+    await take(cluster, 'n timer +1000ms')
+    await take(cluster, 'reset n')
+    expect(stdoutOf(cluster, 'n')).toEqual(['xx'])
+    await take(cluster, 'n timer +1000ms')
+    expect(stdoutOf(cluster, 'n')).toEqual(['xx', 'tick'])
+  }
+  // The first life once; the second is kept when it begins for the second time.
+  expect(cluster.starts).toBe(3)
+})
