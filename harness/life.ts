@@ -1,10 +1,6 @@
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import type { Link } from '../proxy/link.ts'
-import { NetworkNamespace } from '../proxy/namespace.ts'
 import type { Network } from '../proxy/network.ts'
-import { endConnections } from '../proxy/tcp-table.ts'
-import { openTun } from '../proxy/tun.ts'
 import type { Cell } from './cell.ts'
 import type { Disk } from './disk.ts'
 import type { HeldNode } from './hold/held-node.ts'
@@ -13,6 +9,7 @@ import { Output } from './output.ts'
 import { DiskMark } from './rewind/disk-mark.ts'
 import { CannotRewind } from './rewind/error.ts'
 import type { NodeMark } from './rewind/node-mark.ts'
+import type { Uplink } from './uplink.ts'
 
 /** Where a life can be brought back to. */
 interface Mark {
@@ -32,24 +29,15 @@ export class Life {
   readonly disk: Disk
   readonly stdout: Output
   readonly stderr: Output
-  /** The only way to and from its network; its kernel never hears of anything else. */
-  readonly link: Link
-  readonly #namespace: NetworkNamespace
+  readonly uplink: Uplink
   #mark: Mark | undefined
 
-  /** Its kernel is there from now on, its processes not yet. */
-  constructor(held: HeldNode, address: string, disk: Disk) {
+  constructor(held: HeldNode, uplink: Uplink, disk: Disk) {
     this.held = held
+    this.uplink = uplink
     this.disk = disk
     this.stdout = new Output(join(disk.directory, 'stdout'))
     this.stderr = new Output(join(disk.directory, 'stderr'))
-    this.#namespace = NetworkNamespace.create()
-    try {
-      this.link = openTun(this.#namespace, address)
-    } catch (error) {
-      this.#namespace.close()
-      throw error
-    }
   }
 
   get isAlive(): boolean {
@@ -67,7 +55,7 @@ export class Life {
       ...plan,
       stdout: this.stdout.descriptor,
       stderr: this.stderr.descriptor,
-      network: this.#namespace.fd,
+      network: this.uplink.namespace.fd,
     })
     cell.hold(this.held, pid)
     release()
@@ -110,30 +98,25 @@ export class Life {
     try {
       cell.rewind(this.held, this.#mark.processes)
       this.#mark.disk.rewind(`/proc/${pid}/root`)
-      if (!endConnections(this.#namespace, pid)) return false
+      if (!this.uplink.clean()) return false
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
       return false
     }
     this.#mark.rewindOutput()
-    while (this.link.read(thrownAway) > 0);
     return true
   }
 
-  /** Kills all its processes at once; they are gone after `bury`. Its link must have been cut: its kernel still speaks. */
+  /** Kills all its processes at once; they are gone after `bury`. It must be off the network: its kernel still speaks. */
   kill(): void {
     if (this.held.pid !== 0 && this.isAlive) sendSignal(this.held.pid, constants.signals.SIGKILL)
   }
 
-  /** Waits until what was killed has ended, and lets go of all it had. */
+  /** Waits until what was killed has ended, and lets go of all it had but its uplink. */
   bury(cell: Cell): void {
     cell.awaitEnd(this.held)
-    this.link.close()
-    this.#namespace.close()
     this.stdout.close()
     this.stderr.close()
     this.disk.remove()
   }
 }
-
-const thrownAway = Buffer.alloc(1 << 16)

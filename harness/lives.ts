@@ -1,9 +1,11 @@
 import type { Cell } from './cell.ts'
 import type { Life } from './life.ts'
+import type { Uplink } from './uplink.ts'
 
 /** Besides the first. */
 const parkedMax = 4
 const seenMax = 10_000
+const uplinksMax = 2
 
 /**
  * Lives that are over and can be lived again, by how they begin: what a program does in its start follows from the time,
@@ -12,6 +14,7 @@ const seenMax = 10_000
 export class Lives {
   readonly #parked = new Map<string, Life>()
   readonly #seen = new Set<string>()
+  readonly #uplinks: Uplink[] = []
   readonly #wanted = new WeakSet<Life>()
   readonly #beginnings = new WeakMap<Life, string>()
 
@@ -44,12 +47,30 @@ export class Lives {
     if (!this.#parked.has(beginning) && life.park(cell)) {
       this.#parked.set(beginning, life)
       this.#limit(cell)
-    } else endAll([life], cell)
+    } else this.#end(life, cell)
   }
 
-  close(cell: Cell): void {
-    endAll([...this.#parked.values()], cell)
+  /** The uplink of a life that has ended, for another one. */
+  uplink(): Uplink | undefined {
+    return this.#uplinks.pop()
+  }
+
+  /** Ends all, and the one that is lived now. */
+  close(cell: Cell, life: Life | undefined): void {
+    const all = life ? [...this.#parked.values(), life] : [...this.#parked.values()]
+    for (const each of all) each.kill()
+    for (const each of all) each.bury(cell)
+    for (const { uplink } of all) uplink.close()
+    for (const uplink of this.#uplinks) uplink.close()
+    this.#uplinks.length = 0
     this.#parked.clear()
+  }
+
+  #end(life: Life, cell: Cell): void {
+    life.kill()
+    life.bury(cell)
+    if (this.#uplinks.length < uplinksMax && life.uplink.clean()) this.#uplinks.push(life.uplink)
+    else life.uplink.close()
   }
 
   /** The life that was parked first goes first; but the one that every execution begins with stays. */
@@ -58,12 +79,7 @@ export class Lives {
     const others = [...this.#parked].filter(([beginning]) => beginning !== first)
     for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {
       this.#parked.delete(beginning)
-      endAll([life], cell)
+      this.#end(life, cell)
     }
   }
-}
-
-export const endAll = (lives: readonly Life[], cell: Cell): void => {
-  for (const life of lives) life.kill()
-  for (const life of lives) life.bury(cell)
 }

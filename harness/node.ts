@@ -11,8 +11,9 @@ import type { MountPlan } from './hold/launch.ts'
 import { Randomness } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Life } from './life.ts'
-import { endAll, Lives } from './lives.ts'
+import { Lives } from './lives.ts'
 import type { SharedFiles } from './shared-files.ts'
+import { Uplink } from './uplink.ts'
 
 /** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
@@ -99,7 +100,7 @@ export class Node {
   attach(network: Network): void {
     const beginning = this.#beginning()
     const life = this.#lives.take(beginning) ?? this.#begin(beginning)
-    network.attach(this.name, this.address, life.link)
+    network.attach(this.name, this.address, life.uplink.link)
     this.#network = network
     this.#sentBefore = new Set(network.datagramsOf(this.name))
     this.#life = life
@@ -156,9 +157,8 @@ export class Node {
 
   /** Ends all that was ever started. */
   close(cell: Cell): void {
-    if (this.#life) endAll([this.#life], cell)
+    this.#lives.close(cell, this.#life)
     this.#life = undefined
-    this.#lives.close(cell)
   }
 
   /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
@@ -185,7 +185,8 @@ export class Node {
   #begin(beginning: string): Life {
     const disk = this.#disk ?? new Disk(this.#newDirectory(), coveredBy(this.workingDirectory))
     this.#disk = undefined
-    const life = new Life(new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy()), this.address, disk)
+    const uplink = this.#lives.uplink() ?? new Uplink(this.address)
+    const life = new Life(new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy()), uplink, disk)
     this.#lives.add(life, beginning)
     return life
   }

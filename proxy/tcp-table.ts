@@ -29,28 +29,24 @@ export interface TcpEntry {
  * Ends every TCP connection of a namespace, closed ones that still wait for their peer among them; listeners stay. The
  * kernel may send resets.
  *
- * @param pid a process that lives in it
  * @returns false where this kernel cannot (sock_diag(7) without SOCK_DESTROY)
  */
-export const endConnections = (namespace: NetworkNamespace, pid: number): boolean => {
-  const requests = tcpEntries(pid)
-    .filter(({ state }) => state !== tcpState.listen)
-    .map(destroyRequest)
-  if (requests.length === 0) return true
-  return namespace.run(() => {
+export const endConnections = (namespace: NetworkNamespace): boolean =>
+  namespace.run(() => {
+    const connections = tcpEntries('thread-self').filter(({ state }) => state !== tcpState.listen)
+    if (connections.length === 0) return true
     const fd = check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG))
     try {
-      return requests.every(request => destroy(fd, request))
+      return connections.every(connection => destroy(fd, destroyRequest(connection)))
     } finally {
       close(fd)
     }
   })
-}
 
-/** What the kernel that a process lives with has of TCP. */
-export const tcpEntries = (pid: number): TcpEntry[] => [
-  ...entriesOf(`/proc/${pid}/net/tcp`, AF_INET),
-  ...entriesOf(`/proc/${pid}/net/tcp6`, AF_INET6),
+/** What the kernel that a process, or the calling thread, lives with has of TCP. */
+export const tcpEntries = (owner: number | 'thread-self'): TcpEntry[] => [
+  ...entriesOf(`/proc/${owner}/net/tcp`, AF_INET),
+  ...entriesOf(`/proc/${owner}/net/tcp6`, AF_INET6),
 ]
 
 /** `sl local_address rem_address st queues timer retransmits uid timeout inode …` */
