@@ -6,7 +6,6 @@ import { racing } from './race.ts'
 import type { Random } from './random.ts'
 import { follow } from './schedule.ts'
 import { Surprises } from './surprise.ts'
-import type { Choice } from './system.ts'
 import { walk } from './walk.ts'
 import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
 
@@ -27,22 +26,25 @@ export const walkLengthMax = 8_000
 
 /**
  * How an execution goes on from the state that it starts in: as systems are built for (`straight`), by walks towards
- * races or by weighted ones, or by a schedule of the bounded search.
+ * races, at once or after a straight beginning (`late`), by weighted ones, or by a schedule of the bounded search.
  */
-export type Plan = 'straight' | 'race' | 'weighted' | 'bounded'
+export type Plan = 'straight' | 'race' | 'late' | 'weighted' | 'bounded'
 
 const plans: Readonly<Record<Search, readonly Exclude<Plan, 'straight'>[]>> = {
-  auto: ['race', 'race', 'bounded', 'race', 'race', 'weighted'],
-  walk: ['race', 'race', 'weighted'],
+  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted'],
+  walk: ['race', 'race', 'late', 'weighted'],
   bounded: ['bounded'],
 }
 
 // A reset of real processes costs some hundred steps, so short walks save little; but short schedules shrink fast.
 const surpriseLengths = [32, 64, 128, 256] as const
 
+/** How long a system has been running where a late walk begins. */
+const warmUpLengths = [16, 32, 64, 128] as const
+
 /**
- * One execution after another, each of up to three parts: a schedule of the bounded search; a walk with faults and
- * overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
+ * One execution after another, each of up to three parts: a schedule of the bounded search, or some steps without any
+ * surprise; a walk with faults and overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
  * algorithm 2: liveness counts only from there on). An execution is used to its end, for its start is the dearest part.
  */
 export class Exploration<State> {
@@ -92,7 +94,8 @@ export class Exploration<State> {
   async #execute(plan: Plan, random: Random): Promise<boolean> {
     if (plan === 'bounded') return this.#executeBounded(random)
     await this.#start()
-    if (plan !== 'straight') await this.#surprise(plan, random)
+    if (plan === 'late') await this.#warmUp(random)
+    if (plan !== 'straight') await this.#surprise(plan === 'weighted' ? plan : 'race', random)
     await this.#untilLive(random, plan === 'straight')
     return true
   }
@@ -116,6 +119,19 @@ export class Exploration<State> {
     await follow(this.#executor, this.#options.from)
   }
 
+  /** Some surprises do harm only to a system that has been running for a while. */
+  async #warmUp(random: Random): Promise<void> {
+    const policy = straight(random, this.#options.weights)
+    await walk(this.#executor, this.#watching(policy), random.pick(warmUpLengths), () => this.#isOver())
+  }
+
+  #watching(policy: Policy): Policy {
+    return enabled => {
+      this.#surprises.note(enabled)
+      return policy(enabled)
+    }
+  }
+
   async #surprise(plan: 'race' | 'weighted', random: Random): Promise<void> {
     this.walks += 1
     const { weights } = this.#options
@@ -131,11 +147,7 @@ export class Exploration<State> {
     const from = executor.schedule.length
     const wasLive = (name: string) => (executor.lastLive.get(name) ?? -1) >= from
     const goal = () => this.#isOver() || (executor.liveness.length > 0 && executor.liveness.every(wasLive))
-    const watch = (policy: Policy) => (enabled: readonly Choice[]) => {
-      this.#surprises.note(enabled)
-      return policy(enabled)
-    }
-    const go = (policy: Policy) => walk(executor, watch(policy), this.walkLength, goal)
+    const go = (policy: Policy) => walk(executor, this.#watching(policy), this.walkLength, goal)
     this.walks += 1
     let end = await go(isStraight ? straight(random, weights) : weighted(random, withoutFaults(weights)))
     // Most of what is merely slow is told apart here, at the price of some steps, and not of a critical transition.
