@@ -5,6 +5,7 @@ import type { Search } from './options.ts'
 import { racing } from './race.ts'
 import type { Random } from './random.ts'
 import { follow } from './schedule.ts'
+import { SlowWays } from './slow-ways.ts'
 import { Surprises } from './surprise.ts'
 import { walk } from './walk.ts'
 import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
@@ -26,7 +27,8 @@ export const walkLengthMax = 8_000
 
 /**
  * How an execution goes on from the state that it starts in: as systems are built for (`straight`), by walks towards
- * races, at once or after a straight beginning (`late`), by weighted ones, or by a schedule of the bounded search.
+ * races (`race`), by such walks where much is late (`late`: ways are slow, and surprises come after a straight beginning),
+ * by weighted ones (`weighted`), or by a schedule of the bounded search.
  */
 export type Plan = 'straight' | 'race' | 'late' | 'weighted' | 'bounded'
 
@@ -40,7 +42,9 @@ const plans: Readonly<Record<Search, readonly Exclude<Plan, 'straight'>[]>> = {
 const surpriseLengths = [32, 64, 128, 256] as const
 
 /** How long a system has been running where a late walk begins. */
-const warmUpLengths = [16, 32, 64, 128] as const
+const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
+/** How many of the ways between nodes are slow in it. */
+const slowShares = [0, 0.25, 0.5] as const
 
 /**
  * One execution after another, each of up to three parts: a schedule of the bounded search, or some steps without any
@@ -95,7 +99,7 @@ export class Exploration<State> {
     if (plan === 'bounded') return this.#executeBounded(random)
     await this.#start()
     if (plan === 'late') await this.#warmUp(random)
-    if (plan !== 'straight') await this.#surprise(plan === 'weighted' ? plan : 'race', random)
+    if (plan !== 'straight') await this.#surprise(plan, random)
     await this.#untilLive(random, plan === 'straight')
     return true
   }
@@ -132,12 +136,22 @@ export class Exploration<State> {
     }
   }
 
-  async #surprise(plan: 'race' | 'weighted', random: Random): Promise<void> {
+  async #surprise(plan: 'race' | 'late' | 'weighted', random: Random): Promise<void> {
     this.walks += 1
-    const { weights } = this.#options
     const length = random.pick(surpriseLengths)
-    const policy = plan === 'race' ? racing(random, weights, this.#surprises) : weighted(random, swarm(random, weights))
-    await walk(this.#executor, policy, length, () => this.#isOver())
+    await walk(this.#executor, this.#policyOf(plan, random), length, () => this.#isOver())
+  }
+
+  #policyOf(plan: 'race' | 'late' | 'weighted', random: Random): Policy {
+    const { weights } = this.#options
+    switch (plan) {
+      case 'race':
+        return racing(random, weights, this.#surprises)
+      case 'late':
+        return racing(random, weights, this.#surprises, new SlowWays(random, random.pick(slowShares)))
+      case 'weighted':
+        return weighted(random, swarm(random, weights))
+    }
   }
 
   async #untilLive(random: Random, isStraight: boolean): Promise<void> {

@@ -8,6 +8,9 @@ export const withoutNumbers = (label: string): string => label.replaceAll(standi
 /** The numbers that stand alone: 3 and 4. */
 export const numbers = (label: string): number[] => Array.from(label.matchAll(standingAlone), Number)
 
+/** From where to where a message goes: `n1→n2`. */
+export const way = (label: string): string => label.split(' ', 1)[0]!
+
 /** What a message says, whoever sends it: `vote term=4`. */
 export const content = (label: string): string => label.replace(/^[^#]*#\d+ ?/, '')
 

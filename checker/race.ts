@@ -1,5 +1,6 @@
 import { Origins } from './origins.ts'
 import type { Random } from './random.ts'
+import { SlowWays } from './slow-ways.ts'
 import { Hunt, type Surprises } from './surprise.ts'
 import type { Choice } from './system.ts'
 import { type Policy, type Weights, weighted } from './weights.ts'
@@ -12,9 +13,16 @@ import { type Policy, type Weights, weighted } from './weights.ts'
  * (as in probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In a quarter of the
  * walks some timers and calls also come in between. A walk has three bursts or more, for its start is the dearest part.
  *
+ * On slow ways, where there are some, whole bursts overtake what is sent.
+ *
  * What has a budget (overlaps, faults) is taken seldom, and where activities meet: see `Hunt`.
  */
-export const racing = (random: Random, weights: Weights, surprises: Surprises): Policy => {
+export const racing = (
+  random: Random,
+  weights: Weights,
+  surprises: Surprises,
+  ways = new SlowWays(random, 0),
+): Policy => {
   const start = weighted(random, { ...weights, deliver: 0, overlap: 0, fault: 0 })
   const deliver = random.below(2) === 0 ? inAnyOrder(random) : byPriority(random)
   const origins = new Origins()
@@ -24,7 +32,7 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
   let burst = new Burst(random)
 
   const takeOrdinary = (enabled: readonly Choice[]): Choice | undefined => {
-    const all = enabled.filter(choice => choice.kind === 'deliver')
+    const all = enabled.filter(choice => choice.kind === 'deliver' && !ways.isSlow(choice))
     const held = all.filter(choice => hunt.holds(choice))
     const free = all.filter(choice => !hunt.holds(choice))
     const deliveries = free.length > 0 || random.below(2) === 0 ? free : held
@@ -33,6 +41,7 @@ export const racing = (random: Random, weights: Weights, surprises: Surprises): 
       if (bursts === 0) return undefined
       burst = new Burst(random)
       hunt.next()
+      ways.next()
     }
     const begun = burst.isOver ? undefined : burst.start(enabled, start)
     const inBetween = () => (random.next() < early ? start(enabled) : undefined)

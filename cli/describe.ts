@@ -24,7 +24,7 @@ const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
 const searches: Readonly<Record<Discovery['by'], string>> = {
   straight: 'the way that the system is built for',
   race: 'a walk towards races',
-  late: 'a walk towards races in a system that has been running',
+  late: 'a walk towards races with slow ways, or late in a run',
   weighted: 'a weighted walk',
   bounded: 'the bounded search',
 }
