@@ -130,6 +130,7 @@ class Check<State> {
     const { starved, walkLength, plan } = this.#exploration
     const discovery: Discovery = {
       by: plan,
+      variant: this.#executor.variant,
       execution: this.#executor.counts.executions,
       steps: violation?.step ?? this.#executor.schedule.length,
       seconds: Number(this.#seconds().toFixed(3)),
@@ -190,6 +191,7 @@ class Check<State> {
       stepsPerSecond: Math.round(steps / seconds),
       depth: bounded.depth,
       seed: this.#options.seed ?? 1,
+      variant: found.discovery?.variant ?? 0,
       coverage: {
         levels: bounded.levels,
         pruned: bounded.levels.reduce((sum, level) => sum + level.pruned, 0),

@@ -53,6 +53,8 @@ export interface Mark {
  */
 export class Executor<State> {
   readonly system: System<State>
+  /** Which random numbers the nodes draw, from the next reset on. */
+  variant = 0
   readonly counts: Counts = { executions: 0, steps: 0, states: 0 }
   /** What has been executed since the last reset. */
   schedule: Choice[] = []
@@ -106,7 +108,7 @@ export class Executor<State> {
     this.fingerprints = []
     this.#forget()
     this.lastLive = new Map()
-    const findings = await this.system.reset()
+    const findings = await this.system.reset(this.variant)
     this.counts.executions += 1
     this.#running = true
     this.#observer.onReset?.(findings, () => this.system.state())

@@ -38,6 +38,9 @@ const plans: Readonly<Record<Search, readonly Exclude<Plan, 'straight'>[]>> = {
   bounded: ['bounded'],
 }
 
+/** Walks take turns with what the nodes draw by chance: some violations need other numbers. */
+const variants = 4
+
 // A reset of real processes costs some hundred steps, so short walks save little; but short schedules shrink fast.
 const surpriseLengths = [32, 64, 128, 256] as const
 
@@ -82,9 +85,17 @@ export class Exploration<State> {
   async next(): Promise<boolean> {
     this.starved = undefined
     this.plan = this.#nextPlan()
+    this.#executor.variant = this.#nextVariant()
     const isLeft = await this.#execute(this.plan, this.#options.random.fork())
     if (isLeft) this.completed += 1
     return isLeft
+  }
+
+  /** A schedule can only be repeated, and states only be compared, where the nodes draw the same. */
+  #nextVariant(): number {
+    const { search, from } = this.#options
+    if (this.plan === 'bounded' || from.length > 0) return 0
+    return Math.floor((this.#turn - 1) / plans[search].length) % variants
   }
 
   #nextPlan(): Plan {

@@ -21,8 +21,10 @@ export const replay = async <State>(
   properties: Properties<State>,
   schedule: readonly string[],
   observer?: Observer<State>,
+  variant = 0,
 ): Promise<Replay> => {
   const executor = new Executor(system, properties, { observer })
+  executor.variant = variant
   let diverged: Diverged | undefined
   try {
     await executor.reset()

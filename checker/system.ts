@@ -64,8 +64,12 @@ export interface Checkpoint {
 
 /** A system under check, of which the properties read states of type `State`. */
 export interface System<State> {
-  /** Brings the system to its initial state, quiescent; findings are those of its start. */
-  reset(): Promise<readonly Finding[]>
+  /**
+   * Brings the system to its initial state, quiescent; findings are those of its start.
+   *
+   * @param variant which random numbers its nodes draw, where they draw any; 0 by default
+   */
+  reset(variant?: number): Promise<readonly Finding[]>
   /**
    * The choices enabled now, in a fixed and meaningful order: it must be the same whenever the same state is reached
    * by the same schedule. Empty in a terminal state, and after a finding.

@@ -17,6 +17,8 @@ export interface Verdict {
   /** Depth up to which every schedule was executed or pruned. */
   readonly depth: number
   readonly seed: number
+  /** Which random numbers the nodes drew: they are started with the seed and this, added. */
+  readonly variant: number
   /** Labels of the shortest violating schedule found, to its critical transition for liveness; empty for `held`. */
   readonly schedule: readonly string[]
   readonly criticalTransition: CriticalTransition | null
@@ -37,6 +39,8 @@ export interface Verdict {
 export interface Discovery {
   /** What led it there. */
   readonly by: Plan
+  /** Which random numbers the nodes drew. */
+  readonly variant: number
   /** Counted from 1. */
   readonly execution: number
   /** Steps to the violation, or to the end of the walk that did not become live. */

@@ -5,7 +5,7 @@ import type { GlobalState } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
-import { search } from './search.ts'
+import { nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
 import { allowedCpus, searchInWorkers } from './workers.ts'
 
@@ -25,12 +25,12 @@ export const checkConfig = async (config: LoadedConfig, options: CheckOptions): 
   const count = workersOf(options)
   if (count > 1) requireDivisible(config, options)
   requirePlace(resolve(options.out ?? defaultOut))
-  return inSession(config, options, async session => {
+  return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
     const { signal } = session
     const verdict = await (count > 1
       ? searchInWorkers(config.path, { ...options, signal }, { count, cpus })
       : search(session, options))
-    return recordFound(session, { ...verdict, seed: session.seed }, options)
+    return recordFound(session, { ...verdict, seed: options.seed ?? session.seed }, options)
   })
 }
 
@@ -50,7 +50,11 @@ const recordFound = async (session: Session, verdict: Verdict, options: CheckOpt
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') return { verdict, trace: null, state: undefined }
   const { signal: _, onProgress: __, ...recorded } = options
   const trace = join(resolve(options.out ?? defaultOut), traceName(session, verdict))
-  const { diverged } = await record(session, trace, verdict.schedule, { options: recorded, verdict })
+  const { diverged } = await record(session, trace, verdict.schedule, {
+    options: recorded,
+    verdict,
+    variant: verdict.variant,
+  })
   const state = session.cluster.state()
   if (!diverged) return { verdict, trace, state }
   const message = `${verdict.message}; executed once more, to be recorded, it ${diverged.message}`

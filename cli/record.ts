@@ -2,9 +2,11 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
+import type { Observer } from '../checker/executor.ts'
 import { type Replay, replay } from '../checker/replay.ts'
 import type { TraceHeader } from '../checker/trace/trace.ts'
 import { TraceWriter } from '../checker/trace/write.ts'
+import type { GlobalState } from '../harness/config.ts'
 import type { Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 import { version } from './version.ts'
@@ -14,16 +16,17 @@ export const record = async (
   session: Session,
   path: string,
   schedule: readonly string[],
-  { options, verdict }: { options: unknown; verdict: unknown },
+  { options, verdict, variant = 0 }: { options: unknown; verdict: unknown; variant?: number },
 ): Promise<Replay> => {
   const { cluster, system } = session
-  const writer = create(path, headerOf(session, options))
+  const writer = create(path, headerOf(session, options, variant))
   const reader = new StepReader(cluster, system.properties)
   try {
-    const replayed = await replay(cluster, system.properties, schedule, {
+    const observer: Observer<GlobalState> = {
       onReset: (findings, state) => writer.step(reader.read(undefined, findings, state())),
       onStep: ({ choice, findings }, state) => writer.step(reader.read(choice, findings, state())),
-    })
+    }
+    const replayed = await replay(cluster, system.properties, schedule, observer, variant)
     writer.end({ verdict })
     return replayed
   } finally {
@@ -58,11 +61,11 @@ const create = (path: string, header: TraceHeader): TraceWriter => {
 }
 
 /** What a trace says of how it came about. */
-const headerOf = ({ config, system, seed }: Session, options: unknown): TraceHeader => ({
+const headerOf = ({ config, system, seed }: Session, options: unknown, variant: number): TraceHeader => ({
   system: system.name,
   versions: { lastnail: version, node: process.versions.node, kernel: release() },
   config: { path: config.path, sha256: config.sha256 },
-  seed,
+  seed: seed + variant,
   options,
   nodes: system.nodes.map(({ name, command, env, image }) => ({ name, command, env, image: image ?? '' })),
   properties: Object.entries(system.properties).map(([name, { kind }]) => ({ name, kind })),

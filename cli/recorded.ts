@@ -9,9 +9,16 @@ export const labelsOf = ({ steps }: { readonly steps: readonly RecordedStep[] })
 
 /** The schedule that `TRACE` or `TRACE:STEP` stands for; a torn trace serves as far as it goes. */
 export const scheduleFrom = (text: string): string[] => {
+  const { path, step } = partsOf(text)
+  return upTo(labelsOf(readTrace(path, { torn: 'accept' })), step, path)
+}
+
+/** The seed of the nodes' randomness in it. */
+export const seedFrom = (text: string): number => readTrace(partsOf(text).path, { torn: 'accept' }).header.seed
+
+const partsOf = (text: string): { path: string; step: number | undefined } => {
   const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
-  const labels = labelsOf(readTrace(path!, { torn: 'accept' }))
-  return upTo(labels, step === undefined ? undefined : Number(step), path!)
+  return { path: path!, step: step === undefined ? undefined : Number(step) }
 }
 
 /** The first `step` labels; all where there is no step. Throws a `UsageError` where there are not so many. */

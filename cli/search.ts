@@ -1,7 +1,7 @@
 import { check } from '../checker/check.ts'
 import type { Verdict } from '../checker/verdict.ts'
 import type { CheckOptions } from './options.ts'
-import { scheduleFrom } from './recorded.ts'
+import { scheduleFrom, seedFrom } from './recorded.ts'
 import type { Session } from './session.ts'
 
 export const defaultMs = 60_000
@@ -22,7 +22,7 @@ export const search = (session: Session, options: CheckOptions, share = whole): 
     ...others,
     // Every schedule of a length is executed once, not once by each.
     search: share.index > 0 ? 'walk' : options.search,
-    seed: seed + share.index * seedStride,
+    seed: (options.seed ?? seed) + share.index * seedStride,
     signal,
     milliseconds: timeOf(options),
     executions: executions && partOf(executions, share),
@@ -30,6 +30,10 @@ export const search = (session: Session, options: CheckOptions, share = whole): 
     from: typeof from === 'string' ? scheduleFrom(from) : from,
   })
 }
+
+/** Of the nodes' randomness: that of the search, or that with which the steps to begin with were recorded. */
+export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
+  typeof from === 'string' ? seedFrom(from) : seed
 
 /** So far apart that seeds given by hand do not meet. */
 const seedStride = 1_000_003

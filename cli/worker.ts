@@ -3,7 +3,7 @@ import type { Verdict } from '../checker/verdict.ts'
 import { type Explanation, explainError } from './exit-code.ts'
 import { loadConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
-import { type Share, search } from './search.ts'
+import { nodesSeed, type Share, search } from './search.ts'
 import { inSession } from './session.ts'
 
 /** What a worker is sent first; anything else that it is sent, and the end of its parent, ends its search. */
@@ -25,7 +25,7 @@ const work = async ({ file, options, share, cpu }: Order): Promise<Report> => {
   try {
     const config = await loadConfig(file)
     const onProgress = (progress: Progress) => void send({ progress })
-    const verdict = await inSession(config, { seed: options.seed, signal: stop.signal, cpu }, session =>
+    const verdict = await inSession(config, { seed: nodesSeed(options), signal: stop.signal, cpu }, session =>
       search(session, { ...options, onProgress }, share),
     )
     return { verdict }

@@ -49,13 +49,13 @@ export class Cluster implements System<GlobalState> {
   #known = new Set<string>()
   #details: StepDetails = { messages: [], outputs: [], durationUs: 0 }
 
-  /** @param seed of the nodes' randomness */
+  /** @param seed of the nodes' randomness; a variant of it is the seed so many numbers further */
   constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number | undefined } = {}) {
     this.#system = system
     this.#seed = seed
     this.#directory = createRunDirectory()
     const addresses = Object.fromEntries(system.nodes.map(({ name }, index) => [name, addressOf(index)]))
-    const files = writeSharedFiles(this.#directory, addresses, seed)
+    const files = writeSharedFiles(this.#directory, addresses)
     this.#nodes = system.nodes.map(
       definition =>
         new Node(
@@ -95,7 +95,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** @throws Unfaithful where the network was not */
-  async reset(): Promise<readonly Finding[]> {
+  async reset(variant = 0): Promise<readonly Finding[]> {
     const begun = performance.now()
     this.#clients.close()
     for (const node of this.#nodes) node.end(this.#cell)
@@ -108,7 +108,7 @@ export class Cluster implements System<GlobalState> {
     this.#stepIndex = 0
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
-      node.renew(this.#seed)
+      node.renew(this.#seed + variant)
       this.#cell.attach(node, this.#network)
     }
     this.#clients = new Clients(

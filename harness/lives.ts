@@ -2,8 +2,8 @@ import type { Cell } from './cell.ts'
 import type { Life } from './life.ts'
 import type { Uplink } from './uplink.ts'
 
-/** Besides the first. */
-const parkedMax = 4
+/** Besides the first: each has some megabytes. */
+const parkedMax = 8
 const seenMax = 10_000
 const uplinksMax = 2
 

@@ -37,6 +37,7 @@ export class Node {
   #sentBefore: ReadonlySet<unknown> = new Set()
   /** While it is down, what its next life finds; undefined for an empty disk. */
   #disk: Disk | undefined
+  #seed = 0
   #clock = new VirtualClock()
   #randomness = new Randomness('')
 
@@ -92,6 +93,7 @@ export class Node {
   renew(seed: number): void {
     this.#disk?.remove()
     this.#disk = undefined
+    this.#seed = seed
     this.#clock = new VirtualClock()
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
@@ -179,7 +181,7 @@ export class Node {
   /** All that a start depends on. */
   #beginning(): string {
     const { drawn, forks } = this.#randomness.mark()
-    return [this.#clock.elapsed, drawn, forks, this.#disk?.hash() ?? ''].join(' ')
+    return [this.#seed, this.#clock.elapsed, drawn, forks, this.#disk?.hash() ?? ''].join(' ')
   }
 
   #begin(beginning: string): Life {
@@ -197,7 +199,8 @@ export class Node {
 
   /** It writes to layers of its own, over its working directory and /tmp, and sees the cell's names and randomness. */
   #mounts(disk: Disk): MountPlan {
-    const { hosts, resolvConf, random, cpu } = this.#files
+    const { hosts, resolvConf, cpu } = this.#files
+    const random = this.#files.random(this.#seed)
     const files: [string, string][] = [
       ['/etc/hosts', hosts],
       ['/etc/resolv.conf', resolvConf],

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Randomness } from './hold/randomness.ts'
 import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
@@ -7,7 +7,8 @@ import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
 export interface SharedFiles {
   readonly hosts: string
   readonly resolvConf: string
-  readonly random: string
+  /** Random bytes, by the seed of the nodes' randomness. */
+  readonly random: (seed: number) => string
   /** Directory of what a CPU tells about itself. */
   readonly cpu: string
 }
@@ -15,11 +16,7 @@ export interface SharedFiles {
 const randomBytesLength = 1 << 20
 
 /** @param addresses of all nodes, by their names */
-export const writeSharedFiles = (
-  directory: string,
-  addresses: Readonly<Record<string, string>>,
-  seed: number,
-): SharedFiles => {
+export const writeSharedFiles = (directory: string, addresses: Readonly<Record<string, string>>): SharedFiles => {
   const cpu = join(directory, 'cpu')
   mkdirSync(cpu, { recursive: true })
   const write = (name: string, content: string | Buffer) => {
@@ -33,6 +30,10 @@ export const writeSharedFiles = (
     cpu,
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
     resolvConf: write('resolv.conf', ''),
-    random: write('random', new Randomness(`${seed} /dev/urandom`).bytes(randomBytesLength)),
+    random: seed => {
+      const name = `random-${seed}`
+      if (existsSync(join(directory, name))) return join(directory, name)
+      return write(name, new Randomness(`${seed} /dev/urandom`).bytes(randomBytesLength))
+    },
   }
 }

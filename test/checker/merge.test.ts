@@ -13,6 +13,7 @@ const verdict = (changes: Partial<Verdict>): Verdict => ({
   stepsPerSecond: 50,
   depth: 0,
   seed: 1,
+  variant: 0,
   schedule: [],
   criticalTransition: null,
   repeated: false,
