@@ -2,8 +2,8 @@ import type { Cell } from './cell.ts'
 import type { Life } from './life.ts'
 import type { Uplink } from './uplink.ts'
 
-/** Besides the first: each has some megabytes. */
-const parkedMax = 8
+/** Besides those that executions begin with: each has some megabytes. */
+const parkedMax = 4
 const seenMax = 10_000
 const uplinksMax = 2
 
@@ -14,6 +14,8 @@ const uplinksMax = 2
 export class Lives {
   readonly #parked = new Map<string, Life>()
   readonly #seen = new Set<string>()
+  /** Those that executions begin with. */
+  readonly #first = new Set<string>()
   readonly #uplinks: Uplink[] = []
   readonly #wanted = new WeakSet<Life>()
   readonly #beginnings = new WeakMap<Life, string>()
@@ -28,15 +30,20 @@ export class Lives {
   /** How many were ever added. */
   count = 0
 
-  /** Adds a new life. */
-  add(life: Life, beginning: string): void {
+  /**
+   * Adds a new life.
+   *
+   * @param isFirst of its execution
+   */
+  add(life: Life, beginning: string, isFirst: boolean): void {
     this.count += 1
     this.#beginnings.set(life, beginning)
-    if (this.#seen.size === 0 || this.#seen.has(beginning)) this.#wanted.add(life)
-    if (this.#seen.size < seenMax) this.#seen.add(beginning)
+    if (isFirst || this.#seen.has(beginning)) this.#wanted.add(life)
+    if (isFirst) this.#first.add(beginning)
+    else if (this.#seen.size < seenMax) this.#seen.add(beginning)
   }
 
-  /** Whether it should be marked: the first of all, and those with a beginning that has been before. */
+  /** Whether it should be marked: those that executions begin with, and those with a beginning that has been before. */
   isWanted(life: Life): boolean {
     return this.#wanted.has(life) && !life.isMarked
   }
@@ -73,10 +80,9 @@ export class Lives {
     else life.uplink.close()
   }
 
-  /** The life that was parked first goes first; but the one that every execution begins with stays. */
+  /** What was parked first goes first. */
   #limit(cell: Cell): void {
-    const [first] = this.#seen
-    const others = [...this.#parked].filter(([beginning]) => beginning !== first)
+    const others = [...this.#parked].filter(([beginning]) => !this.#first.has(beginning))
     for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {
       this.#parked.delete(beginning)
       this.#end(life, cell)

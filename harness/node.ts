@@ -38,6 +38,8 @@ export class Node {
   /** While it is down, what its next life finds; undefined for an empty disk. */
   #disk: Disk | undefined
   #seed = 0
+  /** Whether its next life is the first in this execution. */
+  #isFirst = true
   #clock = new VirtualClock()
   #randomness = new Randomness('')
 
@@ -94,6 +96,7 @@ export class Node {
     this.#disk?.remove()
     this.#disk = undefined
     this.#seed = seed
+    this.#isFirst = true
     this.#clock = new VirtualClock()
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
@@ -139,6 +142,7 @@ export class Node {
   /** Kills it: its life ends at once, and what its disk keeps is there for the next. */
   kill(cell: Cell, peersSee: 'reset' | 'nothing'): void {
     if (this.#life === undefined) return
+    this.#isFirst = false
     this.#clock = this.#clock.copy()
     this.#randomness = this.#randomness.copy()
     this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
@@ -189,7 +193,7 @@ export class Node {
     this.#disk = undefined
     const uplink = this.#lives.uplink() ?? new Uplink(this.address)
     const life = new Life(new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy()), uplink, disk)
-    this.#lives.add(life, beginning)
+    this.#lives.add(life, beginning, this.#isFirst)
     return life
   }
 

@@ -5,6 +5,7 @@ import { type CheckOptions, check } from '../../checker/check.ts'
 import { Unfaithful } from '../../checker/errors.ts'
 import { always, eventually } from '../../checker/property.ts'
 import { replay } from '../../checker/replay.ts'
+import type { System } from '../../checker/system.ts'
 import type { Verdict } from '../../checker/verdict.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { deadStates, distances, graphs, isDead, modelOf, propertiesOf } from './systems/graph.ts'
@@ -328,5 +329,46 @@ describe('a wrong check', () => {
       name: 'UsageError',
       message: 'properties.broken threw in the initial state: Error: no such field',
     })
+  })
+})
+
+describe('a check of nodes that draw by chance', () => {
+  /** Three steps; the nodes drew `variant` at their start. */
+  const dice = () => {
+    const resets: number[] = []
+    let state = { drawn: 0, steps: 0 }
+    const system: System<typeof state> = {
+      reset: async (variant = 0) => {
+        resets.push(variant)
+        state = { drawn: variant, steps: 0 }
+        return []
+      },
+      enabled: () => (state.steps < 3 ? [{ kind: 'timer', node: 'n', label: 'n timer' }] : []),
+      execute: async choice => {
+        state = { ...state, steps: state.steps + 1 }
+        return { choice, findings: [] }
+      },
+      state: () => state,
+      fingerprint: () => JSON.stringify(state),
+    }
+    return { system, resets }
+  }
+  const neverTwo = always(({ drawn, steps }: { drawn: number; steps: number }) => drawn !== 2 || steps < 2)
+
+  it('finds what needs other numbers than the first, and repeats it with these', async () => {
+    const { system, resets } = dice()
+    const verdict = await check(system, { neverTwo }, { search: 'walk', executions: 100 })
+    expect(verdict).toMatchObject({ verdict: 'violated', repeated: true, variant: 2, schedule: ['n timer', 'n timer'] })
+    const firstOfTwo = resets.indexOf(2)
+    expect(new Set(resets.slice(0, firstOfTwo))).toEqual(new Set([0, 1]))
+    expect(new Set(resets.slice(firstOfTwo))).toEqual(new Set([2]))
+    const again = await replay(system, { neverTwo }, verdict.schedule, undefined, verdict.variant)
+    expect(again.violation).toMatchObject({ property: 'neverTwo', step: 2 })
+  })
+
+  it('keeps to the first numbers in the bounded search', async () => {
+    const { system, resets } = dice()
+    expect(await check(system, { neverTwo }, bounded)).toMatchObject({ verdict: 'held', variant: 0 })
+    expect(new Set(resets)).toEqual(new Set([0]))
   })
 })

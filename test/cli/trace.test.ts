@@ -145,3 +145,26 @@ test('a torn trace, a foreign file, none at all', async () => {
     })
   }
 })
+
+test('what needs other numbers than the nodes first draw is recorded with these, and begun from with these', async () => {
+  const draw = 'const n = Math.random(); setInterval(() => console.log(JSON.stringify({ n })), 1000)'
+  const config = (holds: string) => `
+    import { always, defineSystem, jsonLines } from 'lastnail'
+    export default defineSystem({
+      name: 'dice',
+      nodes: { n: { command: ['node', '-e', ${JSON.stringify(draw)}] } },
+      state: jsonLines('stdout'),
+      properties: { holds: always(({ nodes: [{ state }] }) => ${holds}) },
+    })`
+  const check = (...args: readonly string[]) => run('check', 'dice.config.ts', '--search', 'walk', '--json', ...args)
+  writeFileSync(join(directory, 'dice.config.ts'), config('!state'))
+  const first = lastLine((await check('--executions', '1')).stdout)
+  const { n } = readTrace(first.trace).steps.at(-1)!.states[0]!.state as { n: number }
+  writeFileSync(join(directory, 'dice.config.ts'), config(`!state || state.n === ${n}`))
+  const second = lastLine((await check('--executions', '20')).stdout)
+  expect(second).toMatchObject({ verdict: 'violated', repeated: true, seed: 1, schedule: ['n timer +1000ms'] })
+  expect(readTrace(second.trace).header.seed).toBe(2)
+  expect((await run('replay', second.trace)).code).toBe(1)
+  const later = lastLine((await check('--executions', '1', '--from', `${second.trace}:0`)).stdout)
+  expect(later).toMatchObject({ verdict: 'violated', executions: expect.any(Number), seed: 1 })
+})

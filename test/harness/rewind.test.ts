@@ -170,3 +170,22 @@ test('a node that is reset in every execution: both of its lives are lived again
   // The first life once; the second is kept when it begins for the second time.
   expect(cluster.starts).toBe(3)
 })
+
+test('a variant draws what the seed so many numbers further draws', async () => {
+  const program = `
+    const bytes = require('fs').readFileSync('/dev/urandom', { length: 8 }).subarray(0, 8)
+    console.log(Math.random(), require('crypto').randomInt(1e9), bytes.toString('hex'))
+    setInterval(() => undefined, 1000)`
+  const definition = { nodes: { n: { command: ['node', 'n.cjs'] } } }
+  const drawnBy = async (cluster: Cluster, variant: number) => {
+    expect(await cluster.reset(variant)).toEqual([])
+    return stdoutOf(cluster, 'n')
+  }
+  const cluster = clusterOf(definition, { 'n.cjs': program })
+  const [first, second] = [await drawnBy(cluster, 0), await drawnBy(cluster, 1)]
+  expect(second).not.toEqual(first)
+  expect(await drawnBy(cluster, 0)).toEqual(first)
+  expect(await drawnBy(cluster, 1)).toEqual(second)
+  expect(cluster.starts).toBe(2)
+  expect(await drawnBy(clusterOf(definition, { 'n.cjs': program }, 1), 0)).toEqual(second)
+})

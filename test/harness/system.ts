@@ -17,9 +17,10 @@ export const directoryWith = (files: Readonly<Record<string, string>>): string =
 export const clusterOf = (
   definition: Omit<SystemDefinition, 'name'>,
   files: Readonly<Record<string, string>> = {},
+  seed = 0,
 ): Cluster => {
   const directory = directoryWith(files)
-  const cluster = new Cluster(resolveSystem(defineSystem({ name: 'test', ...definition }), { directory }))
+  const cluster = new Cluster(resolveSystem(defineSystem({ name: 'test', ...definition }), { directory }), { seed })
   onTestFinished(() => cluster.close())
   return cluster
 }
