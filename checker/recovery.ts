@@ -13,7 +13,7 @@ export const defaultWalks = 60
 export interface RecoveryOptions {
   /** The liveness property. */
   readonly property: string
-  /** How many walks are tried, and the steps of each at most. */
+  /** How many walks are tried, and the steps of each at most; some shorter ones come before. */
   readonly walks: number
   readonly walkLength: number
   /** A live state counts only after so many steps; 0 by default. */
@@ -42,18 +42,31 @@ export const recover = async <State>(
   schedule: readonly string[],
   { property, walks, walkLength, stepsMin = 0, weights, random }: RecoveryOptions,
 ): Promise<Recovery> => {
-  let isTerminal = true
   const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
-  for (let i = 0; i < walks; i++) {
-    if (i === 0) await reach(executor, schedule)
+  const short = shortWalks(walkLength, stepsMin)
+  let isTerminal = true
+  for (let i = -short.length; i < walks; i++) {
+    const length = short[i + short.length] ?? walkLength
+    if (i === -short.length) await reach(executor, schedule)
     else await repeat(executor, schedule)
-    const end = await walk(executor, recovering(i, random.fork(), weights), walkLength, isLive)
+    const policy = recovering(i < 0 ? i + short.length : i, random.fork(), weights)
+    const end = await walk(executor, policy, length, isLive)
     if (end === 'goal') return { live: executor.labels(), isTerminal: false }
-    isTerminal &&= end === 'terminal' && !executor.broken
+    const isOver = end === 'terminal' && !executor.broken
     // Nothing can happen, whatever the walk.
-    if (isTerminal && executor.schedule.length === schedule.length) break
+    if (isOver && executor.schedule.length === schedule.length) return { live: undefined, isTerminal: true }
+    if (i >= 0) isTerminal &&= isOver
   }
   return { live: undefined, isTerminal }
+}
+
+const shortCount = 8
+const shortFactor = 8
+
+/** What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. */
+const shortWalks = (walkLength: number, stepsMin: number): number[] => {
+  const length = Math.ceil(walkLength / shortFactor)
+  return length > stepsMin && length < walkLength ? Array<number>(shortCount).fill(length) : []
 }
 
 const recovering = (i: number, random: Random, weights: Weights): Policy => {
