@@ -79,7 +79,7 @@ class CriticalSearch<State> {
     await reach(this.#executor, this.#schedule)
     const lastLive = this.#executor.lastLive.get(this.#options.property)
     // An execution that recovers from its end is told apart first: it is the common case in a correct system.
-    if (await this.#recovers(this.#schedule.length, scouts)) return this.#answer('transient')
+    if (await this.#recovers(this.#schedule.length, 1)) return this.#answer('transient')
     return (await this.#findRecoverable(lastLive)) ?? (await this.#findDead())
   }
 

@@ -43,7 +43,7 @@ export const recover = async <State>(
   { property, walks, walkLength, stepsMin = 0, weights, random }: RecoveryOptions,
 ): Promise<Recovery> => {
   const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
-  const short = shortWalks(walkLength, stepsMin)
+  const short = shortWalks(walkLength, Math.max(stepsMin, schedule.length / shortFactor))
   let isTerminal = true
   for (let i = -short.length; i < walks; i++) {
     const length = short[i + short.length] ?? walkLength
@@ -63,10 +63,13 @@ export const recover = async <State>(
 const shortCount = 8
 const shortFactor = 8
 
-/** What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. */
-const shortWalks = (walkLength: number, stepsMin: number): number[] => {
+/**
+ * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. Where the
+ * way to their begin is much longer than they are, they would cost more.
+ */
+const shortWalks = (walkLength: number, lengthMin: number): number[] => {
   const length = Math.ceil(walkLength / shortFactor)
-  return length > stepsMin && length < walkLength ? Array<number>(shortCount).fill(length) : []
+  return length > lengthMin && length < walkLength ? Array<number>(shortCount).fill(length) : []
 }
 
 const recovering = (i: number, random: Random, weights: Weights): Policy => {
