@@ -1,7 +1,7 @@
 /** Checks every bug of the corpus, and every system without one, under the same budget: `npm run bench:corpus -- --help`. */
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { comparison, summary, table } from './report.ts'
+import { comparison, figuresOf, summary, table } from './report.ts'
 import { type Result, Results } from './results.ts'
 import { type Bug, bugs, systems } from './rows.ts'
 import { runRow } from './run-row.ts'
@@ -65,7 +65,12 @@ const run = async (options: Options): Promise<void> => {
   const all = options.search.map(search => ({ search, results: new Results(join(options.out, search)) }))
   for (const { search, results } of all) await runRows(rows, search, results, options)
   if (options.json) {
-    const done = all.flatMap(({ search, results }) => rows.map(({ name }) => ({ search, ...results.get(name) })))
+    const done = all.flatMap(({ search, results }) =>
+      rows.flatMap(({ name, bug }) => {
+        const result = results.get(name)
+        return result ? [{ id: name, search, ...figuresOf(bug, result) }] : []
+      }),
+    )
     return console.log(JSON.stringify(done))
   }
   for (const { search, results } of all) {

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Discovery, Verdict } from '../../checker/verdict.ts'
@@ -7,7 +8,7 @@ import type { PlainResult } from './plain.ts'
 import type { Result } from './results.ts'
 import type { Bug } from './rows.ts'
 
-const root = join(import.meta.dirname, '../../..')
+const root = dirname(createRequire(import.meta.url).resolve('lastnail/package.json'))
 
 export interface RowOptions {
   /** Of the search, in seconds. */
