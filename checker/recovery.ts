@@ -43,7 +43,7 @@ export const recover = async <State>(
   { property, walks, walkLength, stepsMin = 0, weights, random }: RecoveryOptions,
 ): Promise<Recovery> => {
   const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
-  const short = shortWalks(walkLength, Math.max(stepsMin, schedule.length / shortFactor))
+  const short = shortWalks(walkLength, schedule.length)
   let isTerminal = true
   for (let i = -short.length; i < walks; i++) {
     const length = short[i + short.length] ?? walkLength
@@ -62,14 +62,16 @@ export const recover = async <State>(
 
 const shortCount = 8
 const shortFactor = 8
+/** What a start of real processes costs, as steps. */
+const startSteps = 64
 
 /**
- * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. Where the
- * way to their begin is much longer than they are, they would cost more.
+ * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. They have
+ * to be worth the way to where they begin.
  */
-const shortWalks = (walkLength: number, lengthMin: number): number[] => {
+const shortWalks = (walkLength: number, wayLength: number): number[] => {
   const length = Math.ceil(walkLength / shortFactor)
-  return length > lengthMin && length < walkLength ? Array<number>(shortCount).fill(length) : []
+  return length >= (startSteps + wayLength) / 2 ? Array<number>(shortCount).fill(length) : []
 }
 
 const recovering = (i: number, random: Random, weights: Weights): Policy => {
