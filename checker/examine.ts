@@ -32,8 +32,8 @@ const shrinkMs = 30_000
 const shrinkDeadMs = 15_000
 const orderMs = 10_000
 const criticalMs = 300_000
-/** Walks that must fail before a state is taken for dead at first: see `critical.ts`. What comes of it is tested with all. */
-const scouts = 2
+/** Walks that must fail before a state is taken for dead at first, and where that was wrong. What comes of it is tested with all. */
+const scouts = [2, 8] as const
 
 /** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination<State> {
@@ -103,21 +103,39 @@ export class Examination<State> {
     }
   }
 
-  /** Finds the critical transition with few walks, shrinks the way to it, and finds it again in that with all walks. */
+  /** Few walks first: where they took for dead what is not, more of them, and last all. */
   async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Found | 'transient'> {
-    const { walks } = this.#options
+    for (const walks of scouts) {
+      const found = await this.#examineWith(walks, suspect, property, walkLength)
+      if (found) return found
+    }
+    const all = this.#criticalOptions(property, walkLength, this.#options.walks)
+    const whole = await findCriticalTransition(this.#executor, suspect, all)
+    return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
+  }
+
+  /**
+   * Finds the critical transition with few walks, shrinks the way to it, and finds it again in that with all walks.
+   * `undefined`: what the few walks came to is not so.
+   */
+  async #examineWith(
+    walks: number,
+    suspect: readonly string[],
+    property: string,
+    walkLength: number,
+  ): Promise<Found | 'transient' | undefined> {
     const executor = this.#executor
-    const first = await findCriticalTransition(executor, suspect, this.#criticalOptions(property, walkLength, scouts))
+    this.#options.onPhase('finding the critical transition')
+    const few = this.#criticalOptions(property, walkLength, walks)
+    const first = await findCriticalTransition(executor, suspect, few)
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, suspect, first)
-    const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), property, first.walkLength)
+    const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), { ...few, walkLength: first.walkLength })
     const ordered = await oldestFirst(executor, shortest, { milliseconds: orderMs, signal: this.#options.signal })
     this.#options.onPhase('finding the critical transition')
-    const all = this.#criticalOptions(property, first.walkLength, walks)
+    const all = this.#criticalOptions(property, first.walkLength, this.#options.walks)
     const again = await confirmCriticalTransition(executor, ordered, all)
-    if (again.case === 'C1') return describe(property, ordered, again)
-    const whole = await findCriticalTransition(executor, suspect, all)
-    return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
+    return again.case === 'C1' ? describe(property, ordered, again) : undefined
   }
 
   #criticalOptions(property: string, walkLength: number, walks: number): CriticalOptions {
@@ -126,13 +144,11 @@ export class Examination<State> {
   }
 
   /** The shortest schedule found to a state that seems as dead. */
-  async #shrinkDeath(schedule: readonly string[], property: string, walkLength: number): Promise<readonly string[]> {
+  async #shrinkDeath(schedule: readonly string[], recovery: CriticalOptions): Promise<readonly string[]> {
     const executor = this.#executor
-    const { weights, random, signal } = this.#options
     this.#options.onPhase('shrinking')
     await reach(this.#executor, schedule)
-    const recovery = { property, walks: scouts, walkLength, weights, random }
-    const limits = { milliseconds: shrinkDeadMs, signal }
+    const limits = { milliseconds: shrinkDeadMs, signal: this.#options.signal }
     const { schedule: shortest } = await shrinkDeath(executor, [...executor.schedule], recovery, limits)
     return shortest.map(choice => choice.label)
   }
