@@ -1,4 +1,16 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CannotRewind } from './error.ts'
 
@@ -26,13 +38,20 @@ export class DiskMark {
     this.#contents = layers.map(({ upper }) => contentOf(upper))
   }
 
-  /** @param root of the node's file system, as this process sees it */
+  /** @param root of the node's file system, as this process sees it. @throws CannotRewind */
   rewind(root: string): void {
     if (readdirSync(join(root, 'dev/shm')).length > 0) throw new CannotRewind('it has files in /dev/shm')
-    for (const [index, { directory, upper }] of this.#layers.entries())
-      rewindLayer(join(root, directory), this.#contents[index]!, contentOf(upper))
+    for (const [index, { directory, upper }] of this.#layers.entries()) {
+      const merged = join(root, directory)
+      // Whatever happens, nothing but a private layer is ever written to.
+      if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
+      rewindLayer({ merged, lower: directory }, this.#contents[index]!, contentOf(upper))
+    }
   }
 }
+
+/** OVERLAYFS_SUPER_MAGIC */
+const overlayFileSystem = 0x794c_7630
 
 const contentOf = (upper: string): Content => {
   const content: Content = new Map()
@@ -55,15 +74,31 @@ const contentOf = (upper: string): Content => {
   return content
 }
 
-const rewindLayer = (merged: string, before: Content, now: Content): void => {
+interface View {
+  /** The directory as the node sees it. */
+  readonly merged: string
+  /** What is below its private layer. */
+  readonly lower: string
+}
+
+const rewindLayer = ({ merged, lower }: View, before: Content, now: Content): void => {
   // Deeper paths come later: what was made is removed from its end.
-  for (const path of [...now.keys()].reverse())
-    if (!before.has(path)) rmSync(join(merged, path), { recursive: true, force: true })
+  for (const [path, bytes] of [...now].reverse())
+    if (!before.has(path)) forget(join(merged, path), join(lower, path), bytes === undefined)
   for (const [path, bytes] of before) {
     if (now.has(path) && isSame(bytes, now.get(path))) continue
     if (bytes === undefined) mkdirSync(join(merged, path), { recursive: true })
     else write(join(merged, path), bytes)
   }
+}
+
+/** What is also below was only changed, and may not go: that would hide it. */
+const forget = (path: string, lower: string, isDirectory: boolean): void => {
+  const isChanged = existsSync(lower)
+  if (isDirectory && !isChanged) rmdirSync(path)
+  if (isDirectory) return
+  if (isChanged) write(path, readFileSync(lower))
+  else unlinkSync(path)
 }
 
 const isSame = (one: Buffer | undefined, other: Buffer | undefined): boolean =>

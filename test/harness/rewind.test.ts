@@ -3,10 +3,7 @@ import type { Cluster } from '../../harness/cluster.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const clusterFor = (program: string): Cluster =>
-  clusterOf(
-    { nodes: { n: { command: ['node', 'n.cjs'], cwd: '.' } } },
-    { 'n.cjs': program, 'present.txt': 'as it was' },
-  )
+  clusterOf({ nodes: { n: { command: ['node', 'n.cjs'] } } }, { 'n.cjs': program, 'present.txt': 'as it was' })
 
 /** Lets its timers fire until it has written so many lines. */
 const runTo = async (cluster: Cluster, lines: number): Promise<string[]> => {
@@ -84,6 +81,39 @@ test('files that were changed, made and removed are as they were', () =>
       'log,n.cjs,new.txt,present.txt false begun more',
     ],
     1,
+  ))
+
+test('files that were there before the node, and first touched after its start, are as they were', () =>
+  expectSame(
+    `
+    const fs = require('fs')
+    setInterval(() => undefined, 1e9)
+    const show = () => console.log(fs.readdirSync('.').join(), fs.readFileSync('present.txt', 'utf8'))
+    show()
+    setTimeout(() => {
+      fs.appendFileSync('present.txt', ', and more')
+      fs.mkdirSync('made')
+      fs.writeFileSync('made/file', '')
+      show()
+    }, 10)
+    `,
+    ['n.cjs,present.txt as it was', 'made,n.cjs,present.txt as it was, and more'],
+    1,
+  ))
+
+test('a node that has removed a file that was there before it is started anew', () =>
+  expectSame(
+    `
+    const fs = require('fs')
+    setInterval(() => undefined, 1e9)
+    console.log(fs.readdirSync('.').join())
+    setTimeout(() => {
+      fs.unlinkSync('present.txt')
+      console.log(fs.readdirSync('.').join())
+    }, 10)
+    `,
+    ['n.cjs,present.txt', 'n.cjs'],
+    4,
   ))
 
 test('sockets that were opened since are closed; a port is free again', () =>
