@@ -1,8 +1,11 @@
 import type { Executor } from './executor.ts'
-import { type Recovery, type RecoveryOptions, recover } from './recovery.ts'
+import { type Recovery, type RecoveryOptions, recover, type Scouts } from './recovery.ts'
 import { reach } from './schedule.ts'
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin'> {
+  /** How many walks of the last test; 0: what the scouts believe is enough. */
+  readonly walks: number
+  readonly scouts: Scouts
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
 }
@@ -56,8 +59,8 @@ export const confirmCriticalTransition = <State>(
 const longEvery = 20
 /** By how much, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
-/** Walks that must fail before the last test: the straight one, and the one that leaves what is in flight. */
-const scouts = 2
+/** How much longer walks are at the least than the longest way back to life that was seen. */
+const recoveryFactor = 4
 
 class CriticalSearch<State> {
   readonly #executor: Executor<State>
@@ -85,7 +88,7 @@ class CriticalSearch<State> {
 
   async confirm(): Promise<Critical> {
     const end = this.#schedule.length
-    if (end === 0 || !(await this.#recovers(end - 1, scouts))) return this.find()
+    if (end === 0 || !(await this.#recovers(end - 1))) return this.find()
     const { live, isTerminal } = await this.#test(end)
     if (live) return this.#answer('transient')
     return isTerminal || (await this.#livesAgain()) ? this.#answer('C1') : this.find()
@@ -98,10 +101,11 @@ class CriticalSearch<State> {
       this.#closestLive = this.#schedule.slice(0, lastLive)
       return undefined
     }
+    const { walks, scouts } = this.#options
     for (;;) {
-      const tried = await this.#recover(0, scouts, this.#walkLength)
+      const tried = await this.#recover(0, scouts.count, this.#walkLength)
       const { live, isTerminal } = tried.isTerminal
-        ? await this.#recover(0, this.#options.walks, this.#walkLength)
+        ? await this.#recover(0, Math.max(walks, scouts.count), this.#walkLength)
         : tried
       if (live) return undefined
       if (isTerminal) return this.#answer('C1', 0)
@@ -132,7 +136,7 @@ class CriticalSearch<State> {
   async #gallop(): Promise<number> {
     for (let distance = 1; ; distance *= 2) {
       const step = Math.min(this.#recoverable + distance, this.#schedule.length)
-      if (!(await this.#recovers(step, scouts)) || step === this.#schedule.length) return step
+      if (!(await this.#recovers(step)) || step === this.#schedule.length) return step
     }
   }
 
@@ -141,7 +145,7 @@ class CriticalSearch<State> {
     let dead = upper
     while (dead - this.#recoverable > 1) {
       const middle = Math.floor((dead + this.#recoverable) / 2)
-      if (!(await this.#recovers(middle, scouts))) dead = middle
+      if (!(await this.#recovers(middle))) dead = middle
     }
     return dead
   }
@@ -150,7 +154,7 @@ class CriticalSearch<State> {
   async #test(dead: number): Promise<Recovery> {
     const { walks, walkLengthMax } = this.#options
     // What so many walks failed to recover from already is not tested by as many again.
-    if (walks <= scouts) return { live: undefined, isTerminal: false }
+    if (walks === 0) return { live: undefined, isTerminal: false }
     const tested = await this.#recover(dead, walks, this.#walkLength)
     const long = Math.floor(walks / longEvery)
     if (tested.live || tested.isTerminal || long === 0) return tested
@@ -161,11 +165,12 @@ class CriticalSearch<State> {
   async #livesAgain(): Promise<boolean> {
     const hasGoneOn = this.#closestLive !== undefined && this.#closestLive.length > this.#recoverable
     if (hasGoneOn) return true
-    const { live } = await this.#recover(this.#recoverable, this.#options.walks, this.#walkLength, 1)
+    const { walks, scouts } = this.#options
+    const { live } = await this.#recover(this.#recoverable, Math.max(walks, scouts.count), this.#walkLength, 1)
     return live !== undefined
   }
 
-  async #recovers(step: number, walks: number): Promise<boolean> {
+  async #recovers(step: number, walks = this.#options.scouts.count): Promise<boolean> {
     const { live } = await this.#recover(step, walks, this.#walkLength)
     return live !== undefined
   }
@@ -176,9 +181,9 @@ class CriticalSearch<State> {
     if (recovery.live) {
       this.#recoverable = step
       this.#closestLive = recovery.live
-      // What only a longer walk could show needs longer walks from here on.
+      // Where one walk needs so many steps, another that has few more is no evidence of death.
       const taken = recovery.live.length - step
-      if (taken > this.#walkLength) this.#walkLength = Math.min(2 * taken, this.#options.walkLengthMax)
+      this.#walkLength = Math.max(this.#walkLength, Math.min(recoveryFactor * taken, this.#options.walkLengthMax))
     }
     return recovery
   }

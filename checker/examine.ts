@@ -5,6 +5,7 @@ import type { Executor, Violation } from './executor.ts'
 import { oldestFirst } from './oldest-first.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
+import { Scouts } from './recovery.ts'
 import { reach, repeat } from './schedule.ts'
 import { shrinkDeath, shrinkViolation } from './shrink.ts'
 import type { Verdict } from './verdict.ts'
@@ -32,8 +33,8 @@ const shrinkMs = 30_000
 const shrinkDeadMs = 15_000
 const orderMs = 10_000
 const criticalMs = 300_000
-/** Walks that must fail before a state is taken for dead at first, and where that was wrong. What comes of it is tested with all. */
-const scouts = [2, 8] as const
+/** Of the walks that a critical transition is to stand on, for the one that is to be shrunk. */
+const firstShare = 1 / 4
 
 /** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination<State> {
@@ -103,44 +104,28 @@ export class Examination<State> {
     }
   }
 
-  /** Few walks first: where they took for dead what is not, more of them, and last all. */
+  /** Finds the critical transition with some of the walks, shrinks the way to it, and tests it there with all of them. */
   async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Found | 'transient'> {
-    for (const walks of scouts) {
-      const found = await this.#examineWith(walks, suspect, property, walkLength)
-      if (found) return found
-    }
-    const all = this.#criticalOptions(property, walkLength, this.#options.walks)
-    const whole = await findCriticalTransition(this.#executor, suspect, all)
-    return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
-  }
-
-  /**
-   * Finds the critical transition with few walks, shrinks the way to it, and finds it again in that with all walks.
-   * `undefined`: what the few walks came to is not so.
-   */
-  async #examineWith(
-    walks: number,
-    suspect: readonly string[],
-    property: string,
-    walkLength: number,
-  ): Promise<Found | 'transient' | undefined> {
     const executor = this.#executor
-    this.#options.onPhase('finding the critical transition')
-    const few = this.#criticalOptions(property, walkLength, walks)
-    const first = await findCriticalTransition(executor, suspect, few)
+    const { walks, signal } = this.#options
+    const some = this.#criticalOptions(property, walkLength, Math.ceil(walks * firstShare))
+    const first = await findCriticalTransition(executor, suspect, some)
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, suspect, first)
-    const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), { ...few, walkLength: first.walkLength })
-    const ordered = await oldestFirst(executor, shortest, { milliseconds: orderMs, signal: this.#options.signal })
+    const shrinking = { ...some, walkLength: first.walkLength }
+    const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), shrinking)
+    const ordered = await oldestFirst(executor, shortest, { milliseconds: orderMs, signal })
     this.#options.onPhase('finding the critical transition')
-    const all = this.#criticalOptions(property, first.walkLength, this.#options.walks)
+    const all = { ...shrinking, walks }
     const again = await confirmCriticalTransition(executor, ordered, all)
-    return again.case === 'C1' ? describe(property, ordered, again) : undefined
+    if (again.case === 'C1') return describe(property, ordered, again)
+    const whole = await findCriticalTransition(executor, suspect, all)
+    return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
   }
 
   #criticalOptions(property: string, walkLength: number, walks: number): CriticalOptions {
     const { weights, random, walkLengthMax } = this.#options
-    return { property, walks, walkLength, walkLengthMax, weights, random }
+    return { property, walks, scouts: new Scouts(), walkLength, walkLengthMax, weights, random }
   }
 
   /** The shortest schedule found to a state that seems as dead. */

@@ -10,6 +10,22 @@ import { fresh, type Policy, straight, swarm, type Weights, weighted, withoutFau
  */
 export const defaultWalks = 60
 
+const scoutsMax = 8
+
+/**
+ * How many walks must fail before a state is believed dead for the time being. Where a state was believed so and then
+ * recovered in its n-th walk, others may be like it: it takes twice as many from then on, but not too many, for what comes
+ * of it is tested with all.
+ */
+export class Scouts {
+  count = 2
+
+  /** @param n the walk that recovered, counted from 1 */
+  learn(n: number): void {
+    this.count = Math.max(this.count, Math.min(2 * n, scoutsMax))
+  }
+}
+
 export interface RecoveryOptions {
   /** The liveness property. */
   readonly property: string
@@ -20,6 +36,8 @@ export interface RecoveryOptions {
   readonly stepsMin?: number
   readonly weights: Weights
   readonly random: Random
+  /** Are told which walk recovered. */
+  readonly scouts?: Scouts
 }
 
 export interface Recovery {
@@ -40,7 +58,7 @@ export interface Recovery {
 export const recover = async <State>(
   executor: Executor<State>,
   schedule: readonly string[],
-  { property, walks, walkLength, stepsMin = 0, weights, random }: RecoveryOptions,
+  { property, walks, walkLength, stepsMin = 0, weights, random, scouts }: RecoveryOptions,
 ): Promise<Recovery> => {
   const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
   const short = shortWalks(walkLength, schedule.length)
@@ -51,7 +69,10 @@ export const recover = async <State>(
     else await repeat(executor, schedule)
     const policy = recovering(i < 0 ? i + short.length : i, random.fork(), weights)
     const end = await walk(executor, policy, length, isLive)
-    if (end === 'goal') return { live: executor.labels(), isTerminal: false }
+    if (end === 'goal') {
+      scouts?.learn(i + 1)
+      return { live: executor.labels(), isTerminal: false }
+    }
     const isOver = end === 'terminal' && !executor.broken
     // Nothing can happen, whatever the walk.
     if (isOver && executor.schedule.length === schedule.length) return { live: undefined, isTerminal: true }

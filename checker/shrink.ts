@@ -131,7 +131,8 @@ export const shrinkDeath = <State>(
   const last = withoutNumbers(found.at(-1)?.label ?? '')
   const stillDead = async () => {
     const isAlike = withoutNumbers(executor.schedule.at(-1)?.label ?? '') === last
-    return isAlike && !executor.broken && !(await recover(executor, executor.labels(), recovery)).live
+    const walks = recovery.scouts?.count ?? recovery.walks
+    return isAlike && !executor.broken && !(await recover(executor, executor.labels(), { ...recovery, walks })).live
   }
   return minimise(executor, found, stillDead, limits)
 }

@@ -3,6 +3,7 @@ import { type Critical, findCriticalTransition } from '../../checker/critical.ts
 import { Executor, type Properties } from '../../checker/executor.ts'
 import { eventually } from '../../checker/property.ts'
 import { Random } from '../../checker/random.ts'
+import { Scouts } from '../../checker/recovery.ts'
 import { replay } from '../../checker/replay.ts'
 import type { System } from '../../checker/system.ts'
 import { defaultWeights } from '../../checker/weights.ts'
@@ -23,6 +24,7 @@ const find = <State>(
   findCriticalTransition(new Executor(system, properties), schedule, {
     property: Object.keys(properties)[0]!,
     walks: 20,
+    scouts: new Scouts(),
     walkLengthMax: lengths.walkLength,
     ...lengths,
     weights: defaultWeights,
