@@ -50,14 +50,18 @@ const recordFound = async (session: Session, verdict: Verdict, options: CheckOpt
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') return { verdict, trace: null, state: undefined }
   const { signal: _, onProgress: __, ...recorded } = options
   const trace = join(resolve(options.out ?? defaultOut), traceName(session, verdict))
-  const { diverged } = await record(session, trace, verdict.schedule, {
+  // Whatever was found counts only if new processes do it too.
+  session.cluster.endLives()
+  const { diverged, violation } = await record(session, trace, verdict.schedule, {
     options: recorded,
     verdict,
     variant: verdict.variant,
   })
   const state = session.cluster.state()
-  if (!diverged) return { verdict, trace, state }
-  const message = `${verdict.message}; executed once more, to be recorded, it ${diverged.message}`
+  const isSafety = verdict.verdict === 'violated' && verdict.kind !== 'liveness'
+  if (!diverged && (violation || !isSafety)) return { verdict, trace, state }
+  const what = diverged?.message ?? 'did not violate it'
+  const message = `${verdict.message}; executed once more, to be recorded, it ${what}`
   return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, state }
 }
 

@@ -150,12 +150,17 @@ export class Cluster implements System<GlobalState> {
     return fingerprintOf(this.#state, this.#nodes, this.#network, this.#budget, history)
   }
 
+  /** Ends all processes: the next execution begins with new ones. */
+  endLives(): void {
+    this.#clients.close()
+    for (const node of this.#nodes) node.close(this.#cell)
+  }
+
   /** Ends all processes and removes all files. The cluster cannot be used afterwards. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#clients.close()
-    for (const node of this.#nodes) node.close(this.#cell)
+    this.endLives()
     this.#cell.close()
     removeRunDirectory(this.#directory)
   }

@@ -219,3 +219,11 @@ test('a variant draws what the seed so many numbers further draws', async () => 
   expect(cluster.starts).toBe(2)
   expect(await drawnBy(clusterOf(definition, { 'n.cjs': program }, 1), 0)).toEqual(second)
 })
+
+test('new processes are started where the lives of the old ones were ended', async () => {
+  const cluster = clusterFor("console.log('up'); setInterval(() => console.log('tick'), 1000)")
+  expect(await runTo(cluster, 2)).toEqual(['up', 'tick'])
+  cluster.endLives()
+  expect(await runTo(cluster, 2)).toEqual(['up', 'tick'])
+  expect(cluster.starts).toBe(2)
+})
