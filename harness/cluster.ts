@@ -247,10 +247,7 @@ export class Cluster implements System<GlobalState> {
       if (findings.length > 0) return findings
       if (node.held?.exit !== undefined) return [crashOf(node)]
       const closed = isFirst ? node.closedPorts() : []
-      if (closed.length === 0) {
-        node.keepStart(this.#cell)
-        return this.#settle([node]).findings
-      }
+      if (closed.length === 0) return node.keepStart(this.#cell) ? this.#settle([node]).findings : []
       if (!awaitsTime(node)) return [closedPortsOf(node, closed)]
       // It sleeps on its way: its start is over when it listens.
       node.held!.fireEarliest()

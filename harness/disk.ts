@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Overlay } from './hold/launch.ts'
+import { treeOf } from './tree.ts'
 
 /** What one life of a node writes: private layers over directories of this machine, and its output. */
 export class Disk {
@@ -31,14 +32,19 @@ export class Disk {
       this.layers.map(layer => layer.directory),
     )
     for (const [index, { upper, directory: lower }] of this.layers.entries())
-      copyAll(upper, copy.layers[index]!.upper, isPlain(upper, lower))
+      copyLayer(upper, lower, copy.layers[index]!.upper)
     return copy
   }
 
   /** Equal for disks with the same files. */
   hash(): string {
     const hash = createHash('sha1')
-    for (const { upper } of this.layers) addTo(hash, upper)
+    for (const { upper } of this.layers)
+      for (const { path, entry } of treeOf(upper)) {
+        hash.update(`${path}\0`)
+        if (entry.isFile()) hash.update(readFileSync(join(upper, path)))
+        else if (entry.isSymbolicLink()) hash.update(readlinkSync(join(upper, path)))
+      }
     return hash.digest('hex')
   }
 
@@ -54,21 +60,11 @@ const isPlain = (upper: string, lower: string): boolean =>
   )
 
 /** What hides others, special files and attributes of directories, only cp(1) copies. */
-const copyAll = (from: string, to: string, isPlain: boolean) => {
-  if (isPlain) {
-    cpSync(from, to, { recursive: true, preserveTimestamps: true })
+const copyLayer = (upper: string, lower: string, to: string) => {
+  if (isPlain(upper, lower)) {
+    cpSync(upper, to, { recursive: true, preserveTimestamps: true })
     return
   }
-  const { status, stderr } = spawnSync('cp', ['-a', `${from}/.`, to], { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`cp -a ${from}/. ${to}: ${stderr}`)
-}
-
-const addTo = (hash: ReturnType<typeof createHash>, directory: string) => {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name)
-    hash.update(`${entry.name}\0`)
-    if (entry.isDirectory()) addTo(hash, path)
-    else if (entry.isFile()) hash.update(readFileSync(path))
-    else if (entry.isSymbolicLink()) hash.update(readlinkSync(path))
-  }
+  const { status, stderr } = spawnSync('cp', ['-a', `${upper}/.`, to], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`cp -a ${upper}/. ${to}: ${stderr}`)
 }

@@ -12,6 +12,8 @@ const uplinksMax = 2
  * the randomness and the disk that it finds. A start costs ten times as much.
  */
 export class Lives {
+  /** How many were ever added. */
+  count = 0
   readonly #parked = new Map<string, Life>()
   readonly #seen = new Set<string>()
   /** Those that executions begin with. */
@@ -26,9 +28,6 @@ export class Lives {
     this.#parked.delete(beginning)
     return life
   }
-
-  /** How many were ever added. */
-  count = 0
 
   /**
    * Adds a new life.

@@ -127,16 +127,18 @@ export class Node {
   }
 
   /**
-   * Its start is over, and it is quiescent: what the start came to is kept, where it will be of use. It then has to
-   * settle again.
+   * Its start is over, and it is quiescent: what the start came to is kept, where it will be of use.
+   *
+   * @returns whether it has to settle again
    */
-  keepStart(cell: Cell): void {
+  keepStart(cell: Cell): boolean {
     const life = this.#life!
-    if (!this.#lives.isWanted(life)) return
+    if (!this.#lives.isWanted(life)) return false
     life.mark(
       cell,
       this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
     )
+    return true
   }
 
   /** Kills it: its life ends at once, and what its disk keeps is there for the next. */

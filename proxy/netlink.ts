@@ -40,8 +40,8 @@ export class Netlink {
     this.#fd = fd
   }
 
-  static open(): Netlink {
-    return new Netlink(check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_ROUTE)))
+  static open(family: number = NETLINK_ROUTE): Netlink {
+    return new Netlink(check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family)))
   }
 
   close(): void {
@@ -97,6 +97,12 @@ export class Netlink {
   }
 
   #request(what: string, type: number, flags: number, parts: readonly Buffer[]): void {
+    const error = this.exchange(what, type, flags, parts)
+    if (error !== 0) throw new SystemError(`netlink: ${what}`, error)
+  }
+
+  /** Sends one request, and gives the error number of the answer; 0 for success. */
+  exchange(what: string, type: number, flags: number, parts: readonly Buffer[]): number {
     const message = Buffer.concat([Buffer.alloc(16), ...parts])
     message.writeUInt32LE(message.length, 0)
     message.writeUInt16LE(type, 4)
@@ -104,8 +110,7 @@ export class Netlink {
     check(`netlink: ${what}`, send(this.#fd, message, message.length, 0))
     check(`netlink: ${what}`, recv(this.#fd, this.#answer, this.#answer.length, 0))
     // The answer is an nlmsgerr: the header, then the negative error number, 0 for success.
-    const error = this.#answer.readInt32LE(16)
-    if (error !== 0) throw new SystemError(`netlink: ${what}`, -error)
+    return -this.#answer.readInt32LE(16)
   }
 }
 

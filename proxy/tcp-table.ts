@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { check, close, recv, send, socket } from './libc.ts'
+import { errno } from './libc.ts'
 import type { NetworkNamespace } from './namespace.ts'
+import { Netlink } from './netlink.ts'
 
 const AF_INET = 2
 const AF_INET6 = 10
-const AF_NETLINK = 16
-const SOCK_RAW_CLOEXEC = 3 | 0o2000000
 const NETLINK_SOCK_DIAG = 4
 const SOCK_DESTROY = 21
-const NLM_F_REQUEST_ACK = 0x01 | 0x04
 const IPPROTO_TCP = 6
 
 /** States of connections, as the kernel numbers them. */
@@ -35,11 +33,11 @@ export const endConnections = (namespace: NetworkNamespace): boolean =>
   namespace.run(() => {
     const connections = tcpEntries('thread-self').filter(({ state }) => state !== tcpState.listen)
     if (connections.length === 0) return true
-    const fd = check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG))
+    const netlink = Netlink.open(NETLINK_SOCK_DIAG)
     try {
-      return connections.every(connection => destroy(fd, destroyRequest(connection)))
+      return connections.every(connection => destroy(netlink, connection))
     } finally {
-      close(fd)
+      netlink.close()
     }
   })
 
@@ -85,32 +83,24 @@ const partsOf = (end: string): [address: Buffer, port: number] => {
   return [Buffer.from(address, 'hex').swap32(), Number.parseInt(port, 16)]
 }
 
-/** struct inet_diag_req_v2 behind its header. */
-const destroyRequest = ({ family, local, remote }: TcpEntry): Buffer => {
-  const message = Buffer.alloc(16 + 56)
-  message.writeUInt32LE(message.length, 0)
-  message.writeUInt16LE(SOCK_DESTROY, 4)
-  message.writeUInt16LE(NLM_F_REQUEST_ACK, 6)
-  message[16] = family
-  message[17] = IPPROTO_TCP
-  message.writeUInt32LE(0xffff_ffff, 20)
+/** struct inet_diag_req_v2 */
+const diagRequest = ({ family, local, remote }: TcpEntry): Buffer => {
+  const request = Buffer.alloc(56)
+  request[0] = family
+  request[1] = IPPROTO_TCP
+  request.writeUInt32LE(0xffff_ffff, 4)
   for (const [index, end] of [local, remote].entries()) {
     const [address, port] = partsOf(end)
-    message.writeUInt16BE(port, 24 + 2 * index)
-    address.copy(message, 28 + 16 * index)
+    request.writeUInt16BE(port, 8 + 2 * index)
+    address.copy(request, 12 + 16 * index)
   }
   // No cookie: whatever has these addresses.
-  message.fill(0xff, 64, 72)
-  return message
+  request.fill(0xff, 48, 56)
+  return request
 }
 
-const ENOENT = 2
-
 /** It may have gone by itself meanwhile. */
-const destroy = (fd: number, request: Buffer): boolean => {
-  const answer = Buffer.alloc(4096)
-  check('send', send(fd, request, request.length, 0))
-  check('recv', recv(fd, answer, answer.length, 0))
-  const error = -answer.readInt32LE(16)
-  return error === 0 || error === ENOENT
+const destroy = (netlink: Netlink, connection: TcpEntry): boolean => {
+  const error = netlink.exchange('end the connection', SOCK_DESTROY, 0, [diagRequest(connection)])
+  return error === 0 || error === errno.ENOENT
 }

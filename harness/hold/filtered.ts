@@ -12,8 +12,8 @@ import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
  */
 export type Treatment = 'go on' | 'exit'
 
-/** EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK */
-const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
+/** What a wait returns that was interrupted: EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK */
+export const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
 /** ERESTARTNOHAND: entered again, unless a signal handler runs. */
 export const restart = -514
 const noSuchCall = -1

@@ -14,8 +14,8 @@ const vectorSize = 16
 /** UIO_MAXIOV */
 const vectorsMax = 1024
 
-/** Bytes of a process's memory that may be written there. */
-export interface Place {
+/** Addresses from start up to end. */
+export interface Run {
   readonly start: number
   readonly end: number
 }
@@ -44,11 +44,11 @@ export class ProcessMemory {
     if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes at 0x${address.toString(16)}`)
   }
 
-  /** Writes what follows each other in `bytes` to these places, all of which the process may write to: twice as fast. */
-  writeAll(places: readonly Place[], bytes: Buffer): void {
+  /** Writes what follows each other in `bytes` to these runs, all of which the process may write to: twice as fast. */
+  writeAll(runs: readonly Run[], bytes: Buffer): void {
     let offset = 0
-    for (let begin = 0; begin < places.length; begin += vectorsMax) {
-      const some = places.slice(begin, begin + vectorsMax)
+    for (let begin = 0; begin < runs.length; begin += vectorsMax) {
+      const some = runs.slice(begin, begin + vectorsMax)
       const length = some.reduce((sum, { start, end }) => sum + end - start, 0)
       const from = { base: bytes.subarray(offset, offset + length), length }
       const put = check('process_vm_writev', writeVectors(this.#pid, from, 1, vectorsOf(some), some.length, 0))
@@ -62,9 +62,9 @@ export class ProcessMemory {
   }
 }
 
-const vectorsOf = (places: readonly Place[]): Buffer => {
-  const vectors = Buffer.alloc(places.length * vectorSize)
-  for (const [index, { start, end }] of places.entries()) {
+const vectorsOf = (runs: readonly Run[]): Buffer => {
+  const vectors = Buffer.alloc(runs.length * vectorSize)
+  for (const [index, { start, end }] of runs.entries()) {
     vectors.writeBigUInt64LE(BigInt(start), index * vectorSize)
     vectors.writeBigUInt64LE(BigInt(end - start), index * vectorSize + 8)
   }

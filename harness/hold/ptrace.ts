@@ -79,14 +79,13 @@ export const allSignals = Buffer.alloc(maskLength, 0xff)
 
 const ptraceVector = libc.func('ptrace', 'long', ['long', 'int', 'long', koffi.inout(koffi.pointer(vector))])
 const extendedState = 0x202
-const extendedStateLengthMax = 1 << 14
+const roomForState = Buffer.alloc(1 << 14)
 
 /** What a stopped thread has in the registers of floating point and vectors, as the kernel lays it out. */
 export const getExtendedState = (tid: number): Buffer => {
-  const state = Buffer.alloc(extendedStateLengthMax)
-  const place = { base: state, length: state.length }
+  const place = { base: roomForState, length: roomForState.length }
   check('ptrace(GETREGSET)', ptraceVector(request.getRegisterSet, tid, extendedState, place))
-  return state.subarray(0, place.length)
+  return Buffer.from(roomForState.subarray(0, place.length))
 }
 
 export const setExtendedState = (tid: number, state: Buffer): void => {

@@ -3,6 +3,7 @@ import type { HeldThread } from '../hold/held-node.ts'
 import { runToTrap } from '../hold/inject.ts'
 import { allSignals, Registers, setSignalMask } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
+import { CannotRewind } from './error.ts'
 
 /** A system call: its number, then its arguments; bytes are put where the call finds them. */
 export type Call = readonly (number | Buffer)[]
@@ -20,18 +21,17 @@ export const makeCalls = (thread: HeldThread, calls: readonly Call[]): number[] 
   return results
 }
 
+/** Makes system calls all of which have to succeed. @throws CannotRewind */
+export const succeed = (thread: HeldThread, calls: readonly Call[]): void => {
+  for (const [index, result] of makeCalls(thread, calls).entries())
+    if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
+}
+
 /** Lets a frozen thread end, when it goes on. */
 export const endWhenThawed = (thread: HeldThread): void => {
   thread.process.memory.write(batchTable, tableOf([[syscallNumber.exit, 0]]))
   prepareToCall(thread.tid)
   thread.stopped = { toSyscall: false, signal: 0 }
-}
-
-/** The same of a call that gives a descriptor, for which another is made before it is closed. */
-export const callWith = (thread: HeldThread, open: Call, use: (fd: number) => Call): number => {
-  const fd = makeCalls(thread, [open])[0]!
-  if (fd < 0) return fd
-  return makeCalls(thread, [use(fd), [syscallNumber.close, fd]])[0]!
 }
 
 const callsMax = 32

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { libc, read, recv, write } from '../../proxy/libc.ts'
+import { ioctl, libc, read, recv, write } from '../../proxy/libc.ts'
 import { tcpEntries } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
@@ -11,7 +11,6 @@ import { CannotRewind } from './error.ts'
 import { closeAtOnce, getNumber, socketOption } from './socket-options.ts'
 
 const lseek = libc.func('long lseek(int fd, long offset, int whence)')
-const ioctl = libc.func('int ioctl(int fd, unsigned long request, void *argument)')
 
 /** A descriptor of a process: the name of what it is open on, and what the kernel tells of that. */
 interface Descriptor {
@@ -31,7 +30,6 @@ type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 
 export class DescriptorMarks {
   readonly #process: HeldProcess
   readonly #marks: readonly Descriptor[]
-
   readonly #asking: readonly AskingMark[]
 
   /** @throws CannotRewind where something is open that cannot be brought back to what it is now */

@@ -12,28 +12,22 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Overlay } from '../hold/launch.ts'
+import { treeOf } from '../tree.ts'
 import { CannotRewind } from './error.ts'
 
 const bytesMax = 16 << 20
-
-/** A directory that a node has a private layer over. */
-export interface Layered {
-  /** As the node sees it. */
-  readonly directory: string
-  /** The private layer. */
-  readonly upper: string
-}
 
 /** What a node has written to its disk: content by path, undefined for a directory. */
 type Content = Map<string, Buffer | undefined>
 
 /** The private layers of a node's file system. They are brought back through the node's own view, as the kernel demands. */
 export class DiskMark {
-  readonly #layers: readonly Layered[]
+  readonly #layers: readonly Overlay[]
   readonly #contents: readonly Content[]
 
   /** @throws CannotRewind */
-  constructor(layers: readonly Layered[]) {
+  constructor(layers: readonly Overlay[]) {
     this.#layers = layers
     this.#contents = layers.map(({ upper }) => contentOf(upper))
   }
@@ -56,21 +50,16 @@ const overlayFileSystem = 0x794c_7630
 const contentOf = (upper: string): Content => {
   const content: Content = new Map()
   let bytes = 0
-  const visit = (relative: string) => {
-    for (const entry of readdirSync(join(upper, relative), { withFileTypes: true })) {
-      const path = join(relative, entry.name)
-      if (entry.isDirectory()) {
-        content.set(path, undefined)
-        visit(path)
-        continue
-      }
-      if (!entry.isFile()) throw new CannotRewind(`${path} is neither a file nor a directory`)
-      bytes += lstatSync(join(upper, path)).size
-      if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
-      content.set(path, readFileSync(join(upper, path)))
+  for (const { path, entry } of treeOf(upper)) {
+    if (entry.isDirectory()) {
+      content.set(path, undefined)
+      continue
     }
+    if (!entry.isFile()) throw new CannotRewind(`${path} is neither a file nor a directory`)
+    bytes += lstatSync(join(upper, path)).size
+    if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
+    content.set(path, readFileSync(join(upper, path)))
   }
-  visit('')
   return content
 }
 

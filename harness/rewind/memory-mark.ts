@@ -1,9 +1,9 @@
 import type { HeldThread } from '../hold/held-node.ts'
-import type { ProcessMemory } from '../hold/memory.ts'
+import type { ProcessMemory, Run } from '../hold/memory.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { type Call, makeCalls } from './batch.ts'
+import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { PageMap, type Run, without } from './pages.ts'
+import { ownPages, without } from './pages.ts'
 import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
 
 /** Marks are kept in memory: a process that has more of its own is started anew instead. */
@@ -56,9 +56,7 @@ export class MemoryMark {
       end - start,
       dontNeed,
     ])
-    const calls = [...mend, ...forget]
-    for (const [index, result] of makeCalls(thread, calls).entries())
-      if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
+    succeed(thread, [...mend, ...forget])
     memory.writeAll(this.#writable.runs, this.#writable.bytes)
     let offset = 0
     for (const { start, end } of this.#protected.runs) {
@@ -69,14 +67,9 @@ export class MemoryMark {
 
   /** What was written to where nothing had been. */
   #pagesToForget(now: readonly Region[]): Run[] {
-    const map = new PageMap(this.#pid)
-    try {
-      const written = now.filter(isWritable).flatMap(region => map.ownPages(region))
-      const before = intersection(written, this.#regions)
-      return without(without(before, this.#writable.runs), this.#protected.runs)
-    } finally {
-      map.close()
-    }
+    const written = ownPages(this.#pid, now.filter(isWritable))
+    const before = intersection(written, this.#regions)
+    return without(without(before, this.#writable.runs), this.#protected.runs)
   }
 }
 
@@ -87,15 +80,10 @@ const assertOwn = (regions: readonly Region[]) => {
 }
 
 const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Copy => {
-  const map = new PageMap(pid)
-  try {
-    const runs = regions.flatMap(region => map.ownPages(region))
-    const length = runs.reduce((sum, { start, end }) => sum + end - start, 0)
-    if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
-    return { runs, bytes: Buffer.concat(runs.map(({ start, end }) => memory.read(start, end - start))) }
-  } finally {
-    map.close()
-  }
+  const runs = ownPages(pid, regions)
+  const length = runs.reduce((sum, { start, end }) => sum + end - start, 0)
+  if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
+  return { runs, bytes: Buffer.concat(runs.map(({ start, end }) => memory.read(start, end - start))) }
 }
 
 /** What is in both; each in order of address. */

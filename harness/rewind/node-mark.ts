@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { callWith, endWhenThawed } from './batch.ts'
+import { endWhenThawed, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { ProcessMark } from './process-mark.ts'
 
@@ -60,6 +60,11 @@ const writeOnly = 1
 
 /** The next thread or process has the id after this one, as it would have had. */
 const setLastId = (thread: HeldThread, id: number): void => {
+  const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, writeOnly, 0]])
+  if (fd! < 0) return
   const text = Buffer.from(String(id))
-  callWith(thread, [syscallNumber.open, lastIdFile, writeOnly, 0], fd => [syscallNumber.write, fd, text, text.length])
+  makeCalls(thread, [
+    [syscallNumber.write, fd!, text, text.length],
+    [syscallNumber.close, fd!],
+  ])
 }

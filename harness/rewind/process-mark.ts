@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { markTimers } from '../hold/kernel-timers.ts'
-import { makeCalls } from './batch.ts'
+import { succeed } from './batch.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import { MemoryMark } from './memory-mark.ts'
@@ -42,9 +42,7 @@ export class ProcessMark {
     if (this.#threads.some(({ thread }) => !this.#process.threads.has(thread)))
       throw new CannotRewind('a thread has ended')
     if (signalsOf(this.#process.pid) !== this.#signals) throw new CannotRewind('it treats signals in another way')
-    const calls = this.#descriptors.rewind()
-    for (const [index, result] of makeCalls(this.first, calls).entries())
-      if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
+    succeed(this.first, this.#descriptors.rewind())
     this.#memory.rewind(this.first)
     for (const thread of this.#threads) thread.rewind()
     this.#rewindTimers()

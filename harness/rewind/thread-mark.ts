@@ -1,3 +1,4 @@
+import { interruptedResults } from '../hold/filtered.ts'
 import type { HeldThread } from '../hold/held-node.ts'
 import { getExtendedState, getSignalMask, Registers, setExtendedState, setSignalMask } from '../hold/ptrace.ts'
 import type { RandomnessMark } from '../hold/randomness.ts'
@@ -5,12 +6,10 @@ import { CannotRewind } from './error.ts'
 
 /** Length of the instruction `syscall`. */
 const callLength = 2
-/** EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: the call was a wait, and is made again. */
-const interrupted: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
 
 /** A thread that waits, frozen: about to make the call in which it waits. */
 export class ThreadMark {
-  readonly #thread: HeldThread
+  readonly thread: HeldThread
   readonly #registers = new Registers()
   readonly #extended: Buffer
   readonly #signalMask: Buffer
@@ -22,31 +21,28 @@ export class ThreadMark {
     const { tid } = thread
     if (!this.#registers.load(tid)) throw new CannotRewind('a thread has ended')
     const call = this.#registers.get('origRax')
-    if (call < 0 || !interrupted.has(this.#registers.get('rax'))) throw new CannotRewind('a thread does not wait')
+    if (call < 0 || !interruptedResults.has(this.#registers.get('rax')))
+      throw new CannotRewind('a thread does not wait')
     this.#registers.set('rip', this.#registers.get('rip') - callLength)
     this.#registers.set('rax', call)
     this.#registers.set('origRax', -1)
-    this.#thread = thread
+    this.thread = thread
     this.#extended = getExtendedState(tid)
     this.#signalMask = getSignalMask(tid)
     this.#resumed = thread.resumed
     this.#randomness = thread.randomness.mark()
   }
 
-  get thread(): HeldThread {
-    return this.#thread
-  }
-
   /** It makes the call again when it goes on. */
   rewind(): void {
-    const { tid, randomness } = this.#thread
+    const { tid, randomness } = this.thread
     this.#registers.store(tid)
     setExtendedState(tid, this.#extended)
     setSignalMask(tid, this.#signalMask)
     randomness.rewind(this.#randomness)
-    this.#thread.resumed = this.#resumed
-    this.#thread.wait = undefined
-    this.#thread.interrupted = false
-    this.#thread.stopped = { toSyscall: false, signal: 0 }
+    this.thread.resumed = this.#resumed
+    this.thread.wait = undefined
+    this.thread.interrupted = false
+    this.thread.stopped = { toSyscall: false, signal: 0 }
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Run, without } from '../../harness/rewind/pages.ts'
+import type { Run } from '../../harness/hold/memory.ts'
+import { without } from '../../harness/rewind/pages.ts'
 import { type Difference, differences, type Region } from '../../harness/rewind/regions.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */
