@@ -5,9 +5,10 @@
  */
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../cli/load-config.ts'
-import { Cluster } from '../harness/cluster.ts'
 import { resolveSystem } from '../harness/config.ts'
+import { median } from './table.ts'
 import { differenceOf, executeAgain, executeOn } from './trio.ts'
+import { withCluster } from './with-cluster.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,38 +18,25 @@ const config = await loadConfig(positionals[0]!)
 const system = resolveSystem(config.definition, { directory: config.directory })
 const length = Number(values.steps)
 const rounds = Number(values.rounds)
-const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!.toFixed(1)
-
 const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
   const begun = performance.now()
   await work()
   return performance.now() - begun
 }
 
-const startOf = async (): Promise<number> => {
-  const cluster = new Cluster(system, { seed: 1 })
-  try {
-    return await timeOf(() => cluster.reset())
-  } finally {
-    cluster.close()
-  }
-}
-
-const cluster = new Cluster(system, { seed: 1 })
 const resets: number[] = []
 const starts: number[] = []
 let same = 0
-try {
+await withCluster(system, async cluster => {
   for (let round = 1; round <= rounds; round++) {
     const { steps } = await executeOn(cluster, length, round)
     const difference = differenceOf(steps, await executeAgain(system, steps))
     if (difference === undefined) same += 1
     else console.log(`round ${round}: ${difference.slice(0, 1000)}`)
-    starts.push(await startOf())
+    starts.push(await withCluster(system, other => timeOf(() => other.reset())))
     resets.push(await timeOf(() => cluster.reset()))
   }
   console.log(`${same} of ${rounds} traces the same; ${cluster.starts} programs started`)
-  console.log(`plain start ${median(starts)} ms, brought back in ${median(resets)} ms (medians)`)
-} finally {
-  cluster.close()
-}
+})
+const milliseconds = (figures: readonly number[]) => `${median(figures).toFixed(1)} ms`
+console.log(`plain start ${milliseconds(starts)}, brought back in ${milliseconds(resets)} (medians)`)

@@ -8,8 +8,9 @@ import { walk } from '../checker/walk.ts'
 import { defaultWeights, weighted } from '../checker/weights.ts'
 import { loadConfig } from '../cli/load-config.ts'
 import { StepReader } from '../cli/step-reader.ts'
-import { Cluster } from '../harness/cluster.ts'
+import type { Cluster } from '../harness/cluster.ts'
 import { defineSystem, type GlobalState, jsonLines, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { withCluster } from './with-cluster.ts'
 
 export type Kind = 'node' | 'python' | 'redis'
 
@@ -39,16 +40,12 @@ export const systemOf = async (kind: Kind, root: string): Promise<ResolvedSystem
 }
 
 /** Executes a random schedule of so many steps, from a fresh start; gives what was recorded of each. */
-export const executeAny = async (system: ResolvedSystem, length: number, seed: number): Promise<RecordedStep[]> => {
-  const cluster = new Cluster(system, { seed: 1 })
-  try {
+export const executeAny = (system: ResolvedSystem, length: number, seed: number): Promise<RecordedStep[]> =>
+  withCluster(system, async cluster => {
     const { steps, end } = await executeOn(cluster, length, seed)
     if (end !== 'length') throw new Error(`the walk ended after ${steps.length - 1} of ${length} steps`)
     return steps
-  } finally {
-    cluster.close()
-  }
-}
+  })
 
 /** The same on a cluster that may have been used before. */
 export const executeOn = async (cluster: Cluster, length: number, seed: number) => {
@@ -60,31 +57,17 @@ export const executeOn = async (cluster: Cluster, length: number, seed: number) 
 }
 
 /** Executes the same schedule again, from a fresh start, as far as it is offered. */
-export const executeAgain = async (
-  system: ResolvedSystem,
-  first: readonly RecordedStep[],
-): Promise<readonly RecordedStep[]> => {
-  const cluster = new Cluster(system, { seed: 1 })
-  const { steps, observer } = recorder(cluster)
-  try {
+export const executeAgain = (system: ResolvedSystem, first: readonly RecordedStep[]): Promise<RecordedStep[]> =>
+  withCluster(system, async cluster => {
+    const { steps, observer } = recorder(cluster)
     const schedule = first.flatMap(({ choice }) => (choice ? [choice.label] : []))
     await replay(cluster, {}, schedule, observer)
     return steps
-  } finally {
-    cluster.close()
-  }
-}
+  })
 
 const recorder = (cluster: Cluster): { steps: RecordedStep[]; observer: Observer<GlobalState> } => {
-  const reader = new StepReader(cluster, {})
   const steps: RecordedStep[] = []
-  return {
-    steps,
-    observer: {
-      onReset: (findings, state) => steps.push(reader.read(undefined, findings, state())),
-      onStep: ({ choice, findings }, state) => steps.push(reader.read(choice, findings, state())),
-    },
-  }
+  return { steps, observer: new StepReader(cluster, {}).observer(step => steps.push(step)) }
 }
 
 /** One line: the first step that is not the same in two executions, and in what; `undefined` for equal traces. */

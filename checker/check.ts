@@ -39,7 +39,7 @@ const select = <State>(properties: Properties<State>, name: string | undefined):
   throw new UsageError(`no property "${name}": there are ${Object.keys(properties).join(', ') || 'none'}`)
 }
 
-type Discovered = Found & Pick<Verdict, 'discovery'>
+type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
 
 class Check<State> {
   readonly #options: CheckOptions<State>
@@ -126,11 +126,10 @@ class Check<State> {
 
   /** Looks again at what the last execution came to, if it may be a violation. */
   async #examine(): Promise<Discovered | undefined> {
-    const { violation } = this.#executor
+    const { violation, variant } = this.#executor
     const { starved, walkLength, plan } = this.#exploration
     const discovery: Discovery = {
       by: plan,
-      variant: this.#executor.variant,
       execution: this.#executor.counts.executions,
       steps: violation?.step ?? this.#executor.schedule.length,
       seconds: Number(this.#seconds().toFixed(3)),
@@ -139,7 +138,7 @@ class Check<State> {
     const budget = new Budget({ signal: this.#options.signal })
     if (violation) {
       const found = await this.#executor.within(budget, () => this.#examination.examineViolation(violation))
-      return found && { ...found, discovery }
+      return found && { ...found, discovery, variant }
     }
     if (starved === undefined) return undefined
     const examinations = this.#examinations.get(starved) ?? 0
@@ -151,7 +150,7 @@ class Check<State> {
     }
     if (found === undefined) return undefined
     this.#examinations.set(starved, examinations + 1)
-    return { ...found, discovery }
+    return { ...found, discovery, variant }
   }
 
   /** What can be said where nothing was found. */
@@ -165,6 +164,7 @@ class Check<State> {
       repeated: false,
       closestLive: null,
       discovery: null,
+      variant: 0,
     }
     if (first !== undefined)
       return { ...nothing, verdict: 'undetermined', message: `what was found does not repeat: ${first}` }
@@ -191,7 +191,6 @@ class Check<State> {
       stepsPerSecond: Math.round(steps / seconds),
       depth: bounded.depth,
       seed: this.#options.seed ?? 1,
-      variant: found.discovery?.variant ?? 0,
       coverage: {
         levels: bounded.levels,
         pruned: bounded.levels.reduce((sum, level) => sum + level.pruned, 0),

@@ -3,8 +3,6 @@ import { type Recovery, type RecoveryOptions, recover, type Scouts } from './rec
 import { reach } from './schedule.ts'
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin'> {
-  /** How many walks of the last test; 0: what the scouts believe is enough. */
-  readonly walks: number
   readonly scouts: Scouts
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
@@ -104,9 +102,7 @@ class CriticalSearch<State> {
     const { walks, scouts } = this.#options
     for (;;) {
       const tried = await this.#recover(0, scouts.count, this.#walkLength)
-      const { live, isTerminal } = tried.isTerminal
-        ? await this.#recover(0, Math.max(walks, scouts.count), this.#walkLength)
-        : tried
+      const { live, isTerminal } = tried.isTerminal ? await this.#recover(0, walks, this.#walkLength) : tried
       if (live) return undefined
       if (isTerminal) return this.#answer('C1', 0)
       if (!this.#lengthenWalks()) return this.#answer('C2', 0)
@@ -153,8 +149,6 @@ class CriticalSearch<State> {
   /** Tests the answer with fresh walks, and with some that are much longer. */
   async #test(dead: number): Promise<Recovery> {
     const { walks, walkLengthMax } = this.#options
-    // What so many walks failed to recover from already is not tested by as many again.
-    if (walks === 0) return { live: undefined, isTerminal: false }
     const tested = await this.#recover(dead, walks, this.#walkLength)
     const long = Math.floor(walks / longEvery)
     if (tested.live || tested.isTerminal || long === 0) return tested
@@ -165,8 +159,7 @@ class CriticalSearch<State> {
   async #livesAgain(): Promise<boolean> {
     const hasGoneOn = this.#closestLive !== undefined && this.#closestLive.length > this.#recoverable
     if (hasGoneOn) return true
-    const { walks, scouts } = this.#options
-    const { live } = await this.#recover(this.#recoverable, Math.max(walks, scouts.count), this.#walkLength, 1)
+    const { live } = await this.#recover(this.#recoverable, this.#options.walks, this.#walkLength, 1)
     return live !== undefined
   }
 

@@ -51,8 +51,9 @@ const slowShares = [0, 0.25, 0.5] as const
 
 /**
  * One execution after another, each of up to three parts: a schedule of the bounded search, or some steps without any
- * surprise; a walk with faults and overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
- * algorithm 2: liveness counts only from there on). An execution is used to its end, for its start is the dearest part.
+ * surprise; a walk with faults and overlaps; and, where there are liveness properties, a walk without faults until each
+ * has been live (MaceMC, algorithm 2: liveness counts only from there on). An execution is used to its end, for its start
+ * is the dearest part.
  */
 export class Exploration<State> {
   readonly bounded: BoundedSearch<State>

@@ -25,7 +25,7 @@ export interface CheckOptions<State> {
   /** A schedule that each execution begins with: prefix search (MaceMC, section 4.2). */
   readonly from?: readonly string[] | undefined
   readonly weights?: Partial<Weights> | undefined
-  /** Walks that must fail before a state is called dead: 20 by default. */
+  /** Walks that must fail before a state is called dead: 60 by default. */
   readonly walks?: number | undefined
   /** Whether a crash or a divergence of a node ends an execution without being a violation. */
   readonly allowFindings?: boolean | undefined

@@ -61,24 +61,28 @@ export const recover = async <State>(
   { property, walks, walkLength, stepsMin = 0, weights, random, scouts }: RecoveryOptions,
 ): Promise<Recovery> => {
   const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
-  const short = shortWalks(walkLength, schedule.length)
   let isTerminal = true
-  for (let i = -short.length; i < walks; i++) {
-    const length = short[i + short.length] ?? walkLength
-    if (i === -short.length) await reach(executor, schedule)
+  for (const [index, { ordinal, length, isShort }] of plannedWalks(walks, walkLength, schedule.length).entries()) {
+    if (index === 0) await reach(executor, schedule)
     else await repeat(executor, schedule)
-    const policy = recovering(i < 0 ? i + short.length : i, random.fork(), weights)
-    const end = await walk(executor, policy, length, isLive)
+    const end = await walk(executor, recovering(ordinal, random.fork(), weights), length, isLive)
     if (end === 'goal') {
-      scouts?.learn(i + 1)
+      if (!isShort) scouts?.learn(ordinal + 1)
       return { live: executor.labels(), isTerminal: false }
     }
     const isOver = end === 'terminal' && !executor.broken
     // Nothing can happen, whatever the walk.
     if (isOver && executor.schedule.length === schedule.length) return { live: undefined, isTerminal: true }
-    if (i >= 0) isTerminal &&= isOver
+    if (!isShort) isTerminal &&= isOver
   }
   return { live: undefined, isTerminal }
+}
+
+interface PlannedWalk {
+  /** Among those of its length, counted from 0. */
+  readonly ordinal: number
+  readonly length: number
+  readonly isShort: boolean
 }
 
 const shortCount = 8
@@ -90,10 +94,15 @@ const startSteps = 64
  * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. They have
  * to be worth the way to where they begin.
  */
-const shortWalks = (walkLength: number, wayLength: number): number[] => {
+const plannedWalks = (count: number, walkLength: number, wayLength: number): PlannedWalk[] => {
+  const long = alike(count, { length: walkLength, isShort: false })
   const length = Math.ceil(walkLength / shortFactor)
-  return length >= (startSteps + wayLength) / 2 ? Array<number>(shortCount).fill(length) : []
+  const isWorth = length >= (startSteps + wayLength) / 2
+  return isWorth ? [...alike(shortCount, { length, isShort: true }), ...long] : long
 }
+
+const alike = (count: number, walk: Omit<PlannedWalk, 'ordinal'>): PlannedWalk[] =>
+  Array.from({ length: count }, (_, ordinal) => ({ ...walk, ordinal }))
 
 const recovering = (i: number, random: Random, weights: Weights): Policy => {
   if (i === 0) return straight(random, weights)

@@ -39,8 +39,6 @@ export interface Verdict {
 export interface Discovery {
   /** What led it there. */
   readonly by: Plan
-  /** Which random numbers the nodes drew. */
-  readonly variant: number
   /** Counted from 1. */
   readonly execution: number
   /** Steps to the violation, or to the end of the walk that did not become live. */

@@ -16,10 +16,7 @@ export const compareWith = (recorded: readonly RecordedStep[], reader: StepReade
     const { index, choice } = found
     throw new Differs(`diverged at ${choice ? `step ${index} (${choice.label})` : 'the start'}: ${difference}`)
   }
-  return {
-    onReset: (findings, state) => compare(reader.read(undefined, findings, state())),
-    onStep: ({ choice, findings }, state) => compare(reader.read(choice, findings, state())),
-  }
+  return reader.observer(compare)
 }
 
 /** What a service means to others: what becomes of it, its states, what it sends. Not what it prints beside. */

@@ -2,11 +2,9 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
-import type { Observer } from '../checker/executor.ts'
 import { type Replay, replay } from '../checker/replay.ts'
 import type { TraceHeader } from '../checker/trace/trace.ts'
 import { TraceWriter } from '../checker/trace/write.ts'
-import type { GlobalState } from '../harness/config.ts'
 import type { Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 import { version } from './version.ts'
@@ -22,10 +20,7 @@ export const record = async (
   const writer = create(path, headerOf(session, options, variant))
   const reader = new StepReader(cluster, system.properties)
   try {
-    const observer: Observer<GlobalState> = {
-      onReset: (findings, state) => writer.step(reader.read(undefined, findings, state())),
-      onStep: ({ choice, findings }, state) => writer.step(reader.read(choice, findings, state())),
-    }
+    const observer = reader.observer(step => writer.step(step))
     const replayed = await replay(cluster, system.properties, schedule, observer, variant)
     writer.end({ verdict })
     return replayed

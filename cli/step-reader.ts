@@ -1,3 +1,4 @@
+import type { Observer } from '../checker/executor.ts'
 import type { Choice, Finding } from '../checker/system.ts'
 import type { PropertyValue, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
 import type { Cluster } from '../harness/cluster.ts'
@@ -16,8 +17,16 @@ export class StepReader {
     this.#properties = properties
   }
 
+  /** Shows each step of an execution as it happens. */
+  observer(see: (step: RecordedStep) => void): Observer<GlobalState> {
+    return {
+      onReset: (findings, state) => see(this.#read(undefined, findings, state())),
+      onStep: ({ choice, findings }, state) => see(this.#read(choice, findings, state())),
+    }
+  }
+
   /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
-  read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
+  #read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
     const { messages, outputs, durationUs } = this.#cluster.details
     return {
       index: this.#index++,

@@ -3,35 +3,25 @@
  * sooner weighted walks live, and how many steps a live state is away (its figure 2).
  * Usage: figures.js [WALKS], 40 of each kind by default.
  */
-import { join } from 'node:path'
 import { check } from '../../checker/check.ts'
 import { Executor } from '../../checker/executor.ts'
 import { Random } from '../../checker/random.ts'
 import { walk } from '../../checker/walk.ts'
 import { defaultWeights, type Policy, weighted, withoutFaults } from '../../checker/weights.ts'
 import { loadConfig } from '../../cli/load-config.ts'
-import { Cluster } from '../../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
 import { median, row } from '../table.ts'
+import { withCluster } from '../with-cluster.ts'
+import { configOf } from './package-root.ts'
 
 const walks = Number(process.argv[2] ?? 40)
 const lengthMax = 1_000
 const depth = 4
 const systems = ['transport', 'corpus/randtree', 'corpus/pastry', 'corpus/chord'] as const
-const examples = join(import.meta.dirname, '../../../examples')
 
 const load = async (name: string): Promise<ResolvedSystem> => {
-  const { definition, directory } = await loadConfig(join(examples, name, 'lastnail.config.ts'))
+  const { definition, directory } = await loadConfig(configOf(name))
   return resolveSystem(definition, { directory })
-}
-
-const withCluster = async <Result>(system: ResolvedSystem, use: (cluster: Cluster) => Promise<Result>) => {
-  const cluster = new Cluster(system, { seed: 1 })
-  try {
-    return await use(cluster)
-  } finally {
-    cluster.close()
-  }
 }
 
 /** Executions of a bounded search to the same depth, with states that are told apart and without. */

@@ -12,22 +12,25 @@ export const isNamed = ({ expected }: Bug, { outcome }: Result): boolean | undef
   expected?.test(outcome?.criticalTransition?.label ?? '')
 
 /** What a row came to, for a program. */
-export const figuresOf = (bug: Bug | null, { outcome, plain, discovery, seconds, message }: Result) => ({
-  property: bug ? bug.property : null,
-  verdict: outcome?.verdict ?? (plain?.violated ? 'violated' : plain ? 'held' : null),
-  found: bug ? isFound(bug, { outcome, plain } as Result) : null,
-  foundBy: discovery?.by ?? null,
-  executions: outcome?.executions ?? plain?.rounds ?? null,
-  steps: outcome?.steps ?? null,
-  seconds,
-  secondsToViolation: discovery?.seconds ?? null,
-  stepsToViolation: discovery?.steps ?? null,
-  shrunkTo: outcome?.verdict === 'violated' ? outcome.schedule.length : null,
-  criticalTransition: outcome?.criticalTransition ?? null,
-  isTheOneThatThePaperNames: (bug && isNamed(bug, { outcome } as Result)) ?? null,
-  repeated: outcome?.repeated ?? null,
-  message,
-})
+export const figuresOf = (bug: Bug | null, result: Result) => {
+  const { outcome, plain, discovery, seconds, message } = result
+  return {
+    property: bug ? bug.property : null,
+    verdict: outcome?.verdict ?? (plain?.violated ? 'violated' : plain ? 'held' : null),
+    found: bug ? isFound(bug, result) : null,
+    foundBy: discovery?.by ?? null,
+    executions: outcome?.executions ?? plain?.rounds ?? null,
+    steps: outcome?.steps ?? null,
+    seconds,
+    secondsToViolation: discovery?.seconds ?? null,
+    stepsToViolation: discovery?.steps ?? null,
+    shrunkTo: outcome?.verdict === 'violated' ? outcome.schedule.length : null,
+    criticalTransition: outcome?.criticalTransition ?? null,
+    isTheOneThatThePaperNames: (bug && isNamed(bug, result)) ?? null,
+    repeated: outcome?.repeated ?? null,
+    message,
+  }
+}
 
 const heading = [
   'bug',

@@ -1,14 +1,12 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { execa } from 'execa'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Discovery, Verdict } from '../../checker/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
+import { configOf, packageRoot } from './package-root.ts'
 import type { PlainResult } from './plain.ts'
 import type { Result } from './results.ts'
 import type { Bug } from './rows.ts'
-
-const root = dirname(createRequire(import.meta.url).resolve('lastnail/package.json'))
 
 export interface RowOptions {
   /** Of the search, in seconds. */
@@ -22,7 +20,7 @@ export interface RowOptions {
 /** Checks one system as its users would: with one bug switched on, the property that it violates; else all properties. */
 export const runRow = async (system: string, bug: Bug | null, options: RowOptions): Promise<Result> => {
   const begun = performance.now()
-  const config = join(root, 'examples', system, 'lastnail.config.ts')
+  const config = configOf(system)
   const found = await (options.search === 'plain' ? testPlainly : check)(config, bug, options)
   return { system, bug: bug?.id ?? null, seconds: Number(((performance.now() - begun) / 1000).toFixed(1)), ...found }
 }
@@ -35,7 +33,14 @@ const check = async (config: string, bug: Bug | null, options: RowOptions): Prom
   const property = bug?.property ? ['--property', bug.property] : []
   const { exitCode, stdout, stderr } = await execa(
     process.execPath,
-    [join(root, 'bin/lastnail.js'), 'check', config, ...args, ...property, ...(workers ? ['--workers', workers] : [])],
+    [
+      join(packageRoot, 'bin/lastnail.js'),
+      'check',
+      config,
+      ...args,
+      ...property,
+      ...(workers ? ['--workers', workers] : []),
+    ],
     { env: { BUG: bug?.id ?? '' }, reject: false, stdin: 'ignore' },
   )
   const outcome = outcomeIn(stdout)

@@ -1,0 +1,15 @@
+import { Cluster } from '../harness/cluster.ts'
+import type { ResolvedSystem } from '../harness/config.ts'
+
+/** A cluster of new processes, for as long as it is used. */
+export const withCluster = async <Result>(
+  system: ResolvedSystem,
+  use: (cluster: Cluster) => Promise<Result>,
+): Promise<Result> => {
+  const cluster = new Cluster(system, { seed: 1 })
+  try {
+    return await use(cluster)
+  } finally {
+    cluster.close()
+  }
+}
