@@ -1,6 +1,5 @@
-import { Diverged, Unfaithful } from './errors.ts'
-import type { Executor, Mark } from './executor.ts'
-import { follow } from './schedule.ts'
+import { Unfaithful } from './errors.ts'
+import type { Outcome } from './task.ts'
 
 /** What the search did at one depth. */
 export interface Level {
@@ -15,42 +14,28 @@ export interface Level {
   complete: boolean
 }
 
-export interface BoundedOptions {
-  /** Brings the system to the state that the search begins in. */
-  readonly start: () => Promise<void>
-  readonly depthMax: number
-}
-
-/** Where the system stands after a schedule; `Diverged` where its beginning could not be executed again. */
-export type Arrival = 'new' | 'pruned' | 'violation' | Diverged
-
-/** A schedule that led to a new state, and what was enabled there. */
-interface Leaf {
-  readonly labels: readonly string[]
-  readonly enabled: readonly string[]
-}
+/** What a schedule of the search led to. */
+export type Arrived = 'new' | 'pruned' | 'violation'
 
 /**
  * Bounded search with rising depth: the empty schedule, then all schedules of length 1, of length 2, and so on (MaceMC,
- * algorithm 1, with an increment of one). Each `next()` executes one schedule and leaves the system at its end. It is
- * stateless: a schedule is executed from the start, or from a checkpoint of its parent where the system has them.
+ * algorithm 1, with an increment of one). It says which schedule is to be executed next, from the start, and learns what
+ * it led to; several can be on their way at once, as long as it learns of them in their order.
  *
  * Nothing is searched beyond a state whose fingerprint was met before. As depth rises by one, the first way to a state
  * is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
  */
-export class BoundedSearch<State> {
+export class BoundedSearch {
   readonly levels: Level[] = []
-  /** Whether no schedule goes on, so that all have been searched whatever their length. */
-  exhausted = false
-  readonly #executor: Executor<State>
-  readonly #options: BoundedOptions
+  readonly #depthMax: number
   readonly #seen = new Set<string>()
-  readonly #arrivals: AsyncGenerator<Arrival, undefined>
+  readonly #waiting: (readonly string[])[] = [[]]
+  /** By depth, how many schedules wait or are on their way. */
+  readonly #open = [1]
+  #isCut = false
 
-  constructor(executor: Executor<State>, options: BoundedOptions) {
-    this.#executor = executor
-    this.#options = options
-    this.#arrivals = this.#search()
+  constructor(depthMax = Number.POSITIVE_INFINITY) {
+    this.#depthMax = depthMax
   }
 
   /** The depth up to which everything has been searched. */
@@ -58,83 +43,59 @@ export class BoundedSearch<State> {
     return this.levels.filter(level => level.complete).length
   }
 
-  /** Executes the next schedule; `undefined` where none is left. */
-  async next(): Promise<Arrival | undefined> {
-    return (await this.#arrivals.next()).value
+  /** Whether no schedule goes on, so that all have been searched whatever their length. */
+  get exhausted(): boolean {
+    return !this.#isCut && this.#open.every(open => open === 0)
   }
 
-  /** Frees what the search holds. */
-  async end(): Promise<void> {
-    await this.#arrivals.return(undefined)
+  /** The next schedule; `undefined` where there is none as long as it does not learn of others. */
+  next(): readonly string[] | undefined {
+    return this.#waiting.shift()
   }
 
-  async *#search(): AsyncGenerator<Arrival, undefined> {
-    await this.#options.start()
-    this.#isKnown()
-    let parents = [this.#leaf([])]
-    yield this.#executor.violation ? 'violation' : 'new'
-    for (let depth = 1; depth <= this.#options.depthMax; depth++) {
-      this.exhausted = parents.every(leaf => leaf.enabled.length === 0)
-      if (this.exhausted) return undefined
-      const level: Level = { depth, executions: 0, states: 0, pruned: 0, complete: false }
-      const children: Leaf[] = []
-      this.levels.push(level)
-      for (const parent of parents) yield* this.#searchBeyond(parent, level, children)
-      level.complete = true
-      parents = children
+  /** Learns what a schedule led to. What is done beyond its end does not matter here. */
+  arrive(labels: readonly string[], outcome: Outcome): Arrived {
+    const arrived = this.#judge(outcome)
+    const level = this.levels[labels.length - 1]
+    if (level) {
+      level.executions += 1
+      level.states += arrived === 'new' ? 1 : 0
+      level.pruned += arrived === 'pruned' ? 1 : 0
     }
-    return undefined
+    if (arrived === 'new') this.#goOn(labels, outcome.arrival.enabled)
+    this.#close(labels.length)
+    return arrived
   }
 
-  async *#searchBeyond(parent: Leaf, level: Level, children: Leaf[]): AsyncGenerator<Arrival> {
-    let mark: Mark | undefined
-    try {
-      const labels = [...parent.enabled]
-      for (let label = labels.shift(); label !== undefined; label = labels.shift()) {
-        try {
-          if (mark) await this.#executor.restore(mark)
-          else mark = await this.#reach(parent)
-          await follow(this.#executor, [label])
-          yield this.#arrive([...parent.labels, label], level, children)
-        } catch (error) {
-          if (!(error instanceof Diverged)) throw error
-          if (error instanceof Unfaithful) labels.unshift(label)
-          yield error
-        }
-      }
-    } finally {
-      await mark?.checkpoint.discard()
-    }
+  /** Learns that a schedule could not be executed again. One that was disturbed from outside is tried once more. */
+  fail(labels: readonly string[], error: unknown): void {
+    if (error instanceof Unfaithful) this.#waiting.unshift(labels)
+    else this.#close(labels.length)
   }
 
-  async #reach(parent: Leaf): Promise<Mark | undefined> {
-    await this.#options.start()
-    await follow(this.#executor, parent.labels)
-    return parent.enabled.length > 1 ? await this.#executor.mark() : undefined
-  }
-
-  #arrive(labels: readonly string[], level: Level, children: Leaf[]): Arrival {
-    level.executions += 1
-    if (this.#executor.violation || this.#executor.broken) return 'violation'
-    if (this.#isKnown()) {
-      level.pruned += 1
-      return 'pruned'
-    }
-    level.states += 1
-    children.push(this.#leaf(labels))
+  #judge({ arrival, violation, fingerprints }: Outcome): Arrived {
+    if (arrival.broken || (violation && violation.step <= arrival.steps)) return 'violation'
+    const fingerprint = fingerprints[arrival.steps]
+    if (fingerprint === undefined) return 'new'
+    if (this.#seen.has(fingerprint)) return 'pruned'
+    this.#seen.add(fingerprint)
     return 'new'
   }
 
-  #leaf(labels: readonly string[]): Leaf {
-    return { labels, enabled: this.#executor.enabled().map(choice => choice.label) }
+  #goOn(labels: readonly string[], enabled: readonly string[]): void {
+    const depth = labels.length + 1
+    this.#isCut ||= enabled.length > 0 && depth > this.#depthMax
+    if (enabled.length === 0 || depth > this.#depthMax) return
+    this.levels[depth - 1] ??= { depth, executions: 0, states: 0, pruned: 0, complete: false }
+    this.#open[depth] = (this.#open[depth] ?? 0) + enabled.length
+    this.#waiting.push(...enabled.map(label => [...labels, label]))
   }
 
-  // Remembers the present state, and tells whether it was known already.
-  #isKnown(): boolean {
-    const fingerprint = this.#executor.system.fingerprint()
-    if (fingerprint === undefined) return false
-    const known = this.#seen.has(fingerprint)
-    this.#seen.add(fingerprint)
-    return known
+  #close(depth: number): void {
+    this.#open[depth]! -= 1
+    for (const [index, level] of this.levels.entries()) {
+      if (this.#open.slice(0, index + 2).some(open => open > 0)) return
+      level.complete = true
+    }
   }
 }

@@ -23,24 +23,42 @@ export class BudgetSpent extends Error {
 export class Budget {
   #executions: number
   readonly #deadline: number
-  readonly #signal: AbortSignal | undefined
+  readonly #signals: readonly AbortSignal[]
+  readonly #parent: Budget | undefined
 
-  constructor({ executions = Number.POSITIVE_INFINITY, milliseconds = Number.POSITIVE_INFINITY, signal }: Limits) {
+  /** @param parent a budget of which this is a part: what is taken here is taken there too */
+  constructor({ executions = Number.POSITIVE_INFINITY, milliseconds, signal }: Limits, parent?: Budget) {
+    const deadline = performance.now() + (milliseconds ?? Number.POSITIVE_INFINITY)
     this.#executions = executions
-    this.#deadline = performance.now() + milliseconds
-    this.#signal = signal
+    this.#deadline = Math.min(deadline, parent ? parent.#deadline : Number.POSITIVE_INFINITY)
+    this.#signals = [...(signal ? [signal] : []), ...(parent ? parent.#signals : [])]
+    this.#parent = parent
+  }
+
+  /** Time that is left, in milliseconds; infinite where nothing limits it. */
+  get milliseconds(): number {
+    return this.#deadline - performance.now()
   }
 
   /** Takes one execution out of the budget. */
   takeExecution(): void {
     this.check()
+    this.#parent?.takeExecution()
     if (this.#executions <= 0) throw new BudgetSpent('executions')
     this.#executions -= 1
   }
 
   /** Throws `BudgetSpent` where time is over or the work was aborted. */
   check(): void {
-    if (this.#signal?.aborted) throw new BudgetSpent('aborted')
+    if (this.#signals.some(({ aborted }) => aborted)) throw new BudgetSpent('aborted')
     if (performance.now() > this.#deadline) throw new BudgetSpent('time')
+  }
+
+  /** Calls `listener` when the work is aborted, unless the function that it returns is called before. */
+  onAbort(listener: () => void): () => void {
+    for (const signal of this.#signals) signal.addEventListener('abort', listener)
+    return () => {
+      for (const signal of this.#signals) signal.removeEventListener('abort', listener)
+    }
   }
 }

@@ -1,14 +1,16 @@
-import { Budget, BudgetSpent } from './budget.ts'
+import { BudgetSpent } from './budget.ts'
+import { type Cell, OwnCell } from './cell.ts'
+import { Cells, type Counts } from './cells.ts'
 import { Diverged, Unfaithful, UsageError } from './errors.ts'
 import { Examination, type Found } from './examine.ts'
-import { Executor, type Observer, type Properties } from './executor.ts'
-import { Exploration, walkLengthFactor, walkLengthMax } from './explore.ts'
-import { type CheckOptions, type Progress, validate } from './options.ts'
+import type { Properties } from './executor.ts'
+import { Exploration, type Explored, walkLengthFactor, walkLengthMax } from './explore.ts'
+import { type CheckOptions, type Progress, type SearchOptions, validate } from './options.ts'
+import type { Property } from './property.ts'
 import { Random } from './random.ts'
 import { defaultWalks } from './recovery.ts'
 import type { System } from './system.ts'
 import { type Discovery, describeCoverage, type Verdict } from './verdict.ts'
-import { defaultWeights } from './weights.ts'
 
 export { type CheckOptions, type Progress, type Search, searches } from './options.ts'
 
@@ -28,11 +30,28 @@ export const check = async <State>(
   properties: Properties<State>,
   options: CheckOptions<State> = {},
 ): Promise<Verdict> => {
-  validate(options)
-  return new Check(system, select(properties, options.property), options).run()
+  const selected = select(properties, options.property)
+  const { weights, allowFindings, observer } = options
+  return checkInCells([new OwnCell(system, selected, { weights, allowFindings, observer })], selected, options)
 }
 
-const select = <State>(properties: Properties<State>, name: string | undefined): Properties<State> => {
+/** The same with cells that each have such a system, and evaluate these properties. However many, the verdict is the same. */
+export const checkInCells = async (
+  cells: readonly Cell[],
+  properties: Readonly<Record<string, Pick<Property<never>, 'kind'>>>,
+  options: SearchOptions = {},
+): Promise<Verdict> => {
+  validate(options)
+  const liveness = Object.keys(properties).filter(name => properties[name]!.kind === 'eventually')
+  return new Check(cells, liveness, options).run()
+}
+
+/**
+ * The properties, or one of them alone.
+ *
+ * @throws UsageError where there is none of this name
+ */
+export const select = <State>(properties: Properties<State>, name: string | undefined): Properties<State> => {
   if (name === undefined) return properties
   const property = properties[name]
   if (property) return { [name]: property }
@@ -41,11 +60,11 @@ const select = <State>(properties: Properties<State>, name: string | undefined):
 
 type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
 
-class Check<State> {
-  readonly #options: CheckOptions<State>
-  readonly #executor: Executor<State>
-  readonly #exploration: Exploration<State>
-  readonly #examination: Examination<State>
+class Check {
+  readonly #options: SearchOptions
+  readonly #cells: Cells
+  readonly #exploration: Exploration
+  readonly #examination: Examination
   readonly #begun = performance.now()
   readonly #examinations = new Map<string, number>()
   #phase: Progress['phase'] = 'searching'
@@ -54,28 +73,27 @@ class Check<State> {
   #undetermined: Discovered | undefined
   #ended: BudgetSpent | undefined
 
-  constructor(system: System<State>, properties: Properties<State>, options: CheckOptions<State>) {
+  constructor(cells: readonly Cell[], liveness: readonly string[], options: SearchOptions) {
     const random = new Random(options.seed ?? 1)
-    const weights = { ...defaultWeights, ...options.weights }
-    const { walkLength, signal, allowFindings } = options
+    const { walkLength, signal } = options
     this.#options = options
-    this.#executor = new Executor(system, properties, { observer: this.#observe(), allowFindings })
-    this.#exploration = new Exploration(this.#executor, {
+    this.#cells = Cells.of(cells, counts => this.#report(counts))
+    this.#exploration = new Exploration({
       search: options.search ?? 'auto',
-      depthMax: options.depth ?? Number.POSITIVE_INFINITY,
+      depthMax: options.depth,
       from: options.from ?? [],
       walkLength,
-      weights,
+      liveness,
       random: random.fork(),
     })
-    this.#examination = new Examination(this.#executor, {
+    this.#examination = new Examination({
       walks: options.walks ?? defaultWalks,
       walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
-      weights,
       random: random.fork(),
       signal,
       onPhase: phase => {
         this.#phase = phase
+        this.#report(this.#cells.counts)
       },
     })
   }
@@ -86,71 +104,68 @@ class Check<State> {
     const milliseconds = this.#options.milliseconds ?? (isLimited ? undefined : defaultMs)
     let violated: Discovered | undefined
     try {
-      const budget = new Budget({ executions, milliseconds, signal })
-      violated = await this.#executor.within(budget, () => this.#search())
+      violated = await this.#search(this.#cells.within({ executions, milliseconds, signal }))
     } catch (error) {
       if (!(error instanceof BudgetSpent)) throw error
       this.#ended = error
     } finally {
-      this.#executor.end()
-      await this.#exploration.bounded.end()
+      await this.#cells.whenIdle()
     }
     return this.#verdict(violated ?? this.#undetermined ?? this.#conclude())
   }
 
   /** One execution after another, until one is a violation or none is left. */
-  async #search(): Promise<Discovered | undefined> {
-    for (;;) {
-      this.#phase = 'searching'
-      if (!(await this.#explore())) return undefined
-      const found = await this.#examine()
+  async #search(cells: Cells): Promise<Discovered | undefined> {
+    for await (const explored of this.#exploration.explore(cells)) {
+      const found = explored instanceof Diverged ? this.#note(explored) : await this.#examine(explored)
       if (found?.verdict === 'violated') return found
       this.#undetermined ??= found
+      this.#phase = 'searching'
     }
+    return undefined
   }
 
-  async #explore(): Promise<boolean> {
-    try {
-      return await this.#exploration.next()
-    } catch (error) {
-      if (error instanceof Unfaithful) {
-        this.#unfaithful += 1
-        return true
-      }
-      // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
-      if (!(error instanceof Diverged) || this.#exploration.completed === 0) throw error
-      this.#examination.notRepeated.push(`a schedule that had been executed before ${error.message}`)
-      return true
+  #note(error: Diverged): undefined {
+    if (error instanceof Unfaithful) {
+      this.#unfaithful += 1
+      return
     }
+    // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
+    if (this.#exploration.completed === 0) throw error
+    this.#examination.notRepeated.push(`a schedule that had been executed before ${error.message}`)
   }
 
-  /** Looks again at what the last execution came to, if it may be a violation. */
-  async #examine(): Promise<Discovered | undefined> {
-    const { violation, variant } = this.#executor
-    const { starved, walkLength, plan } = this.#exploration
+  /** Looks again at what an execution came to, if it may be a violation. */
+  async #examine(explored: Explored): Promise<Discovered | undefined> {
+    const { plan, variant, outcome, starved } = explored
+    const { violation, schedule } = outcome
+    if (!violation && starved === undefined) return undefined
     const discovery: Discovery = {
       by: plan,
-      execution: this.#executor.counts.executions,
-      steps: violation?.step ?? this.#executor.schedule.length,
+      execution: this.#cells.counts.executions,
+      steps: violation?.step ?? schedule.length,
       seconds: Number(this.#seconds().toFixed(3)),
     }
     // What is found is examined to the end, whatever is left of the budget of the search.
-    const budget = new Budget({ signal: this.#options.signal })
+    const found = await this.#cells.ofVariant(variant).alone(cells => this.#examineIn(cells, explored))
+    return found && { ...found, discovery, variant }
+  }
+
+  async #examineIn(cells: Cells, { outcome, starved, walkLength }: Explored): Promise<Found | undefined> {
+    const { violation, schedule } = outcome
     if (violation) {
-      const found = await this.#executor.within(budget, () => this.#examination.examineViolation(violation))
-      return found && { ...found, discovery, variant }
+      return this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
     }
     if (starved === undefined) return undefined
     const examinations = this.#examinations.get(starved) ?? 0
     if (examinations === examinationsMax) return undefined
-    const found = await this.#examination.examineLiveness(starved, walkLength)
+    const found = await this.#examination.examineLiveness(cells, schedule, starved, walkLength)
     if (found === 'transient') {
       this.#transient += 1
       return undefined
     }
-    if (found === undefined) return undefined
-    this.#examinations.set(starved, examinations + 1)
-    return { ...found, discovery, variant }
+    if (found) this.#examinations.set(starved, examinations + 1)
+    return found
   }
 
   /** What can be said where nothing was found. */
@@ -177,16 +192,16 @@ class Check<State> {
 
   #covered(): string {
     const { depth, exhausted } = this.#exploration.bounded
-    return describeCoverage({ ...this.#executor.counts, depth, coverage: { exhausted, unfaithful: this.#unfaithful } })
+    return describeCoverage({ ...this.#cells.counts, depth, coverage: { exhausted, unfaithful: this.#unfaithful } })
   }
 
   #verdict(found: Discovered): Verdict {
     const { bounded, completed, walks, stepsToLive } = this.#exploration
-    const { steps } = this.#executor.counts
+    const { steps } = this.#cells.counts
     const seconds = this.#seconds()
     return {
       ...found,
-      ...this.#executor.counts,
+      ...this.#cells.counts,
       seconds: Number(seconds.toFixed(3)),
       stepsPerSecond: Math.round(steps / seconds),
       depth: bounded.depth,
@@ -205,28 +220,9 @@ class Check<State> {
     }
   }
 
-  #observe(): Observer<State> {
-    const observer = this.#options.observer
-    return {
-      ...(observer && {
-        onStep: (step, state) => observer.onStep?.(step, state),
-        onEnd: () => observer.onEnd?.(),
-      }),
-      onReset: (findings, state) => {
-        observer?.onReset?.(findings, state)
-        this.#report()
-      },
-    }
-  }
-
-  #report(): void {
-    const { bounded } = this.#exploration
-    this.#options.onProgress?.({
-      phase: this.#phase,
-      ...this.#executor.counts,
-      depth: bounded.depth,
-      seconds: this.#seconds(),
-    })
+  #report(counts: Counts): void {
+    const { depth } = this.#exploration.bounded
+    this.#options.onProgress?.({ phase: this.#phase, ...counts, depth, seconds: this.#seconds() })
   }
 
   #seconds(): number {

@@ -1,8 +1,7 @@
-import type { Executor } from './executor.ts'
+import type { Cells } from './cells.ts'
 import { type Recovery, type RecoveryOptions, recover, type Scouts } from './recovery.ts'
-import { reach } from './schedule.ts'
 
-export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin'> {
+export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient'> {
   readonly scouts: Scouts
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
@@ -37,21 +36,21 @@ export interface Critical {
  *
  * Throws `Diverged` where the execution does not repeat.
  */
-export const findCriticalTransition = <State>(
-  executor: Executor<State>,
+export const findCriticalTransition = (
+  cells: Cells,
   schedule: readonly string[],
   options: CriticalOptions,
-): Promise<Critical> => new CriticalSearch(executor, schedule, options).find()
+): Promise<Critical> => new CriticalSearch(cells, schedule, options).find()
 
 /**
  * The same for an execution that is thought to end with its critical transition, as one that was shrunk does: only that is
  * tested, and the search is done where it turns out to be wrong.
  */
-export const confirmCriticalTransition = <State>(
-  executor: Executor<State>,
+export const confirmCriticalTransition = (
+  cells: Cells,
   schedule: readonly string[],
   options: CriticalOptions,
-): Promise<Critical> => new CriticalSearch(executor, schedule, options).confirm()
+): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
 /** One in so many of the last walks is longer than the others. */
 const longEvery = 20
@@ -60,8 +59,8 @@ const longFactor = 8
 /** How much longer walks are at the least than the longest way back to life that was seen. */
 const recoveryFactor = 4
 
-class CriticalSearch<State> {
-  readonly #executor: Executor<State>
+class CriticalSearch {
+  readonly #cells: Cells
   readonly #schedule: readonly string[]
   readonly #options: CriticalOptions
   #walkLength: number
@@ -69,19 +68,18 @@ class CriticalSearch<State> {
   #recoverable = 0
   #closestLive: readonly string[] | undefined
 
-  constructor(executor: Executor<State>, schedule: readonly string[], options: CriticalOptions) {
-    this.#executor = executor
+  constructor(cells: Cells, schedule: readonly string[], options: CriticalOptions) {
+    this.#cells = cells
     this.#schedule = schedule
     this.#options = options
     this.#walkLength = Math.min(options.walkLength, options.walkLengthMax)
   }
 
   async find(): Promise<Critical> {
-    await reach(this.#executor, this.#schedule)
-    const lastLive = this.#executor.lastLive.get(this.#options.property)
     // An execution that recovers from its end is told apart first: it is the common case in a correct system.
-    if (await this.#recovers(this.#schedule.length, 1)) return this.#answer('transient')
-    return (await this.#findRecoverable(lastLive)) ?? (await this.#findDead())
+    const { live, begin } = await this.#recover(this.#schedule.length, 1, this.#walkLength)
+    if (live) return this.#answer('transient')
+    return (await this.#findRecoverable(begin.lastLive)) ?? (await this.#findDead())
   }
 
   async confirm(): Promise<Critical> {
@@ -170,7 +168,8 @@ class CriticalSearch<State> {
 
   async #recover(step: number, walks: number, walkLength: number, stepsMin = 0): Promise<Recovery> {
     const schedule = this.#schedule.slice(0, step)
-    const recovery = await recover(this.#executor, schedule, { ...this.#options, walks, walkLength, stepsMin })
+    const recovery = await recover(this.#cells, schedule, { ...this.#options, walks, walkLength, stepsMin })
+    if (recovery.walk) this.#options.scouts.learn(recovery.walk)
     if (recovery.live) {
       this.#recoverable = step
       this.#closestLive = recovery.live

@@ -25,9 +25,12 @@ export class Diverged extends Error {
 /** An execution that does not count, and says nothing about the system: what surrounds it did not do its part. */
 export class Unfaithful extends Diverged {
   override readonly name = 'Unfaithful'
+  /** What was not done. */
+  readonly what: string
 
   constructor(step: number, label: string, what: string) {
     super(step, label, [])
+    this.what = what
     this.message = `came to an execution that does not count, at step ${step} (${label}): ${what}`
   }
 }

@@ -1,15 +1,15 @@
-import { Budget, BudgetSpent } from './budget.ts'
+import { BudgetSpent } from './budget.ts'
+import type { Cells } from './cells.ts'
 import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
-import type { Executor, Violation } from './executor.ts'
+import type { Violation } from './executor.ts'
 import { oldestFirst } from './oldest-first.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
 import { Scouts } from './recovery.ts'
-import { reach, repeat } from './schedule.ts'
 import { shrinkDeath, shrinkViolation } from './shrink.ts'
+import type { Choice } from './system.ts'
 import type { Verdict } from './verdict.ts'
-import type { Weights } from './weights.ts'
 
 /** The part of a verdict that says what was found. */
 export type Found = Pick<
@@ -22,7 +22,6 @@ export interface ExaminationOptions {
   readonly walks: number
   /** The most steps that walks are made to have where shorter ones do not tell. */
   readonly walkLengthMax: number
-  readonly weights: Weights
   readonly random: Random
   readonly signal: AbortSignal | undefined
   readonly onPhase: (phase: Progress['phase']) => void
@@ -37,35 +36,31 @@ const criticalMs = 300_000
 const firstShare = 1 / 4
 
 /** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
-export class Examination<State> {
+export class Examination {
   /** One line for each thing that did not repeat. */
   readonly notRepeated: string[] = []
-  readonly #executor: Executor<State>
   readonly #options: ExaminationOptions
 
-  constructor(executor: Executor<State>, options: ExaminationOptions) {
-    this.#executor = executor
+  constructor(options: ExaminationOptions) {
     this.#options = options
   }
 
-  /** Examines the violation at the end of the present execution; `undefined` where it does not repeat. */
-  async examineViolation(violation: Violation): Promise<Found | undefined> {
-    const found = this.#executor.schedule.slice(0, violation.step)
-    const schedule = found.map(choice => choice.label)
-    this.#options.onPhase('repeating')
-    const again = await this.#repeat(schedule, violation)
-    if (again !== undefined) {
-      this.notRepeated.push(`${violation.message}; executed again, it ${again}`)
+  /** Examines an execution that came to a violation; `undefined` where it does not repeat. */
+  async examineViolation(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
+    const { signal, onPhase } = this.#options
+    onPhase('repeating')
+    const came = await this.#repeat(cells.within({ signal }), labelsOf(schedule), violation)
+    if (came !== undefined) {
+      this.notRepeated.push(`${violation.message}; executed again, it ${came}`)
       return undefined
     }
-    this.#options.onPhase('shrinking')
-    const limits = { milliseconds: shrinkMs, signal: this.#options.signal }
-    const shortest = await shrinkViolation(this.#executor, found, violation, limits)
+    onPhase('shrinking')
+    const shortest = await shrinkViolation(cells, schedule, violation, { milliseconds: shrinkMs, signal })
     return {
       verdict: 'violated',
       property: violation.property ?? null,
       kind: violation.kind,
-      schedule: shortest.schedule.map(choice => choice.label),
+      schedule: labelsOf(shortest.schedule),
       criticalTransition: null,
       repeated: true,
       message: shortest.message,
@@ -74,30 +69,30 @@ export class Examination<State> {
   }
 
   /** Executes a violating schedule again. `undefined`: it violates the same at the same step; else what it did instead. */
-  async #repeat(schedule: readonly string[], violation: Violation): Promise<string | undefined> {
-    try {
-      await repeat(this.#executor, schedule)
-    } catch (error) {
-      if (error instanceof Diverged) return error.message
-      throw error
-    }
-    const again = this.#executor.violation
-    if (again && isSame(again, violation) && again.step === schedule.length) return undefined
+  async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<string | undefined> {
+    const came = await cells.tryRun({ labels })
+    if (came instanceof Diverged) return came.message
+    const again = came.violation
+    if (again && isSame(again, violation) && again.step === labels.length) return undefined
     return again ? `came to another violation: ${again.message}` : 'did not violate it'
   }
 
   /**
-   * Examines the present execution, in which a liveness property was not live for the length of a walk. `transient`: it
-   * recovers, and violates nothing. `undefined`: it does not repeat.
+   * Examines an execution in which a liveness property was not live for the length of a walk. `transient`: it recovers,
+   * and violates nothing. `undefined`: it does not repeat.
    */
-  async examineLiveness(property: string, walkLength: number): Promise<Found | 'transient' | undefined> {
-    const suspect = this.#executor.labels()
-    this.#options.onPhase('finding the critical transition')
+  async examineLiveness(
+    cells: Cells,
+    suspect: readonly Choice[],
+    property: string,
+    walkLength: number,
+  ): Promise<Found | 'transient' | undefined> {
+    const { signal, onPhase } = this.#options
+    onPhase('finding the critical transition')
     try {
-      const budget = new Budget({ milliseconds: criticalMs, signal: this.#options.signal })
-      return await this.#executor.within(budget, () => this.#examineDeath(suspect, property, walkLength))
+      return await this.#examineDeath(cells.within({ milliseconds: criticalMs, signal }), suspect, property, walkLength)
     } catch (error) {
-      if (error instanceof BudgetSpent) return unfinished(property, suspect)
+      if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect))
       if (!(error instanceof Diverged)) throw error
       this.notRepeated.push(`${property} was not live for ${walkLength} steps; executed again, it ${error.message}`)
       return undefined
@@ -105,39 +100,44 @@ export class Examination<State> {
   }
 
   /** Finds the critical transition with some of the walks, shrinks the way to it, and tests it there with all of them. */
-  async #examineDeath(suspect: readonly string[], property: string, walkLength: number): Promise<Found | 'transient'> {
-    const executor = this.#executor
-    const { walks, signal } = this.#options
-    const some = this.#criticalOptions(property, walkLength, Math.ceil(walks * firstShare))
-    const first = await findCriticalTransition(executor, suspect, some)
+  async #examineDeath(
+    cells: Cells,
+    suspect: readonly Choice[],
+    property: string,
+    walkLength: number,
+  ): Promise<Found | 'transient'> {
+    const { walks, walkLengthMax, random, onPhase } = this.#options
+    const schedule = labelsOf(suspect)
+    const some = {
+      property,
+      walks: Math.ceil(walks * firstShare),
+      scouts: new Scouts(),
+      walkLength,
+      walkLengthMax,
+      random,
+    }
+    const first = await findCriticalTransition(cells, schedule, some)
     if (first.case === 'transient') return 'transient'
-    if (first.case === 'C2') return describe(property, suspect, first)
-    const shrinking = { ...some, walkLength: first.walkLength }
-    const shortest = await this.#shrinkDeath(suspect.slice(0, first.step), shrinking)
-    const ordered = await oldestFirst(executor, shortest, { milliseconds: orderMs, signal })
-    this.#options.onPhase('finding the critical transition')
-    const all = { ...shrinking, walks }
-    const again = await confirmCriticalTransition(executor, ordered, all)
-    if (again.case === 'C1') return describe(property, ordered, again)
-    const whole = await findCriticalTransition(executor, suspect, all)
-    return whole.case === 'transient' ? 'transient' : describe(property, suspect, whole)
+    if (first.case === 'C2') return describe(property, schedule, first)
+    const all: CriticalOptions = { ...some, walkLength: first.walkLength, walks }
+    onPhase('shrinking')
+    const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), all)
+    onPhase('finding the critical transition')
+    const again = await confirmCriticalTransition(cells, shortest, all)
+    if (again.case === 'C1') return describe(property, shortest, again)
+    const whole = await findCriticalTransition(cells, schedule, all)
+    return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole)
   }
 
-  #criticalOptions(property: string, walkLength: number, walks: number): CriticalOptions {
-    const { weights, random, walkLengthMax } = this.#options
-    return { property, walks, scouts: new Scouts(), walkLength, walkLengthMax, weights, random }
-  }
-
-  /** The shortest schedule found to a state that seems as dead. */
-  async #shrinkDeath(schedule: readonly string[], recovery: CriticalOptions): Promise<readonly string[]> {
-    const executor = this.#executor
-    this.#options.onPhase('shrinking')
-    await reach(this.#executor, schedule)
-    const limits = { milliseconds: shrinkDeadMs, signal: this.#options.signal }
-    const { schedule: shortest } = await shrinkDeath(executor, [...executor.schedule], recovery, limits)
-    return shortest.map(choice => choice.label)
+  /** The shortest schedule found to a state that seems as dead, what has waited longest first. */
+  async #shrinkDeath(cells: Cells, found: readonly Choice[], options: CriticalOptions): Promise<readonly string[]> {
+    const recovery = { ...options, walks: options.scouts.count }
+    const { schedule } = await shrinkDeath(cells, found, recovery, { milliseconds: shrinkDeadMs })
+    return oldestFirst(cells, labelsOf(schedule), { milliseconds: orderMs })
   }
 }
+
+const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(({ label }) => label)
 
 const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
 

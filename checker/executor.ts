@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { Budget } from './budget.ts'
 import { UsageError } from './errors.ts'
 import type { Property } from './property.ts'
-import type { Checkpoint, Choice, Finding, Step, System } from './system.ts'
+import type { Choice, Finding, Step, System } from './system.ts'
 
 /** Properties by name. */
 export type Properties<State> = Readonly<Record<string, Property<State>>>
@@ -25,37 +26,22 @@ export interface Observer<State> {
   onEnd?(): void
 }
 
-/** What was done so far. */
-export interface Counts {
-  executions: number
-  steps: number
-  /** Distinct fingerprints met; 0 where the system has none. */
-  states: number
-}
-
 export interface ExecutorOptions<State> {
   readonly observer?: Observer<State> | undefined
   /** Whether a crash or a divergence ends an execution without being a violation. */
   readonly allowFindings?: boolean | undefined
 }
 
-/** A place to go back to: a checkpoint, and what the executor knew there. */
-export interface Mark {
-  readonly checkpoint: Checkpoint
-  readonly schedule: readonly Choice[]
-  readonly fingerprints: readonly (string | undefined)[]
-  readonly lastLive: ReadonlyMap<string, number>
-}
+const breathMs = 50
 
 /**
- * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, counts,
- * and throws `BudgetSpent` when the budget in force is spent. All algorithms act on the system through it.
+ * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, and throws
+ * `BudgetSpent` when its budget is spent.
  */
 export class Executor<State> {
   readonly system: System<State>
-  /** Which random numbers the nodes draw, from the next reset on. */
-  variant = 0
-  readonly counts: Counts = { executions: 0, steps: 0, states: 0 }
+  /** Of what comes next. */
+  budget = new Budget({})
   /** What has been executed since the last reset. */
   schedule: Choice[] = []
   /** The fingerprints of its states, the initial one first. */
@@ -71,9 +57,8 @@ export class Executor<State> {
   readonly #liveness: [string, Property<State>][]
   readonly #observer: Observer<State>
   readonly #allowFindings: boolean
-  readonly #states = new Set<string>()
-  #budget = new Budget({})
   #running = false
+  #breathed = performance.now()
 
   constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
     const named = Object.entries(properties)
@@ -89,27 +74,20 @@ export class Executor<State> {
     return this.#liveness.map(([name]) => name)
   }
 
-  /** Does `work` within a budget of its own, and puts the budget of before in force again. */
-  async within<T>(budget: Budget, work: () => Promise<T>): Promise<T> {
-    const before = this.#budget
-    this.#budget = budget
-    try {
-      return await work()
-    } finally {
-      this.#budget = before
-    }
-  }
-
-  /** Starts a new execution. */
-  async reset(): Promise<void> {
-    this.#budget.takeExecution()
+  /**
+   * Starts a new execution.
+   *
+   * @param variant which random numbers the nodes draw
+   */
+  async reset(variant = 0): Promise<void> {
+    this.budget.check()
     this.end()
     this.schedule = []
     this.fingerprints = []
-    this.#forget()
+    this.violation = undefined
+    this.broken = false
     this.lastLive = new Map()
-    const findings = await this.system.reset(this.variant)
-    this.counts.executions += 1
+    const findings = await this.system.reset(variant)
     this.#running = true
     this.#observer.onReset?.(findings, () => this.system.state())
     this.#watch(findings)
@@ -126,9 +104,9 @@ export class Executor<State> {
   }
 
   async execute(choice: Choice): Promise<void> {
-    this.#budget.check()
+    await this.#breathe()
+    this.budget.check()
     const step = await this.system.execute(choice)
-    this.counts.steps += 1
     this.schedule.push(choice)
     this.#observer.onStep?.(step, () => this.system.state())
     this.#watch(step.findings)
@@ -144,38 +122,17 @@ export class Executor<State> {
     return this.schedule.map(choice => choice.label)
   }
 
-  /** Saves the present state, where the system can. */
-  async mark(): Promise<Mark | undefined> {
-    if (!this.system.checkpoint || !this.system.restore || this.violation) return undefined
-    const checkpoint = await this.system.checkpoint()
-    return {
-      checkpoint,
-      schedule: [...this.schedule],
-      fingerprints: [...this.fingerprints],
-      lastLive: new Map(this.lastLive),
-    }
-  }
-
-  /** Goes back to a mark. It counts as an execution, though a cheap one: what follows is another schedule. */
-  async restore(mark: Mark): Promise<void> {
-    this.#budget.takeExecution()
-    await this.system.restore!(mark.checkpoint)
-    this.counts.executions += 1
-    this.schedule = [...mark.schedule]
-    this.fingerprints = [...mark.fingerprints]
-    this.#forget()
-    this.lastLive = new Map(mark.lastLive)
-  }
-
-  #forget(): void {
-    this.violation = undefined
-    this.broken = false
+  /** Signals and messages reach this process only where its event loop turns. */
+  async #breathe(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#breathed < breathMs) return
+    await setImmediate()
+    this.#breathed = now
   }
 
   #watch(findings: readonly Finding[]): void {
     const fingerprint = this.system.fingerprint()
     this.fingerprints.push(fingerprint)
-    if (fingerprint !== undefined) this.counts.states = this.#states.add(fingerprint).size
     this.#watchFindings(findings)
     const state = this.system.state()
     for (const [name, property] of this.#liveness)

@@ -1,22 +1,20 @@
 import { BoundedSearch } from './bounded.ts'
+import type { Cells } from './cells.ts'
 import { Diverged } from './errors.ts'
-import type { Executor } from './executor.ts'
 import type { Search } from './options.ts'
-import { racing } from './race.ts'
 import type { Random } from './random.ts'
-import { follow } from './schedule.ts'
-import { SlowWays } from './slow-ways.ts'
 import { Surprises } from './surprise.ts'
-import { walk } from './walk.ts'
-import { type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+import type { Leg, Manner, Outcome, Task } from './task.ts'
 
 export interface ExplorationOptions {
   readonly search: Search
-  readonly depthMax: number
+  readonly depthMax?: number | undefined
   /** Fixed by the user; else it follows from the longest way to a live state. */
   readonly walkLength: number | undefined
+  /** Labels that each execution begins with. */
   readonly from: readonly string[]
-  readonly weights: Weights
+  /** Names of the liveness properties. */
+  readonly liveness: readonly string[]
   readonly random: Random
 }
 
@@ -38,16 +36,45 @@ const plans: Readonly<Record<Search, readonly Exclude<Plan, 'straight'>[]>> = {
   bounded: ['bounded'],
 }
 
+const surpriseManners: Readonly<Record<Exclude<Plan, 'straight'>, Manner>> = {
+  race: 'race',
+  late: 'late race',
+  weighted: 'swarm',
+  bounded: 'race',
+}
+
 /** Walks take turns with what the nodes draw by chance: some violations need other numbers. */
 const variants = 4
+
+/**
+ * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
+ * cells there are, so that the search does not depend on their number.
+ */
+const aheadMax = 16
 
 // A reset of real processes costs some hundred steps, so short walks save little; but short schedules shrink fast.
 const surpriseLengths = [32, 64, 128, 256] as const
 
 /** How long a system has been running where a late walk begins. */
 const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
-/** How many of the ways between nodes are slow in it. */
-const slowShares = [0, 0.25, 0.5] as const
+
+/** An execution that is to be done. */
+interface Turn {
+  readonly plan: Plan
+  readonly variant: number
+  /** Of the bounded search. */
+  readonly prefix: readonly string[] | undefined
+  /** Of walks to a live state. */
+  readonly walkLength: number
+  readonly task: Task
+}
+
+/** An execution that was done. */
+export interface Explored extends Pick<Turn, 'plan' | 'variant' | 'walkLength'> {
+  readonly outcome: Outcome
+  /** A liveness property that it was not live in for all of its last part. */
+  readonly starved: string | undefined
+}
 
 /**
  * One execution after another, each of up to three parts: a schedule of the bounded search, or some steps without any
@@ -55,135 +82,112 @@ const slowShares = [0, 0.25, 0.5] as const
  * has been live (MaceMC, algorithm 2: liveness counts only from there on). An execution is used to its end, for its start
  * is the dearest part.
  */
-export class Exploration<State> {
-  readonly bounded: BoundedSearch<State>
+export class Exploration {
+  readonly bounded: BoundedSearch
   /** Executions that were carried to their end. */
   completed = 0
   walks = 0
   /** The most steps that a live state was away. */
   stepsToLive = 0
-  /** Of the last execution. */
-  plan: Plan = 'straight'
-  /** A liveness property that the last execution was not live in for all of its last part. */
-  starved: string | undefined
-  readonly #executor: Executor<State>
   readonly #options: ExplorationOptions
   readonly #surprises = new Surprises()
-  #turn = 0
+  #turns = 0
 
-  constructor(executor: Executor<State>, options: ExplorationOptions) {
-    this.#executor = executor
+  constructor(options: ExplorationOptions) {
     this.#options = options
-    this.bounded = new BoundedSearch(executor, { start: () => this.#start(), depthMax: options.depthMax })
+    this.bounded = new BoundedSearch(options.depthMax)
   }
 
-  get walkLength(): number {
+  /**
+   * Executes until nothing is left to explore. Where a schedule could not be repeated, or an execution does not count,
+   * the error that says so comes in its place.
+   */
+  async *explore(cells: Cells): AsyncGenerator<Explored | Diverged, void, void> {
+    const outcomes = cells.inOrder(
+      () => this.#nextTurn(),
+      ({ task, variant }, cells) => cells.ofVariant(variant).tryRun(task),
+      aheadMax,
+    )
+    for await (const [turn, came] of outcomes)
+      yield came instanceof Diverged ? this.#fail(turn, came) : this.#learn(turn, came)
+  }
+
+  get #walkLength(): number {
     const own = Math.max(walkLengthMin, walkLengthFactor * this.stepsToLive)
     return this.#options.walkLength ?? Math.min(own, walkLengthMax)
   }
 
-  /** Executes once. False where nothing is left to explore; throws `Diverged` where a prefix could not be repeated. */
-  async next(): Promise<boolean> {
-    this.starved = undefined
-    this.plan = this.#nextPlan()
-    this.#executor.variant = this.#nextVariant()
-    const isLeft = await this.#execute(this.plan, this.#options.random.fork())
-    if (isLeft) this.completed += 1
-    return isLeft
-  }
-
-  /** A schedule can only be repeated, and states only be compared, where the nodes draw the same. */
-  #nextVariant(): number {
-    const { search, from } = this.#options
-    if (this.plan === 'bounded' || from.length > 0) return 0
-    return Math.floor((this.#turn - 1) / plans[search].length) % variants
+  #nextTurn(): Turn | undefined {
+    const { search } = this.#options
+    // The first one shows how far away a live state is.
+    if ((this.#turns > 0 && this.completed === 0) || this.bounded.exhausted) return undefined
+    const planned = this.#nextPlan()
+    const prefix = planned === 'bounded' ? this.bounded.next() : undefined
+    if (search === 'bounded' && prefix === undefined) return undefined
+    const plan = planned === 'bounded' && prefix === undefined ? 'race' : planned
+    const variant = this.#nextVariant(plan)
+    const walkLength = this.#walkLength
+    this.#turns += 1
+    return { plan, variant, prefix, walkLength, task: this.#taskOf(plan, prefix ?? [], walkLength) }
   }
 
   #nextPlan(): Plan {
     const { search } = this.#options
-    const turn = this.#turn++
-    // The way that systems are built for, first: it tells how far away a live state is.
-    if (turn === 0 && search !== 'bounded') return 'straight'
-    return plans[search][turn % plans[search].length]!
+    // The way that systems are built for, first.
+    if (this.#turns === 0 && search !== 'bounded') return 'straight'
+    return plans[search][this.#turns % plans[search].length]!
   }
 
-  async #execute(plan: Plan, random: Random): Promise<boolean> {
-    if (plan === 'bounded') return this.#executeBounded(random)
-    await this.#start()
-    if (plan === 'late') await this.#warmUp(random)
-    if (plan !== 'straight') await this.#surprise(plan, random)
-    await this.#untilLive(random, plan === 'straight')
-    return true
+  /** A schedule can only be repeated, and states only be compared, where the nodes draw the same. */
+  #nextVariant(plan: Plan): number {
+    const { search, from } = this.#options
+    if (plan === 'straight' || plan === 'bounded' || from.length > 0) return 0
+    return Math.floor(this.#turns / plans[search].length) % variants
   }
 
-  async #executeBounded(random: Random): Promise<boolean> {
-    const { search } = this.#options
-    const arrival = await this.bounded.next()
-    if (arrival instanceof Diverged) throw arrival
-    if (arrival === undefined)
-      return search === 'bounded' || this.bounded.exhausted ? false : this.#execute('race', random)
-    const isBounded = search === 'bounded'
-    if (arrival === 'violation' || (arrival === 'pruned' && isBounded)) return true
-    if (!isBounded || this.#executor.liveness.length === 0) await this.#surprise('race', random)
-    await this.#untilLive(random, false)
-    return true
-  }
-
-  /** Brings the system to where the exploration begins. */
-  async #start(): Promise<void> {
-    await this.#executor.reset()
-    await follow(this.#executor, this.#options.from)
-  }
-
-  /** Some surprises do harm only to a system that has been running for a while. */
-  async #warmUp(random: Random): Promise<void> {
-    const policy = straight(random, this.#options.weights)
-    await walk(this.#executor, this.#watching(policy), random.pick(warmUpLengths), () => this.#isOver())
-  }
-
-  #watching(policy: Policy): Policy {
-    return enabled => {
-      this.#surprises.note(enabled)
-      return policy(enabled)
+  #taskOf(plan: Plan, prefix: readonly string[], walkLength: number): Task {
+    const { from, liveness, random } = this.#options
+    const own = random.fork()
+    const leg = (manner: Manner, length: number): Leg => ({ manner, seed: own.seed(), length })
+    const towardsLife = plan === 'straight' ? 'straight' : 'fair'
+    return {
+      labels: [...from, ...prefix],
+      legs: this.#legsOf(plan, own, leg, walkLength),
+      // Most of what is merely slow is told apart by the straight walk, at the price of some steps, not of an examination.
+      ...(liveness.length > 0 && {
+        untilLive: { properties: liveness, legs: [leg(towardsLife, walkLength), leg('straight', walkLength)] },
+      }),
+      untilViolation: true,
+      surprises: this.#surprises.all,
     }
   }
 
-  async #surprise(plan: 'race' | 'late' | 'weighted', random: Random): Promise<void> {
-    this.walks += 1
-    const length = random.pick(surpriseLengths)
-    await walk(this.#executor, this.#policyOf(plan, random), length, () => this.#isOver())
+  #legsOf(plan: Plan, random: Random, leg: (manner: Manner, length: number) => Leg, walkLength: number): Leg[] {
+    const { search, liveness } = this.#options
+    if (plan === 'straight') return liveness.length > 0 ? [] : [leg('straight', walkLength)]
+    if (search === 'bounded' && liveness.length > 0) return []
+    // Some surprises do harm only to a system that has been running for a while.
+    const warmUp = plan === 'late' ? [leg('straight', random.pick(warmUpLengths))] : []
+    return [...warmUp, leg(surpriseManners[plan], random.pick(surpriseLengths))]
   }
 
-  #policyOf(plan: 'race' | 'late' | 'weighted', random: Random): Policy {
-    const { weights } = this.#options
-    switch (plan) {
-      case 'race':
-        return racing(random, weights, this.#surprises)
-      case 'late':
-        return racing(random, weights, this.#surprises, new SlowWays(random, random.pick(slowShares)))
-      case 'weighted':
-        return weighted(random, swarm(random, weights))
-    }
+  #fail({ prefix }: Turn, error: Diverged): Diverged {
+    if (prefix) this.bounded.fail(prefix, error)
+    return error
   }
 
-  async #untilLive(random: Random, isStraight: boolean): Promise<void> {
-    const executor = this.#executor
-    if (executor.liveness.length === 0 && !isStraight) return
-    const { weights } = this.#options
-    const from = executor.schedule.length
-    const wasLive = (name: string) => (executor.lastLive.get(name) ?? -1) >= from
-    const goal = () => this.#isOver() || (executor.liveness.length > 0 && executor.liveness.every(wasLive))
-    const go = (policy: Policy) => walk(executor, this.#watching(policy), this.walkLength, goal)
-    this.walks += 1
-    let end = await go(isStraight ? straight(random, weights) : weighted(random, withoutFaults(weights)))
-    // Most of what is merely slow is told apart here, at the price of some steps, and not of a critical transition.
-    if (end === 'length') end = await go(straight(random, weights))
-    if (this.#isOver()) return
-    if (end === 'goal') this.stepsToLive = Math.max(this.stepsToLive, executor.schedule.length - from)
-    else this.starved = executor.liveness.find(name => !wasLive(name))
+  #learn({ plan, variant, prefix, walkLength, task }: Turn, outcome: Outcome): Explored {
+    this.completed += 1
+    this.walks += (task.legs?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
+    this.#surprises.learn(outcome.surprises)
+    if (prefix) this.bounded.arrive(prefix, outcome)
+    return { plan, variant, walkLength, outcome, starved: this.#judge(outcome) }
   }
 
-  #isOver(): boolean {
-    return this.#executor.violation !== undefined || this.#executor.broken
+  #judge({ violation, broken, toLive, schedule, lastLive }: Outcome): string | undefined {
+    if (violation || broken || !toLive) return undefined
+    if (toLive.end !== 'goal') return this.#options.liveness.find(name => (lastLive.get(name) ?? -1) < toLive.begin)
+    this.stepsToLive = Math.max(this.stepsToLive, schedule.length - toLive.begin)
+    return undefined
   }
 }

@@ -1,10 +1,16 @@
-import { Budget, BudgetSpent, type Limits } from './budget.ts'
-import type { Executor } from './executor.ts'
-import { attempt, reach } from './schedule.ts'
+import { BudgetSpent, type Limits } from './budget.ts'
+import type { Cells } from './cells.ts'
 import { type Choice, faultKinds } from './system.ts'
+import type { Outcome } from './task.ts'
 
-/** Whether the execution that has just ended violates as the one to be minimised did. It may execute more. */
-export type StillViolates = () => Promise<boolean>
+/** What was executed of a candidate. */
+export type Kept = Pick<Outcome, 'schedule' | 'fingerprints'>
+
+/**
+ * Executes a candidate leniently: what a dropped step would have enabled is skipped. `undefined` where it does not violate
+ * as the schedule does which is to be minimised.
+ */
+export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Kept | undefined>
 
 export interface Minimum {
   readonly schedule: readonly Choice[]
@@ -17,40 +23,42 @@ export interface Minimum {
 /**
  * The shortest schedule found that still violates. First it leaves out what leads from a state to the same one, then tries
  * to do without faults, then drops steps by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
- * Failure-Inducing Input", TSE 2002), then replaces overlaps by their parts one after the other. Each candidate is executed
- * leniently: what a dropped step would have enabled is skipped. The result is 1-minimal: no single step can be dropped.
+ * Failure-Inducing Input", TSE 2002), then replaces overlaps by their parts one after the other. The result is 1-minimal:
+ * no single step can be dropped.
  *
  * The schedule must violate. Everything is deterministic, so the same schedule comes to the same one.
  */
-export const minimise = async <State>(
-  executor: Executor<State>,
+export const minimise = async (
+  cells: Cells,
   schedule: readonly Choice[],
-  stillViolates: StillViolates,
+  attempt: Attempt,
   limits: Limits = {},
 ): Promise<Minimum> => {
-  const minimiser = new Minimiser(executor, schedule, stillViolates)
-  const before = executor.counts.executions
+  const minimiser = new Minimiser(cells.within(limits), schedule, attempt)
+  const before = cells.counts.executions
   let minimal = true
   try {
-    await executor.within(new Budget(limits), () => minimiser.minimise())
+    await minimiser.minimise()
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
     minimal = false
   }
-  const executions = executor.counts.executions - before
-  return { schedule: minimiser.best, executions, minimal }
+  return { schedule: minimiser.best, executions: cells.counts.executions - before, minimal }
 }
 
-class Minimiser<State> {
-  best: readonly Choice[]
-  readonly #executor: Executor<State>
-  readonly #stillViolates: StillViolates
-  readonly #tried = new Set<string>()
-  #bestStates: readonly (string | undefined)[] = []
+/** Steps of a schedule, from one up to another. */
+type Piece = readonly [begin: number, end: number]
 
-  constructor(executor: Executor<State>, schedule: readonly Choice[], stillViolates: StillViolates) {
-    this.#executor = executor
-    this.#stillViolates = stillViolates
+class Minimiser {
+  best: readonly Choice[]
+  readonly #cells: Cells
+  readonly #attempt: Attempt
+  readonly #tried = new Set<string>()
+  #bestStates: Outcome['fingerprints'] = []
+
+  constructor(cells: Cells, schedule: readonly Choice[], attempt: Attempt) {
+    this.#cells = cells
+    this.#attempt = attempt
     this.best = schedule
   }
 
@@ -63,67 +71,93 @@ class Minimiser<State> {
 
   /** The longest loop first; where it could not go, the shorter ones are left to what comes. */
   async #dropLoops(): Promise<void> {
-    await reach(this.#executor, labelsOf(this.best))
-    let [begin, end] = longestLoop(this.#executor.fingerprints)
-    while (begin < end && (await this.#try([...this.best.slice(0, begin), ...this.best.slice(end)])))
+    const { fingerprints } = await this.#cells.run({ labels: labelsOf(this.best) })
+    let [begin, end] = longestLoop(fingerprints)
+    while (begin < end && (await this.#tryOne([without(this.best, [begin, end])])) !== undefined)
       [begin, end] = longestLoop(this.#bestStates)
   }
 
   async #dropFaults(): Promise<void> {
-    await this.#try(this.best.filter(choice => !isFault(choice)))
-    for (const fault of this.best.filter(isFault)) await this.#try(this.best.filter(choice => choice !== fault))
+    const faultless = this.best.filter(choice => !isFault(choice))
+    if ((await this.#tryOne([faultless])) === undefined) await this.#drop(faultsBefore)
   }
 
   /** ddmin over complements: drops ever smaller chunks until no single step can go. */
   async #dropSteps(): Promise<void> {
-    let size = Math.ceil(this.best.length / 2)
-    while (size >= 1) {
-      let dropped = false
-      // From the end: what is last matters least to what comes before.
-      for (let end = this.best.length; end > 0; end -= size) {
-        const start = Math.max(0, end - size)
-        const candidate = [...this.best.slice(0, start), ...this.best.slice(end)]
-        if (!(await this.#try(candidate))) continue
-        dropped = true
-        end = Math.min(end, this.best.length + size)
-      }
+    for (let size = Math.ceil(this.best.length / 2); size >= 1; ) {
+      const dropped = await this.#drop((_, end) => chunksBefore(end, size))
       if (size > 1) size = Math.floor(size / 2)
       else if (!dropped) return
     }
   }
 
-  async #splitOverlap(): Promise<boolean> {
-    for (const [i, overlap] of this.best.entries()) {
-      const parts = overlap.joins?.map(label => ({ ...overlap, kind: 'deliver' as const, label, joins: [] }))
-      if (!parts) continue
-      const labels = [...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]
-      if (await this.#try(labels)) return true
+  /** Drops what can go of some pieces, from the end: what is last matters least to what comes before. */
+  async #drop(piecesBefore: (schedule: readonly Choice[], end: number) => readonly Piece[]): Promise<boolean> {
+    let dropped = false
+    for (let end = this.best.length; ; ) {
+      const pieces = piecesBefore(this.best, end)
+      const index = await this.#tryOne(pieces.map(piece => without(this.best, piece)))
+      if (index === undefined) return dropped
+      dropped = true
+      end = Math.min(pieces[index]![0], this.best.length)
     }
-    return false
   }
 
-  /** Executes a candidate; where it still violates, what was executed of it becomes the best. */
-  async #try(candidate: readonly Choice[]): Promise<boolean> {
-    const labels = labelsOf(candidate)
-    const key = labels.join('\n')
-    if (this.#tried.has(key)) return false
-    this.#tried.add(key)
-    await this.#executor.reset()
-    await attempt(this.#executor, labels)
-    const { schedule, fingerprints } = this.#executor
-    const [executed, states] = [[...schedule], [...fingerprints]]
-    if (!(await this.#stillViolates())) return false
-    this.best = executed
-    this.#bestStates = states
-    return true
+  async #splitOverlap(): Promise<boolean> {
+    const candidates = this.best.flatMap((overlap, i) => {
+      const parts = overlap.joins?.map(label => ({ ...overlap, kind: 'deliver' as const, label, joins: [] }))
+      return parts ? [[...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]] : []
+    })
+    return (await this.#tryOne(candidates)) !== undefined
+  }
+
+  /** Executes candidates until one still violates; what was executed of that becomes the best. Says which it was. */
+  async #tryOne(candidates: readonly (readonly Choice[])[]): Promise<number | undefined> {
+    const untried = this.#untried(candidates).values()
+    const attempts = this.#cells.inOrder(
+      () => untried.next().value,
+      ({ labels }, cells) => this.#attempt(labels, cells),
+    )
+    for await (const [{ index, key }, kept] of attempts) {
+      this.#tried.add(key)
+      if (!kept) continue
+      this.best = kept.schedule
+      this.#bestStates = kept.fingerprints
+      return index
+    }
+    return undefined
+  }
+
+  #untried(candidates: readonly (readonly Choice[])[]) {
+    const all = candidates.map((candidate, index) => {
+      const labels = labelsOf(candidate)
+      return { index, labels, key: labels.join('\n') }
+    })
+    const isFirst = (index: number, key: string) => all.findIndex(other => other.key === key) === index
+    return all.filter(({ index, key }) => !this.#tried.has(key) && isFirst(index, key))
   }
 }
 
 const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice => choice.label)
 
+const without = (schedule: readonly Choice[], [begin, end]: Piece): Choice[] => [
+  ...schedule.slice(0, begin),
+  ...schedule.slice(end),
+]
+
+/** Chunks of a size, the last one first; the one at the begin may be smaller. */
+const chunksBefore = (end: number, size: number): Piece[] =>
+  Array.from({ length: Math.ceil(end / size) }, (_, i) => [Math.max(0, end - (i + 1) * size), end - i * size])
+
+const faultsBefore = (schedule: readonly Choice[], end: number): Piece[] =>
+  schedule
+    .slice(0, end)
+    .flatMap((choice, i): Piece[] => (isFault(choice) ? [[i, i + 1]] : []))
+    .reverse()
+
 /** Where a state is and where it is met again, as far apart as there is one; `[0, 0]` where there is none. */
-const longestLoop = (states: readonly (string | undefined)[]): [begin: number, end: number] =>
-  states.reduce<[number, number]>(
+const longestLoop = (states: readonly (string | undefined)[]): Piece =>
+  states.reduce<Piece>(
     (longest, state, end) => {
       const begin = state === undefined ? end : states.indexOf(state)
       return end - begin > longest[1] - longest[0] ? [begin, end] : longest

@@ -1,8 +1,7 @@
-import { Budget, BudgetSpent, type Limits } from './budget.ts'
+import { BudgetSpent, type Limits } from './budget.ts'
+import type { Cells } from './cells.ts'
 import { Diverged } from './errors.ts'
-import type { Executor } from './executor.ts'
-import { repeat } from './schedule.ts'
-import type { Choice } from './system.ts'
+import type { Outcome } from './task.ts'
 
 /**
  * The same steps to the same state, with what has been waiting longer first, where two nodes do things that do not depend
@@ -11,83 +10,60 @@ import type { Choice } from './system.ts'
  *
  * Without fingerprints the schedule stays as it is.
  */
-export const oldestFirst = async <State>(
-  executor: Executor<State>,
+export const oldestFirst = async (
+  cells: Cells,
   schedule: readonly string[],
   limits: Limits,
 ): Promise<readonly string[]> => {
-  const ordering = new Ordering(executor, schedule)
+  const ordering = new Ordering(cells.within(limits), schedule)
   try {
-    await executor.within(new Budget(limits), () => ordering.order())
+    await ordering.order()
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
   }
   return ordering.best
 }
 
-/** What was seen of an execution. */
-interface Run {
-  readonly choices: readonly Choice[]
-  /** The step after which each of them was first offered. */
-  readonly offered: readonly number[]
-  readonly end: string | undefined
-}
-
-class Ordering<State> {
+class Ordering {
   best: readonly string[]
-  readonly #executor: Executor<State>
+  readonly #cells: Cells
   readonly #tried = new Set<string>()
 
-  constructor(executor: Executor<State>, schedule: readonly string[]) {
-    this.#executor = executor
+  constructor(cells: Cells, schedule: readonly string[]) {
+    this.#cells = cells
     this.best = schedule
   }
 
   async order(): Promise<void> {
-    let run = await this.#run(this.best)
-    for (let next = this.#swapped(run); next !== undefined; next = this.#swapped(run)) {
-      const other = await this.#tryRun(next)
-      if (other === undefined || other.end !== run.end) continue
-      run = other
-      this.best = next
-    }
+    let outcome: Outcome | undefined = await this.#cells.run({ labels: this.best })
+    while (outcome) outcome = await this.#improve(outcome)
   }
 
-  /** The schedule with two neighbours exchanged of which the later has waited longer; `undefined` where none is left. */
-  #swapped({ choices, offered, end }: Run): readonly string[] | undefined {
-    if (end === undefined) return undefined
-    for (let i = 0; i + 1 < choices.length; i++) {
-      const [first, second] = [choices[i]!, choices[i + 1]!]
-      if (first.node === second.node || offered[i + 1]! >= offered[i]!) continue
-      const labels = choices.map(({ label }) => label)
-      labels.splice(i, 2, second.label, first.label)
-      const key = labels.join('\n')
-      if (this.#tried.has(key)) continue
-      this.#tried.add(key)
-      return labels
+  /** Exchanges two neighbours; `undefined` where none is left that could be. */
+  async #improve(outcome: Outcome): Promise<Outcome | undefined> {
+    const swapped = this.#swapped(outcome).values()
+    const outcomes = this.#cells.inOrder(
+      () => swapped.next().value,
+      (labels, cells) => cells.tryRun({ labels }),
+    )
+    for await (const [labels, other] of outcomes) {
+      this.#tried.add(labels.join('\n'))
+      if (other instanceof Diverged || other.fingerprints.at(-1) !== outcome.fingerprints.at(-1)) continue
+      this.best = labels
+      return other
     }
     return undefined
   }
 
-  async #tryRun(labels: readonly string[]): Promise<Run | undefined> {
-    try {
-      return await this.#run(labels)
-    } catch (error) {
-      if (error instanceof Diverged) return undefined
-      throw error
-    }
-  }
-
-  async #run(labels: readonly string[]): Promise<Run> {
-    const executor = this.#executor
-    const since = new Map<string, number>()
-    await repeat(executor, labels, enabled => {
-      for (const { label } of enabled) if (!since.has(label)) since.set(label, executor.schedule.length)
+  /** The schedule with two neighbours exchanged of which the later has waited longer, wherever there are such. */
+  #swapped({ schedule, arrival, fingerprints }: Outcome): (readonly string[])[] {
+    if (fingerprints.at(-1) === undefined) return []
+    const labels = schedule.map(({ label }) => label)
+    return schedule.slice(1).flatMap((second, i) => {
+      const first = schedule[i]!
+      if (first.node === second.node || arrival.offered[i + 1]! >= arrival.offered[i]!) return []
+      const swapped = labels.toSpliced(i, 2, second.label, first.label)
+      return this.#tried.has(swapped.join('\n')) ? [] : [swapped]
     })
-    return {
-      choices: [...executor.schedule],
-      offered: labels.map(label => since.get(label)!),
-      end: executor.fingerprints.at(-1),
-    }
   }
 }

@@ -1,12 +1,12 @@
+import type { CellOptions } from './cell.ts'
 import { UsageError } from './errors.ts'
-import type { Observer } from './executor.ts'
-import type { Weights } from './weights.ts'
 
 /** `auto` takes turns between walks that look for races, weighted walks, and bounded search that goes on as a walk. */
 export const searches = ['auto', 'bounded', 'walk'] as const
 export type Search = (typeof searches)[number]
 
-export interface CheckOptions<State> {
+/** What a search is to do. */
+export interface SearchOptions {
   /** `auto` by default. */
   readonly search?: Search | undefined
   /** Wall-clock time for the search in milliseconds: a minute where nothing else limits it. What it finds is examined after. */
@@ -20,20 +20,20 @@ export interface CheckOptions<State> {
    */
   readonly walkLength?: number | undefined
   readonly seed?: number | undefined
-  /** Checks this property alone. */
-  readonly property?: string | undefined
   /** A schedule that each execution begins with: prefix search (MaceMC, section 4.2). */
   readonly from?: readonly string[] | undefined
-  readonly weights?: Partial<Weights> | undefined
   /** Walks that must fail before a state is called dead: 60 by default. */
   readonly walks?: number | undefined
-  /** Whether a crash or a divergence of a node ends an execution without being a violation. */
-  readonly allowFindings?: boolean | undefined
   /** Ends the check where it stands, with what was found. */
   readonly signal?: AbortSignal | undefined
-  readonly observer?: Observer<State> | undefined
-  /** Called at the begin of each execution. */
+  /** Called whenever something has been done. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** The same with what is needed to do it on a system. */
+export interface CheckOptions<State> extends SearchOptions, CellOptions<State> {
+  /** Checks this property alone. */
+  readonly property?: string | undefined
 }
 
 export interface Progress {
@@ -46,7 +46,7 @@ export interface Progress {
 }
 
 /** Refuses what no search can do, with a line for the one who asked. */
-export const validate = <State>(options: CheckOptions<State>): void => {
+export const validate = (options: SearchOptions): void => {
   const { search = 'auto' } = options
   if (!searches.includes(search)) throw new UsageError(`no search "${search}": there are ${searches.join(', ')}`)
   for (const name of ['milliseconds', 'executions', 'depth', 'walkLength', 'walks'] as const) {

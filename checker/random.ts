@@ -65,7 +65,12 @@ export class Random {
 
   /** A generator of its own, so that how much one part of a search draws does not change what another part draws. */
   fork(): Random {
-    return new Random(this.#word())
+    return new Random(this.seed())
+  }
+
+  /** A seed for a generator of its own. */
+  seed(): number {
+    return this.#word()
   }
 
   /** 32 random bits, unsigned. */

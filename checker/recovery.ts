@@ -1,8 +1,7 @@
-import type { Executor } from './executor.ts'
+import type { Cells } from './cells.ts'
 import type { Random } from './random.ts'
-import { reach, repeat } from './schedule.ts'
-import { walk } from './walk.ts'
-import { fresh, type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+import type { Choice } from './system.ts'
+import type { Manner, Outcome, Task } from './task.ts'
 
 /**
  * Walks that must fail before a state is called dead, where nobody says how many (MaceMC: with 60 the
@@ -34,17 +33,27 @@ export interface RecoveryOptions {
   readonly walkLength: number
   /** A live state counts only after so many steps; 0 by default. */
   readonly stepsMin?: number
-  readonly weights: Weights
+  /** Whether labels of the schedule that are not enabled are left out. */
+  readonly isLenient?: boolean
   readonly random: Random
-  /** Are told which walk recovered. */
-  readonly scouts?: Scouts
 }
 
 export interface Recovery {
   /** A schedule that begins with the one given and ends in a live state, where one was found. */
   readonly live: readonly string[] | undefined
+  /** Which of the walks of full length found it, counted from 1. */
+  readonly walk: number | undefined
   /** Whether every walk ended because no choice but faults was left: going on could not have helped. */
   readonly isTerminal: boolean
+  /** Where the walks began: what was executed of the schedule, and the last step of it after which the property held. */
+  readonly begin: Begin
+}
+
+export interface Begin {
+  readonly schedule: readonly Choice[]
+  readonly fingerprints: readonly (string | undefined)[]
+  readonly lastLive: number | undefined
+  readonly broken: boolean
 }
 
 /**
@@ -55,27 +64,68 @@ export interface Recovery {
  *
  * A state from which a walk recovers with probability p is taken for dead with probability (1-p)^walks.
  */
-export const recover = async <State>(
-  executor: Executor<State>,
+export const recover = async (
+  cells: Cells,
   schedule: readonly string[],
-  { property, walks, walkLength, stepsMin = 0, weights, random, scouts }: RecoveryOptions,
+  { walks, walkLength, random, ...options }: RecoveryOptions,
 ): Promise<Recovery> => {
-  const isLive = () => executor.isLive(property) && executor.schedule.length >= schedule.length + stepsMin
+  const planned = plannedWalks(walks, walkLength, schedule.length).values()
+  const seeds = random.fork()
+  const outcomes = cells.inOrder(
+    () => planned.next().value,
+    (walk, cells) => cells.run(taskOf(schedule, walk, { ...options, seed: seeds.seed() })),
+  )
+  const none = { live: undefined, walk: undefined }
+  let begin: Begin | undefined
   let isTerminal = true
-  for (const [index, { ordinal, length, isShort }] of plannedWalks(walks, walkLength, schedule.length).entries()) {
-    if (index === 0) await reach(executor, schedule)
-    else await repeat(executor, schedule)
-    const end = await walk(executor, recovering(ordinal, random.fork(), weights), length, isLive)
-    if (end === 'goal') {
-      if (!isShort) scouts?.learn(ordinal + 1)
-      return { live: executor.labels(), isTerminal: false }
+  for await (const [{ ordinal, isShort }, outcome] of outcomes) {
+    begin ??= beginOf(outcome, options.property)
+    const { toLive, broken } = outcome
+    if (toLive?.end === 'goal') {
+      const live = outcome.schedule.map(({ label }) => label)
+      return { live, walk: isShort ? undefined : ordinal + 1, isTerminal: false, begin }
     }
-    const isOver = end === 'terminal' && !executor.broken
+    const isOver = toLive?.end === 'terminal' && !broken
     // Nothing can happen, whatever the walk.
-    if (isOver && executor.schedule.length === schedule.length) return { live: undefined, isTerminal: true }
+    if (isOver && outcome.schedule.length === outcome.arrival.steps) return { ...none, isTerminal: true, begin }
     if (!isShort) isTerminal &&= isOver
   }
-  return { live: undefined, isTerminal }
+  return { ...none, isTerminal, begin: begin! }
+}
+
+const taskOf = (
+  labels: readonly string[],
+  { ordinal, length }: PlannedWalk,
+  {
+    property,
+    stepsMin,
+    isLenient,
+    seed,
+  }: Pick<RecoveryOptions, 'property' | 'stepsMin' | 'isLenient'> & { seed: number },
+): Task => ({
+  labels,
+  ...(isLenient && { isLenient }),
+  untilLive: {
+    properties: [property],
+    ...(stepsMin && { stepsMin }),
+    legs: [{ manner: mannerOf(ordinal), seed, length }],
+  },
+})
+
+const mannerOf = (ordinal: number): Manner => {
+  if (ordinal === 0) return 'straight'
+  if (ordinal === 1) return 'fresh'
+  return ordinal % 2 === 0 ? 'fair swarm' : 'fair'
+}
+
+const beginOf = ({ schedule, fingerprints, lastLive, arrival }: Outcome, property: string): Begin => {
+  const last = lastLive.get(property)
+  return {
+    schedule: schedule.slice(0, arrival.steps),
+    fingerprints: fingerprints.slice(0, arrival.steps + 1),
+    lastLive: last !== undefined && last <= arrival.steps ? last : undefined,
+    broken: arrival.broken,
+  }
 }
 
 interface PlannedWalk {
@@ -103,9 +153,3 @@ const plannedWalks = (count: number, walkLength: number, wayLength: number): Pla
 
 const alike = (count: number, walk: Omit<PlannedWalk, 'ordinal'>): PlannedWalk[] =>
   Array.from({ length: count }, (_, ordinal) => ({ ...walk, ordinal }))
-
-const recovering = (i: number, random: Random, weights: Weights): Policy => {
-  if (i === 0) return straight(random, weights)
-  if (i === 1) return fresh(random, weights)
-  return weighted(random, withoutFaults(i % 2 === 0 ? swarm(random, weights) : weights))
-}

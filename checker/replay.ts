@@ -24,10 +24,9 @@ export const replay = async <State>(
   variant = 0,
 ): Promise<Replay> => {
   const executor = new Executor(system, properties, { observer })
-  executor.variant = variant
   let diverged: Diverged | undefined
   try {
-    await executor.reset()
+    await executor.reset(variant)
     await follow(executor, schedule)
   } catch (error) {
     if (!(error instanceof Diverged)) throw error

@@ -24,28 +24,17 @@ export const follow = async <State>(
   }
 }
 
-/** Executes exactly these labels from the initial state. */
-export const repeat = async <State>(
+/** Executes those of these labels that are enabled when their turn comes, until the first violation. */
+export const attempt = async <State>(
   executor: Executor<State>,
   labels: readonly string[],
-  watch?: Watcher,
+  watch: Watcher = () => {},
 ): Promise<void> => {
-  await executor.reset()
-  await follow(executor, labels, watch)
-}
-
-/** The same, but for nothing where the present execution consists of just these steps: a start is dear. */
-export const reach = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
-  const { counts, schedule } = executor
-  const isThere = schedule.length === labels.length && schedule.every(({ label }, i) => label === labels[i])
-  if (counts.executions === 0 || !isThere) await repeat(executor, labels)
-}
-
-/** Executes those of these labels that are enabled when their turn comes, until the first violation. */
-export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
     if (executor.violation) return
-    const choice = findSimilar(executor.enabled(), label)
+    const enabled = executor.enabled()
+    watch(enabled)
+    const choice = findSimilar(enabled, label)
     if (choice) await executor.execute(choice)
   }
 }

@@ -1,13 +1,15 @@
-import { Budget, type Limits } from './budget.ts'
+import type { Limits } from './budget.ts'
+import { OwnCell } from './cell.ts'
+import { Cells } from './cells.ts'
 import { UsageError } from './errors.ts'
-import { Executor, type Observer, type Properties, type Violation } from './executor.ts'
+import type { Observer, Properties, Violation } from './executor.ts'
 import { withoutNumbers } from './labels.ts'
-import { type Minimum, minimise } from './minimise.ts'
+import { type Attempt, type Minimum, minimise } from './minimise.ts'
 import { Random } from './random.ts'
 import { defaultWalks, type RecoveryOptions, recover } from './recovery.ts'
-import { repeat } from './schedule.ts'
 import type { Choice, System } from './system.ts'
-import { defaultWeights, type Weights } from './weights.ts'
+import type { Outcome } from './task.ts'
+import type { Weights } from './weights.ts'
 
 /** What a violation is like, wherever in a schedule it comes. A `Verdict` of `violated` is one. */
 export interface ViolationLike {
@@ -52,68 +54,63 @@ export const shrink = async <State>(
   violation: ViolationLike,
   options: ShrinkOptions<State> = {},
 ): Promise<Shrunk> => {
-  const executor = new Executor(system, properties, { observer: options.observer })
-  try {
-    await repeat(executor, schedule)
-    const found = [...executor.schedule]
-    const shrunk =
-      violation.kind === 'liveness'
-        ? await shrinkRecordedDeath(executor, found, violation, options)
-        : await shrinkRecordedViolation(executor, found, violation, options)
-    return { ...shrunk, executions: executor.counts.executions }
-  } finally {
-    executor.end()
-  }
+  const { observer, weights } = options
+  const cells = Cells.of([new OwnCell(system, properties, { observer, weights })])
+  const found = await cells.run({ labels: schedule })
+  const shrunk =
+    violation.kind === 'liveness'
+      ? await shrinkRecordedDeath(cells, found, requireLiveness(properties, violation.property), options)
+      : await shrinkRecordedViolation(cells, found, violation, options)
+  return { ...shrunk, executions: cells.counts.executions }
 }
 
-const shrinkRecordedViolation = async <State>(
-  executor: Executor<State>,
-  found: readonly Choice[],
+const shrinkRecordedViolation = async (
+  cells: Cells,
+  { violation, schedule: found }: Outcome,
   like: ViolationLike,
   limits: Limits,
 ) => {
-  const { violation } = executor
   if (!violation || !isAlike(violation, like)) throw doesNotViolate(like, violation)
-  const { schedule, message, minimal } = await shrinkViolation(
-    executor,
-    found.slice(0, violation.step),
-    violation,
-    limits,
-  )
+  const { schedule, message, minimal } = await shrinkViolation(cells, found.slice(0, violation.step), violation, limits)
   return { schedule: labelsOf(schedule), message, minimal }
 }
 
-const shrinkRecordedDeath = async <State>(
-  executor: Executor<State>,
-  found: readonly Choice[],
-  like: ViolationLike,
-  options: ShrinkOptions<State>,
+const shrinkRecordedDeath = async (
+  cells: Cells,
+  { schedule: found }: Outcome,
+  property: string,
+  {
+    walks = defaultWalks,
+    walkLength = defaultWalkLength,
+    seed = 1,
+    milliseconds,
+    executions,
+    signal,
+  }: ShrinkOptions<never>,
 ) => {
-  const { walks = defaultWalks, walkLength = defaultWalkLength, seed = 1 } = options
-  const property = like.property ?? ''
-  if (!executor.liveness.includes(property)) throw noLiveness(property, executor.liveness)
-  const weights = { ...defaultWeights, ...options.weights }
-  const recovery = { property, walks, walkLength, weights, random: new Random(seed) }
-  const isDead = async (schedule: readonly Choice[]) => !(await recover(executor, labelsOf(schedule), recovery)).live
-  if (!(await isDead(found))) throw doesNotViolate(like, undefined)
-  const shrunk = await shrinkDeath(executor, found, { ...recovery, walks: scouts }, options)
+  const recovery = { property, walks, walkLength, random: new Random(seed) }
+  const isDead = async (schedule: readonly Choice[]) => !(await recover(cells, labelsOf(schedule), recovery)).live
+  if (!(await isDead(found))) throw doesNotViolate({ kind: 'liveness', property }, undefined)
+  const limits = { milliseconds, executions, signal }
+  const shrunk = await shrinkDeath(cells, found, { ...recovery, walks: scouts }, limits)
   const { schedule, minimal } = (await isDead(shrunk.schedule)) ? shrunk : { schedule: found, minimal: false }
   const message = `${property} came to hold in none of ${walks} walks of up to ${walkLength} steps after step ${schedule.length}`
   return { schedule: labelsOf(schedule), message, minimal }
 }
 
 /** Shrinks a schedule that ends in a violation of safety, a crash or a divergence. What is returned was executed again. */
-export const shrinkViolation = async <State>(
-  executor: Executor<State>,
+export const shrinkViolation = async (
+  cells: Cells,
   found: readonly Choice[],
   violation: Violation,
   limits: Limits,
 ): Promise<{ schedule: readonly Choice[]; message: string; minimal: boolean }> => {
-  const stillViolates = async () => executor.violation !== undefined && isAlike(executor.violation, violation)
-  const { schedule, minimal } = await minimise(executor, found, stillViolates, limits)
-  // Whatever was interrupted, what has been found is executed to its end.
-  await executor.within(new Budget({}), () => repeat(executor, labelsOf(schedule)))
-  const again = executor.violation
+  const attempt: Attempt = async (labels, cells) => {
+    const outcome = await cells.run({ labels, isLenient: true })
+    return outcome.violation && isAlike(outcome.violation, violation) ? outcome : undefined
+  }
+  const { schedule, minimal } = await minimise(cells, found, attempt, limits)
+  const { violation: again } = await cells.run({ labels: labelsOf(schedule) })
   if (again && isAlike(again, violation)) return { schedule, message: again.message, minimal }
   return { schedule: found, message: violation.message, minimal: false }
 }
@@ -122,19 +119,23 @@ export const shrinkViolation = async <State>(
  * Shrinks a schedule that ends with its critical transition, to one from which none of the walks of `recovery` lives
  * either. It ends with the same step: before that step all may seem as dead to a few walks, and is not.
  */
-export const shrinkDeath = <State>(
-  executor: Executor<State>,
+export const shrinkDeath = (
+  cells: Cells,
   found: readonly Choice[],
   recovery: RecoveryOptions,
   limits: Limits,
 ): Promise<Minimum> => {
   const last = withoutNumbers(found.at(-1)?.label ?? '')
-  const stillDead = async () => {
-    const isAlike = withoutNumbers(executor.schedule.at(-1)?.label ?? '') === last
-    const walks = recovery.scouts?.count ?? recovery.walks
-    return isAlike && !executor.broken && !(await recover(executor, executor.labels(), { ...recovery, walks })).live
+  // Each candidate is tried by the same walks.
+  const seed = recovery.random.seed()
+  const endsAlike = (label = '') => withoutNumbers(label) === last
+  const attempt: Attempt = async (labels, cells) => {
+    if (!endsAlike(labels.at(-1))) return undefined
+    const options = { ...recovery, isLenient: true, random: new Random(seed) }
+    const { live, begin } = await recover(cells, labels, options)
+    return live || begin.broken || !endsAlike(begin.schedule.at(-1)?.label) ? undefined : begin
   }
-  return minimise(executor, found, stillDead, limits)
+  return minimise(cells, found, attempt, limits)
 }
 
 const isAlike = (violation: Violation, like: ViolationLike): boolean =>
@@ -149,5 +150,8 @@ const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | un
   )
 }
 
-const noLiveness = (property: string, names: readonly string[]): UsageError =>
-  new UsageError(`no property "${property}" that holds eventually: there are ${names.join(', ') || 'none'}`)
+const requireLiveness = <State>(properties: Properties<State>, name: string | null | undefined): string => {
+  if (name && properties[name]?.kind === 'eventually') return name
+  const names = Object.keys(properties).filter(each => properties[each]!.kind === 'eventually')
+  throw new UsageError(`no property "${name ?? ''}" that holds eventually: there are ${names.join(', ') || 'none'}`)
+}

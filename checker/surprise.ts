@@ -4,19 +4,50 @@ import type { Random } from './random.ts'
 import { type Choice, type ChoiceKind, faultKinds } from './system.ts'
 
 /** What choices with a budget (overlaps, faults) are about, whatever their numbers. */
-interface Surprise {
+export interface Surprise {
   readonly name: string
   readonly group: 'fault' | 'overlap' | 'collision'
   /** Of what is joined; of a fault, of itself. */
   readonly subjects: readonly string[]
   /** How often it was looked for, and how often it came about. */
-  tried: number
-  met: number
+  readonly tried: number
+  readonly met: number
 }
 
-/** The surprises that were offered in all executions so far. */
+type Counted = { -readonly [Key in keyof Surprise]: Surprise[Key] }
+
+/** The surprises that were offered so far. */
 export class Surprises {
-  readonly #known = new Map<string, Surprise>()
+  readonly #known = new Map<string, Counted>()
+  readonly #before: readonly Surprise[]
+
+  /** @param before those of earlier executions */
+  constructor(before: readonly Surprise[] = []) {
+    this.#before = before
+    for (const surprise of before) this.#known.set(surprise.name, { ...surprise })
+  }
+
+  get all(): Surprise[] {
+    return [...this.#known.values()].map(surprise => ({ ...surprise }))
+  }
+
+  /** What has been added to those of before. */
+  learned(): Surprise[] {
+    const before = new Map(this.#before.map(surprise => [surprise.name, surprise]))
+    return this.all.flatMap(surprise => {
+      const { tried, met } = before.get(surprise.name) ?? { tried: 0, met: 0 }
+      const isSame = before.has(surprise.name) && tried === surprise.tried && met === surprise.met
+      return isSame ? [] : [{ ...surprise, tried: surprise.tried - tried, met: surprise.met - met }]
+    })
+  }
+
+  /** Takes in what was learned elsewhere. */
+  learn(learned: readonly Surprise[]): void {
+    for (const surprise of learned) {
+      const { tried, met } = this.#known.get(surprise.name) ?? { tried: 0, met: 0 }
+      this.#known.set(surprise.name, { ...surprise, tried: surprise.tried + tried, met: surprise.met + met })
+    }
+  }
 
   /** Takes in what is offered. Messages that can be overlapped at all could also collide with their like. */
   note(enabled: readonly Choice[]): void {
@@ -37,7 +68,7 @@ export class Surprises {
    * One to look for: each group with the same chance, and much rather what came about when it was looked for. (The cube
    * finds the vote race of liferaft in half of the executions that the plain rate takes.)
    */
-  draw(random: Random): Surprise | undefined {
+  draw(random: Random): Counted | undefined {
     const known = [...this.#known.values()]
     if (known.length === 0) return undefined
     const group = random.pick([...new Set(known.map(each => each.group))])
@@ -60,7 +91,7 @@ export class Hunt {
   readonly #surprises: Surprises
   readonly #origins: Origins
   #left: number
-  #wanted: Surprise | undefined
+  #wanted: Counted | undefined
   #isExact = false
   /** So many opportunities are passed over. */
   #patience = 0

@@ -7,7 +7,7 @@ import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
-import { allowedCpus, searchInWorkers } from './workers.ts'
+import { allowedCpus } from './workers.ts'
 
 export interface Checked {
   readonly verdict: Verdict
@@ -21,29 +21,22 @@ export const defaultOut = '.lastnail'
 
 /** Explores the system of a configuration; a violating execution is executed once more and recorded. */
 export const checkConfig = async (config: LoadedConfig, options: CheckOptions): Promise<Checked> => {
+  const { workers = 1 } = options
+  requireWorkers(config, workers)
   const cpus = allowedCpus()
-  const count = workersOf(options)
-  if (count > 1) requireDivisible(config, options)
+  const workerCpus = Array.from({ length: workers }, (_, index) => cpus[index % cpus.length]!)
   requirePlace(resolve(options.out ?? defaultOut))
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
-    const { signal } = session
-    const verdict = await (count > 1
-      ? searchInWorkers(config.path, { ...options, signal }, { count, cpus })
-      : search(session, options))
+    const verdict = await search(session, options, workerCpus)
     return recordFound(session, { ...verdict, seed: options.seed ?? session.seed }, options)
   })
 }
 
-const workersOf = ({ workers = 1, executions = workers }: CheckOptions) => {
+const requireWorkers = ({ path }: LoadedConfig, workers: number): void => {
   if (!Number.isInteger(workers) || workers < 1)
     throw new UsageError(`workers: expected a whole number above zero, found ${workers}`)
-  return Math.min(workers, executions)
-}
-
-const requireDivisible = ({ path }: LoadedConfig, { search, workers }: CheckOptions) => {
-  if (path === '')
+  if (workers > 1 && path === '')
     throw new UsageError(`${workers} workers load a configuration each: expected its path, found a system`)
-  if (search === 'bounded') throw new UsageError(`the bounded search has one worker, not ${workers}`)
 }
 
 const recordFound = async (session: Session, verdict: Verdict, options: CheckOptions): Promise<Checked> => {

@@ -1,44 +1,48 @@
-import { check } from '../checker/check.ts'
+import { OwnCell } from '../checker/cell.ts'
+import { checkInCells, select } from '../checker/check.ts'
+import type { SearchOptions } from '../checker/options.ts'
 import type { Verdict } from '../checker/verdict.ts'
 import type { CheckOptions } from './options.ts'
 import { scheduleFrom, seedFrom } from './recorded.ts'
 import type { Session } from './session.ts'
+import { Worker } from './workers.ts'
 
 export const defaultMs = 60_000
 
-/** Which part of a search a process does: one of `count`, counted from 0. */
-export interface Share {
-  readonly index: number
-  readonly count: number
+/** Explores a session's system and examines what it finds: in its own cluster, or in workers, one for each of these CPUs. */
+export const search = async (session: Session, options: CheckOptions, cpus: readonly number[]): Promise<Verdict> => {
+  const { cluster, system } = session
+  const properties = select(system.properties, options.property)
+  const wanted = searchOf(session, options)
+  if (cpus.length === 1)
+    return checkInCells([new OwnCell(cluster, properties, { weights: system.weights })], properties, wanted)
+  const cells = startWorkers(session, options, cpus)
+  try {
+    return await checkInCells(cells, properties, wanted)
+  } finally {
+    await Promise.all(cells.map(cell => cell.end()))
+  }
 }
 
-const whole: Share = { index: 0, count: 1 }
+const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
+  const order = { file: config.path, seed: nodesSeed(options), property: options.property }
+  return cpus.map(cpu => new Worker({ ...order, cpu }))
+}
 
-/** Explores a session's system, or its share of that, and examines what it finds. */
-export const search = (session: Session, options: CheckOptions, share = whole): Promise<Verdict> => {
-  const { cluster, system, seed, signal } = session
-  const { from, out: _, workers: __, executions, ...others } = options
-  return check(cluster, system.properties, {
+const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptions => {
+  const { from, ...others } = options
+  return {
     ...others,
-    // Every schedule of a length is executed once, not once by each.
-    search: share.index > 0 ? 'walk' : options.search,
-    seed: (options.seed ?? seed) + share.index * seedStride,
+    seed: options.seed ?? seed,
     signal,
     milliseconds: timeOf(options),
-    executions: executions && partOf(executions, share),
-    weights: system.weights,
     from: typeof from === 'string' ? scheduleFrom(from) : from,
-  })
+  }
 }
 
 /** Of the nodes' randomness: that of the search, or that with which the steps to begin with were recorded. */
 export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
   typeof from === 'string' ? seedFrom(from) : seed
-
-/** So far apart that seeds given by hand do not meet. */
-const seedStride = 1_000_003
-
-const partOf = (total: number, { index, count }: Share) => Math.floor(total / count) + (index < total % count ? 1 : 0)
 
 /** Time for the search; `undefined` where executions alone limit it. */
 export const timeOf = ({ milliseconds, executions }: CheckOptions): number | undefined =>

@@ -1,12 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import type { Progress } from '../checker/check.ts'
-import { mergeVerdicts } from '../checker/merge.ts'
-import type { Verdict } from '../checker/verdict.ts'
-import { WorkerFailed } from './exit-code.ts'
-import type { CheckOptions } from './options.ts'
-import type { Order, Report } from './worker.ts'
+import type { Budget } from '../checker/budget.ts'
+import type { Cell } from '../checker/cell.ts'
+import type { Outcome, Task } from '../checker/task.ts'
+import { errorOf } from './failure.ts'
+import type { Answer, Demand, Order } from './worker.ts'
 
 const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
@@ -19,81 +18,71 @@ export const allowedCpus = (): number[] => {
   })
 }
 
-/**
- * Searches in several processes, each from a seed of its own. The first violation that one of them has examined ends the
- * search of all; what they did is counted together.
- *
- * @param cpus what the workers are pinned to, by turns
- * @throws WorkerFailed
- */
-export const searchInWorkers = async (
-  file: string,
-  { signal, onProgress, ...options }: CheckOptions,
-  { count, cpus }: { count: number; cpus: readonly number[] },
-): Promise<Verdict> => {
-  const progress: Progress[] = []
-  const workers = Array.from({ length: count }, (_, index) => {
-    const order: Order = { file, options, share: { index, count }, cpu: cpus[index % cpus.length]! }
-    return new Worker(order, mine => {
-      progress[index] = mine
-      onProgress?.(together(progress.filter(one => one !== undefined)))
+/** So often a task is given to a new process after one ended with it. */
+const deathsMax = 2
+
+/** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
+export class Worker implements Cell {
+  readonly #order: Order
+  #process: ChildProcess | undefined
+
+  constructor(order: Order) {
+    this.#order = order
+    this.#start()
+  }
+
+  /** @throws WorkerFailed for an error that the process has explained */
+  async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
+    for (let deaths = 0; ; ) {
+      budget.check()
+      const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)
+      if (typeof answer === 'object') {
+        if ('failure' in answer) throw errorOf(answer.failure)
+        return answer.outcome
+      }
+      deaths += 1
+      if (deaths > deathsMax) throw new Error(`a worker ended ${answer} with the same execution ${deaths} times`)
+      process.stderr.write(`lastnail: a worker ended ${answer}; what it did is done again\n`)
+    }
+  }
+
+  /** Lets go of the process, and waits for its end. */
+  async end(): Promise<void> {
+    const worker = this.#process
+    if (!worker) return
+    await new Promise<void>(resolve => {
+      worker.once('exit', () => resolve())
+      if (worker.connected) worker.disconnect()
     })
-  })
-  const stop = () => {
-    for (const worker of workers) worker.stop()
   }
-  signal?.addEventListener('abort', stop)
-  const end = async (worker: Worker) => {
-    const verdict = await worker.verdict
-    if (verdict.verdict === 'violated') stop()
-    return verdict
-  }
-  try {
-    return mergeVerdicts(await Promise.all(workers.map(end)))
-  } finally {
-    signal?.removeEventListener('abort', stop)
-    stop()
-    await Promise.allSettled(workers.map(worker => worker.verdict))
-  }
-}
 
-class Worker {
-  readonly verdict: Promise<Verdict>
-  readonly #process: ChildProcess
-
-  constructor(order: Order, onProgress: (progress: Progress) => void) {
+  #start(): ChildProcess {
     // What a configuration prints must not come after the command's own last line.
-    this.#process = fork(program, { stdio: ['ignore', 2, 2, 'ipc'] })
-    this.#process.send(order)
-    this.verdict = new Promise((resolve, reject) => {
-      this.#process.on('message', message => {
-        const report = message as Report
-        if ('progress' in report) onProgress(report.progress)
-        else if ('verdict' in report) resolve(report.verdict)
-        else reject(new WorkerFailed(report.failed))
-      })
-      this.#process.on('exit', (code, killedBy) => {
-        reject(new Error(`a worker ended ${killedBy ? `by ${killedBy}` : `with code ${code}`} before its search did`))
-      })
+    const worker = fork(program, { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' })
+    this.#process = worker
+    worker.once('exit', () => {
+      if (this.#process === worker) this.#process = undefined
     })
-    // Told to whoever asks; until then it is nobody's unhandled rejection.
-    this.verdict.catch(() => undefined)
+    // Whoever asks it next learns of its end.
+    worker.on('error', () => undefined)
+    worker.send(this.#order)
+    return worker
   }
 
-  /** Ends its search; it then says what it found so far. */
-  stop(): void {
-    if (this.#process.connected) this.#process.send('stop')
-  }
-}
-
-const together = (all: readonly Progress[]): Progress => {
-  const sum = (what: (one: Progress) => number) => all.reduce((total, one) => total + what(one), 0)
-  return {
-    phase: all.find(({ phase }) => phase !== 'searching')?.phase ?? 'searching',
-    executions: sum(({ executions }) => executions),
-    steps: sum(({ steps }) => steps),
-    states: sum(({ states }) => states),
-    depth: Math.max(...all.map(({ depth }) => depth)),
-    seconds: Math.max(...all.map(({ seconds }) => seconds)),
+  /** Its answer, or how it ended without one. */
+  #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
+    const worker = this.#process ?? this.#start()
+    return new Promise(resolve => {
+      const forget = budget.onAbort(() => void (worker.connected && worker.send('cancel')))
+      const take = (answer: Answer | string) => {
+        forget()
+        worker.off('message', take).off('exit', exit)
+        resolve(answer)
+      }
+      const exit = (code: number | null, killedBy: string | null) =>
+        take(killedBy ? `by ${killedBy}` : `with code ${code}`)
+      worker.once('message', take).once('exit', exit)
+      worker.send(demand)
+    })
   }
 }

@@ -1,16 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BoundedSearch, type Level } from '../../checker/bounded.ts'
-import { Executor, type Properties } from '../../checker/executor.ts'
+import type { Counts } from '../../checker/cells.ts'
+import type { Properties } from '../../checker/executor.ts'
 import { always } from '../../checker/property.ts'
 import type { System } from '../../checker/system.ts'
+import { cellsOf } from './systems/cells-of.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { Model } from './systems/model.ts'
 import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
 
-interface Outcome {
+interface Searched {
   readonly levels: readonly Level[]
-  readonly executor: Executor<never>
+  readonly counts: Counts
   readonly violations: readonly (readonly string[])[]
   readonly exhausted: boolean
 }
@@ -19,16 +21,13 @@ const searchAll = async <State>(
   system: System<State>,
   properties: Properties<State>,
   depthMax: number,
-): Promise<Outcome> => {
-  const executor = new Executor(system, properties)
-  const search = new BoundedSearch(executor, { start: () => executor.reset(), depthMax })
-  const violations: string[][] = []
-  for (;;) {
-    const arrival = await search.next()
-    if (arrival === undefined) break
-    if (arrival === 'violation') violations.push(executor.labels())
-  }
-  return { levels: search.levels, executor: executor as never, violations, exhausted: search.exhausted }
+): Promise<Searched> => {
+  const cells = cellsOf(system, properties)
+  const search = new BoundedSearch(depthMax)
+  const violations: (readonly string[])[] = []
+  for (let labels = search.next(); labels !== undefined; labels = search.next())
+    if (search.arrive(labels, await cells.run({ labels })) === 'violation') violations.push(labels)
+  return { levels: search.levels, counts: cells.counts, violations, exhausted: search.exhausted }
 }
 
 const table = (levels: readonly Level[]) =>
@@ -48,7 +47,7 @@ describe('bounded search', () => {
   })
 
   it('goes on from each state once where states have fingerprints', async () => {
-    const { levels, executor } = await searchAll(counter(2), {}, 10)
+    const { levels, counts } = await searchAll(counter(2), {}, 10)
     expect(table(levels)).toEqual([
       [1, 2, 2, 0, true],
       [2, 4, 3, 1, true],
@@ -56,7 +55,7 @@ describe('bounded search', () => {
       [4, 4, 2, 2, true],
     ])
     // The initial state, and those of each depth.
-    expect(executor.counts.states).toBe(1 + 2 + 3 + 4 + 2)
+    expect(counts.states).toBe(1 + 2 + 3 + 4 + 2)
   })
 
   it('finds the lost additions of a counter race, and nothing else', async () => {
@@ -70,9 +69,9 @@ describe('bounded search', () => {
   })
 
   it('sees the 288 states that TLC counts for two-phase commit with three resource managers', async () => {
-    const { levels, executor, violations, exhausted } = await searchAll(twoPhaseCommit(3), { consistent }, 100)
+    const { levels, counts, violations, exhausted } = await searchAll(twoPhaseCommit(3), { consistent }, 100)
     const states = 288
-    expect(executor.counts.states).toBe(states)
+    expect(counts.states).toBe(states)
     expect(levels.reduce((sum, level) => sum + level.states, 1)).toBe(states)
     expect(exhausted).toBe(true)
     expect(violations).toEqual([])
@@ -93,41 +92,6 @@ describe('bounded search', () => {
     expect(exhausted).toBe(false)
   })
 
-  it('goes back to a checkpoint instead of the start where there are some', async () => {
-    const plain = counter(3, { fingerprints: false })
-    const saved = counter(3, { fingerprints: false, checkpoints: true })
-    const without = await searchAll(plain, { nothingLost }, 6)
-    const withThem = await searchAll(saved, { nothingLost }, 6)
-    expect(withThem.violations).toEqual(without.violations)
-    expect(table(withThem.levels)).toEqual(table(without.levels))
-    // One reset for the initial state, and one for each schedule that something follows: 1 + 3 + 9 + 24 + 54 + 90.
-    expect(saved.resets).toBe(1 + 1 + 3 + 9 + 24 + 54 + 90)
-    expect(plain.resets).toBe(1 + without.levels.reduce((sum, level) => sum + level.executions, 0))
-  })
-
-  it('holds no checkpoint any more when it is ended half way', async () => {
-    const system = counter(2, { fingerprints: false, checkpoints: true })
-    let held = 0
-    const take = system.checkpoint!
-    system.checkpoint = async () => {
-      const checkpoint = await take()
-      held += 1
-      return {
-        ...checkpoint,
-        discard: async () => {
-          held -= 1
-        },
-      }
-    }
-    const executor = new Executor(system, {})
-    const search = new BoundedSearch(executor, { start: () => executor.reset(), depthMax: 9 })
-    await search.next()
-    await search.next()
-    expect(held).toBe(1)
-    await search.end()
-    expect(held).toBe(0)
-  })
-
   it('finds the same bad states whether or not states are merged', async () => {
     const graph = fc.array(fc.array(fc.nat(5), { maxLength: 3 }), { minLength: 6, maxLength: 6 })
     await fc.assert(
@@ -142,9 +106,9 @@ describe('bounded search', () => {
         const notBad = always<number>(state => state !== bad)
         const merged = await searchAll(model(true), { notBad }, 5)
         const whole = await searchAll(model(false), { notBad }, 5)
-        const shortest = ({ violations }: Outcome) => violations[0]?.length
+        const shortest = ({ violations }: Searched) => violations[0]?.length
         expect(shortest(merged)).toBe(shortest(whole))
-        expect(merged.executor.counts.executions).toBeLessThanOrEqual(whole.executor.counts.executions)
+        expect(merged.counts.executions).toBeLessThanOrEqual(whole.counts.executions)
       }),
       { numRuns: 100 },
     )

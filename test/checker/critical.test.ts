@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type Critical, findCriticalTransition } from '../../checker/critical.ts'
-import { Executor, type Properties } from '../../checker/executor.ts'
+import type { Properties } from '../../checker/executor.ts'
+
 import { eventually } from '../../checker/property.ts'
 import { Random } from '../../checker/random.ts'
 import { Scouts } from '../../checker/recovery.ts'
 import { replay } from '../../checker/replay.ts'
 import type { System } from '../../checker/system.ts'
-import { defaultWeights } from '../../checker/weights.ts'
+import { cellsOf } from './systems/cells-of.ts'
 import { Model } from './systems/model.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 import { allAcknowledged, transport } from './systems/transport.ts'
@@ -21,13 +22,12 @@ const find = <State>(
   lengths: { walkLength: number; walkLengthMax?: number },
   seed = 1,
 ): Promise<Critical> =>
-  findCriticalTransition(new Executor(system, properties), schedule, {
+  findCriticalTransition(cellsOf(system, properties), schedule, {
     property: Object.keys(properties)[0]!,
     walks: 20,
     scouts: new Scouts(),
     walkLengthMax: lengths.walkLength,
     ...lengths,
-    weights: defaultWeights,
     random: new Random(seed),
   })
 

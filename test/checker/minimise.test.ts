@@ -1,14 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Cells } from '../../checker/cells.ts'
 import { Executor, type Properties } from '../../checker/executor.ts'
 import { minimise } from '../../checker/minimise.ts'
 import { always } from '../../checker/property.ts'
 import { Random } from '../../checker/random.ts'
 import { replay } from '../../checker/replay.ts'
-import { attempt, follow } from '../../checker/schedule.ts'
+import { attempt } from '../../checker/schedule.ts'
 import type { System } from '../../checker/system.ts'
 import { walk } from '../../checker/walk.ts'
 import { defaultWeights, weighted } from '../../checker/weights.ts'
+import { cellsOf } from './systems/cells-of.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
 
@@ -18,11 +20,13 @@ const minimiseSafety = async <State>(
   schedule: readonly string[],
   limits = {},
 ) => {
-  const executor = new Executor(system, properties)
-  await executor.reset()
-  await follow(executor, schedule)
-  const stillViolates = async () => executor.violation !== undefined
-  const minimum = await minimise(executor, [...executor.schedule], stillViolates, limits)
+  const cells = cellsOf(system, properties)
+  const { schedule: found } = await cells.run({ labels: schedule })
+  const attempt = async (labels: readonly string[], cells: Cells) => {
+    const outcome = await cells.run({ labels, isLenient: true })
+    return outcome.violation && outcome
+  }
+  const minimum = await minimise(cells, found, attempt, limits)
   return { ...minimum, schedule: minimum.schedule.map(choice => choice.label) }
 }
 

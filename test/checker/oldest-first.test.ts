@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Executor } from '../../checker/executor.ts'
 import { oldestFirst } from '../../checker/oldest-first.ts'
+import { cellsOf } from './systems/cells-of.ts'
 import { Model, type ModelOptions, type Transition } from './systems/model.ts'
 
 interface Done {
@@ -22,7 +22,7 @@ const pair = (tellsOrder: boolean, options?: ModelOptions) => {
     ...(done.x < 2 ? [step('x', done)] : []),
     ...(done.y < 1 ? [step('y', done)] : []),
   ]
-  return new Executor(new Model<Done>({ x: 0, y: 0 }, transitions, options), {})
+  return cellsOf(new Model<Done>({ x: 0, y: 0 }, transitions, options), {})
 }
 
 test('what has waited longer comes first', async () => {

@@ -1,0 +1,93 @@
+import type { Budget } from './budget.ts'
+import { Executor, type Observer, type Properties } from './executor.ts'
+import { policyOf } from './manners.ts'
+import { attempt, follow } from './schedule.ts'
+import { Surprises } from './surprise.ts'
+import type { System } from './system.ts'
+import type { Arrival, Leg, Outcome, Task, UntilLive } from './task.ts'
+import { type WalkEnd, walk } from './walk.ts'
+import { defaultWeights, type Policy, type Weights } from './weights.ts'
+
+/** Where executions are done, one at a time: a system here, or in another process. */
+export interface Cell {
+  /**
+   * Does a task.
+   *
+   * Throws `BudgetSpent`, `Diverged` where a label of it is not enabled, `Unfaithful` where the execution does not
+   * count, and `UsageError` for a property that throws.
+   *
+   * @param variant which random numbers the nodes draw
+   */
+  perform(task: Task, variant: number, budget: Budget): Promise<Outcome>
+}
+
+export interface CellOptions<State> {
+  readonly weights?: Partial<Weights> | undefined
+  /** Whether a crash or a divergence of a node ends an execution without being a violation. */
+  readonly allowFindings?: boolean | undefined
+  readonly observer?: Observer<State> | undefined
+}
+
+/** A cell with a system of this process. */
+export class OwnCell<State> implements Cell {
+  readonly #executor: Executor<State>
+  readonly #weights: Weights
+
+  constructor(system: System<State>, properties: Properties<State>, options: CellOptions<State> = {}) {
+    const { weights, ...others } = options
+    this.#executor = new Executor(system, properties, others)
+    this.#weights = { ...defaultWeights, ...weights }
+  }
+
+  async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
+    const executor = this.#executor
+    executor.budget = budget
+    try {
+      await executor.reset(variant)
+      const arrival = await this.#arrive(task)
+      const surprises = new Surprises(task.surprises ?? [])
+      for (const leg of task.legs ?? []) await this.#walk(leg, task, surprises, () => false)
+      const toLive = task.untilLive && (await this.#walkUntilLive(task.untilLive, task, surprises))
+      const { schedule, fingerprints, violation, broken, lastLive } = executor
+      const learned = task.surprises ? surprises.learned() : []
+      return { schedule, fingerprints, violation, broken, lastLive, arrival, toLive, surprises: learned }
+    } finally {
+      executor.end()
+    }
+  }
+
+  /** Executes the labels. */
+  async #arrive({ labels, isLenient }: Task): Promise<Arrival> {
+    const executor = this.#executor
+    const since = new Map<string, number>()
+    await (isLenient ? attempt : follow)(executor, labels, enabled => {
+      for (const { label } of enabled) if (!since.has(label)) since.set(label, executor.schedule.length)
+    })
+    return {
+      steps: executor.schedule.length,
+      offered: executor.schedule.map(({ label }) => since.get(label)!),
+      enabled: executor.enabled().map(({ label }) => label),
+      broken: executor.broken,
+    }
+  }
+
+  async #walkUntilLive({ properties, stepsMin = 0, legs }: UntilLive, task: Task, surprises: Surprises) {
+    const { lastLive, schedule } = this.#executor
+    const begin = schedule.length
+    const isLive = () => properties.every(name => (lastLive.get(name) ?? -1) >= begin + stepsMin)
+    let end: WalkEnd = 'length'
+    for (const leg of legs) if (end === 'length') end = await this.#walk(leg, task, surprises, isLive)
+    return { begin, end: isLive() ? 'goal' : end } as const
+  }
+
+  #walk(leg: Leg, task: Task, surprises: Surprises, goal: () => boolean): Promise<WalkEnd> {
+    const executor = this.#executor
+    const policy = policyOf(leg, this.#weights, surprises)
+    const watching: Policy = enabled => {
+      surprises.note(enabled)
+      return policy(enabled)
+    }
+    const isOver = () => task.untilViolation === true && (executor.violation !== undefined || executor.broken)
+    return walk(executor, task.surprises ? watching : policy, leg.length, () => goal() || isOver())
+  }
+}

@@ -1,0 +1,30 @@
+import { racing } from './race.ts'
+import { Random } from './random.ts'
+import { SlowWays } from './slow-ways.ts'
+import type { Surprises } from './surprise.ts'
+import type { Leg } from './task.ts'
+import { fresh, type Policy, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+
+/** How many of the ways between nodes are slow in a late race. */
+const slowShares = [0, 0.25, 0.5] as const
+
+/** The policy of a walk. The same seed on the same system gives the same walk. */
+export const policyOf = ({ manner, seed }: Leg, weights: Weights, surprises: Surprises): Policy => {
+  const random = new Random(seed)
+  switch (manner) {
+    case 'straight':
+      return straight(random, weights)
+    case 'fresh':
+      return fresh(random, weights)
+    case 'fair':
+      return weighted(random, withoutFaults(weights))
+    case 'swarm':
+      return weighted(random, swarm(random, weights))
+    case 'fair swarm':
+      return weighted(random, withoutFaults(swarm(random, weights)))
+    case 'race':
+      return racing(random, weights, surprises)
+    case 'late race':
+      return racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares)))
+  }
+}
