@@ -50,7 +50,7 @@ const variants = 4
  * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
  * cells there are, so that the search does not depend on their number.
  */
-const aheadMax = 16
+const aheadMax = 8
 
 // A reset of real processes costs some hundred steps, so short walks save little; but short schedules shrink fast.
 const surpriseLengths = [32, 64, 128, 256] as const

@@ -28,11 +28,12 @@ const wholeNumber = (text: string): number => {
   return Number(text)
 }
 
-/** All CPUs search, but where the same seed is to give the same executions. */
-const workersFor = ({ workers, executions, search }: CheckOptions) =>
-  workers ?? (executions === undefined && search !== 'bounded' ? Math.min(availableParallelism(), workersMax) : 1)
+/** A worker for each CPU, as far as it is worth its start. */
+const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>
+  workers ?? Math.min(availableParallelism(), workersMax, Math.ceil(executions / executionsMin) || 1)
 
 const workersMax = 8
+const executionsMin = 16
 
 const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)
 
@@ -60,11 +61,7 @@ const program = (done: (code: number) => void) => {
     .option('--executions <n>', 'at most so many executions', wholeNumber)
     .option('--depth <n>', 'of the bounded search', wholeNumber)
     .option('--walk-length <n>', 'of walks that look for a live state', wholeNumber)
-    .option(
-      '--workers <n>',
-      'processes that search (one for each CPU, 8 at most; one where executions are limited)',
-      wholeNumber,
-    )
+    .option('--workers <n>', 'processes that search (one for each CPU, 8 at most, and for 16 executions)', wholeNumber)
     .option('--seed <n>', 'of the search and of the nodes’ randomness', wholeNumber, 1)
     .option('--property <name>', 'checks this property alone')
     .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')

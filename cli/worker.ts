@@ -1,10 +1,11 @@
+import { on } from 'node:events'
 import { Budget } from '../checker/budget.ts'
-import { OwnCell } from '../checker/cell.ts'
+import { type Cell, OwnCell } from '../checker/cell.ts'
 import { select } from '../checker/check.ts'
 import type { Outcome, Task } from '../checker/task.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { loadConfig } from './load-config.ts'
-import { inSession, type Session } from './session.ts'
+import { inSession } from './session.ts'
 
 /** What a worker is sent first. */
 export interface Order {
@@ -28,34 +29,41 @@ export interface Demand {
 /** What a worker answers. The first answer without being asked is a failure: it cannot begin. */
 export type Answer = { readonly outcome: Outcome } | { readonly failure: Failure }
 
-/** The program of a worker: a cell for a search in another process, until that ends or lets go of it. */
-const work = async ({ file, seed, property, cpu }: Order): Promise<void> => {
-  const config = await loadConfig(file)
-  await inSession(config, { seed, cpu }, session => serve(session, property))
+/** What a worker is asked to do, from the moment on that this is made. */
+class Demands {
+  #abort = new AbortController()
+  readonly #messages = on(process, 'message', { close: ['disconnect'] })
+
+  constructor() {
+    process.on('message', message => {
+      if (message === 'cancel') this.#abort.abort()
+      else this.#abort = new AbortController()
+    })
+    process.once('disconnect', () => this.#abort.abort())
+  }
+
+  /** Each demand with what ends it before it is done. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly [Demand, AbortSignal]> {
+    for await (const [message] of this.#messages)
+      if (message !== 'cancel') yield [message as Demand, this.#abort.signal]
+  }
 }
 
-const serve = ({ cluster, system }: Session, property: string | undefined): Promise<void> => {
-  const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
-  let abort = new AbortController()
-  let last: Promise<void> = Promise.resolve()
-  const perform = async ({ task, variant, milliseconds }: Demand) => {
-    abort = new AbortController()
-    try {
-      await send({ outcome: await cell.perform(task, variant, new Budget({ milliseconds, signal: abort.signal })) })
-    } catch (error) {
-      await send({ failure: failureOf(error) })
-    }
-  }
-  return new Promise(resolve => {
-    process.on('message', message => {
-      if (message === 'cancel') abort.abort()
-      else last = perform(message as Demand)
-    })
-    process.once('disconnect', () => {
-      abort.abort()
-      resolve(last)
-    })
+/** The program of a worker: a cell for a search in another process, until that lets go of it. */
+const work = async ({ file, seed, property, cpu }: Order, demands: Demands): Promise<void> => {
+  const config = await loadConfig(file)
+  await inSession(config, { seed, cpu }, async ({ cluster, system }) => {
+    const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
+    for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal))
   })
+}
+
+const answer = async (cell: Cell, { task, variant, milliseconds }: Demand, signal: AbortSignal): Promise<Answer> => {
+  try {
+    return { outcome: await cell.perform(task, variant, new Budget({ milliseconds, signal })) }
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
 }
 
 /** Nobody is left to hear it where the parent has ended. */
@@ -63,6 +71,6 @@ const send = (answer: Answer) =>
   new Promise<void>(resolve => (process.connected ? process.send!(answer, () => resolve()) : resolve()))
 
 process.once('message', async order => {
-  await work(order as Order).catch(error => send({ failure: failureOf(error) }))
+  await work(order as Order, new Demands()).catch(error => send({ failure: failureOf(error) }))
   process.exit()
 })
