@@ -1,4 +1,5 @@
 import { Unfaithful } from './errors.ts'
+import type { Choice } from './system.ts'
 import type { Outcome } from './task.ts'
 
 /** What the search did at one depth. */
@@ -10,12 +11,27 @@ export interface Level {
   states: number
   /** Those that led to a state met before: nothing after it is searched again. */
   pruned: number
-  /** Whether every schedule of this length has been executed, or begins with a pruned one. */
+  /** Schedules that were not executed, because another order of the same steps is. */
+  asleep: number
+  /** Whether every schedule of this length has been executed, or left out for one of these reasons. */
   complete: boolean
 }
 
 /** What a schedule of the search led to. */
 export type Arrived = 'new' | 'pruned' | 'violation'
+
+/** A schedule to be executed. */
+export interface Prefix {
+  readonly labels: readonly string[]
+  /** What need not be executed after it, because it has been in another order. */
+  readonly asleep: readonly Choice[]
+}
+
+export interface BoundedOptions {
+  readonly depthMax?: number | undefined
+  /** Whether every order of steps is executed, also where they commute. */
+  readonly everyOrder?: boolean | undefined
+}
 
 /**
  * Bounded search with rising depth: the empty schedule, then all schedules of length 1, of length 2, and so on (MaceMC,
@@ -24,18 +40,25 @@ export type Arrived = 'new' | 'pruned' | 'violation'
  *
  * Nothing is searched beyond a state whose fingerprint was met before. As depth rises by one, the first way to a state
  * is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
+ *
+ * Of two steps that commute, one order is enough: sleep sets (Godefroid, "Partial-Order Methods for the Verification of
+ * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions and no state,
+ * nor any depth at which one is met.
  */
 export class BoundedSearch {
   readonly levels: Level[] = []
   readonly #depthMax: number
-  readonly #seen = new Set<string>()
-  readonly #waiting: (readonly string[])[] = [[]]
+  readonly #everyOrder: boolean
+  /** By fingerprint, what was left out after that state. */
+  readonly #asleep = new Map<string, readonly Choice[]>()
+  readonly #waiting: Prefix[] = [{ labels: [], asleep: [] }]
   /** By depth, how many schedules wait or are on their way. */
   readonly #open = [1]
   #isCut = false
 
-  constructor(depthMax = Number.POSITIVE_INFINITY) {
+  constructor({ depthMax = Number.POSITIVE_INFINITY, everyOrder = false }: BoundedOptions = {}) {
     this.#depthMax = depthMax
+    this.#everyOrder = everyOrder
   }
 
   /** The depth up to which everything has been searched. */
@@ -49,46 +72,54 @@ export class BoundedSearch {
   }
 
   /** The next schedule; `undefined` where there is none as long as it does not learn of others. */
-  next(): readonly string[] | undefined {
+  next(): Prefix | undefined {
     return this.#waiting.shift()
   }
 
   /** Learns what a schedule led to. What is done beyond its end does not matter here. */
-  arrive(labels: readonly string[], outcome: Outcome): Arrived {
-    const arrived = this.#judge(outcome)
-    const level = this.levels[labels.length - 1]
-    if (level) {
-      level.executions += 1
-      level.states += arrived === 'new' ? 1 : 0
-      level.pruned += arrived === 'pruned' ? 1 : 0
+  arrive(prefix: Prefix, { arrival, violation, fingerprints }: Outcome): Arrived {
+    const isViolation = arrival.broken || (violation !== undefined && violation.step <= arrival.steps)
+    const fingerprint = fingerprints[arrival.steps]
+    const before = fingerprint === undefined ? undefined : this.#asleep.get(fingerprint)
+    const arrived = isViolation ? 'violation' : before ? 'pruned' : 'new'
+    this.#count(prefix, arrived)
+    if (!isViolation) {
+      // What slept when the state was met before, and is awake now, is what is left to be executed there.
+      const asleep = before ? before.filter(choice => isAmong(prefix.asleep, choice)) : prefix.asleep
+      if (fingerprint !== undefined) this.#asleep.set(fingerprint, asleep)
+      const awake = (before ?? arrival.enabled).filter(choice => !isAmong(prefix.asleep, choice))
+      this.#goOn(prefix, awake, before ? 0 : arrival.enabled.length - awake.length)
     }
-    if (arrived === 'new') this.#goOn(labels, outcome.arrival.enabled)
-    this.#close(labels.length)
+    this.#close(prefix.labels.length)
     return arrived
   }
 
   /** Learns that a schedule could not be executed again. One that was disturbed from outside is tried once more. */
-  fail(labels: readonly string[], error: unknown): void {
-    if (error instanceof Unfaithful) this.#waiting.unshift(labels)
-    else this.#close(labels.length)
+  fail(prefix: Prefix, error: unknown): void {
+    if (error instanceof Unfaithful) this.#waiting.unshift(prefix)
+    else this.#close(prefix.labels.length)
   }
 
-  #judge({ arrival, violation, fingerprints }: Outcome): Arrived {
-    if (arrival.broken || (violation && violation.step <= arrival.steps)) return 'violation'
-    const fingerprint = fingerprints[arrival.steps]
-    if (fingerprint === undefined) return 'new'
-    if (this.#seen.has(fingerprint)) return 'pruned'
-    this.#seen.add(fingerprint)
-    return 'new'
+  #count({ labels }: Prefix, arrived: Arrived): void {
+    const level = this.levels[labels.length - 1]
+    if (!level) return
+    level.executions += 1
+    level.states += arrived === 'new' ? 1 : 0
+    level.pruned += arrived === 'pruned' ? 1 : 0
   }
 
-  #goOn(labels: readonly string[], enabled: readonly string[]): void {
+  #goOn({ labels, asleep }: Prefix, awake: readonly Choice[], asleepCount: number): void {
     const depth = labels.length + 1
-    this.#isCut ||= enabled.length > 0 && depth > this.#depthMax
-    if (enabled.length === 0 || depth > this.#depthMax) return
-    this.levels[depth - 1] ??= { depth, executions: 0, states: 0, pruned: 0, complete: false }
-    this.#open[depth] = (this.#open[depth] ?? 0) + enabled.length
-    this.#waiting.push(...enabled.map(label => [...labels, label]))
+    this.#isCut ||= awake.length > 0 && depth > this.#depthMax
+    if (awake.length + asleepCount === 0 || depth > this.#depthMax) return
+    this.levels[depth - 1] ??= { depth, executions: 0, states: 0, pruned: 0, asleep: 0, complete: false }
+    this.levels[depth - 1]!.asleep += asleepCount
+    this.#open[depth] = (this.#open[depth] ?? 0) + awake.length
+    for (const [index, choice] of awake.entries()) {
+      const done = this.#everyOrder ? [] : [...asleep, ...awake.slice(0, index)]
+      const stillAsleep = done.filter(other => commute(other, choice))
+      this.#waiting.push({ labels: [...labels, choice.label], asleep: stillAsleep })
+    }
   }
 
   #close(depth: number): void {
@@ -99,3 +130,9 @@ export class BoundedSearch {
     }
   }
 }
+
+const isAmong = (choices: readonly Choice[], { label }: Choice): boolean =>
+  choices.some(choice => choice.label === label)
+
+const commute = (one: Choice, other: Choice): boolean =>
+  one.isLocal === true && other.isLocal === true && one.node !== other.node

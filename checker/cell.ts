@@ -66,7 +66,7 @@ export class OwnCell<State> implements Cell {
     return {
       steps: executor.schedule.length,
       offered: executor.schedule.map(({ label }) => since.get(label)!),
-      enabled: executor.enabled().map(({ label }) => label),
+      enabled: executor.enabled(),
       broken: executor.broken,
     }
   }

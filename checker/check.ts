@@ -81,6 +81,7 @@ class Check {
     this.#exploration = new Exploration({
       search: options.search ?? 'auto',
       depthMax: options.depth,
+      everyOrder: options.everyOrder,
       from: options.from ?? [],
       walkLength,
       liveness,

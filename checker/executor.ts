@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { Budget } from './budget.ts'
 import { UsageError } from './errors.ts'
 import type { Property } from './property.ts'
@@ -32,8 +31,6 @@ export interface ExecutorOptions<State> {
   readonly allowFindings?: boolean | undefined
 }
 
-const breathMs = 50
-
 /**
  * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, and throws
  * `BudgetSpent` when its budget is spent.
@@ -58,7 +55,6 @@ export class Executor<State> {
   readonly #observer: Observer<State>
   readonly #allowFindings: boolean
   #running = false
-  #breathed = performance.now()
 
   constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
     const named = Object.entries(properties)
@@ -104,7 +100,6 @@ export class Executor<State> {
   }
 
   async execute(choice: Choice): Promise<void> {
-    await this.#breathe()
     this.budget.check()
     const step = await this.system.execute(choice)
     this.schedule.push(choice)
@@ -120,14 +115,6 @@ export class Executor<State> {
   /** The labels of what has been executed since the last reset. */
   labels(): string[] {
     return this.schedule.map(choice => choice.label)
-  }
-
-  /** Signals and messages reach this process only where its event loop turns. */
-  async #breathe(): Promise<void> {
-    const now = performance.now()
-    if (now - this.#breathed < breathMs) return
-    await setImmediate()
-    this.#breathed = now
   }
 
   #watch(findings: readonly Finding[]): void {

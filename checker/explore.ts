@@ -1,4 +1,4 @@
-import { BoundedSearch } from './bounded.ts'
+import { BoundedSearch, type Prefix } from './bounded.ts'
 import type { Cells } from './cells.ts'
 import { Diverged } from './errors.ts'
 import type { Search } from './options.ts'
@@ -9,6 +9,8 @@ import type { Leg, Manner, Outcome, Task } from './task.ts'
 export interface ExplorationOptions {
   readonly search: Search
   readonly depthMax?: number | undefined
+  /** Whether the bounded search executes every order of steps, also where they commute. */
+  readonly everyOrder?: boolean | undefined
   /** Fixed by the user; else it follows from the longest way to a live state. */
   readonly walkLength: number | undefined
   /** Labels that each execution begins with. */
@@ -26,13 +28,13 @@ export const walkLengthMax = 8_000
 /**
  * How an execution goes on from the state that it starts in: as systems are built for (`straight`), by walks towards
  * races (`race`), by such walks where much is late (`late`: ways are slow, and surprises come after a straight beginning),
- * by weighted ones (`weighted`), or by a schedule of the bounded search.
+ * by weighted ones (`weighted`), by such that go by priorities (`priority`), or by a schedule of the bounded search.
  */
-export type Plan = 'straight' | 'race' | 'late' | 'weighted' | 'bounded'
+export type Plan = 'straight' | 'race' | 'late' | 'weighted' | 'priority' | 'bounded'
 
 const plans: Readonly<Record<Search, readonly Exclude<Plan, 'straight'>[]>> = {
-  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted'],
-  walk: ['race', 'race', 'late', 'weighted'],
+  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority'],
+  walk: ['race', 'race', 'late', 'weighted', 'priority'],
   bounded: ['bounded'],
 }
 
@@ -40,6 +42,7 @@ const surpriseManners: Readonly<Record<Exclude<Plan, 'straight'>, Manner>> = {
   race: 'race',
   late: 'late race',
   weighted: 'swarm',
+  priority: 'priorities',
   bounded: 'race',
 }
 
@@ -63,7 +66,7 @@ interface Turn {
   readonly plan: Plan
   readonly variant: number
   /** Of the bounded search. */
-  readonly prefix: readonly string[] | undefined
+  readonly prefix: Prefix | undefined
   /** Of walks to a live state. */
   readonly walkLength: number
   readonly task: Task
@@ -95,7 +98,7 @@ export class Exploration {
 
   constructor(options: ExplorationOptions) {
     this.#options = options
-    this.bounded = new BoundedSearch(options.depthMax)
+    this.bounded = new BoundedSearch(options)
   }
 
   /**
@@ -128,7 +131,7 @@ export class Exploration {
     const variant = this.#nextVariant(plan)
     const walkLength = this.#walkLength
     this.#turns += 1
-    return { plan, variant, prefix, walkLength, task: this.#taskOf(plan, prefix ?? [], walkLength) }
+    return { plan, variant, prefix, walkLength, task: this.#taskOf(plan, prefix?.labels ?? [], walkLength) }
   }
 
   #nextPlan(): Plan {

@@ -1,3 +1,4 @@
+import { prioritised } from './priorities.ts'
 import { racing } from './race.ts'
 import { Random } from './random.ts'
 import { SlowWays } from './slow-ways.ts'
@@ -9,7 +10,7 @@ import { fresh, type Policy, straight, swarm, type Weights, weighted, withoutFau
 const slowShares = [0, 0.25, 0.5] as const
 
 /** The policy of a walk. The same seed on the same system gives the same walk. */
-export const policyOf = ({ manner, seed }: Leg, weights: Weights, surprises: Surprises): Policy => {
+export const policyOf = ({ manner, seed, length }: Leg, weights: Weights, surprises: Surprises): Policy => {
   const random = new Random(seed)
   switch (manner) {
     case 'straight':
@@ -24,6 +25,8 @@ export const policyOf = ({ manner, seed }: Leg, weights: Weights, surprises: Sur
       return weighted(random, withoutFaults(swarm(random, weights)))
     case 'race':
       return racing(random, weights, surprises)
+    case 'priorities':
+      return prioritised(random, length)
     case 'late race':
       return racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares)))
   }

@@ -14,6 +14,8 @@ export interface SearchOptions {
   readonly executions?: number | undefined
   /** Of the bounded search, in steps. */
   readonly depth?: number | undefined
+  /** Whether the bounded search executes every order of steps, also where they commute; it does not by default. */
+  readonly everyOrder?: boolean | undefined
   /**
    * Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 64 at least. Before
    * a state is called dead, some walks are longer: up to 8,000 steps, or eight times what is given here.

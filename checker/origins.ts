@@ -15,6 +15,11 @@ export class Origins {
     return origin === undefined || origin !== this.#origins.get(second)
   }
 
+  /** The activity of a message in flight; anything else begins a new one. */
+  of(label: string): number | undefined {
+    return this.#origins.get(label)
+  }
+
   /** Takes in what a step made appear. */
   arrive(enabled: readonly Choice[]): void {
     for (const { kind, label } of enabled)

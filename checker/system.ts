@@ -37,6 +37,11 @@ export interface Choice {
   readonly node: string
   /** Unique among the choices enabled in one state, the same in every execution: `n1→n2 #3 Prepare(4)`. */
   readonly label: string
+  /**
+   * Whether it touches nothing but its node. Two such choices of different nodes, enabled in one state, come to the same
+   * state in either order, and neither changes the other.
+   */
+  readonly isLocal?: boolean
   /** Of an overlap: the labels of the choices that it joins, in the order in which they enter. */
   readonly joins?: readonly string[]
 }

@@ -4,7 +4,7 @@ import type { Choice } from './system.ts'
 import type { WalkEnd } from './walk.ts'
 
 /** How a walk takes its steps; what each means is in `manners.ts`. */
-export type Manner = 'straight' | 'fresh' | 'fair' | 'swarm' | 'fair swarm' | 'race' | 'late race'
+export type Manner = 'straight' | 'fresh' | 'fair' | 'swarm' | 'fair swarm' | 'race' | 'late race' | 'priorities'
 
 /** A walk, said so that it goes the same wherever it is done. */
 export interface Leg {
@@ -62,7 +62,7 @@ export interface Arrival {
   readonly steps: number
   /** For each of them, the step after which it was first offered. */
   readonly offered: readonly number[]
-  /** Labels of what was enabled there. */
-  readonly enabled: readonly string[]
+  /** What was enabled there. */
+  readonly enabled: readonly Choice[]
   readonly broken: boolean
 }

@@ -26,6 +26,7 @@ const searches: Readonly<Record<Discovery['by'], string>> = {
   race: 'a walk towards races',
   late: 'a walk towards races with slow ways, or late in a run',
   weighted: 'a weighted walk',
+  priority: 'a walk by priorities',
   bounded: 'the bounded search',
 }
 

@@ -34,6 +34,8 @@ export interface Moment {
   /** How often each client may still call. */
   readonly calls: ReadonlyMap<string, number>
   readonly isCut: boolean
+  /** Whether a call is in progress. A client may do anything with an answer, to any node. */
+  readonly isCalling: boolean
 }
 
 const option = (kind: ChoiceKind, node: string, label: string, action: Action): Option => ({
@@ -68,19 +70,22 @@ const clientOptions = ({ system, calls }: Moment) =>
 type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }> }
 
 const inputOptions = (moment: Moment): InputOption[] => {
+  const isLocal = !moment.isCalling
   const deliveries = moment.network
     .deliverable()
-    .map(message => inputOption('deliver', message.to, message.label, { deliver: message }))
+    .map(message =>
+      inputOption({ kind: 'deliver', node: message.to, label: message.label, isLocal }, { deliver: message }),
+    )
   return [...deliveries, ...timers(moment)]
 }
 
-const inputOption = (kind: ChoiceKind, node: string, label: string, input: Input): InputOption => ({
-  choice: { kind, node, label },
-  action: { do: 'inputs', node, inputs: [input] },
+const inputOption = (choice: Choice, input: Input): InputOption => ({
+  choice,
+  action: { do: 'inputs', node: choice.node, inputs: [input] },
 })
 
 /** A node's timer may fire when no other node's clock would be left further behind than the skew allows. */
-const timers = ({ system, nodes }: Moment): InputOption[] => {
+const timers = ({ system, nodes, isCalling }: Moment): InputOption[] => {
   const pending = nodes.flatMap(node => {
     const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
     return deadline === undefined ? [] : [{ node, deadline }]
@@ -88,7 +93,13 @@ const timers = ({ system, nodes }: Moment): InputOption[] => {
   const latest = Math.min(...pending.map(({ deadline }) => deadline)) + system.clockSkewMsMax * millisecond
   return pending
     .filter(({ deadline }) => deadline <= latest)
-    .map(({ node, deadline }) => inputOption('timer', node.name, timerLabel(node, deadline), { timer: node }))
+    .map(({ node, deadline }) => {
+      const isLocal = !isCalling && system.clockSkewMsMax === Number.POSITIVE_INFINITY
+      return inputOption(
+        { kind: 'timer', node: node.name, label: timerLabel(node, deadline), isLocal },
+        { timer: node },
+      )
+    })
 }
 
 const timerLabel = (node: Node, deadline: Nanoseconds) => {

@@ -55,6 +55,11 @@ export class Clients {
     host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
   }
 
+  /** Whether a call is in progress. */
+  get isCalling(): boolean {
+    return this.calls.some(call => call.completedAt === undefined)
+  }
+
   /** Begins a call; it goes on by itself as its answers come. */
   call(name: string, step: number): void {
     const client = this.#system.clients.find(each => each.name === name)!
@@ -86,7 +91,7 @@ export class Clients {
     const before = this.#activity()
     // Once in each step the event loop turns, whoever waits for it: signals to the tool are handled there.
     await nextTurn()
-    if (this.calls.every(call => call.completedAt !== undefined)) return { findings: [], hasPassed: false }
+    if (!this.isCalling) return { findings: [], hasPassed: false }
     const findings = await this.#settleTurns(settle)
     for (const complete of this.#settled.splice(0)) complete(step)
     return { findings, hasPassed: this.#activity() !== before }

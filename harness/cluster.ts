@@ -315,6 +315,7 @@ export class Cluster implements System<GlobalState> {
       budget: this.#budget,
       calls: this.#clients.left,
       isCut: this.#isCut,
+      isCalling: this.#clients.isCalling,
     }
   }
 

@@ -9,7 +9,8 @@ export interface Transition<State> extends Choice {
 export interface ModelOptions {
   /** Each state has its own unless `false`: then none has. */
   readonly fingerprints?: boolean
-  readonly checkpoints?: boolean
+  /** Whether each choice touches nothing but its node. */
+  readonly local?: boolean
 }
 
 /** A system in memory: an initial state, and the transitions out of each state. States are plain data. */
@@ -20,19 +21,14 @@ export class Model<State> implements System<State> {
   readonly #fingerprints: boolean
   #state: State
   #broken = false
-  checkpoint?: () => Promise<{ state: State; discard: () => Promise<void> }>
-  restore?: (checkpoint: { discard(): Promise<void> }) => Promise<void>
 
   constructor(initial: State, transitions: (state: State) => readonly Transition<State>[], options: ModelOptions = {}) {
     this.#initial = initial
     this.#state = initial
-    this.#transitions = transitions
+    this.#transitions = options.local
+      ? state => transitions(state).map(transition => ({ ...transition, isLocal: true }))
+      : transitions
     this.#fingerprints = options.fingerprints ?? true
-    if (!options.checkpoints) return
-    this.checkpoint = async () => ({ state: this.#state, discard: async () => {} })
-    this.restore = async checkpoint => {
-      this.#state = (checkpoint as { state: State } & typeof checkpoint).state
-    }
   }
 
   async reset() {
