@@ -60,6 +60,7 @@ const program = (done: (code: number) => void) => {
     .option('--for <duration>', 'time for the search (60s, unless executions are limited)', duration)
     .option('--executions <n>', 'at most so many executions', wholeNumber)
     .option('--depth <n>', 'of the bounded search', wholeNumber)
+    .option('--every-order', 'of the bounded search: every order of steps, also where they commute')
     .option('--walk-length <n>', 'of walks that look for a live state', wholeNumber)
     .option('--workers <n>', 'processes that search (one for each CPU, 8 at most, and for 16 executions)', wholeNumber)
     .option('--seed <n>', 'of the search and of the nodes’ randomness', wholeNumber, 1)

@@ -9,6 +9,8 @@ export interface CheckOptions {
   readonly executions?: number | undefined
   /** Of the bounded search, in steps. */
   readonly depth?: number | undefined
+  /** Whether the bounded search executes every order of steps, also where they commute; it does not by default. */
+  readonly everyOrder?: boolean | undefined
   /** Of walks that look for a live state, in steps. */
   readonly walkLength?: number | undefined
   /** Of the search and of the nodes' randomness; 1 by default. */
