@@ -1,7 +1,7 @@
 import { Budget, BudgetSpent } from './budget.ts'
 import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
-import type { Executor, Violation } from './executor.ts'
+import { type Executor, headline, type Violation } from './executor.ts'
 import { oldestFirst } from './oldest-first.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
@@ -55,7 +55,7 @@ export class Examination<State> {
     this.#options.onPhase('repeating')
     const again = await this.#repeat(schedule, violation)
     if (again !== undefined) {
-      this.notRepeated.push(`${violation.message}; executed again, it ${again}`)
+      this.notRepeated.push(`${headline(violation.message)}; executed again, it ${again}`)
       return undefined
     }
     this.#options.onPhase('shrinking')
@@ -83,7 +83,7 @@ export class Examination<State> {
     }
     const again = this.#executor.violation
     if (again && isSame(again, violation) && again.step === schedule.length) return undefined
-    return again ? `came to another violation: ${again.message}` : 'did not violate it'
+    return again ? `came to another violation: ${headline(again.message)}` : 'did not violate it'
   }
 
   /**

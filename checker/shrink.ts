@@ -1,6 +1,6 @@
 import { Budget, type Limits } from './budget.ts'
 import { UsageError } from './errors.ts'
-import { Executor, type Observer, type Properties, type Violation } from './executor.ts'
+import { Executor, headline, type Observer, type Properties, type Violation } from './executor.ts'
 import { withoutNumbers } from './labels.ts'
 import { type Minimum, minimise } from './minimise.ts'
 import { Random } from './random.ts'
@@ -145,7 +145,7 @@ const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice 
 const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | undefined): UsageError => {
   const expected = property ? `a violation of ${property}` : `a ${kind}`
   return new UsageError(
-    `nothing to shrink: expected ${expected}, but ${found?.message ?? 'the schedule does not come to one'}`,
+    `nothing to shrink: expected ${expected}, but ${found ? headline(found.message) : 'the schedule does not come to one'}`,
   )
 }
 
