@@ -17,7 +17,7 @@ export interface Violation {
   readonly message: string
 }
 
-/** The first line of a message: where it is said in passing. */
+/** The first line of a message, for where it is said in passing. */
 export const headline = (message: string): string => message.split('\n', 1)[0]!
 
 /** Sees every execution as it happens. `state` reads the state after the event, and only then. */

@@ -1,36 +1,39 @@
 import type { Operation } from '../checker/history/operation.ts'
 import type { Asked, Perform } from './config.ts'
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
-
 /** What an operation throws that certainly did not happen. After any other error it may have happened, or may yet. */
 export class DidNotHappen extends Error {
   override readonly name = 'DidNotHappen'
 }
 
+/** An operation as it is known by now. */
+interface Entry {
+  operation: Operation
+}
+
 /** The operations of an execution, as clients invoke them and as they return. */
 export class History {
-  readonly #all: Mutable<Operation>[] = []
-  #shown: readonly Operation[] = []
+  readonly #entries: Entry[] = []
+  #operations: readonly Operation[] = []
   /** What was invoked or returned since the last step ended, in order. */
   #events: ((step: number) => void)[] = []
   #time = 0
 
   /** In the order in which they were invoked; the same array as long as there is nothing new. */
   get operations(): readonly Operation[] {
-    return this.#shown
+    return this.#operations
   }
 
   /** How a client of this name performs operations. */
   performerOf(process: string): Perform {
     return async (asked, perform) => {
-      const operation = this.#invoke(process, asked)
+      const entry = this.#invoke(process, asked)
       try {
         const result = await perform()
-        this.#return(operation, { outcome: 'ok', result: asJson(result) })
+        this.#return(entry, { outcome: 'ok', result: asJson(result) })
         return result
       } catch (error) {
-        if (error instanceof DidNotHappen) this.#return(operation, { outcome: 'failed' })
+        if (error instanceof DidNotHappen) this.#return(entry, { outcome: 'failed' })
         throw error
       }
     }
@@ -40,20 +43,22 @@ export class History {
   endStep(step: number): void {
     if (this.#events.length === 0) return
     for (const event of this.#events.splice(0)) event(step)
-    this.#shown = this.#all.map(operation => ({ ...operation }))
+    this.#operations = this.#entries.map(({ operation }) => operation)
   }
 
-  #invoke(process: string, { op, key, value }: Asked): Mutable<Operation> {
-    const operation: Mutable<Operation> = { process, op, key, value: asJson(value), outcome: 'unknown', invoked: 0 }
+  #invoke(process: string, { op, key, value }: Asked): Entry {
+    const entry: Entry = { operation: { process, op, key, value: asJson(value), outcome: 'unknown', invoked: 0 } }
     this.#events.push(invokedAt => {
-      Object.assign(operation, { invoked: this.#time++, invokedAt })
-      this.#all.push(operation)
+      this.#entries.push(entry)
+      entry.operation = { ...entry.operation, invoked: this.#time++, invokedAt }
     })
-    return operation
+    return entry
   }
 
-  #return(operation: Mutable<Operation>, ending: Pick<Operation, 'outcome' | 'result'>): void {
-    this.#events.push(returnedAt => Object.assign(operation, { ...ending, returned: this.#time++, returnedAt }))
+  #return(entry: Entry, ending: Pick<Operation, 'outcome' | 'result'>): void {
+    this.#events.push(returnedAt => {
+      entry.operation = { ...entry.operation, ...ending, returned: this.#time++, returnedAt }
+    })
   }
 }
 

@@ -5,23 +5,32 @@ import { isSame, type Model, mayReturn, modelOf, type Next } from './model.ts'
 /** `write` a value; `read` → the value; `cas` of `[expected, value]` → whether it was the expected one, and is now this. */
 export const register = (initial: unknown = null): Model =>
   modelOf<unknown>(
-'register', initial, {
-    write: (_, { value }) => to(value),
-    read: (state, operation) => where(mayReturn(operation, state), state),
-    cas: (state, operation) => {
-      const [expected, value] = operation.value as readonly [unknown, unknown]
-      const matches = isSame(state, expected)
-      return where(mayReturn(operation, matches), matches ? value : state)
+    'register',
+    initial,
+    {
+      write: (_, { value }) => to(value),
+      read: (state, operation) => where(mayReturn(operation, state), state),
+      cas: (state, operation) => {
+        const [expected, value] = operation.value as readonly [unknown, unknown]
+        const matches = isSame(state, expected)
+        return where(mayReturn(operation, matches), matches ? value : state)
+      },
     },
-  }, ['read'])
+    ['read'],
+  )
 
 /** Of one key: `put` a value; `get` → the value, or nothing; `delete`. */
 export const map = (): Model =>
-  modelOf<unknown>('map', null, {
-    put: (_, { value }) => to(value),
-    get: (state, operation) => where(mayReturn(operation, state), state),
-    delete: () => to(null),
-  }, ['get'])
+  modelOf<unknown>(
+    'map',
+    null,
+    {
+      put: (_, { value }) => to(value),
+      get: (state, operation) => where(mayReturn(operation, state), state),
+      delete: () => to(null),
+    },
+    ['get'],
+  )
 
 /** First in, first out: `enqueue` a value; `dequeue` → the oldest one, or nothing where it is empty. */
 export const queue = (): Model<readonly unknown[]> =>

@@ -37,8 +37,8 @@ interface Frame<State> {
   tried: number
 }
 
-/** So many points take some seconds and some hundred megabytes. */
-const pointsMax = 500_000
+/** So many points take some seconds. */
+const pointsMax = 200_000
 
 /**
  * Looks for an order of operations in which each one that returned could have returned what it did, by putting one after
@@ -103,8 +103,7 @@ class Search<State> {
 
   #frame(taken: Entry | undefined, state: State): Frame<State> {
     const candidates = this.#candidates()
-    // A read that is possible now can as well come now.
-    const read = candidates.find(({ operation }) => this.#isRead(operation) && this.#model.step(state, operation))
+    const read = candidates.find(({ operation }) => this.#canComeNow(operation, state, candidates))
     return { taken, state, candidates: read ? [read] : candidates, tried: 0 }
   }
 
@@ -125,8 +124,11 @@ class Search<State> {
     return [...returned, ...others]
   }
 
-  #isRead(operation: Operation): boolean {
-    return isOk(operation) && this.#model.reads.includes(operation.op)
+  /** A read that is possible now can as well come now, where it is not too late then for what need not have happened. */
+  #canComeNow(operation: Operation, state: State, candidates: readonly Entry[]): boolean {
+    if (!isOk(operation) || !this.#model.reads.includes(operation.op)) return false
+    const isInTime = ({ operation: other }: Entry) => isOk(other) || endOf(other) > operation.invoked
+    return candidates.every(isInTime) && this.#model.step(state, operation) !== undefined
   }
 
   #take(entry: Entry): void {

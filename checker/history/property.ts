@@ -52,11 +52,11 @@ export const contradictoryPart = <State>(
   return contradictory?.part
 }
 
-/** So many points of a search for an order, where it is one of many. */
-const pointsMax = 20_000
+/** A search for an order that is one of many is given up early. */
+const pointsMax = (operations: number) => 1_000 + 4 * operations
 
 const describe = <State>(consistency: Consistency, model: Model<State>, part: readonly Operation[]): string => {
-  const smallest = smallestPart(part, operations => consistency.order(operations, model, pointsMax))
+  const smallest = smallestPart(part, operations => consistency.order(operations, model, pointsMax(operations.length)))
   const title = `no ${model.name} has these operations in any order, ${consistency.where}:`
   return [title, ...show(smallest).map(line => `    ${line}`)].join('\n')
 }

@@ -1,4 +1,4 @@
-import { isOk, pending, perhaps, type Operation } from './operation.ts'
+import { isOk, type Operation, pending, perhaps } from './operation.ts'
 import { isFound, type Order } from './order.ts'
 
 /** Looks for an order of operations, not for long. */
