@@ -1,10 +1,14 @@
 export type { Progress, Search } from './checker/check.ts'
+export { type Model, modelOf } from './checker/history/model.ts'
+export * as models from './checker/history/models.ts'
+export { linearizable, sequentiallyConsistent } from './checker/history/property.ts'
 export type { Property } from './checker/property.ts'
 export { check, type SystemOrPath } from './cli/library.ts'
 export type { CheckOptions } from './cli/options.ts'
 export type { Outcome } from './cli/outcome.ts'
 export * from './harness/config/definition.ts'
 export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'
+export { DidNotHappen } from './harness/history.ts'
 export {
   frames,
   type HttpMessage,

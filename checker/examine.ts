@@ -2,7 +2,7 @@ import { BudgetSpent } from './budget.ts'
 import type { Cells } from './cells.ts'
 import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
-import type { Violation } from './executor.ts'
+import { headline, type Violation } from './executor.ts'
 import { oldestFirst } from './oldest-first.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
@@ -51,7 +51,7 @@ export class Examination {
     onPhase('repeating')
     const came = await this.#repeat(cells.within({ signal }), labelsOf(schedule), violation)
     if (came !== undefined) {
-      this.notRepeated.push(`${violation.message}; executed again, it ${came}`)
+      this.notRepeated.push(`${headline(violation.message)}; executed again, it ${came}`)
       return undefined
     }
     onPhase('shrinking')
@@ -74,7 +74,7 @@ export class Examination {
     if (came instanceof Diverged) return came.message
     const again = came.violation
     if (again && isSame(again, violation) && again.step === labels.length) return undefined
-    return again ? `came to another violation: ${again.message}` : 'did not violate it'
+    return again ? `came to another violation: ${headline(again.message)}` : 'did not violate it'
   }
 
   /**

@@ -13,9 +13,12 @@ export interface Violation {
   readonly property: string | undefined
   /** The step after which it held, counted from 1; 0 is the initial state. */
   readonly step: number
-  /** One line for the reader. */
+  /** One line for the reader, and those in which the property explains itself. */
   readonly message: string
 }
+
+/** The first line of a message, for where it is said in passing. */
+export const headline = (message: string): string => message.split('\n', 1)[0]!
 
 /** Sees every execution as it happens. `state` reads the state after the event, and only then. */
 export interface Observer<State> {
@@ -130,7 +133,7 @@ export class Executor<State> {
         kind: 'safety',
         property: name,
         step: this.schedule.length,
-        message: `${name} does not hold ${this.#where()}`,
+        message: `${name} does not hold ${this.#where()}${explanation(property, state)}`,
       }
     }
   }
@@ -161,3 +164,6 @@ export class Executor<State> {
     return last ? `after step ${this.schedule.length} (${last.label})` : 'in the initial state'
   }
 }
+
+const explanation = <State>({ explain }: Property<State>, state: State): string =>
+  explain ? `: ${explain(state)}` : ''

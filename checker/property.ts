@@ -3,6 +3,8 @@ export interface Property<State> {
   readonly kind: 'always' | 'eventually'
   /** The state predicate. It must be pure; a predicate that throws counts as a wrong configuration, not as a violation. */
   readonly holds: (state: State) => boolean
+  /** Of a state in which it does not hold: what there is about it, for the message of the violation. */
+  readonly explain?: (state: State) => string
 }
 
 /** Safety: `holds` is true in every state of every execution. */

@@ -2,7 +2,7 @@ import type { Limits } from './budget.ts'
 import { OwnCell } from './cell.ts'
 import { Cells } from './cells.ts'
 import { UsageError } from './errors.ts'
-import type { Observer, Properties, Violation } from './executor.ts'
+import { headline, type Observer, type Properties, type Violation } from './executor.ts'
 import { withoutNumbers } from './labels.ts'
 import { type Attempt, type Minimum, minimise } from './minimise.ts'
 import { Random } from './random.ts'
@@ -146,7 +146,7 @@ const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice 
 const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | undefined): UsageError => {
   const expected = property ? `a violation of ${property}` : `a ${kind}`
   return new UsageError(
-    `nothing to shrink: expected ${expected}, but ${found?.message ?? 'the schedule does not come to one'}`,
+    `nothing to shrink: expected ${expected}, but ${found ? headline(found.message) : 'the schedule does not come to one'}`,
   )
 }
 

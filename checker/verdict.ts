@@ -24,7 +24,10 @@ export interface Verdict {
   readonly criticalTransition: CriticalTransition | null
   /** Whether the schedule was executed again, from the start, and violated the same at the same step. */
   readonly repeated: boolean
-  /** One line: what was found and how sure it is, or what was covered, or why nothing can be said. */
+  /**
+   * One line: what was found and how sure it is, or what was covered, or why nothing can be said. Below it, what a
+   * property explains.
+   */
   readonly message: string
   /** How it was found, before it was examined; `null` where nothing was. */
   readonly discovery: Discovery | null

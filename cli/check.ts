@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
+import { headline } from '../checker/executor.ts'
 import type { Verdict } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -54,7 +55,7 @@ const recordFound = async (session: Session, verdict: Verdict, options: CheckOpt
   const isSafety = verdict.verdict === 'violated' && verdict.kind !== 'liveness'
   if (!diverged && (violation || !isSafety)) return { verdict, trace, state }
   const what = diverged?.message ?? 'did not violate it'
-  const message = `${verdict.message}; executed once more, to be recorded, it ${what}`
+  const message = `${headline(verdict.message)}; executed once more, to be recorded, it ${what}`
   return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, state }
 }
 

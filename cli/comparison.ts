@@ -1,4 +1,5 @@
 import type { Observer } from '../checker/executor.ts'
+import { show } from '../checker/history/show.ts'
 import type { RecordedStep } from '../checker/trace/trace.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { StepReader } from './step-reader.ts'
@@ -19,10 +20,11 @@ export const compareWith = (recorded: readonly RecordedStep[], reader: StepReade
   return reader.observer(compare)
 }
 
-/** What a service means to others: what becomes of it, its states, what it sends. Not what it prints beside. */
+/** What a service means to others: what becomes of it, its states, what it answers, what it sends. Not what it prints beside. */
 const differenceOf = (recorded: RecordedStep, found: RecordedStep): string | undefined =>
   difference(recorded.findings.map(showFinding), found.findings.map(showFinding)) ??
   difference(recorded.states.map(showState), found.states.map(showState)) ??
+  difference(show(recorded.operations), show(found.operations)) ??
   difference(recorded.messages.map(showMessage), found.messages.map(showMessage))
 
 const difference = (recorded: readonly string[], found: readonly string[]): string | undefined => {

@@ -1,4 +1,5 @@
 import type { Observer } from '../checker/executor.ts'
+import type { Operation } from '../checker/history/operation.ts'
 import type { Choice, Finding } from '../checker/system.ts'
 import type { PropertyValue, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
 import type { Cluster } from '../harness/cluster.ts'
@@ -10,6 +11,8 @@ export class StepReader {
   readonly #properties: ResolvedSystem['properties']
   readonly #states = new Map<string, string>()
   readonly #values = new Map<string, boolean>()
+  /** Of operations, by when they were invoked. */
+  readonly #outcomes = new Map<number, Operation['outcome']>()
   #index = 0
 
   constructor(cluster: Cluster, properties: ResolvedSystem['properties']) {
@@ -44,6 +47,7 @@ export class StepReader {
       states: this.#changedStates(state),
       outputs,
       findings,
+      operations: this.#changedOperations(state),
       properties: this.#changedValues(state),
       fingerprint: this.#cluster.fingerprint(),
     }
@@ -55,6 +59,14 @@ export class StepReader {
       if (this.#states.get(name) === text) return []
       this.#states.set(name, text)
       return [{ node: name, state: seen }]
+    })
+  }
+
+  #changedOperations({ history }: GlobalState): Operation[] {
+    return history.filter(({ invoked, outcome }) => {
+      const isNew = this.#outcomes.get(invoked) !== outcome
+      this.#outcomes.set(invoked, outcome)
+      return isNew
     })
   }
 

@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import type { Operation } from '../checker/history/operation.ts'
 import type { Finding } from '../checker/system.ts'
 import type { VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
 import type { Cell } from './cell.ts'
 import { type ClientCall, ConfigError, type NodeHandle, type ResolvedSystem } from './config.ts'
 import { runInside } from './exec.ts'
+import { History } from './history.ts'
 import type { Node } from './node.ts'
 
 /** Nothing more comes of a client or observer when the nodes were idle during so many turns of the event loop. */
@@ -26,6 +28,7 @@ export class Clients {
   readonly #handles: Record<string, NodeHandle>
   readonly #states = new Map<string, unknown>()
   readonly calls: Mutable<ClientCall>[] = []
+  readonly #history = new History()
   /** How often each client may still call. */
   readonly left: Map<string, number>
   /** Programs that were run inside nodes and have not ended. */
@@ -76,7 +79,8 @@ export class Clients {
     this.calls.push(call)
     const settle = (result: Partial<ClientCall>) =>
       this.#settled.push(completedAt => Object.assign(call, { ...result, completedAt }))
-    const run = async () => client.run(this.#handles, { ordinal })
+    const operation = this.#history.performerOf(name)
+    const run = async () => client.run(this.#handles, { ordinal, operation })
     run().then(
       value => settle({ value }),
       error => settle({ error: String(error?.message ?? error) }),
@@ -94,6 +98,7 @@ export class Clients {
     if (!this.isCalling) return { findings: [], hasPassed: false }
     const findings = await this.#settleTurns(settle)
     for (const complete of this.#settled.splice(0)) complete(step)
+    this.#history.endStep(step)
     return { findings, hasPassed: this.#activity() !== before }
   }
 
@@ -122,6 +127,10 @@ export class Clients {
     throw new ConfigError([
       `state: expected the observer of ${names} to end, found it waiting after ${patienceMs / 1000} s`,
     ])
+  }
+
+  get history(): readonly Operation[] {
+    return this.#history.operations
   }
 
   stateOf(node: Node): unknown {

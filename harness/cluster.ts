@@ -329,6 +329,7 @@ export class Cluster implements System<GlobalState> {
     return {
       nodes,
       calls: this.#clients.calls.map(call => ({ ...call })),
+      history: this.#clients.history,
       node: name => nodes.find(node => node.name === name) ?? unknownNode(name, nodes),
     }
   }

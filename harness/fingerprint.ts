@@ -9,7 +9,7 @@ const withoutOrdinal = (label: string) => label.replace(/ #\d+/, '')
 
 /**
  * Equal for states with equal observed states (or equal histories of inputs), messages in flight, relative timers,
- * budgets and calls.
+ * budgets, calls and their operations.
  */
 export const fingerprintOf = (
   state: GlobalState,
@@ -30,6 +30,7 @@ export const fingerprintOf = (
   }
   add([...budget])
   add(state.calls)
+  add(state.history)
   return hash.digest('hex')
 }
 

@@ -100,7 +100,10 @@ class Round {
     const acts = [
       ...restarts.map(node => () => node.restart()),
       ...Array.from({ length: pauses }, () => () => any().pause(this.#random.next() * pauseMsMax)),
-      ...clients.map(client => () => void client.run(this.#handles(), { ordinal: 1 }).catch(() => undefined)),
+      ...clients.map(
+        client => () =>
+          void client.run(this.#handles(), { ordinal: 1, operation: (_, perform) => perform() }).catch(() => undefined),
+      ),
     ]
     return acts.map(act => ({ at: this.#random.next() * faultsMs, act })).sort((one, other) => one.at - other.at)
   }
@@ -116,7 +119,7 @@ class Round {
       // biome-ignore lint/suspicious/noExplicitAny: as above
       return { name, alive, state: alive ? this.#system.observe?.(node as any) : undefined, output: output() }
     })
-    return { nodes, calls: [], node: name => nodes.find(node => node.name === name)! }
+    return { nodes, calls: [], history: [], node: name => nodes.find(node => node.name === name)! }
   }
 }
 

@@ -42,6 +42,7 @@ const schema = `
     repeated Finding findings = 8;
     repeated PropertyValue properties = 9;
     optional string fingerprint = 10;
+    repeated Operation operations = 11;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; }
   message Message {
@@ -56,6 +57,18 @@ const schema = `
   message State { string node = 1; optional string json = 2; }
   message Output { string node = 1; string stream = 2; bytes bytes = 3; }
   message Finding { string kind = 1; string node = 2; string message = 3; }
+  message Operation {
+    string process = 1;
+    string op = 2;
+    optional string key = 3;
+    optional string value_json = 4;
+    string outcome = 5;
+    optional string result_json = 6;
+    uint32 invoked = 7;
+    optional uint32 returned = 8;
+    optional uint32 invoked_at = 9;
+    optional uint32 returned_at = 10;
+  }
   message PropertyValue { string name = 1; bool holds = 2; }
 
   message End { string verdict_json = 1; }
@@ -92,8 +105,18 @@ const toPlain = (record: TraceRecord) => {
     return { header: { ...header, optionsJson: JSON.stringify(options ?? null) } }
   }
   if ('end' in record) return { end: { verdictJson: JSON.stringify(record.end.verdict ?? null) } }
-  const { states, ...step } = record.step
-  return { step: { ...step, states: states.map(({ node, state }) => ({ node, json: JSON.stringify(state) })) } }
+  const { states, operations, ...step } = record.step
+  return {
+    step: {
+      ...step,
+      states: states.map(({ node, state }) => ({ node, json: JSON.stringify(state) })),
+      operations: operations.map(({ value, result, ...operation }) => ({
+        ...operation,
+        valueJson: JSON.stringify(value),
+        resultJson: JSON.stringify(result),
+      })),
+    },
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: protobufjs gives plain objects, of the shape that the schema says
@@ -104,7 +127,7 @@ const fromPlain = (plain: any): TraceRecord => {
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { choice, states, fingerprint, ...step } = plain.step
+  const { choice, states, operations, fingerprint, ...step } = plain.step
   return {
     step: {
       ...step,
@@ -112,6 +135,12 @@ const fromPlain = (plain: any): TraceRecord => {
       states: states.map(({ node, json }: { node: string; json?: string }) => ({
         node,
         state: json && JSON.parse(json),
+      })),
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      operations: operations.map(({ valueJson, resultJson, ...operation }: any) => ({
+        ...operation,
+        value: valueJson && JSON.parse(valueJson),
+        result: resultJson && JSON.parse(resultJson),
       })),
       fingerprint: fingerprint ?? undefined,
     },

@@ -1,3 +1,4 @@
+import type { Operation } from '../history/operation.ts'
 import type { Choice, Finding } from '../system.ts'
 
 /**
@@ -77,6 +78,8 @@ export interface RecordedStep {
   /** What nodes wrote while it ran. */
   readonly outputs: readonly RecordedOutput[]
   readonly findings: readonly Finding[]
+  /** Of the history, those that it invoked or that returned, as they are after it; `invoked` tells them apart. */
+  readonly operations: readonly Operation[]
   /** Properties whose value it changed; at the start all of them. */
   readonly properties: readonly PropertyValue[]
   readonly fingerprint: string | undefined

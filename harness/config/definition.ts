@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { Operation } from '../../checker/history/operation.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Weights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
@@ -35,7 +36,7 @@ export interface SystemDefinition<Name extends string = string> {
   readonly stepLimit?: number | undefined
 }
 
-export type { Weights }
+export type { Operation, Weights }
 
 export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
 
@@ -61,6 +62,8 @@ export interface GlobalState<State = any> {
   readonly nodes: readonly NodeView<State>[]
   /** In the order in which they were invoked. */
   readonly calls: readonly ClientCall[]
+  /** What clients performed in these calls, in the order in which it was invoked. */
+  readonly history: readonly Operation[]
   /** Throws for a name that no node has. */
   node(name: string): NodeView<State>
 }
@@ -80,7 +83,7 @@ export interface NodeOutput {
   readonly stderr: string
 }
 
-/** A client's call with its result, as far as there is one: an operation of a history. */
+/** A client's call with its result, as far as there is one. */
 export interface ClientCall {
   readonly client: string
   /** The n-th call of this client, from 1. */
@@ -98,8 +101,24 @@ export interface ClientCall {
 /** A call: it ends when the promise does. What it throws is its result too, not an error of the configuration. */
 export type Client<Name extends string = string> = (
   nodes: Readonly<Record<Name, NodeHandle>>,
-  call: { readonly ordinal: number },
+  call: CallContext,
 ) => Promise<unknown>
+
+export interface CallContext {
+  /** The n-th call of this client, from 1. */
+  readonly ordinal: number
+  /** Performs an operation of the history. */
+  readonly operation: Perform
+}
+
+/**
+ * Performs what was asked for, and passes on what comes of it: that is the operation's result, as JSON. While it has not
+ * returned, and after an error other than `DidNotHappen`, it may have happened or not.
+ */
+export type Perform = <Result>(asked: Asked, perform: () => Promise<Result>) => Promise<Result>
+
+/** What a client asks for, in the words of a model: `{ op: 'write', key: 'x', value: 1 }`. */
+export type Asked = Pick<Operation, 'op' | 'key' | 'value'>
 
 /** A call that may be made several times in one execution, each time by a choice of its own. */
 export interface RepeatedClient<Name extends string = string> {

@@ -39,6 +39,7 @@ const start: RecordedStep = {
   states: [{ node: 'n1', state: { role: 'follower', term: 0 } }],
   outputs: [{ node: 'n1', stream: 'stdout', bytes: Buffer.from('{"role":"follower","term":0}\n') }],
   findings: [],
+  operations: [],
   properties: [{ name: 'electionSafety', holds: true }],
   fingerprint: undefined,
 }
@@ -54,6 +55,10 @@ const vote: RecordedStep = {
   states: [{ node: 'n1', state: undefined }],
   outputs: [],
   findings: [{ kind: 'crash', node: 'n1', message: 'ended of itself with code 1' }],
+  operations: [
+    { process: 'ann', op: 'write', key: 'x', value: 1, outcome: 'unknown', invoked: 0, invokedAt: 1 },
+    { process: 'bob', op: 'read', outcome: 'ok', result: null, invoked: 1, invokedAt: 1, returned: 2, returnedAt: 1 },
+  ],
   properties: [{ name: 'electionSafety', holds: false }],
   fingerprint: 'f00d',
 }
@@ -112,6 +117,20 @@ test('any step survives the file', () => {
     states: fc.array(fc.record({ node: text, state: fc.jsonValue() })),
     outputs: fc.array(fc.record({ node: text, stream: fc.constantFrom('stdout', 'stderr'), bytes })),
     findings: fc.array(fc.record({ kind: fc.constantFrom('divergence', 'crash'), node: text, message: text })),
+    operations: fc.array(
+      fc.record({
+        process: text,
+        op: text,
+        key: fc.option(text, { nil: undefined }),
+        value: fc.jsonValue(),
+        outcome: fc.constantFrom('ok', 'failed', 'unknown'),
+        result: fc.jsonValue(),
+        invoked: fc.nat(),
+        returned: fc.option(fc.nat(), { nil: undefined }),
+        invokedAt: fc.nat(),
+        returnedAt: fc.option(fc.nat(), { nil: undefined }),
+      }),
+    ),
     properties: fc.array(fc.record({ name: text, holds: fc.boolean() })),
     fingerprint: fc.option(text, { nil: undefined }),
   })

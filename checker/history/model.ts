@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util'
+import { UsageError } from '../errors.ts'
+import type { Operation } from './operation.ts'
+
+/** An object as it is where operations come one after the other. States are JSON, and never changed in place. */
+export interface Model<State = unknown> {
+  readonly name: string
+  readonly initial: State
+  /** Names of operations that change nothing, ever: an order of others is found sooner where they are known. */
+  readonly reads: readonly string[]
+  /** The state after an operation, or `undefined` where it cannot have returned what it did. */
+  step(state: State, operation: Operation): Next<State> | undefined
+}
+
+export interface Next<State> {
+  readonly state: State
+}
+
+/** What each operation does, by name. */
+export type Operations<State> = Readonly<Record<string, Model<State>['step']>>
+
+/** A model of its operations; one that it does not know is a mistake of the caller's, and a `UsageError`. */
+export const modelOf = <State>(
+  name: string,
+  initial: State,
+  operations: Operations<State>,
+  reads: readonly string[] = [],
+): Model<State> => ({
+  name,
+  initial,
+  reads,
+  step: (state, operation) => {
+    const step = operations[operation.op]
+    if (step) return step(state, operation)
+    const known = Object.keys(operations).join(', ')
+    throw new UsageError(`a ${name} has the operations ${known}, but ${operation.process} asked for "${operation.op}"`)
+  },
+})
+
+/** Whether an operation may have returned this; one that returned nothing, or of which nothing is known, may. */
+export const mayReturn = ({ outcome, result }: Operation, expected: unknown): boolean =>
+  outcome !== 'ok' || isSame(result, expected)
+
+/** Nothing is `null`, as in JSON. */
+export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one ?? null, other ?? null)
+
+/** Many objects of one model, one for each key. */
+export const withKeys = <State>(
+  model: Model<State>,
+  keys: readonly string[],
+): Model<Readonly<Record<string, State>>> => ({
+  ...model,
+  initial: Object.fromEntries(keys.map(key => [key, model.initial])),
+  step: (states, operation) => {
+    const key = keyOf(operation)
+    const next = model.step(states[key]!, operation)
+    return next && { state: { ...states, [key]: next.state } }
+  },
+})
+
+export const keyOf = ({ key }: Operation): string => key ?? ''

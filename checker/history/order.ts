@@ -1,0 +1,179 @@
+import type { Model } from './model.ts'
+import { endOf, isOk, type Operation } from './operation.ts'
+
+/**
+ * The operations that happened, one after the other as the model has it; `none` where there is no such order, and
+ * `undecided` where the search was given up.
+ */
+export type Order = readonly Operation[] | 'none' | 'undecided'
+
+export const isFound = (order: Order): order is readonly Operation[] => typeof order !== 'string'
+
+/** The operations of a lane that are not in the order yet, by invocation. */
+interface Lane extends Link {
+  /** When the last one of those that are was invoked. */
+  latest: number
+}
+
+interface Link {
+  after: Entry | undefined
+}
+
+interface Entry extends Link {
+  readonly operation: Operation
+  readonly lane: Lane
+  /** Its number among the operations that must be in the order, or among those that need not. */
+  readonly number: number
+  before: Link
+  /** `latest` of its lane before it was put into the order. */
+  latestBefore: number
+}
+
+/** A point of the search: what was put into the order last, what it led to, and what may come next. */
+interface Frame<State> {
+  readonly taken: Entry | undefined
+  readonly state: State
+  readonly candidates: readonly Entry[]
+  tried: number
+}
+
+/** So many points take some seconds. */
+const pointsMax = 200_000
+
+/**
+ * Looks for an order of operations in which each one that returned could have returned what it did, by putting one after
+ * the other (Wing, Gong, "Testing and Verifying Concurrent Objects", JPDC 1993) and never going on twice from the same
+ * operations and state (Lowe, "Testing for Linearizability", CCPE 2017).
+ *
+ * @param lanes an operation that returned before another one of its lane was invoked comes first; lanes are independent
+ */
+export const findOrder = <State>(
+  lanes: readonly (readonly Operation[])[],
+  model: Model<State>,
+  limit = pointsMax,
+): Order => new Search(lanes, model, limit).find()
+
+class Search<State> {
+  readonly #model: Model<State>
+  readonly #limit: number
+  readonly #lanes: readonly Lane[]
+  /** Which of the operations that returned are in the order: 16 of them in each. */
+  readonly #taken: Uint16Array
+  /** Which of the others are. */
+  #extra = 0n
+  /** How many that returned are not. */
+  #missing: number
+  /** By operations that returned, and state: what else had happened. */
+  readonly #seen = new Map<string, bigint[]>()
+  #points = 0
+
+  constructor(lanes: readonly (readonly Operation[])[], model: Model<State>, limit: number) {
+    this.#model = model
+    this.#limit = limit
+    let returned = 0
+    let others = 0
+    this.#lanes = lanes.map(lane => laneOf(lane, operation => (isOk(operation) ? returned++ : others++)))
+    this.#missing = returned
+    this.#taken = new Uint16Array(Math.ceil(returned / 16))
+  }
+
+  find(): Order {
+    const frames: Frame<State>[] = [this.#frame(undefined, this.#model.initial)]
+    for (let frame = frames[0]; frame; frame = frames.at(-1)) {
+      if (this.#missing === 0) return frames.flatMap(({ taken }) => taken?.operation ?? [])
+      if (this.#points > this.#limit) return 'undecided'
+      const next = this.#next(frame)
+      if (next) frames.push(next)
+      else this.#putBack(frames.pop()!.taken)
+    }
+    return 'none'
+  }
+
+  #next(frame: Frame<State>): Frame<State> | undefined {
+    while (frame.tried < frame.candidates.length) {
+      const entry = frame.candidates[frame.tried++]!
+      const next = this.#model.step(frame.state, entry.operation)
+      if (!next) continue
+      this.#take(entry)
+      if (this.#isNew(next.state)) return this.#frame(entry, next.state)
+      this.#putBack(entry)
+    }
+    return undefined
+  }
+
+  #frame(taken: Entry | undefined, state: State): Frame<State> {
+    const candidates = this.#candidates()
+    const read = candidates.find(({ operation }) => this.#canComeNow(operation, state, candidates))
+    return { taken, state, candidates: read ? [read] : candidates, tried: 0 }
+  }
+
+  /** What no other operation has to come before; what need not have happened last. */
+  #candidates(): Entry[] {
+    const returned: Entry[] = []
+    const others: Entry[] = []
+    for (const lane of this.#lanes) {
+      let end = Number.POSITIVE_INFINITY
+      for (let entry = lane.after; entry && entry.operation.invoked < end; entry = entry.after) {
+        const { operation } = entry
+        if (isOk(operation)) {
+          returned.push(entry)
+          end = Math.min(end, endOf(operation))
+        } else if (endOf(operation) > lane.latest) others.push(entry)
+      }
+    }
+    return [...returned, ...others]
+  }
+
+  /** A read that is possible now can as well come now, where it is not too late then for what need not have happened. */
+  #canComeNow(operation: Operation, state: State, candidates: readonly Entry[]): boolean {
+    if (!isOk(operation) || !this.#model.reads.includes(operation.op)) return false
+    const isInTime = ({ operation: other }: Entry) => isOk(other) || endOf(other) > operation.invoked
+    return candidates.every(isInTime) && this.#model.step(state, operation) !== undefined
+  }
+
+  #take(entry: Entry): void {
+    const { lane, operation } = entry
+    entry.latestBefore = lane.latest
+    lane.latest = Math.max(lane.latest, operation.invoked)
+    entry.before.after = entry.after
+    if (entry.after) entry.after.before = entry.before
+    this.#mark(entry, -1)
+  }
+
+  #putBack(entry: Entry | undefined): void {
+    if (!entry) return
+    entry.lane.latest = entry.latestBefore
+    entry.before.after = entry
+    if (entry.after) entry.after.before = entry
+    this.#mark(entry, 1)
+  }
+
+  #mark({ operation, number }: Entry, missing: 1 | -1): void {
+    if (isOk(operation)) {
+      this.#taken[number >> 4]! ^= 1 << (number & 15)
+      this.#missing += missing
+    } else this.#extra ^= 1n << BigInt(number)
+  }
+
+  /** What leads on from here leads on from where less has happened that need not have. */
+  #isNew(state: State): boolean {
+    const key = `${String.fromCharCode(...this.#taken)} ${JSON.stringify(state)}`
+    const seen = this.#seen.get(key)
+    if (seen?.some(extra => (extra & this.#extra) === extra)) return false
+    if (seen) seen.push(this.#extra)
+    else this.#seen.set(key, [this.#extra])
+    this.#points += 1
+    return true
+  }
+}
+
+const laneOf = (operations: readonly Operation[], numberOf: (operation: Operation) => number): Lane => {
+  const lane: Lane = { after: undefined, latest: Number.NEGATIVE_INFINITY }
+  let last: Link = lane
+  for (const operation of operations.toSorted((one, other) => one.invoked - other.invoked)) {
+    const number = numberOf(operation)
+    const entry: Entry = { operation, lane, number, before: last, after: undefined, latestBefore: lane.latest }
+    last = last.after = entry
+  }
+  return lane
+}

@@ -1,0 +1,62 @@
+import { UsageError } from '../errors.ts'
+import type { Property } from '../property.ts'
+import { type Consistency, linearizability, sequentialConsistency } from './consistency.ts'
+import type { Model } from './model.ts'
+import type { Operation } from './operation.ts'
+import { show } from './show.ts'
+import { smallestPart } from './smallest.ts'
+
+/** A state that knows all operations so far; the same array as long as there is nothing new. */
+export interface WithHistory {
+  readonly history: readonly Operation[]
+}
+
+/**
+ * Safety: the operations of an execution could have happened on one object of the model (one for each key), one after the
+ * other, each between its invocation and its return. One that failed has not happened; one whose outcome is not known may
+ * have. Throws a `UsageError` where that cannot be decided with a reasonable effort.
+ */
+export const linearizable = <State>(model: Model<State>): Property<WithHistory> => consistent(linearizability, model)
+
+/** The same, but for when: only that the operations of each process come in its order. */
+export const sequentiallyConsistent = <State>(model: Model<State>): Property<WithHistory> =>
+  consistent(sequentialConsistency, model)
+
+const consistent = <State>(consistency: Consistency, model: Model<State>): Property<WithHistory> => {
+  const known = new WeakMap<readonly Operation[], readonly Operation[] | undefined>()
+  const contradiction = (history: readonly Operation[]) => {
+    if (!known.has(history)) known.set(history, contradictoryPart(consistency, model, history))
+    return known.get(history)
+  }
+  return {
+    kind: 'always',
+    holds: ({ history }) => contradiction(history) === undefined,
+    explain: ({ history }) => describe(consistency, model, contradiction(history)!),
+  }
+}
+
+/** A part of a history that has no order; `undefined` where each has one. */
+export const contradictoryPart = <State>(
+  consistency: Consistency,
+  model: Model<State>,
+  history: readonly Operation[],
+): readonly Operation[] | undefined => {
+  const happened = history.filter(({ outcome }) => outcome !== 'failed')
+  const parts = consistency.parts(happened).map(part => ({ part, order: consistency.order(part, model) }))
+  const contradictory = parts.find(({ order }) => order === 'none')
+  const undecided = parts.find(({ order }) => order === 'undecided')
+  if (undecided && !contradictory)
+    throw new UsageError(
+      `found no order of ${undecided.part.length} operations, and cannot try all: expected fewer whose outcome is unknown, or at once`,
+    )
+  return contradictory?.part
+}
+
+/** A search for an order that is one of many is given up early. */
+const pointsMax = (operations: number) => 1_000 + 4 * operations
+
+const describe = <State>(consistency: Consistency, model: Model<State>, part: readonly Operation[]): string => {
+  const smallest = smallestPart(part, operations => consistency.order(operations, model, pointsMax(operations.length)))
+  const title = `no ${model.name} has these operations in any order, ${consistency.where}:`
+  return [title, ...show(smallest).map(line => `    ${line}`)].join('\n')
+}

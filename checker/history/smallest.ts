@@ -1,0 +1,76 @@
+import { isOk, type Operation, pending, perhaps } from './operation.ts'
+import { isFound, type Order } from './order.ts'
+
+/** Looks for an order of operations, not for long. */
+export type FindOrder = (operations: readonly Operation[]) => Order
+
+/**
+ * The smallest part found of a history without an order that shows why: the shortest beginning without one, and of its
+ * operations those that contradict each other, with those that are needed to explain all but any one of these.
+ *
+ * An operation is not simply left out: where a write is missing, nobody can have read what it wrote, and that read would
+ * be the smallest part of any history. So it is left open whether it happened.
+ */
+export const smallestPart = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
+  const beginning = shortestBeginning(history, findOrder)
+  const against = contradiction(beginning, findOrder)
+  const others = beginning.filter(operation => !against.includes(operation)).map(perhaps)
+  const needed = explanation(against, others, findOrder)
+  return beginning.filter(
+    operation => against.includes(operation) || needed.some(({ invoked }) => invoked === operation.invoked),
+  )
+}
+
+/** Up to the first return after which there is no order. */
+const shortestBeginning = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
+  const returns = history.flatMap(({ returned }) => returned ?? []).sort((one, other) => one - other)
+  let [some, none] = [-1, returns.length - 1]
+  while (none - some > 1) {
+    const middle = (some + none) >> 1
+    if (findOrder(upTo(history, returns[middle]!)) === 'none') none = middle
+    else some = middle
+  }
+  return upTo(history, returns[none]!)
+}
+
+/** What was invoked until then, as it was known then. */
+const upTo = (history: readonly Operation[], time: number): readonly Operation[] =>
+  history
+    .filter(({ invoked }) => invoked <= time)
+    .map(operation => (isOk(operation) && operation.returned! > time ? pending(operation) : operation))
+
+/** Operations that have no order whichever of the others happened, of which none could be left open as well. */
+const contradiction = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
+  let open = new Set<Operation>()
+  const tryToOpen = (operations: readonly Operation[]): void => {
+    const more = new Set([...open, ...operations])
+    const without = history.map(operation => (more.has(operation) ? perhaps(operation) : operation))
+    if (findOrder(without) === 'none') open = more
+    else if (operations.length > 1) {
+      const half = operations.length >> 1
+      tryToOpen(operations.slice(0, half))
+      tryToOpen(operations.slice(half))
+    }
+  }
+  tryToOpen(history.filter(isOk))
+  return history.filter(operation => isOk(operation) && !open.has(operation))
+}
+
+/** Which of the open operations it takes, that each one of the contradiction could be the only one that is wrong. */
+const explanation = (
+  against: readonly Operation[],
+  open: readonly Operation[],
+  findOrder: FindOrder,
+): readonly Operation[] => {
+  const allButOne = against.map(one => against.map(other => (other === one ? perhaps(other) : other)))
+  const orders = allButOne.map(rest => findOrder([...rest, ...open]))
+  const explained = allButOne.filter((_, i) => isFound(orders[i]!))
+  const isEnough = (needed: readonly Operation[]) => explained.every(rest => isFound(findOrder([...rest, ...needed])))
+  const used = new Set(orders.filter(isFound).flat())
+  let needed = open.filter(operation => used.has(operation))
+  for (const operation of needed) {
+    const fewer = needed.filter(other => other !== operation)
+    if (isEnough(fewer)) needed = fewer
+  }
+  return needed
+}
