@@ -1,7 +1,9 @@
-import { join, resolve } from 'node:path'
+import { rmSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
 import type { Verdict } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
+import { liveTracePath, writeReport } from '../report/report.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
@@ -13,6 +15,8 @@ export interface Checked {
   readonly verdict: Verdict
   /** Path of the trace of the violating or suspected execution. */
   readonly trace: string | null
+  /** Path of its report, to be opened in a browser. */
+  readonly report: string | null
   /** Where that execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -47,7 +51,8 @@ const requireDivisible = ({ path }: LoadedConfig, { search, workers }: CheckOpti
 }
 
 const recordFound = async (session: Session, verdict: Verdict, options: CheckOptions): Promise<Checked> => {
-  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') return { verdict, trace: null, state: undefined }
+  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated')
+    return { verdict, trace: null, report: null, state: undefined }
   const { signal: _, onProgress: __, ...recorded } = options
   const trace = join(resolve(options.out ?? defaultOut), traceName(session, verdict))
   // Whatever was found counts only if new processes do it too.
@@ -58,11 +63,25 @@ const recordFound = async (session: Session, verdict: Verdict, options: CheckOpt
     variant: verdict.variant,
   })
   const state = session.cluster.state()
+  await recordLive(session, trace, verdict, recorded)
+  const report = writeReport(trace)
   const isSafety = verdict.verdict === 'violated' && verdict.kind !== 'liveness'
-  if (!diverged && (violation || !isSafety)) return { verdict, trace, state }
+  if (!diverged && (violation || !isSafety)) return { verdict, trace, report, state }
   const what = diverged?.message ?? 'did not violate it'
   const message = `${verdict.message}; executed once more, to be recorded, it ${what}`
-  return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, state }
+  return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, report, state }
+}
+
+/** Executes the closest live execution as well, into a trace beside that of the dead one. */
+const recordLive = async (session: Session, trace: string, verdict: Verdict, options: unknown): Promise<void> => {
+  const path = liveTracePath(trace)
+  rmSync(path, { force: true })
+  const { closestLive: schedule, property, variant } = verdict
+  if (schedule === null) return
+  const message = `${property} holds at its end: the closest live execution to ${basename(trace)}`
+  const live = { verdict: 'held', property: null, kind: null, schedule, message }
+  const { diverged } = await record(session, path, schedule, { options, verdict: live, variant })
+  if (diverged) rmSync(path)
 }
 
 const traceName = ({ system }: Session, { property, kind }: Verdict) => `${system.name}-${property ?? kind}.trace`

@@ -1,0 +1,25 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { readTrace } from '../checker/trace/read.ts'
+import { pageOf } from './html.ts'
+
+/** Where the trace of the closest live execution lies: beside the trace of the dead one. */
+export const liveTracePath = (trace: string): string => `${withoutExtension(trace)}.live.trace`
+
+/** Where the report of a trace is put, unless it is said. */
+export const reportPath = (trace: string): string => `${withoutExtension(trace)}.html`
+
+const withoutExtension = (trace: string) => trace.replace(/\.trace$/, '')
+
+/**
+ * Writes the report of a trace, and of the closest live execution where its trace lies beside it: one HTML file that needs
+ * nothing else. A torn trace is shown as far as it goes.
+ *
+ * @throws TraceError where the trace cannot be read
+ */
+export const writeReport = (tracePath: string, path = reportPath(tracePath)): string => {
+  const trace = readTrace(tracePath, { torn: 'accept' })
+  const besides = liveTracePath(tracePath)
+  const live = existsSync(besides) ? readTrace(besides, { torn: 'accept' }) : undefined
+  writeFileSync(path, pageOf(trace, live))
+  return path
+}
