@@ -24,18 +24,25 @@ export const diffOf = (before: unknown, after: unknown): DiffLine[] =>
 
 /** A field of a state that has another value than before. */
 export interface ChangedField {
+  /** With those that it is in: `connection.seq`; empty for a whole state that is no object. */
   readonly name: string
   readonly before: unknown
   readonly after: unknown
 }
 
-/** The outermost fields that changed; of what is no object, the whole. */
-export const changedFields = (before: unknown, after: unknown): ChangedField[] => {
-  if (!isRecord(before) || !isRecord(after)) return same(before, after) ? [] : [{ name: '', before, after }]
+/** The innermost fields that changed, as far as objects go: a list is one value. */
+export const changedFields = (before: unknown, after: unknown, name = ''): ChangedField[] => {
+  if (!isRecord(before) || !isRecord(after)) return same(before, after) ? [] : [{ name, before, after }]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...names]
-    .map(name => ({ name, before: before[name], after: after[name] }))
-    .filter(field => !same(field.before, field.after))
+  return [...names].flatMap(inner => changedFields(before[inner], after[inner], name ? `${name}.${inner}` : inner))
+}
+
+const lengthMax = 60
+
+/** A value on one line, its beginning where it is long. */
+export const shortly = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -1,6 +1,7 @@
 import type { Choice } from '../../checker/system.ts'
 import { enabledAfter } from '../../checker/trace/enabled.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import { type ChangedField, changedFields } from './changes.ts'
 import { type Journey, journeysOf, takenBy } from './journeys.ts'
 import { type Outage, outagesOf, type Partition, partitionsOf } from './outages.ts'
 
@@ -88,6 +89,13 @@ export class Execution {
   /** The first step from one on that makes a choice of this label, alone or in an overlap. */
   stepTaking(label: string, from = 0): number | undefined {
     return this.#taking.get(label)?.find(({ index }) => index >= from)?.index
+  }
+
+  /** The fields of nodes' states that a step changed. */
+  changesIn(step: number): readonly (ChangedField & { readonly node: string })[] {
+    return this.steps[step]!.states.flatMap(({ node, state }) =>
+      changedFields(this.stateAfter(node, step - 1), state).map(field => ({ node, ...field })),
+    )
   }
 
   /** What was enabled when a step was chosen. */

@@ -13,11 +13,14 @@ import { Summary } from './summary.tsx'
 import { Timeline } from './timeline.tsx'
 import { Toolbar, zooms } from './toolbar.tsx'
 
+/** Executions of so many steps begin with high rows, which say what changed. */
+const roomyMax = 60
+
 export const App = ({ story }: { story: Story }) => {
   const [selection, setSelection] = useState<Selection>(() => selectionFrom(location.hash, story))
   const [filter, setFilter] = useState<Filter>(noFilter)
   const [pastOnly, setPastOnly] = useState<Selection | undefined>(undefined)
-  const [zoom, setZoom] = useState(4)
+  const [zoom, setZoom] = useState(() => (story.main.end <= roomyMax ? 5 : 4))
   const [wantsLive, setWantsLive] = useState(true)
   const isPrinting = usePrinting()
   const isComparing = story.live !== undefined && wantsLive && pastOnly === undefined

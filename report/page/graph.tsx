@@ -15,6 +15,9 @@ interface GraphProps {
   readonly isPrinting: boolean
 }
 
+/** Of the lanes together, in pixels: what is said of the steps needs its place too. */
+const wholeWidth = 520
+const comparedWidth = 160
 /** Rows before and after those that can be seen. */
 const overscan = 8
 /** Rows that are printed, around the decisive one: nobody reads more on paper. */
@@ -29,8 +32,8 @@ export const Graph = (props: GraphProps) => {
   const place = rowOf(steps, selection.step)
   useScrolledIntoView(scroller, place * rowHeight, rowHeight, selection)
 
-  const lanes = useMemo(() => lanesOf(main, isComparing ? 260 : 520), [main, isComparing])
-  const liveLanes = useMemo(() => live && lanesOf(live, 260), [live])
+  const lanes = useMemo(() => lanesOf(main, isComparing ? comparedWidth : wholeWidth), [main, isComparing])
+  const liveLanes = useMemo(() => live && lanesOf(live, comparedWidth), [live])
   const extent = isPrinting
     ? printedWindow(steps.length, rowOf(steps, story.decisive))
     : windowOf(seen, rowHeight, steps.length)
@@ -44,7 +47,8 @@ export const Graph = (props: GraphProps) => {
           side="main"
           execution={main}
           lanes={lanes}
-          label={isComparing ? 'the execution' : 'Steps'}
+          label="Steps of the execution"
+          heading={isComparing ? 'this execution, which dies' : ''}
           badges={step => badgesOf(story, step)}
           selected={selection.side === 'main' ? selection.step : undefined}
           boundary={story.verdict?.criticalTransition?.step}
@@ -55,7 +59,8 @@ export const Graph = (props: GraphProps) => {
             side="live"
             execution={live}
             lanes={liveLanes}
-            label="the closest live execution"
+            label="Steps of the closest live execution"
+            heading="the closest live execution"
             badges={step => liveBadgesOf(story, step)}
             selected={selection.side === 'live' ? selection.step : undefined}
             boundary={undefined}

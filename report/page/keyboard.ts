@@ -3,17 +3,6 @@ import type { Story } from '../model/story.ts'
 import { executionOn, type Selection } from './selection.ts'
 import { searchFieldId } from './toolbar.tsx'
 
-/** What each key does, for the legend. */
-export const keys: readonly (readonly [string, string])[] = [
-  ['↑ ↓', 'step before, step after'],
-  ['PgUp PgDn', 'twenty steps'],
-  ['Home End', 'first, last'],
-  ['← →', 'the execution, the live one'],
-  ['c', 'the decisive step'],
-  ['+ −', 'zoom'],
-  ['/', 'search'],
-]
-
 interface Actions {
   readonly story: Story
   /** Those that are shown. */

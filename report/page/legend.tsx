@@ -1,6 +1,5 @@
 import type { ChoiceKind } from '../../checker/system.ts'
 import { Glyph } from './glyph.tsx'
-import { keys } from './keyboard.ts'
 
 const kinds: readonly (readonly [ChoiceKind, string])[] = [
   ['deliver', 'a message arrives'],
@@ -22,6 +21,17 @@ const fates = [
   ['lost', 'M2 4L22 9M22 10l3 -4l3 8l3 -8l3 4', 'lost with its connection, or in a partition'],
   ['held', 'M2 4L24 10', 'held to the end'],
 ] as const
+
+/** What each key does, for the legend. */
+const keys: readonly (readonly [string, string])[] = [
+  ['↑ ↓', 'step before, step after'],
+  ['PgUp PgDn', 'twenty steps'],
+  ['Home End', 'first, last'],
+  ['← →', 'the execution, the live one'],
+  ['c', 'the decisive step'],
+  ['+ −', 'zoom'],
+  ['/', 'search'],
+]
 
 /** What the marks mean, and what keys do. */
 export const Legend = () => (

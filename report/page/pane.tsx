@@ -1,4 +1,5 @@
 import { memo } from 'preact/compat'
+import { shortly } from '../model/changes.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Badge } from '../model/story.ts'
 import { Arrows } from './arrows.tsx'
@@ -18,6 +19,8 @@ export interface PaneProps {
   readonly execution: Execution
   readonly lanes: Lanes
   readonly label: string
+  /** Shown beside the names of the nodes. */
+  readonly heading: string
   readonly steps: readonly number[]
   readonly rowHeight: number
   readonly window: Window
@@ -34,7 +37,9 @@ export interface PaneProps {
 const textHeightMin = 14
 /** Lower rows have a tick instead of a glyph. */
 const glyphHeightMin = 8
-const numberWidth = 52
+/** Higher ones have a second line: what changed. */
+const changesHeightMin = 34
+const numberWidth = 42
 
 /** One execution: the lanes of its nodes, what happened on them, and the steps as a list. */
 export const Pane = (props: PaneProps) => {
@@ -46,14 +51,14 @@ export const Pane = (props: PaneProps) => {
   const hasSelected = selected !== undefined && visible.includes(selected)
   return (
     <section class={`pane ${side}`} aria-label={label}>
-      <LaneNames lanes={lanes} execution={execution} label={side === 'live' ? label : ''} />
+      <LaneNames lanes={lanes} execution={execution} label={props.heading} />
       <div class="rows" style={{ height: steps.filter(step => step <= execution.end).length * rowHeight }}>
         <div class="window" style={{ top }}>
           <svg
             class="graph"
             style={{ left: numberWidth }}
             width={lanes.width}
-            height={height}
+            height={height + rowHeight}
             aria-hidden="true"
             focusable="false"
           >
@@ -149,7 +154,10 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
           <span class="number">{step}</span>
           <span />
           <span class="text">
-            <span class="label">{choice?.label ?? 'start'}</span>
+            <span class="said">
+              <span class="label">{choice?.label ?? 'start'}</span>
+              {rowHeight >= changesHeightMin && step > 0 && <Changes execution={execution} step={step} />}
+            </span>
             {found.map(({ tone, text }) => (
               <span key={text} class={`badge ${tone}`}>
                 {text}
@@ -159,6 +167,18 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
         </>
       )}
     </div>
+  )
+}
+
+/** The state that a step changed, on one line. */
+const Changes = ({ execution, step }: { execution: Execution; step: number }) => {
+  const changes = execution.changesIn(step)
+  if (changes.length === 0) return null
+  const text = changes.map(({ node, name, before, after }) => `${node} ${name}: ${shortly(before)} → ${shortly(after)}`)
+  return (
+    <span class="changes" title={text.join('\n')}>
+      {text.join(' · ')}
+    </span>
   )
 }
 

@@ -1,5 +1,4 @@
-import { changedFields } from '../model/changes.ts'
-import type { Execution } from '../model/execution.ts'
+import { shortly } from '../model/changes.ts'
 import type { Story } from '../model/story.ts'
 import { StepLink } from './links.tsx'
 import { Named } from './names.tsx'
@@ -32,7 +31,7 @@ export const Summary = ({ story, select }: SummaryProps) => {
 /** What the decisive step did. */
 const Decisive = ({ story: { main, decisive, verdict }, select }: SummaryProps) => {
   const choice = main.steps[decisive]!.choice
-  const fields = main.nodes.flatMap(node => changesIn(main, node, decisive))
+  const fields = main.changesIn(decisive)
   return (
     <p>
       {verdict!.criticalTransition ? 'The critical transition is ' : 'It ends with '}
@@ -44,30 +43,17 @@ const Decisive = ({ story: { main, decisive, verdict }, select }: SummaryProps) 
           <strong>{node}</strong>
           {name && `’s ${name}`} from{' '}
           <code>
-            <Named text={short(before)} />
+            <Named text={shortly(before)} />
           </code>{' '}
           to{' '}
           <code>
-            <Named text={short(after)} />
+            <Named text={shortly(after)} />
           </code>
         </span>
       ))}
       {fields.length > 0 && '.'}
     </p>
   )
-}
-
-const changesIn = (execution: Execution, node: string, step: number) =>
-  changedFields(execution.stateAfter(node, step - 1), execution.stateAfter(node, step)).map(field => ({
-    node,
-    ...field,
-  }))
-
-const lengthMax = 80
-
-const short = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text
 }
 
 /** What the closest live execution does instead. */
