@@ -181,7 +181,7 @@ class Check<State> {
   }
 
   #verdict(found: Discovered): Verdict {
-    const { bounded, completed, walks, stepsToLive } = this.#exploration
+    const { bounded, completed, walks, stepsToLive, walksToLive } = this.#exploration
     const { steps } = this.#executor.counts
     const seconds = this.#seconds()
     return {
@@ -198,6 +198,7 @@ class Check<State> {
         completed,
         walks,
         stepsToLive,
+        walksToLive,
         transient: this.#transient,
         unfaithful: this.#unfaithful,
       },

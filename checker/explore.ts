@@ -62,6 +62,8 @@ export class Exploration<State> {
   walks = 0
   /** The most steps that a live state was away. */
   stepsToLive = 0
+  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
+  readonly walksToLive: number[] = []
   /** Of the last execution. */
   plan: Plan = 'straight'
   /** A liveness property that the last execution was not live in for all of its last part. */
@@ -179,8 +181,15 @@ export class Exploration<State> {
     // Most of what is merely slow is told apart here, at the price of some steps, and not of a critical transition.
     if (end === 'length') end = await go(straight(random, weights))
     if (this.#isOver()) return
-    if (end === 'goal') this.stepsToLive = Math.max(this.stepsToLive, executor.schedule.length - from)
+    if (end === 'goal') this.#count(executor.schedule.length - from)
     else this.starved = executor.liveness.find(name => !wasLive(name))
+  }
+
+  #count(steps: number): void {
+    this.stepsToLive = Math.max(this.stepsToLive, steps)
+    const digits = 32 - Math.clz32(steps)
+    while (this.walksToLive.length <= digits) this.walksToLive.push(0)
+    this.walksToLive[digits]! += 1
   }
 
   #isOver(): boolean {

@@ -37,7 +37,13 @@ const mergeCoverage = (all: readonly Coverage[]): Coverage => {
     completed: all.reduce((total, { completed }) => total + completed, 0),
     walks: all.reduce((total, { walks }) => total + walks, 0),
     stepsToLive: Math.max(...all.map(({ stepsToLive }) => stepsToLive)),
+    walksToLive: addLists(all.map(({ walksToLive }) => walksToLive)),
     transient: all.reduce((total, { transient }) => total + transient, 0),
     unfaithful: all.reduce((total, { unfaithful }) => total + unfaithful, 0),
   }
 }
+
+const addLists = (lists: readonly (readonly number[])[]): number[] =>
+  Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, index) =>
+    lists.reduce((total, list) => total + (list[index] ?? 0), 0),
+  )

@@ -1,12 +1,14 @@
 import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import type { Progress } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
-import type { Verdict } from '../checker/verdict.ts'
+import type { RecordedVerdict, Sample, Verdict } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import { liveTracePath, writeReport } from '../report/report.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
+import { Samples } from './samples.ts'
 import { nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
 import { allowedCpus, searchInWorkers } from './workers.ts'
@@ -24,7 +26,13 @@ export interface Checked {
 export const defaultOut = '.lastnail'
 
 /** Explores the system of a configuration; a violating execution is executed once more and recorded. */
-export const checkConfig = async (config: LoadedConfig, options: CheckOptions): Promise<Checked> => {
+export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {
+  const samples = new Samples()
+  const onProgress = (progress: Progress) => {
+    samples.add(progress)
+    given.onProgress?.(progress)
+  }
+  const options = { ...given, onProgress }
   const cpus = allowedCpus()
   const count = workersOf(options)
   if (count > 1) requireDivisible(config, options)
@@ -34,7 +42,8 @@ export const checkConfig = async (config: LoadedConfig, options: CheckOptions): 
     const verdict = await (count > 1
       ? searchInWorkers(config.path, { ...options, signal }, { count, cpus })
       : search(session, options))
-    return recordFound(session, { ...verdict, seed: options.seed ?? session.seed }, options)
+    const found = { ...verdict, seed: options.seed ?? session.seed }
+    return recordFound(session, found, { options, growth: samples.list })
   })
 }
 
@@ -50,7 +59,11 @@ const requireDivisible = ({ path }: LoadedConfig, { search, workers }: CheckOpti
   if (search === 'bounded') throw new UsageError(`the bounded search has one worker, not ${workers}`)
 }
 
-const recordFound = async (session: Session, verdict: Verdict, options: CheckOptions): Promise<Checked> => {
+const recordFound = async (
+  session: Session,
+  verdict: Verdict,
+  { options, growth }: { options: CheckOptions; growth: readonly Sample[] },
+): Promise<Checked> => {
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated')
     return { verdict, trace: null, report: null, state: undefined }
   const { signal: _, onProgress: __, ...recorded } = options
@@ -59,7 +72,7 @@ const recordFound = async (session: Session, verdict: Verdict, options: CheckOpt
   session.cluster.endLives()
   const { diverged, violation } = await record(session, trace, verdict.schedule, {
     options: recorded,
-    verdict,
+    verdict: { ...verdict, growth } satisfies RecordedVerdict,
     variant: verdict.variant,
   })
   const state = session.cluster.state()

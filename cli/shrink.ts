@@ -42,6 +42,8 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       schedule: shrunk.schedule,
       criticalTransition: criticalOf(shrunk, recorded),
       message: shrunk.message,
+      // It leaves another schedule.
+      closestLive: null,
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
     await record(session, shorter, shrunk.schedule, { options: { shrunk: path }, verdict })

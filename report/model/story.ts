@@ -1,5 +1,5 @@
 import type { Trace } from '../../checker/trace/trace.ts'
-import type { Verdict } from '../../checker/verdict.ts'
+import type { RecordedVerdict } from '../../checker/verdict.ts'
 import { type Comparison, compare } from './comparison.ts'
 import type { Execution } from './execution.ts'
 
@@ -10,7 +10,7 @@ export interface Story {
   readonly live: Execution | undefined
   /** Where the live one leaves the other. */
   readonly comparison: Comparison | undefined
-  readonly verdict: Verdict | undefined
+  readonly verdict: RecordedVerdict | undefined
   /** The step to look at first: the critical transition, the one that violates, or the last. */
   readonly decisive: number
 }
@@ -22,8 +22,8 @@ export const storyOf = (main: Execution, live: Execution | undefined): Story => 
 }
 
 /** What a search concluded of the execution, where its trace ends with that. */
-export const verdictOf = ({ end }: Trace): Verdict | undefined => {
-  const verdict = end?.verdict as Verdict | null | undefined
+export const verdictOf = ({ end }: Trace): RecordedVerdict | undefined => {
+  const verdict = end?.verdict as RecordedVerdict | null | undefined
   return typeof verdict?.message === 'string' ? verdict : undefined
 }
 
@@ -45,7 +45,7 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
   } else if (verdict?.verdict === 'violated' && step === decisive)
     add('bad', verdict.property ? `violates ${verdict.property}` : `${verdict.kind}`)
   for (const { kind, node } of main.steps[step]!.findings) add('bad', `${kind} of ${node}`)
-  if (comparison && story.live && step === comparison.firstDifference) add('plain', 'first difference')
+  if (step === comparison?.firstDifference && step !== decisive) add('plain', 'first difference')
   return [...badges, ...valueBadges(story, main, step)]
 }
 

@@ -3,6 +3,7 @@ import { diffOf } from '../model/changes.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Journey } from '../model/journeys.ts'
 import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
+import { Badges } from './badges.tsx'
 import { Enabled } from './enabled.tsx'
 import { StepLink } from './links.tsx'
 import { Named } from './names.tsx'
@@ -41,15 +42,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
         <span class="kind">{recorded.choice?.kind ?? 'start'}</span>{' '}
         <code>{recorded.choice?.label ?? 'the nodes start'}</code>
       </p>
-      {badges.length > 0 && (
-        <p>
-          {badges.map(({ tone, text }) => (
-            <span key={text} class={`badge ${tone}`}>
-              {text}
-            </span>
-          ))}
-        </p>
-      )}
+      {badges.length > 0 && <Badges badges={badges} />}
       <Clocks {...shared} />
       {recorded.findings.map(({ kind, node, message }) => (
         <p key={node} class="finding">

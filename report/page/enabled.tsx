@@ -13,6 +13,9 @@ interface EnabledProps {
   readonly select: (selection: Selection) => void
 }
 
+/** Of one list: who looks at a step looks for the likely, which come first. */
+const shownMax = 100
+
 /** What could have happened in the place of a step, and whether it happens later. */
 export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
   if (step === 0) return null
@@ -24,11 +27,12 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
   const rest = enabled.filter(choice => !inputs.includes(choice))
   const list = (choices: readonly Choice[]) => (
     <ul class="enabled">
-      {choices.map(choice => (
+      {choices.slice(0, shownMax).map(choice => (
         <li key={choice.label}>
           <code>{choice.label}</code> <When {...others} {...{ execution, step, taken, choice }} />
         </li>
       ))}
+      {choices.length > shownMax && <li>and {choices.length - shownMax} more</li>}
     </ul>
   )
   return (

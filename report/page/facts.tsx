@@ -1,5 +1,6 @@
 import type { Verdict } from '../../checker/verdict.ts'
 import type { Story } from '../model/story.ts'
+import { Plots } from './plots.tsx'
 
 /** How the execution came about, and how to have it again. */
 export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
@@ -7,6 +8,7 @@ export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
   return (
     <footer>
       <h2>How this was found</h2>
+      {verdict && <Plots verdict={verdict} />}
       <dl>
         {verdict && <SearchFacts verdict={verdict} />}
         <Fact name="Configuration">{header.config.path || '(given by a program)'}</Fact>

@@ -48,7 +48,9 @@ export const Graph = (props: GraphProps) => {
           execution={main}
           lanes={lanes}
           label="Steps of the execution"
-          heading={isComparing ? 'this execution, which dies' : ''}
+          heading={
+            isComparing ? (story.verdict?.verdict === 'violated' ? 'this execution, which dies' : 'this execution') : ''
+          }
           badges={step => badgesOf(story, step)}
           selected={selection.side === 'main' ? selection.step : undefined}
           boundary={story.verdict?.criticalTransition?.step}

@@ -4,6 +4,7 @@ import type { Execution } from '../model/execution.ts'
 import type { Badge } from '../model/story.ts'
 import { Arrows } from './arrows.tsx'
 import { Background } from './background.tsx'
+import { Badges } from './badges.tsx'
 import { Glyph } from './glyph.tsx'
 import { clientsLane, type Lanes } from './lanes.ts'
 import type { Selection, Side } from './selection.ts'
@@ -37,8 +38,8 @@ export interface PaneProps {
 const textHeightMin = 14
 /** Lower rows have a tick instead of a glyph. */
 const glyphHeightMin = 8
-/** Higher ones have a second line: what changed. */
-const changesHeightMin = 34
+/** Higher ones have a second line: what is special about it, or else what changed. */
+const highMin = 34
 const numberWidth = 42
 
 /** One execution: the lanes of its nodes, what happened on them, and the steps as a list. */
@@ -135,6 +136,7 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
     ...(commonUpTo !== undefined && step <= commonUpTo ? ['common'] : []),
   ]
   const choice = execution.steps[step]!.choice
+  const [hasText, isHigh] = [rowHeight >= textHeightMin, rowHeight >= highMin]
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled for the whole page
     // biome-ignore lint/a11y/useFocusableInteractive: the listbox is what is focused
@@ -145,24 +147,18 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
       aria-selected={isSelected}
       aria-setsize={steps.length}
       aria-posinset={place}
-      aria-label={`${step} ${choice?.label ?? 'start'}${found.map(({ text }) => `, ${text}`).join('')}`}
+      aria-label={hasText ? undefined : `${step} ${choice?.label ?? 'start'}`}
       style={{ height: rowHeight, gridTemplateColumns: `${numberWidth}px ${lanes.width}px 1fr` }}
       onClick={() => select({ side, step })}
     >
-      {rowHeight >= textHeightMin && (
+      {hasText && (
         <>
           <span class="number">{step}</span>
           <span />
-          <span class="text">
-            <span class="said">
-              <span class="label">{choice?.label ?? 'start'}</span>
-              {rowHeight >= changesHeightMin && step > 0 && <Changes execution={execution} step={step} />}
-            </span>
-            {found.map(({ tone, text }) => (
-              <span key={text} class={`badge ${tone}`}>
-                {text}
-              </span>
-            ))}
+          <span class={isHigh ? 'text high' : 'text'}>
+            <span class="label">{choice?.label ?? 'start'}</span>
+            {found.length > 0 && <Badges badges={found} />}
+            {isHigh && found.length === 0 && step > 0 && <Changes execution={execution} step={step} />}
           </span>
         </>
       )}

@@ -39,7 +39,7 @@ export const Toolbar = (props: ToolbarProps) => {
         id={searchFieldId}
         type="search"
         aria-label="Text or regular expression"
-        placeholder="text or regular expression"
+        placeholder="text or regexp"
         value={filter.text}
         onInput={({ currentTarget }) => setFilter({ ...filter, text: currentTarget.value })}
         onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
@@ -49,7 +49,7 @@ export const Toolbar = (props: ToolbarProps) => {
       </Toggle>
       {live && !pastOnly && (
         <Toggle isOn={isComparing} set={setWantsLive}>
-          beside the closest live execution
+          closest live execution beside
         </Toggle>
       )}
       <span class="zoom">

@@ -27,6 +27,7 @@ const verdict = (changes: Partial<Verdict>): Verdict => ({
     completed: 10,
     walks: 5,
     stepsToLive: 7,
+    walksToLive: [1, 0, 4],
     transient: 1,
     unfaithful: 0,
   },
@@ -44,6 +45,7 @@ const searched = verdict({
     completed: 9,
     walks: 1,
     stepsToLive: 9,
+    walksToLive: [2, 1],
     transient: 0,
     unfaithful: 0,
   },
@@ -57,7 +59,7 @@ test('what was done is counted together, over the longest time', () => {
     states: 100,
     stepsPerSecond: 50,
     message: 'no violation in 20 executions with 200 steps and 100 states; among them every schedule of up to 3 steps',
-    coverage: { ...searched.coverage, completed: 19, walks: 6, transient: 1 },
+    coverage: { ...searched.coverage, completed: 19, walks: 6, transient: 1, walksToLive: [3, 1, 4] },
   })
 })
 

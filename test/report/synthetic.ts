@@ -47,8 +47,8 @@ class Run {
   step(index: number, isLast: boolean): RecordedStep {
     const choice = index === 0 ? undefined : this.#choose()
     const lost = choice?.kind === 'reset' ? this.#inFlight.splice(0, 2).map(({ label }) => label) : []
-    const messages =
-      choice && choice.kind !== 'deliver' && choice.kind !== 'timer' ? [] : this.#send(choice?.node ?? 'n1', index)
+    const isSending = choice === undefined || choice.kind === 'timer' || (choice.kind === 'deliver' && index % 2 === 0)
+    const messages = isSending ? this.#send(choice?.node ?? 'n1', index) : []
     const changes = enabledChanges(this.#enabled, this.#inFlight.map(deliverOf))
     this.#enabled = enabledAfter(this.#enabled, changes)
     const node = nodes.includes(choice?.node ?? '') ? choice!.node : 'n1'
