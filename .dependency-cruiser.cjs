@@ -1,11 +1,11 @@
-/** The one direction of imports: checker <- harness -> proxy; cli wires them; nothing looks upwards. */
+/** The one direction of imports: checker <- harness -> proxy, checker <- report; cli wires them; nothing looks upwards. */
 const border = (folder, allowed) => ({
   name: `border-${folder}`,
   severity: 'error',
   comment: `${folder}/ may import ${allowed.length ? allowed.map(other => `${other}/`).join(', ') : 'no other folder'}`,
   from: { path: `^${folder}/` },
   to: {
-    path: '^[^/]+\\.ts$|^(checker|harness|proxy|cli|test|examples|bench)/',
+    path: '^[^/]+\\.ts$|^(checker|harness|proxy|report|cli|test|examples|bench)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 })
@@ -15,7 +15,22 @@ module.exports = {
     border('proxy', []),
     border('checker', []),
     border('harness', ['checker', 'proxy']),
-    border('cli', ['checker', 'harness', 'proxy']),
+    border('report', ['checker']),
+    border('cli', ['checker', 'harness', 'proxy', 'report']),
+    {
+      name: 'report-reads-traces',
+      severity: 'error',
+      comment: 'report/ shows what a trace holds, and searches nothing',
+      from: { path: '^report/' },
+      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict|system)' },
+    },
+    {
+      name: 'page-runs-in-a-browser',
+      severity: 'error',
+      comment: 'what the page is made of knows nothing of Node',
+      from: { path: '^report/(page|model)/' },
+      to: { dependencyTypes: ['core'] },
+    },
     {
       name: 'checker-is-pure',
       severity: 'error',
@@ -27,7 +42,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^(checker|harness|proxy|cli)/', pathNot: '\\.d\\.ts$' },
+      from: { orphan: true, path: '^(checker|harness|proxy|report|cli)/', pathNot: '\\.d\\.ts$' },
       to: {},
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^lastnail' } },

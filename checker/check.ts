@@ -197,7 +197,7 @@ class Check {
   }
 
   #verdict(found: Discovered): Verdict {
-    const { bounded, completed, walks, stepsToLive } = this.#exploration
+    const { bounded, completed, walks, stepsToLive, walksToLive } = this.#exploration
     const { steps } = this.#cells.counts
     const seconds = this.#seconds()
     return {
@@ -214,6 +214,7 @@ class Check {
         completed,
         walks,
         stepsToLive,
+        walksToLive,
         transient: this.#transient,
         unfaithful: this.#unfaithful,
       },

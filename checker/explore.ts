@@ -92,6 +92,8 @@ export class Exploration {
   walks = 0
   /** The most steps that a live state was away. */
   stepsToLive = 0
+  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
+  readonly walksToLive: number[] = []
   readonly #options: ExplorationOptions
   readonly #surprises = new Surprises()
   #turns = 0
@@ -190,7 +192,14 @@ export class Exploration {
   #judge({ violation, broken, toLive, schedule, lastLive }: Outcome): string | undefined {
     if (violation || broken || !toLive) return undefined
     if (toLive.end !== 'goal') return this.#options.liveness.find(name => (lastLive.get(name) ?? -1) < toLive.begin)
-    this.stepsToLive = Math.max(this.stepsToLive, schedule.length - toLive.begin)
+    this.#count(schedule.length - toLive.begin)
     return undefined
+  }
+
+  #count(steps: number): void {
+    this.stepsToLive = Math.max(this.stepsToLive, steps)
+    const digits = 32 - Math.clz32(steps)
+    while (this.walksToLive.length <= digits) this.walksToLive.push(0)
+    this.walksToLive[digits]! += 1
   }
 }

@@ -76,10 +76,26 @@ export interface Coverage {
   readonly walks: number
   /** The most steps that a live state was away. */
   readonly stepsToLive: number
+  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
+  readonly walksToLive: readonly number[]
   /** Walks that were not live for their whole length, and recovered when given more. */
   readonly transient: number
   /** Executions that do not count, because the network was not faithful in them. */
   readonly unfaithful: number
+}
+
+/** How far a search was at some time. */
+export interface Sample {
+  /** Since it began. */
+  readonly seconds: number
+  readonly executions: number
+  readonly states: number
+}
+
+/** A verdict as a trace ends with it. */
+export interface RecordedVerdict extends Verdict {
+  /** How the search went on; absent in older traces, and where nothing was searched for. */
+  readonly growth?: readonly Sample[]
 }
 
 /** One line for a search that found nothing. */

@@ -1,9 +1,10 @@
-import type { Discovery, Verdict } from '../checker/verdict.ts'
+import type { Discovery } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
+import type { Checked } from './check.ts'
 import type { Replayed } from './replay.ts'
 
 /** What a check or a shrinking came to, for a person. */
-export const describe = (verdict: Verdict, trace: string | null): string[] => {
+export const describe = ({ verdict, trace, report }: Checked): string[] => {
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
   return [
@@ -15,6 +16,7 @@ export const describe = (verdict: Verdict, trace: string | null): string[] => {
     ...(discovery ? [describeDiscovery(discovery)] : []),
     depth === 0 ? times : `${times}; every schedule of up to ${depth} steps`,
     ...(trace ? [`trace: ${trace}`, `again: lastnail replay ${trace}`] : []),
+    ...(report ? [`report: ${report}`] : []),
   ]
 }
 

@@ -2,6 +2,7 @@ import { Diverged, UsageError } from '../checker/errors.ts'
 import { TraceError } from '../checker/trace/error.ts'
 import { ConfigError } from '../harness/config.ts'
 import { SystemError } from '../proxy/libc.ts'
+import { ReportError } from '../report/error.ts'
 import { Differs } from './comparison.ts'
 
 /** What the command's exit says (interface.md). */
@@ -41,7 +42,7 @@ export class WorkerFailed extends Error {
 export const explainError = (error: unknown): Explanation => {
   if (error instanceof WorkerFailed) return error.explanation
   if (error instanceof ConfigError) return { code: exitCode.usage, lines: [...error.problems] }
-  if (error instanceof UsageError || error instanceof TraceError)
+  if (error instanceof UsageError || error instanceof TraceError || error instanceof ReportError)
     return { code: exitCode.usage, lines: [error.message] }
   if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }
   if (error instanceof MachineLacks) return { code: exitCode.machineLacks, lines: error.message.split('\n') }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { searches } from '../checker/check.ts'
+import { writeReport } from '../report/report.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
@@ -38,8 +39,9 @@ const executionsMin = 16
 const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)
 
 /** For a person, or for a program, which then has the reason on stderr. */
-const report = ({ verdict, trace }: Checked, json: boolean | undefined) => {
-  if (!json) return print(describe(verdict, trace))
+const report = (checked: Checked, json: boolean | undefined) => {
+  if (!json) return print(describe(checked))
+  const { verdict, trace } = checked
   process.stderr.write(`${verdict.message}\n`)
   print(JSON.stringify(outcomeOf(verdict, trace)))
 }
@@ -99,6 +101,15 @@ const program = (done: (code: number) => void) => {
       const shrunk = await shrinkTrace(path, forMs)
       report(shrunk, json)
       done(exitCode[shrunk.verdict.verdict])
+    })
+
+  root
+    .command('report')
+    .description('writes a trace as a page to be opened in a browser')
+    .argument('<trace>')
+    .option('--out <file>', 'where it is put (beside the trace)')
+    .action((path: string, { out }: { out?: string }) => {
+      print(writeReport(path, out))
     })
 
   root

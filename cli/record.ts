@@ -56,13 +56,16 @@ const create = (path: string, header: TraceHeader): TraceWriter => {
 }
 
 /** What a trace says of how it came about. */
-const headerOf = ({ config, system, seed }: Session, options: unknown, variant: number): TraceHeader => ({
+const headerOf = ({ config, system, cluster, seed }: Session, options: unknown, variant: number): TraceHeader => ({
   system: system.name,
   versions: { lastnail: version, node: process.versions.node, kernel: release() },
   config: { path: config.path, sha256: config.sha256 },
   seed: seed + variant,
   options,
-  nodes: system.nodes.map(({ name, command, env, image }) => ({ name, command, env, image: image ?? '' })),
+  nodes: system.nodes.map(({ name, command, env, image }) => ({
+    ...{ name, command, env, image: image ?? '' },
+    address: cluster.addresses[name]!,
+  })),
   properties: Object.entries(system.properties).map(([name, { kind }]) => ({ name, kind })),
   faults: system.faults,
 })

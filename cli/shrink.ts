@@ -5,6 +5,7 @@ import type { Observer } from '../checker/executor.ts'
 import { type Shrunk, shrink } from '../checker/shrink.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Verdict } from '../checker/verdict.ts'
+import { writeReport } from '../report/report.ts'
 import type { Checked } from './check.ts'
 import { showProgress } from './progress.ts'
 import { record } from './record.ts'
@@ -41,10 +42,12 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       schedule: shrunk.schedule,
       criticalTransition: criticalOf(shrunk, recorded),
       message: shrunk.message,
+      // It leaves another schedule.
+      closestLive: null,
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
     await record(session, shorter, shrunk.schedule, { options: { shrunk: path }, verdict })
-    return { verdict, trace: shorter, state: cluster.state() }
+    return { verdict, trace: shorter, report: writeReport(shorter), state: cluster.state() }
   })
 }
 

@@ -1,7 +1,8 @@
 import type { Observer } from '../checker/executor.ts'
 import type { Operation } from '../checker/history/operation.ts'
 import type { Choice, Finding } from '../checker/system.ts'
-import type { PropertyValue, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
+import { enabledAfter, enabledChanges } from '../checker/trace/enabled.ts'
+import type { PropertyValue, RecordedClock, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
 import type { Cluster } from '../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
 
@@ -13,6 +14,8 @@ export class StepReader {
   readonly #values = new Map<string, boolean>()
   /** Of operations, by when they were invoked. */
   readonly #outcomes = new Map<number, Operation['outcome']>()
+  readonly #clocks = new Map<string, number>()
+  #enabled: readonly Choice[] = []
   #index = 0
 
   constructor(cluster: Cluster, properties: ResolvedSystem['properties']) {
@@ -30,19 +33,22 @@ export class StepReader {
 
   /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
   #read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
-    const { messages, outputs, durationUs } = this.#cluster.details
+    const { messages, lost, outputs, durationUs } = this.#cluster.details
     return {
       index: this.#index++,
       choice,
       durationUs,
-      messages: messages.map(({ from, to, ordinal, label, bytes }) => ({
+      messages: messages.map(({ from, to, ordinal, label, kind, bytes }) => ({
         from,
         to,
         ordinal,
         label,
+        kind,
         bytes,
         length: bytes.length,
       })),
+      lost,
+      clocks: this.#movedClocks(),
       timers: this.#cluster.timers,
       states: this.#changedStates(state),
       outputs,
@@ -50,7 +56,22 @@ export class StepReader {
       operations: this.#changedOperations(state),
       properties: this.#changedValues(state),
       fingerprint: this.#cluster.fingerprint(),
+      ...this.#changedChoices(),
     }
+  }
+
+  #movedClocks(): RecordedClock[] {
+    return this.#cluster.clocks.filter(({ node, elapsedMs }) => {
+      const before = this.#clocks.get(node)
+      this.#clocks.set(node, elapsedMs)
+      return before !== elapsedMs
+    })
+  }
+
+  #changedChoices() {
+    const changes = enabledChanges(this.#enabled, this.#cluster.enabled())
+    this.#enabled = enabledAfter(this.#enabled, changes)
+    return changes
   }
 
   #changedStates(state: GlobalState): RecordedState[] {

@@ -24,6 +24,12 @@ export interface Option {
   readonly action: Action
 }
 
+/** The messages that are in flight no more because an action takes them. */
+export const messagesTaken = (action: Action): readonly Message[] => {
+  if (action.do === 'drop') return [action.message]
+  return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
+}
+
 /** What the choices of a moment depend on. */
 export interface Moment {
   readonly system: ResolvedSystem

@@ -4,7 +4,7 @@ import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
 import { Cell } from './cell.ts'
-import { type Action, type Input, type Option, optionsOf } from './choices.ts'
+import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
 import { Clients } from './clients.ts'
 import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
 import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
@@ -18,6 +18,8 @@ import { writeSharedFiles } from './shared-files.ts'
 /** What a step did beyond what a search has to know: for a trace. */
 export interface StepDetails {
   readonly messages: readonly Message[]
+  /** Labels of messages that are gone, though its choice took none of them. */
+  readonly lost: readonly string[]
   readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
   readonly durationUs: number
 }
@@ -47,7 +49,8 @@ export class Cluster implements System<GlobalState> {
   #state: GlobalState
   #stepIndex = 0
   #known = new Set<string>()
-  #details: StepDetails = { messages: [], outputs: [], durationUs: 0 }
+  #inFlight: readonly string[] = []
+  #details: StepDetails = { messages: [], lost: [], outputs: [], durationUs: 0 }
 
   /** @param seed of the nodes' randomness; a variant of it is the seed so many numbers further */
   constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number | undefined } = {}) {
@@ -84,6 +87,16 @@ export class Cluster implements System<GlobalState> {
     )
   }
 
+  /** How far each node's virtual clock is from its start, for a trace. */
+  get clocks(): { node: string; elapsedMs: number }[] {
+    return this.#nodes.map(({ name, clock }) => ({ node: name, elapsedMs: clock.elapsed / millisecond }))
+  }
+
+  /** The address of each node by its name. */
+  get addresses(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#nodes.map(({ name, address }) => [name, address]))
+  }
+
   /** What the last step (or the start) sent and wrote. */
   get details(): StepDetails {
     return this.#details
@@ -105,6 +118,7 @@ export class Cluster implements System<GlobalState> {
     this.#isOver = false
     this.#history = new Map()
     this.#known = new Set()
+    this.#inFlight = []
     this.#stepIndex = 0
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
@@ -119,7 +133,7 @@ export class Cluster implements System<GlobalState> {
     )
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
-    await this.#endStep(findings, this.#nodes, begun)
+    await this.#endStep(findings, this.#nodes, [], begun)
     this.#assertFaithful('the start')
     return findings
   }
@@ -135,7 +149,7 @@ export class Cluster implements System<GlobalState> {
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
     const { findings, touched } = this.#do(chosen)
-    await this.#endStep(findings, touched, begun)
+    await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
     this.#assertFaithful(choice.label)
     return { choice: chosen.choice, findings }
   }
@@ -264,7 +278,12 @@ export class Cluster implements System<GlobalState> {
     return { findings: [divergenceOf(this.#node(unsettled.node.name), unsettled)], touched: nodes }
   }
 
-  async #endStep(findings: Finding[], reached: readonly Node[], begun: number): Promise<void> {
+  async #endStep(
+    findings: Finding[],
+    reached: readonly Node[],
+    taken: readonly Message[],
+    begun: number,
+  ): Promise<void> {
     let touched = reached
     if (findings.length === 0) {
       const attended = await this.#clients.attend(() => this.#settleAlive(this.#nodes), this.#stepIndex)
@@ -281,6 +300,7 @@ export class Cluster implements System<GlobalState> {
     this.#options = this.#isOver ? [] : optionsOf(this.#moment())
     this.#details = {
       messages: this.#newMessages(),
+      lost: this.#lostMessages(taken),
       outputs,
       durationUs: Math.round((performance.now() - begun) * 1000),
     }
@@ -305,6 +325,14 @@ export class Cluster implements System<GlobalState> {
       this.#known.add(message.label)
       return isNew
     })
+  }
+
+  /** To be asked once a step: it compares with the step before. */
+  #lostMessages(taken: readonly Message[]): string[] {
+    const before = this.#inFlight
+    this.#inFlight = this.#network.inFlight().map(({ label }) => label)
+    const accounted = new Set([...this.#inFlight, ...taken.map(({ label }) => label)])
+    return before.filter(label => !accounted.has(label))
   }
 
   #moment() {

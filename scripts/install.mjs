@@ -12,6 +12,7 @@ const packages = {
   '/usr/bin/python3': 'python3',
   go: 'golang-go',
   unshare: 'util-linux',
+  chromium: 'chromium',
 }
 const wanted = { test: Object.keys(packages), demo: ['unshare'] }
 

@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs'
+import type { Choice } from '../system.ts'
 import type { RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
 
 /**
@@ -28,7 +29,13 @@ const schema = `
     map<string, uint32> faults = 8;
   }
   message Config { string path = 1; string sha256 = 2; }
-  message Node { string name = 1; repeated string command = 2; map<string, string> env = 3; string image = 4; }
+  message Node {
+    string name = 1;
+    repeated string command = 2;
+    map<string, string> env = 3;
+    string image = 4;
+    string address = 5;
+  }
   message Property { string name = 1; string kind = 2; }
 
   message Step {
@@ -42,9 +49,13 @@ const schema = `
     repeated Finding findings = 8;
     repeated PropertyValue properties = 9;
     optional string fingerprint = 10;
-    repeated Operation operations = 11;
+    repeated string lost = 11;
+    repeated Clock clocks = 12;
+    repeated Choice offered = 13;
+    repeated uint32 withdrawn = 14;
+    repeated Operation operations = 15;
   }
-  message Choice { string kind = 1; string node = 2; string label = 3; }
+  message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
     string from = 1;
     string to = 2;
@@ -52,8 +63,10 @@ const schema = `
     string label = 4;
     bytes bytes = 5;
     uint64 length = 6;
+    string kind = 7;
   }
   message Timer { string node = 1; double deadline_ms = 2; }
+  message Clock { string node = 1; double elapsed_ms = 2; }
   message State { string node = 1; optional string json = 2; }
   message Output { string node = 1; string stream = 2; bytes bytes = 3; }
   message Finding { string kind = 1; string node = 2; string message = 3; }
@@ -127,15 +140,16 @@ const fromPlain = (plain: any): TraceRecord => {
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { choice, states, operations, fingerprint, ...step } = plain.step
+  const { choice, states, offered, operations, fingerprint, ...step } = plain.step
   return {
     step: {
       ...step,
-      choice: choice ?? undefined,
+      choice: choice ? choiceOf(choice) : undefined,
       states: states.map(({ node, json }: { node: string; json?: string }) => ({
         node,
         state: json && JSON.parse(json),
       })),
+      offered: offered.map(choiceOf),
       // biome-ignore lint/suspicious/noExplicitAny: as above
       operations: operations.map(({ valueJson, resultJson, ...operation }: any) => ({
         ...operation,
@@ -146,3 +160,6 @@ const fromPlain = (plain: any): TraceRecord => {
     },
   }
 }
+
+/** Only an overlap joins others. */
+const choiceOf = ({ joins, ...choice }: Choice): Choice => (joins?.length ? { ...choice, joins } : choice)

@@ -54,6 +54,8 @@ export interface RecordedNode {
   readonly env: Readonly<Record<string, string>>
   /** Empty for a node that is not a container. */
   readonly image: string
+  /** Its IPv4 address; empty in a trace that does not tell. */
+  readonly address: string
 }
 
 export interface RecordedProperty {
@@ -71,6 +73,10 @@ export interface RecordedStep {
   readonly durationUs: number
   /** What was sent while it ran. */
   readonly messages: readonly RecordedMessage[]
+  /** Labels of messages that are gone after it, neither delivered nor dropped by its choice: of a connection that was reset. */
+  readonly lost: readonly string[]
+  /** Virtual clocks that it moved. */
+  readonly clocks: readonly RecordedClock[]
   /** All timers that are pending after it. */
   readonly timers: readonly RecordedTimer[]
   /** Observed states that it changed. */
@@ -83,6 +89,13 @@ export interface RecordedStep {
   /** Properties whose value it changed; at the start all of them. */
   readonly properties: readonly PropertyValue[]
   readonly fingerprint: string | undefined
+  /**
+   * What is enabled after it, as what became of that before: first those are taken away that are `withdrawn`, named by
+   * their places in the list so far, then those that are `offered` are put at its end (`enabledAfter`). Both are empty
+   * throughout in a trace that does not tell.
+   */
+  readonly offered: readonly Choice[]
+  readonly withdrawn: readonly number[]
 }
 
 export interface RecordedMessage {
@@ -92,10 +105,18 @@ export interface RecordedMessage {
   readonly ordinal: number
   /** As the choice that delivers it names it. */
   readonly label: string
+  /** `data`, `open`, `close` and so on, as the network names it; empty in a trace that does not tell. */
+  readonly kind: string
   /** The payload, or its beginning where the writer cut it. */
   readonly bytes: Uint8Array
   /** Length of the whole payload. */
   readonly length: number
+}
+
+export interface RecordedClock {
+  readonly node: string
+  /** Virtual time since the node's clock was set up, at the start. */
+  readonly elapsedMs: number
 }
 
 export interface RecordedTimer {

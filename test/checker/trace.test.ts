@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { enabledAfter, enabledChanges } from '../../checker/trace/enabled.ts'
 import { TraceError } from '../../checker/trace/error.ts'
 import { traceHash } from '../../checker/trace/hash.ts'
 import { readTrace, traceRecords } from '../../checker/trace/read.ts'
@@ -25,7 +26,7 @@ const header: TraceHeader = {
   config: { path: '/home/me/lastnail.config.ts', sha256: 'ab'.repeat(32) },
   seed: 2 ** 40,
   options: { search: 'walk', executions: 3 },
-  nodes: [{ name: 'n1', command: ['node', 'server.js'], env: { ID: 'n1' }, image: '' }],
+  nodes: [{ name: 'n1', command: ['node', 'server.js'], env: { ID: 'n1' }, image: '', address: '10.77.0.2' }],
   properties: [{ name: 'electionSafety', kind: 'always' }],
   faults: { drop: 2, crash: 0 },
 }
@@ -35,6 +36,8 @@ const start: RecordedStep = {
   choice: undefined,
   durationUs: 120_000,
   messages: [],
+  lost: [],
+  clocks: [{ node: 'n1', elapsedMs: 0 }],
   timers: [{ node: 'n1', deadlineMs: 150.5 }],
   states: [{ node: 'n1', state: { role: 'follower', term: 0 } }],
   outputs: [{ node: 'n1', stream: 'stdout', bytes: Buffer.from('{"role":"follower","term":0}\n') }],
@@ -42,6 +45,8 @@ const start: RecordedStep = {
   operations: [],
   properties: [{ name: 'electionSafety', holds: true }],
   fingerprint: undefined,
+  offered: [{ kind: 'timer', node: 'n1', label: 'n1 timer 150.5 ms' }],
+  withdrawn: [],
 }
 
 const vote: RecordedStep = {
@@ -49,8 +54,13 @@ const vote: RecordedStep = {
   choice: { kind: 'timer', node: 'n1', label: 'n1 timer 150.5 ms' },
   durationUs: 512,
   messages: [
-    { from: 'n1', to: 'n2', ordinal: 1, label: 'n1→n2 #1 vote term=1', bytes: Buffer.from([0, 255, 10]), length: 3 },
+    {
+      ...{ from: 'n1', to: 'n2', ordinal: 1, label: 'n1→n2 #1 vote term=1', kind: 'datagram' },
+      ...{ bytes: Buffer.from([0, 255, 10]), length: 3 },
+    },
   ],
+  lost: ['n2→n1 #1 vote term=1'],
+  clocks: [{ node: 'n1', elapsedMs: 150.5 }],
   timers: [],
   states: [{ node: 'n1', state: undefined }],
   outputs: [],
@@ -61,6 +71,8 @@ const vote: RecordedStep = {
   ],
   properties: [{ name: 'electionSafety', holds: false }],
   fingerprint: 'f00d',
+  offered: [{ kind: 'overlap', node: 'n2', label: 'overlap a & b', joins: ['a', 'b'] }],
+  withdrawn: [0],
 }
 
 const verdict = { verdict: 'violated', property: 'electionSafety', criticalTransition: null }
@@ -108,11 +120,14 @@ test('any step survives the file', () => {
           to: text,
           ordinal: fc.nat(),
           label: text,
+          kind: text,
           bytes: fc.constant(payload),
           length: fc.constant(payload.length),
         }),
       ),
     ),
+    lost: fc.array(text),
+    clocks: fc.array(fc.record({ node: text, elapsedMs: fc.double({ noNaN: true }) })),
     timers: fc.array(fc.record({ node: text, deadlineMs: fc.double({ noNaN: true }) })),
     states: fc.array(fc.record({ node: text, state: fc.jsonValue() })),
     outputs: fc.array(fc.record({ node: text, stream: fc.constantFrom('stdout', 'stderr'), bytes })),
@@ -133,6 +148,15 @@ test('any step survives the file', () => {
     ),
     properties: fc.array(fc.record({ name: text, holds: fc.boolean() })),
     fingerprint: fc.option(text, { nil: undefined }),
+    offered: fc.array(
+      fc.record({
+        kind: fc.constantFrom('deliver', 'overlap'),
+        node: text,
+        label: text,
+        joins: fc.array(text, { minLength: 1 }),
+      }),
+    ),
+    withdrawn: fc.array(fc.nat()),
   })
   fc.assert(
     fc.property(step, step => {
@@ -142,6 +166,22 @@ test('any step survives the file', () => {
       expect(JSON.parse(JSON.stringify(read))).toEqual(JSON.parse(JSON.stringify(written)))
     }),
     { numRuns: 100 },
+  )
+})
+
+test('what is enabled after each step is what became of it before', () => {
+  const choices = fc
+    .uniqueArray(fc.string({ maxLength: 2 }))
+    .map(labels => labels.map(label => ({ kind: 'deliver', node: 'n1', label }) as const))
+  const sorted = (list: readonly { label: string }[]) => list.map(({ label }) => label).sort()
+  fc.assert(
+    fc.property(fc.array(choices), moments => {
+      let enabled: ReturnType<typeof enabledAfter> = []
+      for (const moment of moments) {
+        enabled = enabledAfter(enabled, enabledChanges(enabled, moment))
+        expect(sorted(enabled)).toEqual(sorted(moment))
+      }
+    }),
   )
 })
 

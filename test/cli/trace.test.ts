@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
@@ -138,12 +138,29 @@ test('a torn trace, a foreign file, none at all', async () => {
     const { code, stdout, stderr } = await run(command, trace)
     expect({ code, stdout, stderr: stderr.slice(0, torn.length) }).toEqual({ code: 64, stdout: '', stderr: torn })
     expect(stderr.split('\n')).toHaveLength(1)
+  }
+  // What is whole of it can be looked at.
+  expect(await run('report', trace)).toEqual({ code: 0, stdout: join(directory, 'torn.html'), stderr: '' })
+  for (const command of ['replay', 'shrink', 'report']) {
     expect((await run(command, 'adder.js')).stderr).toMatch(/^lastnail: adder.js is not a trace: expected .*$/)
     expect(await run(command, 'absent.trace')).toEqual({
       ...{ code: 64, stdout: '' },
       stderr: 'lastnail: cannot read the trace absent.trace: no such file',
     })
   }
+})
+
+test('a report is written beside the trace that a check or a shrinking leaves, or where it is wanted', async () => {
+  const beside = found.trace.replace(/trace$/, 'html')
+  expect(existsSync(beside)).toBe(true)
+  const elsewhere = join(directory, 'elsewhere.html')
+  expect(await run('report', found.trace, '--out', elsewhere)).toEqual({ code: 0, stdout: elsewhere, stderr: '' })
+  expect(readFileSync(elsewhere, 'utf8')).toBe(readFileSync(beside, 'utf8'))
+  rmSync(elsewhere)
+  expect(await run('report', found.trace, '--out', join(directory, 'no/such.html'))).toMatchObject({
+    ...{ code: 64, stdout: '' },
+    stderr: expect.stringMatching(/^lastnail: cannot write the report .*no\/such\.html: ENOENT.*$/),
+  })
 })
 
 test('what needs other numbers than the nodes first draw is recorded with these, and begun from with these', async () => {

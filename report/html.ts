@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import type { Trace } from '../checker/trace/trace.ts'
+import { pack } from './pack.ts'
+
+/** Where `npm run build` puts the page's script and style: beside what is built of this file. */
+const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/report/' : './', import.meta.url)
+
+/** The page, with all that it shows in it. It may load nothing, and runs nothing but its own script. */
+export const pageOf = (trace: Trace, live?: Trace): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>${escapeHtml(titleOf(trace))}</title>
+<style>${readFileSync(new URL('page.css', built), 'utf8')}</style>
+</head>
+<body>
+<div id="app"><p>This report needs JavaScript.</p></div>
+<script type="text/plain" id="data">${pack(trace, live)}</script>
+<script type="module">${readFileSync(new URL('page.js', built), 'utf8')}</script>
+</body>
+</html>
+`
+
+const titleOf = ({ header, end }: Trace) => {
+  const verdict = end?.verdict as
+    | { verdict?: string; property?: string | null; kind?: string | null }
+    | null
+    | undefined
+  const what = verdict?.property ?? verdict?.kind ?? `${header.seed}`
+  return `${header.system}: ${what} ${verdict?.verdict ?? ''}`.trim()
+}
+
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)

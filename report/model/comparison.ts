@@ -1,0 +1,18 @@
+import type { Execution } from './execution.ts'
+
+/** Where two executions part. */
+export interface Comparison {
+  /** Index of the last step up to which both made the same choices; 0 for the start alone. */
+  readonly common: number
+  /** Index of the first step that differs, in either that has it. */
+  readonly firstDifference: number
+}
+
+export const compare = (one: Execution, other: Execution): Comparison => {
+  let common = 0
+  const end = Math.min(one.end, other.end)
+  while (common < end && labelAt(one, common + 1) === labelAt(other, common + 1)) common += 1
+  return { common, firstDifference: common + 1 }
+}
+
+const labelAt = (execution: Execution, step: number) => execution.steps[step]!.choice!.label

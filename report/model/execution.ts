@@ -1,0 +1,146 @@
+import type { Choice } from '../../checker/system.ts'
+import { enabledAfter } from '../../checker/trace/enabled.ts'
+import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import { type ChangedField, changedFields } from './changes.ts'
+import { type Journey, journeysOf, takenBy } from './journeys.ts'
+import { type Outage, outagesOf, type Partition, partitionsOf } from './outages.ts'
+
+/** A value, from a step on until the next one. */
+interface Since<Value> {
+  readonly step: number
+  readonly value: Value
+}
+
+/** The states, values and messages of a recorded execution, by step: a trace says of each step only what it changed. */
+export class Execution {
+  readonly trace: Trace
+  readonly steps: readonly RecordedStep[]
+  readonly nodes: readonly string[]
+  readonly journeys: readonly Journey[]
+  readonly outages: readonly Outage[]
+  readonly partitions: readonly Partition[]
+  /** Whether its trace tells what was enabled. */
+  readonly tellsEnabled: boolean
+  readonly #byLabel: ReadonlyMap<string, Journey>
+  readonly #byEnd: ReadonlyMap<number, readonly Journey[]>
+  readonly #taking: ReadonlyMap<string, readonly RecordedStep[]>
+  readonly #states = new Map<string, Since<unknown>[]>()
+  readonly #clocks = new Map<string, Since<number>[]>()
+  readonly #values = new Map<string, Since<boolean>[]>()
+  readonly #enabled: (readonly Choice[])[] = []
+
+  constructor(trace: Trace) {
+    const { header, steps } = trace
+    this.trace = trace
+    this.steps = steps
+    this.nodes = header.nodes.map(({ name }) => name)
+    this.journeys = journeysOf(steps)
+    this.outages = outagesOf(steps)
+    this.partitions = partitionsOf(steps)
+    this.tellsEnabled = steps.some(({ offered }) => offered.length > 0)
+    this.#byLabel = new Map(this.journeys.map(journey => [journey.message.label, journey]))
+    this.#byEnd = groupBy(this.journeys, ({ endedAt }) => (endedAt === undefined ? [] : [endedAt]))
+    this.#taking = groupBy(steps, ({ choice }) => (choice ? [choice.label, ...takenBy(choice)] : []))
+    for (const { index, states, clocks, properties } of steps) {
+      for (const { node, state } of states) append(this.#states, node, index, state)
+      for (const { node, elapsedMs } of clocks) append(this.#clocks, node, index, elapsedMs)
+      for (const { name, holds } of properties) append(this.#values, name, index, holds)
+    }
+  }
+
+  /** Index of the last step. */
+  get end(): number {
+    return this.steps.length - 1
+  }
+
+  /** What a node was seen in after a step; `undefined` where nothing was seen. */
+  stateAfter(node: string, step: number): unknown {
+    return at(this.#states.get(node), step)
+  }
+
+  /** How far a node's virtual clock is after a step, in ms; `undefined` where the trace does not tell. */
+  clockAfter(node: string, step: number): number | undefined {
+    return at(this.#clocks.get(node), step)
+  }
+
+  /** Whether a property holds after a step. */
+  holdsAfter(property: string, step: number): boolean | undefined {
+    return at(this.#values.get(property), step)
+  }
+
+  isDownAfter(node: string, step: number): boolean {
+    return this.outages.some(outage => outage.node === node && outage.from <= step && step < (outage.to ?? Infinity))
+  }
+
+  /** The message that a label names. */
+  journey(label: string): Journey | undefined {
+    return this.#byLabel.get(label)
+  }
+
+  /** Messages that came to their end in a step. */
+  journeysEndedAt(step: number): readonly Journey[] {
+    return this.#byEnd.get(step) ?? []
+  }
+
+  journeysSentAt(step: number): readonly Journey[] {
+    return this.steps[step]!.messages.flatMap(({ label }) => this.journey(label) ?? [])
+  }
+
+  /** The first step from one on that makes a choice of this label, alone or in an overlap. */
+  stepTaking(label: string, from = 0): number | undefined {
+    return this.#taking.get(label)?.find(({ index }) => index >= from)?.index
+  }
+
+  /** The fields of nodes' states that a step changed. */
+  changesIn(step: number): readonly (ChangedField & { readonly node: string })[] {
+    return this.steps[step]!.states.flatMap(({ node, state }) =>
+      changedFields(this.stateAfter(node, step - 1), state).map(field => ({ node, ...field })),
+    )
+  }
+
+  /** What was enabled when a step was chosen. */
+  enabledBefore(step: number): readonly Choice[] {
+    if (step === 0) return []
+    // Few steps are ever looked at: what was enabled before one is built from the last that is known.
+    for (let index = this.#enabled.length; index < step; index += 1)
+      this.#enabled[index] = enabledAfter(this.#enabled[index - 1] ?? [], this.steps[index]!)
+    return this.#enabled[step - 1]!
+  }
+
+  /** Nodes that a step acts on, as far as it shows: it runs them, or they change, write or send. */
+  nodesTouchedBy(step: number): readonly string[] {
+    const { choice, states, outputs, messages } = this.steps[step]!
+    const touched = new Set([...states, ...outputs].map(({ node }) => node))
+    if (choice?.kind !== 'duplicate') for (const { from } of messages) touched.add(from)
+    if (choice) touched.add(choice.node)
+    return this.nodes.filter(name => touched.has(name))
+  }
+}
+
+const append = <Value>(all: Map<string, Since<Value>[]>, name: string, step: number, value: Value) => {
+  const list = all.get(name)
+  if (list) list.push({ step, value })
+  else all.set(name, [{ step, value }])
+}
+
+/** The value of the last entry up to a step, by halving: executions are long. */
+const at = <Value>(list: readonly Since<Value>[] | undefined, step: number): Value | undefined => {
+  let [low, high] = [0, list?.length ?? 0]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (list![middle]!.step <= step) low = middle + 1
+    else high = middle
+  }
+  return list?.[low - 1]?.value
+}
+
+const groupBy = <Item, Key>(items: readonly Item[], keysOf: (item: Item) => readonly Key[]) => {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items)
+    for (const key of new Set(keysOf(item))) {
+      const group = groups.get(key)
+      if (group) group.push(item)
+      else groups.set(key, [item])
+    }
+  return groups
+}

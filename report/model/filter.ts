@@ -1,0 +1,49 @@
+import type { ChoiceKind } from '../../checker/system.ts'
+import type { RecordedStep } from '../../checker/trace/trace.ts'
+import type { Execution } from './execution.ts'
+
+/** Which steps are shown. */
+export interface Filter {
+  /** `undefined`: of all nodes. */
+  readonly node: string | undefined
+  /** `undefined`: of all kinds. */
+  readonly kind: ChoiceKind | undefined
+  /** A regular expression, or a part of the text where it is none; regardless of case. */
+  readonly text: string
+}
+
+export const noFilter: Filter = { node: undefined, kind: undefined, text: '' }
+
+export const isFiltering = ({ node, kind, text }: Filter): boolean =>
+  node !== undefined || kind !== undefined || text !== ''
+
+/** Whether a step is to be shown: it acts on the node or concerns a message of it, is of the kind, and has the text. */
+export const matcher = ({ node, kind, text }: Filter): ((execution: Execution, step: number) => boolean) => {
+  const pattern = patternOf(text)
+  return (execution, step) => {
+    const recorded = execution.steps[step]!
+    if (kind !== undefined && recorded.choice?.kind !== kind) return false
+    if (node !== undefined && !concerns(execution, step, node)) return false
+    return text === '' || textsOf(recorded).some(each => pattern.test(each))
+  }
+}
+
+const concerns = (execution: Execution, step: number, node: string) =>
+  execution.nodesTouchedBy(step).includes(node) ||
+  execution.journeysEndedAt(step).some(({ message: { from, to } }) => from === node || to === node)
+
+/** Where a text is looked for: what was chosen, sent, written and found. */
+const textsOf = ({ choice, messages, outputs, findings }: RecordedStep): string[] => [
+  choice?.label ?? 'start',
+  ...messages.map(({ label }) => label),
+  ...outputs.map(({ bytes }) => new TextDecoder().decode(bytes)),
+  ...findings.map(({ message }) => message),
+]
+
+const patternOf = (text: string): RegExp => {
+  try {
+    return new RegExp(text, 'i')
+  } catch {
+    return new RegExp(text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'), 'i')
+  }
+}

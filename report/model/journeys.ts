@@ -1,0 +1,48 @@
+import type { Choice } from '../../checker/system.ts'
+import type { RecordedMessage, RecordedStep } from '../../checker/trace/trace.ts'
+
+/** What became of a message: `lost` with its connection or in a partition, `held` where the execution ends before it does. */
+export type Fate = 'delivered' | 'dropped' | 'lost' | 'held'
+
+/** A message from where it was sent to where it came to its end. */
+export interface Journey {
+  readonly message: RecordedMessage
+  /** Index of the step. */
+  readonly sentAt: number
+  /** A copy that a `duplicate` made: its step is the one it was sent in. */
+  readonly isCopy: boolean
+  readonly fate: Fate
+  /** Index of the step; `undefined` for what is held. */
+  readonly endedAt: number | undefined
+}
+
+/** The messages of an execution, in the order in which they were sent. */
+export const journeysOf = (steps: readonly RecordedStep[]): Journey[] => {
+  const ends = endsOf(steps)
+  return steps.flatMap(({ index, choice, messages }) =>
+    messages.map(message => ({
+      ...{ message, sentAt: index, isCopy: choice?.kind === 'duplicate' },
+      ...(ends.get(message.label) ?? { fate: 'held' as const, endedAt: undefined }),
+    })),
+  )
+}
+
+const endsOf = (steps: readonly RecordedStep[]) => {
+  const ends = new Map<string, { readonly fate: Fate; readonly endedAt: number }>()
+  for (const { index, choice, lost } of steps) {
+    for (const label of lost) ends.set(label, { fate: 'lost', endedAt: index })
+    if (choice) for (const label of takenBy(choice)) ends.set(label, { fate: fateBy(choice), endedAt: index })
+  }
+  return ends
+}
+
+const fateBy = ({ kind }: Choice): Fate => (kind === 'drop' ? 'dropped' : 'delivered')
+
+/** Labels of the inputs that a choice lets in, or of the message that it drops: by convention of `harness/choices.ts`. */
+export const takenBy = ({ kind, label, joins }: Choice): readonly string[] => {
+  if (kind === 'deliver') return [label]
+  if (kind === 'drop') return [label.replace(/^drop /, '')]
+  if (kind !== 'overlap') return []
+  // Older traces do not tell what an overlap joins.
+  return joins ?? label.replace(/^overlap /, '').split(' & ')
+}

@@ -1,0 +1,22 @@
+import type { Execution } from './execution.ts'
+
+/**
+ * The steps that a step may depend on, and itself: those before it at the nodes that it acts on, those in which the
+ * messages that it takes were sent, and what these depend on in turn (happened before: Lamport, 1978).
+ */
+export const pastOf = (execution: Execution, step: number): ReadonlySet<number> => {
+  const past = new Set([step])
+  /** By node, whether what it did before the step being looked at belongs to the past. */
+  const wanted = new Set(execution.nodesTouchedBy(step))
+  const needed = new Set([...sendersOf(execution, step)])
+  for (let index = step - 1; index >= 0; index -= 1) {
+    const touched = execution.nodesTouchedBy(index)
+    if (!needed.has(index) && !touched.some(node => wanted.has(node))) continue
+    past.add(index)
+    for (const node of touched) wanted.add(node)
+    for (const sentAt of sendersOf(execution, index)) needed.add(sentAt)
+  }
+  return past
+}
+
+const sendersOf = (execution: Execution, step: number) => execution.journeysEndedAt(step).map(({ sentAt }) => sentAt)

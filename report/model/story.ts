@@ -1,0 +1,67 @@
+import type { Trace } from '../../checker/trace/trace.ts'
+import type { RecordedVerdict } from '../../checker/verdict.ts'
+import { type Comparison, compare } from './comparison.ts'
+import type { Execution } from './execution.ts'
+
+/** What an execution shows, beside a live one where there is one. */
+export interface Story {
+  readonly main: Execution
+  /** The closest live execution. */
+  readonly live: Execution | undefined
+  /** Where the live one leaves the other. */
+  readonly comparison: Comparison | undefined
+  readonly verdict: RecordedVerdict | undefined
+  /** The step to look at first: the critical transition, the one that violates, or the last. */
+  readonly decisive: number
+}
+
+export const storyOf = (main: Execution, live: Execution | undefined): Story => {
+  const verdict = verdictOf(main.trace)
+  const decisive = Math.min(verdict?.criticalTransition?.step ?? main.end, main.end)
+  return { main, live, comparison: live && compare(main, live), verdict, decisive }
+}
+
+/** What a search concluded of the execution, where its trace ends with that. */
+export const verdictOf = ({ end }: Trace): RecordedVerdict | undefined => {
+  const verdict = end?.verdict as RecordedVerdict | null | undefined
+  return typeof verdict?.message === 'string' ? verdict : undefined
+}
+
+/** Words for what a step is in a story, most important first. */
+export interface Badge {
+  readonly tone: 'bad' | 'good' | 'plain'
+  readonly text: string
+}
+
+/** What is special about a step of the main execution. */
+export const badgesOf = (story: Story, step: number): Badge[] => {
+  const { main, verdict, decisive, comparison } = story
+  const badges: Badge[] = []
+  const add = (tone: Badge['tone'], text: string) => void badges.push({ tone, text })
+  if (verdict?.criticalTransition) {
+    const { step: critical, case: kind } = verdict.criticalTransition
+    if (step === critical - 1) add('good', 'last state that can recover')
+    if (step === critical) add('bad', kind === 'C1' ? 'critical transition: dead from here' : 'not seen to recover')
+  } else if (verdict?.verdict === 'violated' && step === decisive)
+    add('bad', verdict.property ? `violates ${verdict.property}` : `${verdict.kind}`)
+  for (const { kind, node } of main.steps[step]!.findings) add('bad', `${kind} of ${node}`)
+  if (step === comparison?.firstDifference && step !== decisive) add('plain', 'first difference')
+  return [...badges, ...valueBadges(story, main, step)]
+}
+
+/** What is special about a step of the live execution. */
+export const liveBadgesOf = (story: Story, step: number): Badge[] => {
+  const badges: Badge[] = []
+  if (step === story.comparison?.firstDifference) badges.push({ tone: 'plain', text: 'first difference' })
+  return [...badges, ...valueBadges(story, story.live!, step)]
+}
+
+/** Where the property that the story is about changes its value. */
+const valueBadges = ({ verdict, decisive }: Story, execution: Execution, step: number): Badge[] => {
+  const property = verdict?.property
+  const changed = execution.steps[step]!.properties.find(({ name }) => name === property)
+  if (!changed) return []
+  const isSaid = verdict?.kind === 'safety' && step === decisive
+  if (changed.holds) return [{ tone: 'good', text: `${property} holds` }]
+  return isSaid ? [] : [{ tone: 'plain', text: `${property} does not hold` }]
+}

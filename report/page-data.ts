@@ -1,0 +1,23 @@
+import type { RecordedMessage, RecordedOutput, RecordedStep, Trace } from '../checker/trace/trace.ts'
+
+/** What stands in the page as JSON: traces, with bytes as base64. */
+export interface PageData {
+  readonly trace: PackedTrace
+  readonly live: PackedTrace | undefined
+}
+
+export interface PackedTrace extends Omit<Trace, 'steps'> {
+  readonly steps: readonly PackedStep[]
+}
+
+/** Without what only a machine compares. */
+export interface PackedStep extends Omit<RecordedStep, 'messages' | 'outputs' | 'fingerprint' | 'durationUs'> {
+  readonly messages: readonly (Omit<RecordedMessage, 'bytes'> & Base64)[]
+  readonly outputs: readonly (Omit<RecordedOutput, 'bytes'> & Base64)[]
+}
+
+interface Base64 {
+  readonly base64: string
+  /** Of the whole, in bytes. */
+  readonly length: number
+}

@@ -1,0 +1,83 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { type Filter, isFiltering, matcher, noFilter } from '../model/filter.ts'
+import { pastOf } from '../model/past.ts'
+import type { Story } from '../model/story.ts'
+import { Details } from './details.tsx'
+import { Facts } from './facts.tsx'
+import { Graph } from './graph.tsx'
+import { useKeyboard } from './keyboard.ts'
+import { Names } from './names.tsx'
+import { usePrinting } from './printing.ts'
+import { executionOn, hashOf, type Selection, selectionFrom, within } from './selection.ts'
+import { Summary } from './summary.tsx'
+import { Timeline } from './timeline.tsx'
+import { Toolbar, zooms } from './toolbar.tsx'
+
+/** Executions of so many steps begin with high rows, which say what changed. */
+const roomyMax = 60
+
+export const App = ({ story }: { story: Story }) => {
+  const [selection, setSelection] = useState<Selection>(() => selectionFrom(location.hash, story))
+  const [filter, setFilter] = useState<Filter>(noFilter)
+  const [pastOnly, setPastOnly] = useState<Selection | undefined>(undefined)
+  const [zoom, setZoom] = useState(() => (story.main.end <= roomyMax ? 5 : 4))
+  const [wantsLive, setWantsLive] = useState(true)
+  const isPrinting = usePrinting()
+  const isComparing = story.live !== undefined && wantsLive && pastOnly === undefined
+
+  const select = useCallback(
+    (wanted: Selection) => {
+      const next = within(story, wanted)
+      setSelection(next)
+      history.replaceState(null, '', hashOf(next))
+    },
+    [story],
+  )
+  const steps = useMemo(() => shownSteps(story, filter, pastOnly, isComparing), [story, filter, pastOnly, isComparing])
+  const changeZoom = (by: number) => setZoom(now => Math.max(0, Math.min(now + by, zooms.length - 1)))
+  useKeyboard({ story, steps, selection, select, isComparing, changeZoom })
+  useEffect(() => {
+    if (!isComparing && pastOnly === undefined && selection.side === 'live') select({ ...selection, side: 'main' })
+  }, [isComparing, pastOnly, selection, select])
+
+  return (
+    <Names.Provider value={namesOf(story)}>
+      <Summary story={story} select={select} />
+      <main>
+        <div class="left">
+          <Timeline story={story} selection={selection} select={select} />
+          <Toolbar
+            {...{ story, filter, setFilter, zoom, changeZoom, isComparing, setWantsLive }}
+            pastOnly={pastOnly}
+            setPastOnly={isOn => setPastOnly(isOn ? selection : undefined)}
+            shown={steps.length}
+          />
+          <Graph {...{ story, steps, selection, select, isComparing, isPrinting }} rowHeight={zooms[zoom]!} />
+        </div>
+        <Details story={story} selection={selection} select={select} />
+      </main>
+      <Facts story={story} />
+    </Names.Provider>
+  )
+}
+
+/** Indices of the steps that have a row: what one of the two executions shows in it. */
+const shownSteps = (story: Story, filter: Filter, pastOnly: Selection | undefined, isComparing: boolean): number[] => {
+  const { main, live } = story
+  const end = Math.max(main.end, isComparing ? live!.end : 0)
+  const all = Array.from({ length: end + 1 }, (_, step) => step)
+  if (pastOnly) {
+    const execution = executionOn(story, pastOnly.side)
+    const past = pastOf(execution, pastOnly.step)
+    const matches = matcher(filter)
+    return all.filter(step => past.has(step) && matches(execution, step))
+  }
+  if (!isFiltering(filter)) return all
+  const matches = matcher(filter)
+  return all.filter(
+    step => (step <= main.end && matches(main, step)) || (isComparing && step <= live!.end && matches(live!, step)),
+  )
+}
+
+const namesOf = ({ main }: Story): ReadonlyMap<string, string> =>
+  new Map(main.trace.header.nodes.filter(({ address }) => address !== '').map(({ name, address }) => [address, name]))

@@ -1,0 +1,12 @@
+import type { Badge } from '../model/story.ts'
+
+/** What is special about a step. */
+export const Badges = ({ badges }: { badges: readonly Badge[] }) => (
+  <span class="badges">
+    {badges.map(({ tone, text }) => (
+      <span key={text} class={`badge ${tone}`}>
+        {text}
+      </span>
+    ))}
+  </span>
+)

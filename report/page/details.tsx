@@ -1,0 +1,210 @@
+import type { RecordedStep } from '../../checker/trace/trace.ts'
+import { diffOf } from '../model/changes.ts'
+import type { Execution } from '../model/execution.ts'
+import type { Journey } from '../model/journeys.ts'
+import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
+import { Badges } from './badges.tsx'
+import { Enabled } from './enabled.tsx'
+import { StepLink } from './links.tsx'
+import { Named } from './names.tsx'
+import { Payload } from './payload.tsx'
+import { executionOn, type Selection, type Side } from './selection.ts'
+import { Diff, State } from './state.tsx'
+
+interface DetailsProps {
+  readonly story: Story
+  readonly selection: Selection
+  readonly select: (selection: Selection) => void
+}
+
+/** All that is known of the selected step. */
+export const Details = ({ story, selection, select }: DetailsProps) => {
+  const { side, step } = selection
+  const execution = executionOn(story, side)
+  const recorded = execution.steps[step]!
+  const badges = side === 'live' ? liveBadgesOf(story, step) : badgesOf(story, step)
+  const shared = { execution, side, step, select }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it can be reached
+    <section class="details" aria-label="The selected step" tabIndex={0}>
+      <h2>
+        {side === 'live' ? 'Live execution, step' : 'Step'} {step} of {execution.end}
+        <span class="move">
+          <button type="button" disabled={step === 0} onClick={() => select({ side, step: step - 1 })}>
+            ← before
+          </button>
+          <button type="button" disabled={step === execution.end} onClick={() => select({ side, step: step + 1 })}>
+            after →
+          </button>
+        </span>
+      </h2>
+      <p class="choice">
+        <span class="kind">{recorded.choice?.kind ?? 'start'}</span>{' '}
+        <code>{recorded.choice?.label ?? 'the nodes start'}</code>
+      </p>
+      {badges.length > 0 && <Badges badges={badges} />}
+      <Clocks {...shared} />
+      {recorded.findings.map(({ kind, node, message }) => (
+        <p key={node} class="finding">
+          {kind} of {node}: {message}
+        </p>
+      ))}
+      <Values {...shared} recorded={recorded} />
+      <Taken {...shared} />
+      <States {...shared} recorded={recorded} />
+      <Outputs recorded={recorded} />
+      <Sent {...shared} />
+      <Enabled {...shared} story={story} />
+      <AllStates {...shared} />
+    </section>
+  )
+}
+
+interface PartProps {
+  readonly execution: Execution
+  readonly side: Side
+  readonly step: number
+  readonly select: (selection: Selection) => void
+}
+
+const ms = (value: number | undefined) => (value === undefined ? '?' : `${Number(value.toFixed(3))} ms`)
+
+/** Virtual time at the nodes that the step acts on. */
+const Clocks = ({ execution, step }: PartProps) => {
+  const clocks = execution.nodesTouchedBy(step).flatMap(node => {
+    const after = execution.clockAfter(node, step)
+    return after === undefined ? [] : [{ node, before: execution.clockAfter(node, step - 1), after }]
+  })
+  if (clocks.length === 0) return null
+  return (
+    <p class="clocks">
+      virtual time{' '}
+      {clocks.map(({ node, before, after }) => (
+        <span key={node}>
+          {node} {before !== undefined && before !== after ? `${ms(before)} → ${ms(after)}` : ms(after)}
+        </span>
+      ))}
+    </p>
+  )
+}
+
+/** Properties that the step changed. */
+const Values = ({ step, recorded: { properties } }: PartProps & { recorded: RecordedStep }) => (
+  <>
+    {properties.map(({ name, holds }) => (
+      <p key={name} class={holds ? 'value good' : 'value bad'}>
+        {holds ? '✓' : '✗'} <strong>{name}</strong> {holds ? 'holds' : 'does not hold'}{' '}
+        {step === 0 ? 'at first' : 'from here'}
+      </p>
+    ))}
+  </>
+)
+
+/** The messages that the step took. */
+const Taken = ({ execution, side, step, select }: PartProps) => (
+  <>
+    {execution.journeysEndedAt(step).map(journey => (
+      <section key={journey.message.label}>
+        <h3>
+          Message {journey.fate}, sent in <StepLink {...{ side, select }} step={journey.sentAt} />
+        </h3>
+        <Payload message={journey.message} />
+      </section>
+    ))}
+  </>
+)
+
+/** The states that the step changed, and that of its node where it did not. */
+const States = ({ execution, step, recorded }: PartProps & { recorded: RecordedStep }) => {
+  const changed = recorded.states.map(({ node }) => node)
+  const unchanged = execution.nodesTouchedBy(step).filter(node => !changed.includes(node))
+  return (
+    <>
+      {changed.map(node => (
+        <section key={node}>
+          <h3>State of {node}</h3>
+          <Diff lines={diffOf(execution.stateAfter(node, step - 1), execution.stateAfter(node, step))} />
+        </section>
+      ))}
+      {unchanged.map(node => (
+        <section key={node}>
+          <h3>State of {node}, unchanged</h3>
+          <State value={execution.stateAfter(node, step)} isDown={execution.isDownAfter(node, step)} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+const Outputs = ({ recorded: { outputs } }: { recorded: RecordedStep }) => (
+  <>
+    {outputs.map(({ node, stream, bytes }) => (
+      <section key={`${node} ${stream}`}>
+        <h3>
+          {node} wrote to {stream}
+        </h3>
+        <pre>
+          <Named text={new TextDecoder().decode(bytes).trimEnd()} />
+        </pre>
+      </section>
+    ))}
+  </>
+)
+
+/** The messages that were sent in the step, and what becomes of them. */
+const Sent = ({ execution, side, step, select }: PartProps) => {
+  const sent = execution.journeysSentAt(step)
+  if (sent.length === 0) return null
+  return (
+    <section>
+      <h3>Sent in this step</h3>
+      {sent.map(journey => (
+        <details key={journey.message.label}>
+          <summary>
+            <code>{journey.message.label}</code> <Became {...{ journey, side, select }} />
+          </summary>
+          <Payload message={journey.message} />
+        </details>
+      ))}
+    </section>
+  )
+}
+
+const Became = ({
+  journey: { fate, endedAt },
+  side,
+  select,
+}: { journey: Journey } & Pick<PartProps, 'side' | 'select'>) =>
+  endedAt === undefined ? (
+    <em>never delivered here</em>
+  ) : (
+    <em>
+      {fate} in <StepLink {...{ side, select }} step={endedAt} />
+    </em>
+  )
+
+const AllStates = ({ execution, step }: PartProps) => (
+  <details>
+    <summary>States of all nodes after this step</summary>
+    {execution.nodes.map(node => (
+      <section key={node}>
+        <h3>{node}</h3>
+        <State value={execution.stateAfter(node, step)} isDown={execution.isDownAfter(node, step)} />
+      </section>
+    ))}
+    <Timers execution={execution} step={step} />
+  </details>
+)
+
+const Timers = ({ execution, step }: Pick<PartProps, 'execution' | 'step'>) => (
+  <section>
+    <h3>Pending timers</h3>
+    <ul>
+      {execution.steps[step]!.timers.map(({ node, deadlineMs }, index) => (
+        <li key={index}>
+          {node} in {ms(deadlineMs)}
+        </li>
+      ))}
+    </ul>
+  </section>
+)

@@ -1,0 +1,81 @@
+import type { Choice } from '../../checker/system.ts'
+import type { Execution } from '../model/execution.ts'
+import { takenBy } from '../model/journeys.ts'
+import type { Story } from '../model/story.ts'
+import { StepLink } from './links.tsx'
+import type { Selection, Side } from './selection.ts'
+
+interface EnabledProps {
+  readonly story: Story
+  readonly execution: Execution
+  readonly side: Side
+  readonly step: number
+  readonly select: (selection: Selection) => void
+}
+
+/** Of one list: who looks at a step looks for the likely, which come first. */
+const shownMax = 100
+
+/** What could have happened in the place of a step, and whether it happens later. */
+export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
+  if (step === 0) return null
+  if (!execution.tellsEnabled)
+    return <p class="hint">What else was possible is not in this trace: it was recorded by an older version.</p>
+  const taken = execution.steps[step]!.choice!
+  const enabled = execution.enabledBefore(step).filter(({ label }) => label !== taken.label)
+  const inputs = enabled.filter(({ kind }) => kind === 'deliver' || kind === 'timer' || kind === 'client')
+  const rest = enabled.filter(choice => !inputs.includes(choice))
+  const list = (choices: readonly Choice[]) => (
+    <ul class="enabled">
+      {choices.slice(0, shownMax).map(choice => (
+        <li key={choice.label}>
+          <code>{choice.label}</code> <When {...others} {...{ execution, step, taken, choice }} />
+        </li>
+      ))}
+      {choices.length > shownMax && <li>and {choices.length - shownMax} more</li>}
+    </ul>
+  )
+  return (
+    <section>
+      <h3>What else was possible here</h3>
+      {enabled.length === 0 && <p>Nothing.</p>}
+      {list(inputs)}
+      {rest.length > 0 && (
+        <details>
+          <summary>
+            {rest.length} {[...new Set(rest.map(({ kind }) => kind))].join(', ')}
+          </summary>
+          {list(rest)}
+        </details>
+      )}
+    </section>
+  )
+}
+
+type WhenProps = Omit<EnabledProps, 'execution'> & { execution: Execution; taken: Choice; choice: Choice }
+
+/** Where a choice that was not made is made after all: here or in the execution beside. */
+const When = ({ story, execution, side, step, select, taken, choice }: WhenProps) => {
+  if (takenBy(taken).includes(choice.label)) return <em>a part of this step</em>
+  const later = execution.stepTaking(choice.label, step + 1)
+  const isParting = side === 'main' && step === story.comparison?.firstDifference
+  const isLive = isParting && story.live?.steps[step]?.choice?.label === choice.label
+  return (
+    <>
+      {later !== undefined && (
+        <em>
+          taken in <StepLink {...{ side, select }} step={later} />
+        </em>
+      )}
+      {isLive && (
+        <em>
+          {' '}
+          taken here by the{' '}
+          <StepLink side="live" step={step} select={select}>
+            live execution
+          </StepLink>
+        </em>
+      )}
+    </>
+  )
+}

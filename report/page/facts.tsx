@@ -1,0 +1,58 @@
+import type { Verdict } from '../../checker/verdict.ts'
+import type { Story } from '../model/story.ts'
+import { Plots } from './plots.tsx'
+
+/** How the execution came about, and how to have it again. */
+export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
+  const { header } = main.trace
+  return (
+    <footer>
+      <h2>How this was found</h2>
+      {verdict && <Plots verdict={verdict} />}
+      <dl>
+        {verdict && <SearchFacts verdict={verdict} />}
+        <Fact name="Configuration">{header.config.path || '(given by a program)'}</Fact>
+        <Fact name="Seed">{header.seed}</Fact>
+        <Fact name="Versions">
+          {Object.entries(header.versions)
+            .map(([name, version]) => `${name} ${version}`)
+            .join(', ')}
+        </Fact>
+        {header.nodes.map(({ name, command }) => (
+          <Fact key={name} name={name}>
+            <code>{command.join(' ')}</code>
+          </Fact>
+        ))}
+      </dl>
+    </footer>
+  )
+}
+
+const SearchFacts = ({ verdict }: { verdict: Verdict }) => {
+  const { executions, steps, states, seconds, discovery, repeated, notRepeated = [] } = verdict
+  return (
+    <>
+      <Fact name="Search">
+        {executions} executions, {steps} steps, {states} states in {seconds} s
+      </Fact>
+      {discovery && (
+        <Fact name="Found">
+          in execution {discovery.execution}, after {discovery.seconds} s, in {discovery.steps} steps
+        </Fact>
+      )}
+      <Fact name="Repeated">{repeated ? 'yes, from the start, to the same end' : 'no'}</Fact>
+      {notRepeated.map(line => (
+        <Fact key={line} name="Not repeated">
+          {line}
+        </Fact>
+      ))}
+    </>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)

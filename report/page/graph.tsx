@@ -1,0 +1,130 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
+import { lanesOf } from './lanes.ts'
+import { Pane, type Window } from './pane.tsx'
+import type { Selection } from './selection.ts'
+
+interface GraphProps {
+  readonly story: Story
+  /** Indices of the steps that have a row, ascending. */
+  readonly steps: readonly number[]
+  readonly selection: Selection
+  readonly select: (selection: Selection) => void
+  readonly rowHeight: number
+  readonly isComparing: boolean
+  readonly isPrinting: boolean
+}
+
+/** Of the lanes together, in pixels: what is said of the steps needs its place too. */
+const wholeWidth = 520
+const comparedWidth = 160
+/** Rows before and after those that can be seen. */
+const overscan = 8
+/** Rows that are printed, around the decisive one: nobody reads more on paper. */
+const printedMax = 1200
+
+/** The event graph: nodes as columns, steps downwards; beside it that of the live execution. Only what can be seen is there. */
+export const Graph = (props: GraphProps) => {
+  const { story, steps, selection, select, rowHeight, isComparing, isPrinting } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const seen = useSeen(scroller)
+  const { main, live } = story
+  const place = rowOf(steps, selection.step)
+  useScrolledIntoView(scroller, place * rowHeight, rowHeight, selection)
+
+  const lanes = useMemo(() => lanesOf(main, isComparing ? comparedWidth : wholeWidth), [main, isComparing])
+  const liveLanes = useMemo(() => live && lanesOf(live, comparedWidth), [live])
+  const extent = isPrinting
+    ? printedWindow(steps.length, rowOf(steps, story.decisive))
+    : windowOf(seen, rowHeight, steps.length)
+  const shared = { steps, rowHeight, window: extent, select }
+  return (
+    <div class="scroller" ref={scroller}>
+      {steps.length === 0 && <p class="nothing">No step matches.</p>}
+      <div class="panes" style={{ height: steps.length === 0 ? 0 : undefined }}>
+        <Pane
+          {...shared}
+          side="main"
+          execution={main}
+          lanes={lanes}
+          label="Steps of the execution"
+          heading={
+            isComparing ? (story.verdict?.verdict === 'violated' ? 'this execution, which dies' : 'this execution') : ''
+          }
+          badges={step => badgesOf(story, step)}
+          selected={selection.side === 'main' ? selection.step : undefined}
+          boundary={story.verdict?.criticalTransition?.step}
+        />
+        {isComparing && live && liveLanes && (
+          <Pane
+            {...shared}
+            side="live"
+            execution={live}
+            lanes={liveLanes}
+            label="Steps of the closest live execution"
+            heading="the closest live execution"
+            badges={step => liveBadgesOf(story, step)}
+            selected={selection.side === 'live' ? selection.step : undefined}
+            boundary={undefined}
+            commonUpTo={story.comparison?.common}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The row of a step, or of the first one shown after it. */
+const rowOf = (steps: readonly number[], step: number): number => {
+  const row = steps.findIndex(each => each >= step)
+  return row === -1 ? Math.max(0, steps.length - 1) : row
+}
+
+interface Seen {
+  readonly top: number
+  readonly height: number
+}
+
+const windowOf = ({ top, height }: Seen, rowHeight: number, rows: number): Window => ({
+  first: Math.max(0, Math.floor(top / rowHeight) - overscan),
+  end: Math.min(rows, Math.ceil((top + height) / rowHeight) + overscan),
+})
+
+const printedWindow = (rows: number, decisive: number): Window => {
+  const first = Math.max(0, Math.min(decisive - printedMax / 2, rows - printedMax))
+  return { first, end: Math.min(rows, first + printedMax) }
+}
+
+/** Which part of the graph can be seen. */
+const useSeen = (scroller: { readonly current: HTMLDivElement | null }): Seen => {
+  const [seen, setSeen] = useState<Seen>({ top: 0, height: 800 })
+  useEffect(() => {
+    const element = scroller.current!
+    const look = () => setSeen({ top: element.scrollTop, height: element.clientHeight })
+    const observer = new ResizeObserver(look)
+    observer.observe(element)
+    element.addEventListener('scroll', look, { passive: true })
+    return () => {
+      observer.disconnect()
+      element.removeEventListener('scroll', look)
+    }
+  }, [scroller])
+  return seen
+}
+
+/** Brings the selected row to where it can be seen, with some rows around it. */
+const useScrolledIntoView = (
+  scroller: { readonly current: HTMLDivElement | null },
+  top: number,
+  rowHeight: number,
+  selection: Selection,
+) => {
+  useLayoutEffect(() => {
+    const element = scroller.current!
+    const margin = 3 * rowHeight
+    const header = element.querySelector('.lanes')?.clientHeight ?? 0
+    if (top - margin < element.scrollTop) element.scrollTop = top - margin
+    else if (top + rowHeight + margin > element.scrollTop + element.clientHeight - header)
+      element.scrollTop = top + rowHeight + margin - element.clientHeight + header
+  }, [selection.side, selection.step, rowHeight])
+}

@@ -1,0 +1,29 @@
+import type { Execution } from '../model/execution.ts'
+
+/** Where things are in the event graph, in pixels. */
+export interface Lanes {
+  readonly names: readonly string[]
+  readonly laneWidth: number
+  readonly width: number
+  /** Of the line of a node or of the clients; `undefined` for what has none. */
+  readonly x: (name: string) => number | undefined
+}
+
+/** The lane that clients' calls come from. */
+export const clientsLane = 'clients'
+
+/** A lane for each node, and one for the clients where any calls. */
+export const lanesOf = (execution: Execution, widthMax: number): Lanes => {
+  const hasClients = execution.steps.some(({ choice }) => choice?.kind === 'client')
+  const names = [...(hasClients ? [clientsLane] : []), ...execution.nodes]
+  const laneWidth = Math.max(30, Math.min(110, Math.floor(widthMax / names.length)))
+  return {
+    names,
+    laneWidth,
+    width: names.length * laneWidth,
+    x: name => {
+      const index = names.indexOf(name)
+      return index === -1 ? undefined : (index + 0.5) * laneWidth
+    },
+  }
+}

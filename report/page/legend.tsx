@@ -1,0 +1,76 @@
+import type { ChoiceKind } from '../../checker/system.ts'
+import { Glyph } from './glyph.tsx'
+
+const kinds: readonly (readonly [ChoiceKind, string])[] = [
+  ['deliver', 'a message arrives'],
+  ['timer', 'a timer fires'],
+  ['overlap', 'two inputs enter at once'],
+  ['client', 'a client calls'],
+  ['drop', 'a message is dropped'],
+  ['duplicate', 'a message is duplicated'],
+  ['reset', 'a connection or a node is reset'],
+  ['crash', 'a node crashes'],
+  ['restart', 'a node starts again'],
+  ['partition', 'nodes are cut off'],
+  ['heal', 'a partition ends'],
+]
+
+const fates = [
+  ['delivered', 'M2 4L34 12', 'delivered'],
+  ['dropped', 'M2 4L26 10M22 6l8 8m0 -8l-8 8', 'dropped'],
+  ['lost', 'M2 4L22 9M22 10l3 -4l3 8l3 -8l3 4', 'lost with its connection, or in a partition'],
+  ['held', 'M2 4L24 10', 'held to the end'],
+] as const
+
+/** What each key does, for the legend. */
+const keys: readonly (readonly [string, string])[] = [
+  ['↑ ↓', 'step before, step after'],
+  ['PgUp PgDn', 'twenty steps'],
+  ['Home End', 'first, last'],
+  ['← →', 'the execution, the live one'],
+  ['c', 'the decisive step'],
+  ['+ −', 'zoom'],
+  ['/', 'search'],
+]
+
+/** What the marks mean, and what keys do. */
+export const Legend = () => (
+  <details class="legend">
+    <summary>Legend and keys</summary>
+    <div>
+      <ul>
+        {kinds.map(([kind, meaning]) => (
+          <li key={kind}>
+            <svg width="36" height="18" aria-hidden="true">
+              <Glyph kind={kind} x={18} y={9} />
+            </svg>
+            {meaning}
+          </li>
+        ))}
+      </ul>
+      <ul>
+        {fates.map(([fate, path, meaning]) => (
+          <li key={fate}>
+            <svg width="36" height="18" aria-hidden="true">
+              <g class={`message ${fate}`}>
+                <path d={path} marker-end={fate === 'delivered' ? 'url(#head-delivered)' : undefined} />
+                {fate === 'held' && <circle cx="27" cy="11" r="3" />}
+              </g>
+            </svg>
+            {meaning}
+          </li>
+        ))}
+      </ul>
+      <dl>
+        {keys.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  </details>
+)

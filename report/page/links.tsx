@@ -1,0 +1,15 @@
+import type { Selection, Side } from './selection.ts'
+
+interface StepLinkProps {
+  readonly side?: Side
+  readonly step: number
+  readonly select: (selection: Selection) => void
+  readonly children?: preact.ComponentChildren
+}
+
+/** Goes to a step. */
+export const StepLink = ({ side = 'main', step, select, children }: StepLinkProps) => (
+  <button type="button" class="link" onClick={() => select({ side, step })}>
+    {children ?? `step ${step}`}
+  </button>
+)

@@ -1,0 +1,207 @@
+import { memo } from 'preact/compat'
+import { shortly } from '../model/changes.ts'
+import type { Execution } from '../model/execution.ts'
+import type { Badge } from '../model/story.ts'
+import { Arrows } from './arrows.tsx'
+import { Background } from './background.tsx'
+import { Badges } from './badges.tsx'
+import { Glyph } from './glyph.tsx'
+import { clientsLane, type Lanes } from './lanes.ts'
+import type { Selection, Side } from './selection.ts'
+
+/** Rows that are there, from `first` to before `end`. */
+export interface Window {
+  readonly first: number
+  readonly end: number
+}
+
+export interface PaneProps {
+  readonly side: Side
+  readonly execution: Execution
+  readonly lanes: Lanes
+  readonly label: string
+  /** Shown beside the names of the nodes. */
+  readonly heading: string
+  readonly steps: readonly number[]
+  readonly rowHeight: number
+  readonly window: Window
+  readonly selected: number | undefined
+  readonly select: (selection: Selection) => void
+  readonly badges: (step: number) => readonly Badge[]
+  /** The critical transition: a line is drawn before it. */
+  readonly boundary: number | undefined
+  /** Steps up to this one are the same as in the execution beside. */
+  readonly commonUpTo?: number | undefined
+}
+
+/** Lower rows have no text. */
+const textHeightMin = 14
+/** Lower rows have a tick instead of a glyph. */
+const glyphHeightMin = 8
+/** Higher ones have a second line: what is special about it, or else what changed. */
+const highMin = 34
+const numberWidth = 42
+
+/** One execution: the lanes of its nodes, what happened on them, and the steps as a list. */
+export const Pane = (props: PaneProps) => {
+  const { side, execution, lanes, label, steps, rowHeight, window, selected } = props
+  const visible = steps.slice(window.first, window.end).filter(step => step <= execution.end)
+  const top = window.first * rowHeight
+  const y = (step: number) => yOf(steps, step, rowHeight) - top
+  const height = visible.length * rowHeight
+  const hasSelected = selected !== undefined && visible.includes(selected)
+  return (
+    <section class={`pane ${side}`} aria-label={label}>
+      <LaneNames lanes={lanes} execution={execution} label={props.heading} />
+      <div class="rows" style={{ height: steps.filter(step => step <= execution.end).length * rowHeight }}>
+        <div class="window" style={{ top }}>
+          <svg
+            class="graph"
+            style={{ left: numberWidth }}
+            width={lanes.width}
+            height={height + rowHeight}
+            aria-hidden="true"
+            focusable="false"
+          >
+            <Background {...{ execution, lanes, visible, y, rowHeight, height }} />
+            <Arrows {...{ execution, lanes, visible, y, rowHeight, selected }} />
+            {rowHeight >= glyphHeightMin &&
+              visible.map(step => <StepGlyph key={step} {...{ execution, lanes, step }} y={y(step)} />)}
+          </svg>
+          <div
+            role="listbox"
+            aria-label={label}
+            tabIndex={0}
+            aria-activedescendant={hasSelected ? optionId(side, selected) : undefined}
+          >
+            {visible.map((step, index) => (
+              <Row
+                key={step}
+                {...props}
+                {...{ step, visible }}
+                place={window.first + index + 1}
+                isSelected={step === selected}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+    </section>
+  )
+}
+
+const optionId = (side: Side, step: number) => `${side}-${step}`
+
+/** The middle of a step's row; for one that is not shown, the border between the rows where it would be. */
+const yOf = (steps: readonly number[], step: number, rowHeight: number): number => {
+  let [low, high] = [0, steps.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (steps[middle]! < step) low = middle + 1
+    else high = middle
+  }
+  return (steps[low] === step ? low + 0.5 : low) * rowHeight
+}
+
+const LaneNames = ({ lanes, execution, label }: { lanes: Lanes; execution: Execution; label: string }) => {
+  const addresses = new Map(execution.trace.header.nodes.map(({ name, address }) => [name, address]))
+  return (
+    <div class="lanes">
+      <span style={{ width: numberWidth }} />
+      {lanes.names.map(name => (
+        <span key={name} class="lane" style={{ width: lanes.laneWidth }} title={`${name} ${addresses.get(name) ?? ''}`}>
+          {name}
+          {lanes.laneWidth >= 70 && <small>{addresses.get(name)}</small>}
+        </span>
+      ))}
+      <span class="pane-label">{label}</span>
+    </div>
+  )
+}
+
+type RowProps = PaneProps & {
+  readonly step: number
+  readonly place: number
+  readonly isSelected: boolean
+}
+
+const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundary, commonUpTo, ...row }: RowProps) => {
+  const { step, place, isSelected } = row
+  const found = badges(step)
+  const classes = [
+    'row',
+    ...(isSelected ? ['selected'] : []),
+    ...(step === boundary ? ['boundary'] : []),
+    ...(found.some(({ tone }) => tone === 'bad') ? ['bad'] : []),
+    ...(commonUpTo !== undefined && step <= commonUpTo ? ['common'] : []),
+  ]
+  const choice = execution.steps[step]!.choice
+  const [hasText, isHigh] = [rowHeight >= textHeightMin, rowHeight >= highMin]
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled for the whole page
+    // biome-ignore lint/a11y/useFocusableInteractive: the listbox is what is focused
+    <div
+      id={optionId(side, step)}
+      role="option"
+      class={classes.join(' ')}
+      aria-selected={isSelected}
+      aria-setsize={steps.length}
+      aria-posinset={place}
+      aria-label={hasText ? undefined : `${step} ${choice?.label ?? 'start'}`}
+      style={{ height: rowHeight, gridTemplateColumns: `${numberWidth}px ${lanes.width}px 1fr` }}
+      onClick={() => select({ side, step })}
+    >
+      {hasText && (
+        <>
+          <span class="number">{step}</span>
+          <span />
+          <span class={isHigh ? 'text high' : 'text'}>
+            <span class="label">{choice?.label ?? 'start'}</span>
+            {found.length > 0 && <Badges badges={found} />}
+            {isHigh && found.length === 0 && step > 0 && <Changes execution={execution} step={step} />}
+          </span>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** The state that a step changed, on one line. */
+const Changes = ({ execution, step }: { execution: Execution; step: number }) => {
+  const changes = execution.changesIn(step)
+  if (changes.length === 0) return null
+  const text = changes.map(({ node, name, before, after }) => `${node} ${name}: ${shortly(before)} → ${shortly(after)}`)
+  return (
+    <span class="changes" title={text.join('\n')}>
+      {text.join(' · ')}
+    </span>
+  )
+}
+
+/** What a step is, on the lane of its node; a call of a client reaches from the clients' lane to what it touches. */
+const StepGlyph = memo(
+  ({ execution, lanes, step, y }: { execution: Execution; lanes: Lanes; step: number; y: number }) => {
+    const { choice } = execution.steps[step]!
+    if (choice === undefined || choice.kind === 'heal' || choice.kind === 'partition') {
+      return (
+        <>
+          {execution.nodes.map(name => (
+            <Glyph key={name} kind={choice?.kind ?? 'start'} x={lanes.x(name)!} y={y} />
+          ))}
+        </>
+      )
+    }
+    const x = lanes.x(choice.kind === 'client' ? clientsLane : choice.node)
+    if (x === undefined) return null
+    if (choice.kind !== 'client') return <Glyph kind={choice.kind} x={x} y={y} />
+    const touched = execution.nodesTouchedBy(step).map(name => lanes.x(name)!)
+    return (
+      <>
+        {touched.map(to => (
+          <path key={to} class="call" d={`M${x} ${y}H${to - 5}`} marker-end="url(#head-call)" />
+        ))}
+        <Glyph kind="client" x={x} y={y} />
+      </>
+    )
+  },
+)

@@ -1,0 +1,40 @@
+import type { RecordedMessage } from '../../checker/trace/trace.ts'
+import { show } from '../model/changes.ts'
+import { hexOf, textOf } from '../model/payload.ts'
+import { Named } from './names.tsx'
+
+/** A message: its name, its text where it is text, its bytes. */
+export const Payload = ({ message: { label, kind, bytes, length } }: { message: RecordedMessage }) => {
+  const text = textOf(bytes)
+  const hex = bytes.length > 0 && <pre class="hex">{hexOf(bytes)}</pre>
+  const size = `${length} byte${length === 1 ? '' : 's'}${bytes.length < length ? `, the first ${bytes.length} of them here` : ''}`
+  return (
+    <>
+      <p class="message-name">
+        <code>{label}</code> {kind !== '' && <span class="kind">{kind}</span>} {length > 0 && size}
+      </p>
+      {text && (
+        <pre>
+          <Named text={laidOut(text)} />
+        </pre>
+      )}
+      {hex &&
+        (text ? (
+          <details>
+            <summary>as bytes</summary>
+            {hex}
+          </details>
+        ) : (
+          hex
+        ))}
+    </>
+  )
+}
+
+const laidOut = (text: string): string => {
+  try {
+    return show(JSON.parse(text))
+  } catch {
+    return text
+  }
+}

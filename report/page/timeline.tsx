@@ -1,0 +1,85 @@
+import { useMemo } from 'preact/hooks'
+import type { ChoiceKind } from '../../checker/system.ts'
+import { faultKinds } from '../../checker/system.ts'
+import type { Execution } from '../model/execution.ts'
+import type { Story } from '../model/story.ts'
+import { executionOn, type Selection } from './selection.ts'
+
+interface TimelineProps {
+  readonly story: Story
+  readonly selection: Selection
+  readonly select: (selection: Selection) => void
+}
+
+const width = 1000
+const height = 30
+
+/** The whole execution in one line: what happened when, where its property holds, where one is. */
+export const Timeline = ({ story, selection, select }: TimelineProps) => {
+  const execution = executionOn(story, selection.side)
+  const property = story.verdict?.property ?? undefined
+  const marks = useMemo(() => marksOf(execution, property), [execution, property])
+  const x = (step: number) => xOf(execution, step)
+  const label = execution.steps[selection.step]?.choice?.label ?? 'start'
+  return (
+    <div class="timeline">
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="holds" d={marks.holds} />
+        <path class="tick deliver" d={marks.deliver} />
+        <path class="tick timer" d={marks.timer} />
+        <path class="tick client" d={marks.client} />
+        <path class="tick fault" d={marks.fault} />
+        {selection.side === 'main' && <path class="decisive" d={`M${x(story.decisive)} 0V${height}`} />}
+      </svg>
+      <input
+        type="range"
+        min={0}
+        max={execution.end}
+        value={selection.step}
+        aria-label="Step"
+        aria-valuetext={`step ${selection.step} of ${execution.end}: ${label}`}
+        onInput={({ currentTarget }) => select({ ...selection, step: Number(currentTarget.value) })}
+      />
+    </div>
+  )
+}
+
+type Row = 'deliver' | 'timer' | 'client' | 'fault'
+
+const rows: Readonly<Record<Row, readonly [number, number]>> = {
+  deliver: [20, 26],
+  timer: [14, 20],
+  client: [8, 14],
+  fault: [0, 10],
+}
+
+const rowOf = (kind: ChoiceKind): Row => {
+  if (kind === 'timer' || kind === 'client') return kind
+  return faultKinds.includes(kind) || kind === 'restart' || kind === 'heal' ? 'fault' : 'deliver'
+}
+
+const xOf = ({ end }: Execution, step: number) => Math.round((step / Math.max(1, end)) * width)
+
+/** One path for each kind, however many steps there are: no place is marked twice. */
+const marksOf = (execution: Execution, property: string | undefined) => {
+  const marks: Record<Row | 'holds', Set<string>> = {
+    ...{ deliver: new Set(), timer: new Set(), client: new Set(), fault: new Set(), holds: new Set() },
+  }
+  for (const { index, choice } of execution.steps) {
+    const x = xOf(execution, index)
+    if (choice) {
+      const row = rowOf(choice.kind)
+      marks[row].add(`M${x} ${rows[row][0]}V${rows[row][1]}`)
+    }
+    if (property !== undefined && execution.holdsAfter(property, index))
+      marks.holds.add(`M${x} ${height - 2}H${Math.max(x + 1, xOf(execution, index + 1))}`)
+  }
+  const path = (row: Row | 'holds') => [...marks[row]].join('')
+  return {
+    deliver: path('deliver'),
+    timer: path('timer'),
+    client: path('client'),
+    fault: path('fault'),
+    holds: path('holds'),
+  }
+}

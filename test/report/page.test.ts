@@ -1,0 +1,213 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pageOf } from '../../report/html.ts'
+import { reportPath, writeReport } from '../../report/report.ts'
+import { hasBrowser, inPage, launch } from './browser.ts'
+import { syntheticTrace } from './synthetic.ts'
+
+const fixtures = join(import.meta.dirname, 'fixtures')
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'lastnail-report-'))
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+  for (const name of ['transport.trace', 'transport.live.trace', 'before-enabled.trace'])
+    copyFileSync(join(fixtures, name), join(directory, name))
+})
+
+const reportOf = (name: string) => writeReport(join(directory, name))
+
+/** The page of a long run. */
+const longReport = (length: number) => {
+  const path = join(directory, `${length}.html`)
+  writeFileSync(path, pageOf(syntheticTrace(length)))
+  return path
+}
+
+test('a report lies beside its trace, and 1,000 steps with all kinds of choices are below 2 MB', () => {
+  expect(reportOf('transport.trace')).toBe(join(directory, 'transport.html'))
+  expect(reportPath('a/b')).toBe('a/b.html')
+  expect(statSync(longReport(1000)).size).toBeLessThan(400_000)
+})
+
+test('of payloads that cannot be compressed only beginnings are kept, so that the page stays below 2 MB', () => {
+  const trace = syntheticTrace(1000)
+  const noise = Buffer.alloc(65_536)
+  let state = 1
+  for (const index of noise.keys()) noise[index] = (state = (state * 48_271) % 2_147_483_647) >> 8
+  const steps = trace.steps.map(step => ({
+    ...step,
+    messages: step.messages.map(message => ({ ...message, bytes: noise, length: noise.length })),
+    outputs: step.outputs.map(output => ({ ...output, bytes: noise })),
+  }))
+  expect(pageOf({ ...trace, steps }, { ...trace, steps }).length).toBeLessThan(2_000_000)
+})
+
+test('what a service prints cannot break out of the page', () => {
+  const trace = syntheticTrace(2)
+  const header = { ...trace.header, system: '</title><script>alert(1)</script>' }
+  expect(pageOf({ ...trace, header })).not.toContain('<script>alert')
+})
+
+// Debian's chromium, where it could be installed.
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launch()
+  })
+  afterAll(() => browser?.close())
+
+  const details = (page: Page) => page.getByRole('region', { name: 'The selected step' })
+  const rows = (page: Page) => page.getByRole('listbox', { name: 'Steps of the execution' }).getByRole('option')
+  const liveRows = (page: Page) => page.getByRole('listbox', { name: 'closest live' }).getByRole('option')
+  const heading = (page: Page) => details(page).getByRole('heading', { level: 2 })
+  const elements = (page: Page) => page.locator('*').count()
+
+  test('it opens at the critical transition, and says what died of what', () =>
+    inPage(browser, reportOf('transport.trace'), async page => {
+      expect(await page.title()).toBe('transport: allAcknowledged violated')
+      expect(await heading(page).textContent()).toContain('Step 5 of 5')
+      const summary = page.getByRole('banner')
+      for (const text of [
+        'allAcknowledged can never hold again after step 5',
+        'which changes sender’s unacknowledged from ["m1","m2"] to ["m2"]',
+        'goes the same way up to step 4, then takes sender timer +100ms instead',
+      ])
+        expect(await summary.textContent()).toContain(text)
+      expect(await details(page).locator('ins').allTextContents()).toContain('+   "unacknowledged": ["m2"],\n')
+      const others = await details(page).locator('.enabled').first().innerText()
+      expect(others).toMatch(/^sender timer \+100ms\s+taken here by the live execution$/m)
+    }))
+
+  test('a click on a step shows it; links lead to where its message was sent', () =>
+    inPage(browser, reportOf('transport.trace'), async page => {
+      await rows(page).nth(4).click()
+      expect(await heading(page).textContent()).toContain('Step 4 of 5')
+      expect(await details(page).textContent()).toContain('"type": "SYN"')
+      await details(page).getByText('as bytes').first().click()
+      expect(await details(page).locator('.hex').first().textContent()).toMatch(/^000000 {2}7b 22 74 79 70 65/)
+      await details(page).getByRole('button', { name: 'step 1' }).first().click()
+      expect(await heading(page).textContent()).toContain('Step 1 of 5')
+      expect(page.url()).toMatch(/#1$/)
+      expect(await page.locator('[aria-selected=true]').textContent()).toBe(
+        '1sender timer +100mssender connection.syns: 1 → 2',
+      )
+    }))
+
+  test('the keyboard alone is enough', () =>
+    inPage(browser, reportOf('transport.trace'), async page => {
+      const after = async (key: string) => {
+        await page.keyboard.press(key)
+        return (await heading(page).textContent())!.replace(/←.*/, '').trim()
+      }
+      expect(await after('Home')).toBe('Step 0 of 5')
+      expect(await after('ArrowDown')).toBe('Step 1 of 5')
+      expect(await after('End')).toBe('Step 5 of 5')
+      expect(await after('ArrowRight')).toBe('Live execution, step 5 of 9')
+      expect(await after('End')).toBe('Live execution, step 9 of 9')
+      expect(await after('ArrowUp')).toBe('Live execution, step 8 of 9')
+      expect(await after('c')).toBe('Step 5 of 5')
+      await page.keyboard.press('/')
+      await page.keyboard.type('timer')
+      // As aligned rows: of either execution.
+      expect(await rows(page).count()).toBe(3)
+      await page.keyboard.press('Escape')
+      expect(await after('Home')).toBe('Step 1 of 5')
+    }))
+
+  test('steps are filtered by node, kind and text, and by what led to one', () =>
+    inPage(browser, longReport(1000), async page => {
+      const count = async () => Number.parseInt((await page.locator('.count').textContent())!, 10)
+      expect(await count()).toBe(1001)
+      const trace = syntheticTrace(1000)
+      await page.getByLabel('kind').selectOption('crash')
+      expect(await count()).toBe(trace.steps.filter(({ choice }) => choice?.kind === 'crash').length)
+      await page.getByLabel('kind').selectOption('')
+      await page.getByLabel('Text or regular expression').fill('gossip 77$')
+      expect(await count()).toBe(2)
+      await page.getByLabel('Text or regular expression').fill('no such thing')
+      expect(await page.locator('.nothing').textContent()).toBe('No step matches.')
+      await page.getByLabel('Text or regular expression').fill('')
+      await page.getByLabel('node').selectOption('n2')
+      const ofNode = await count()
+      expect(ofNode).toBeGreaterThan(100)
+      expect(ofNode).toBeLessThan(1000)
+      await page.getByLabel('node').selectOption('')
+      await page.getByLabel('Step', { exact: true }).fill('5')
+      await page.getByLabel('only what led to it').check()
+      expect(await count()).toBeLessThan(7)
+    }))
+
+  test('the closest live execution stands beside, and can be put away', () =>
+    inPage(browser, reportOf('transport.trace'), async page => {
+      expect(await liveRows(page).count()).toBe(10)
+      expect(await liveRows(page).nth(5).textContent()).toBe('5sender timer +100msfirst difference')
+      await page.getByRole('banner').getByRole('button', { name: 'step 9' }).click()
+      expect(await details(page).textContent()).toContain('✓ allAcknowledged holds')
+      await page.getByLabel('closest live execution beside').uncheck()
+      expect(await liveRows(page).count()).toBe(0)
+      expect(await heading(page).textContent()).toContain('Step 5 of 5')
+    }))
+
+  test('an older trace is shown without what it does not tell', () =>
+    inPage(browser, reportOf('before-enabled.trace'), async page => {
+      expect(await details(page).textContent()).toContain('it was recorded by an older version')
+      expect(await page.getByRole('banner').textContent()).toContain('which changes n1’s mismatches from 0 to 1')
+    }))
+
+  test('of 20,000 steps only those that can be seen are there, wherever one is', () =>
+    inPage(browser, longReport(20_000), async page => {
+      const number = async () => Number(await page.locator('[aria-selected=true] .number').textContent())
+      expect(await number()).toBe(20_000)
+      expect(await elements(page)).toBeLessThan(1500)
+      for (const share of [0, 0.3, 0.7]) {
+        await page.locator('.scroller').evaluate((element, share) => {
+          element.scrollTop = element.scrollHeight * share
+        }, share)
+        const first = rows(page).first()
+        await expect
+          .poll(async () => Number(await first.locator('.number').textContent()))
+          .toBeCloseTo(20_000 * share, -2)
+        expect(await elements(page)).toBeLessThan(1500)
+      }
+      for (let times = 0; times < 4; times += 1) await page.getByRole('button', { name: 'Zoom out' }).click()
+      expect(await page.getByRole('button', { name: 'Zoom out' }).isDisabled()).toBe(true)
+      expect(await elements(page)).toBeLessThan(4000)
+      await page.keyboard.press('PageUp')
+      expect(await heading(page).textContent()).toContain('Step 19980 of 20000')
+    }))
+
+  test('printed, all steps are there', () =>
+    inPage(browser, longReport(300), async page => {
+      expect(await rows(page).count()).toBeLessThan(100)
+      await page.evaluate('dispatchEvent(new Event("beforeprint"))')
+      expect(await rows(page).count()).toBe(301)
+      await page.evaluate('dispatchEvent(new Event("afterprint"))')
+      await expect.poll(() => rows(page).count()).toBeLessThan(100)
+    }))
+
+  test.each(['light', 'dark'] as const)('it is accessible in %s', colors =>
+    inPage(
+      browser,
+      reportOf('transport.trace'),
+      async page => {
+        const violations = async () => {
+          await page.evaluate(axe)
+          const found: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate('axe.run()')
+          return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+        }
+        expect(await violations()).toEqual([])
+        await rows(page).nth(3).click()
+        await page.getByText('Legend and keys').click()
+        await page.getByText('States of all nodes after this step').click()
+        expect(await violations()).toEqual([])
+      },
+      colors,
+    ),
+  )
+})
