@@ -42,7 +42,6 @@ export class Worker implements Cell {
       }
       deaths += 1
       if (deaths > deathsMax) throw new Error(`a worker ended ${answer} with the same execution ${deaths} times`)
-      process.stderr.write(`lastnail: a worker ended ${answer}; what it did is done again\n`)
     }
   }
 
@@ -60,7 +59,9 @@ export class Worker implements Cell {
     // What a configuration prints must not come after the command's own last line.
     const worker = fork(program, { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' })
     this.#process = worker
-    worker.once('exit', () => {
+    worker.once('exit', (code, killedBy) => {
+      if (killedBy)
+        process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
       if (this.#process === worker) this.#process = undefined
     })
     // Whoever asks it next learns of its end.
@@ -79,10 +80,12 @@ export class Worker implements Cell {
         worker.off('message', take).off('exit', exit)
         resolve(answer)
       }
-      const exit = (code: number | null, killedBy: string | null) =>
-        take(killedBy ? `by ${killedBy}` : `with code ${code}`)
+      const exit = (code: number | null, killedBy: string | null) => take(howOf(code, killedBy))
       worker.once('message', take).once('exit', exit)
       worker.send(demand)
     })
   }
 }
+
+const howOf = (code: number | null, killedBy: string | null): string =>
+  killedBy ? `by ${killedBy}` : `with code ${code}`
