@@ -1,0 +1,44 @@
+/**
+ * How many executions a bounded search needs to the same depth: where every order of every step is executed, where states
+ * are told apart by fingerprints, where of steps that commute one order is executed (sleep sets), and with both.
+ * Usage: reduction.js [DEPTH], 4 by default.
+ */
+import { BoundedSearch } from '../checker/bounded.ts'
+import { OwnCell } from '../checker/cell.ts'
+import { Cells } from '../checker/cells.ts'
+import { loadConfig } from '../cli/load-config.ts'
+import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { configOf } from './corpus/package-root.ts'
+import { row, whole } from './table.ts'
+import { withCluster } from './with-cluster.ts'
+
+const depthMax = Number(process.argv[2] ?? 4)
+const systems = ['transport', 'corpus/lockserver', 'corpus/paxos'] as const
+
+const load = async (name: string): Promise<ResolvedSystem> => {
+  const { definition, directory } = await loadConfig(configOf(name))
+  return resolveSystem(definition, { directory })
+}
+
+/** Executions to the depth. */
+const search = (system: ResolvedSystem, fingerprint: 'observed' | 'none', everyOrder: boolean): Promise<number> =>
+  withCluster({ ...system, fingerprint }, async cluster => {
+    const cells = Cells.of([new OwnCell(cluster, {}, { allowFindings: true })])
+    const bounded = new BoundedSearch({ depthMax, everyOrder })
+    for (let prefix = bounded.next(); prefix !== undefined; prefix = bounded.next())
+      bounded.arrive(prefix, await cells.run({ labels: prefix.labels }))
+    return cells.counts.executions
+  })
+
+for (const name of systems) {
+  const system = await load(name)
+  const every = await search(system, 'none', true)
+  const fingerprints = await search(system, 'observed', true)
+  const orders = await search(system, 'none', false)
+  const both = await search(system, 'observed', false)
+  row(`${name}: executions to depth ${depthMax}, every order`, whole(every), '')
+  row('  states told apart by fingerprints: times fewer', (every / fingerprints).toFixed(1), '')
+  row('  one order of steps that commute: times fewer', (every / orders).toFixed(1), '')
+  row('  both: times fewer', (every / both).toFixed(1), '')
+}
+process.exit()
