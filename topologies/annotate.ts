@@ -19,20 +19,19 @@ export interface Annotation {
   readonly loss: readonly [min: number, max: number]
 }
 
+const loss = [0.001, 0.005] as const
+const core: Annotation = { bandwidth: 100e6, loss }
+
 /**
  * The internet of the CrystalBall experiments (Yabandeh et al., NSDI 2009, section 5.1): 100 Mbit/s, but 5 Mbit/s to
  * clients and 1 Mbit/s from them; cross traffic as loss.
  */
-export const internet: Readonly<Record<LinkClass, Annotation>> = (() => {
-  const loss = [0.001, 0.005] as const
-  const core = { bandwidth: 100e6, loss }
-  return {
-    'client-stub': { bandwidth: 5e6, upBandwidth: 1e6, loss },
-    'stub-stub': core,
-    'stub-transit': core,
-    'transit-transit': core,
-  }
-})()
+export const internet: Readonly<Record<LinkClass, Annotation>> = {
+  'client-stub': { bandwidth: 5e6, upBandwidth: 1e6, loss },
+  'stub-stub': core,
+  'stub-transit': core,
+  'transit-transit': core,
+}
 
 /**
  * Gives each link what its class says, keeping delays, jitter and queues. What `client-stub` says is also kept at each

@@ -12,3 +12,11 @@ export class TopologyError extends Error {
     this.problems = lines
   }
 }
+
+/** The first ten problems, and how many more there are. */
+export const shortened = (problems: readonly string[]): string[] => {
+  const more = problems.length - problemsShown
+  return more > 0 ? [...problems.slice(0, problemsShown), `and ${more} more`] : [...problems]
+}
+
+const problemsShown = 10

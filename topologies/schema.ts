@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { TopologyError } from './error.ts'
+import { shortened, TopologyError } from './error.ts'
 import { linkClasses, roles, type Topology } from './topology.ts'
 
 /** What a topology must be: messages say what was expected and what was found, `problemsOf` adds where. */
 
-const expected = (what: string) => ({
+export const expected = (what: string) => ({
   error: ({ input }: { readonly input?: unknown }) => `expected ${what}, found ${show(input)}`,
 })
 
-const fields = <Shape extends z.ZodRawShape>(shape: Shape, what: string) =>
+export const fields = <Shape extends z.ZodRawShape>(shape: Shape, what: string) =>
   z.strictObject(shape, {
     error: ({ code, keys, input }) =>
       code === 'unrecognized_keys'
@@ -93,13 +93,8 @@ export const checkBy = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const problems = error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`,
   )
-  const more = problems.length - problemsShown
-  throw new TopologyError([...problems.slice(0, problemsShown), ...(more > 0 ? [`and ${more} more`] : [])])
+  throw new TopologyError(shortened(problems))
 }
-
-const problemsShown = 10
-
-export { expected, fields }
 
 const show = (value: unknown): string => {
   if (value === undefined) return 'nothing'

@@ -84,7 +84,7 @@ describe('small topologies', () => {
 
   it('refuse numbers of nodes that make none', () => {
     expect(() => generate('mesh', 1, 1)).toThrow('nodes: expected from 2 to 1000 for mesh, found 1')
-    expect(() => generate('star', 100_000, 1)).toThrow('nodes: expected from 2 to 1000 for star, found 100000')
+    expect(() => generate('star', 100_000, 1)).toThrow('nodes: expected from 3 to 1000 for star, found 100000')
     expect(() => generate('transit-stub', 1, 1)).toThrow('nodes: expected from 2 to 20000 for transit-stub, found 1')
   })
 })

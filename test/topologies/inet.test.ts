@@ -76,6 +76,6 @@ it('comes to the mean round trip that is asked for', () => {
 })
 
 it('refuses what the laws do not hold for, and what takes too long', () => {
-  expect(() => inet(3036, 1)).toThrow('nodes: INET generates from 3037 to 20000 nodes, found 3036')
-  expect(() => inet(20_001, 1)).toThrow('nodes: INET generates from 3037 to 20000 nodes, found 20001')
+  expect(() => inet(3036, 1)).toThrow('nodes: expected from 3037 to 20000 for inet, found 3036')
+  expect(() => inet(20_001, 1)).toThrow('nodes: expected from 3037 to 20000 for inet, found 20001')
 })

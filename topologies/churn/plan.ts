@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TopologyError } from '../error.ts'
+import { shortened, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
 import { checkBy, expected, fields, milliseconds, text } from '../schema.ts'
 
@@ -53,7 +53,7 @@ const plan: z.ZodType<ChurnPlan> = fields(
 export const checkPlan = (value: unknown): ChurnPlan => {
   const checked = checkBy(plan, value)
   const problems = problemsIn(checked)
-  if (problems.length > 0) throw new TopologyError(problems.slice(0, 10))
+  if (problems.length > 0) throw new TopologyError(shortened(problems))
   return checked
 }
 

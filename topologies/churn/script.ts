@@ -1,4 +1,5 @@
 import { TopologyError } from '../error.ts'
+import { parseTime } from '../formats/units.ts'
 import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners } from './plan.ts'
 
 /**
@@ -24,7 +25,7 @@ export const readScript = (text: string, nodes: readonly string[], initial: read
 }
 
 const eventOf = ([time, does, ...rest]: readonly string[], where: string): ChurnEvent => {
-  const atMs = timeOf(time!)
+  const atMs = parseTime(time!)
   if (atMs === undefined) throw new TopologyError(`${where}: expected a time such as 90s or 3m, found "${time}"`)
   const [first, second] = rest
   if (does === 'join' && rest.length === 1) return { atMs, does, node: first! }
@@ -44,10 +45,3 @@ const mannerOf = (text: string, where: string): Manner => {
   if (manner) return manner
   throw new TopologyError(`${where}: expected to leave by ${manners.join(', ')}, found "${text}"`)
 }
-
-const timeOf = (text: string): number | undefined => {
-  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? []
-  return number === undefined ? undefined : Number(number) * milliseconds[unit as keyof typeof milliseconds]
-}
-
-const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }

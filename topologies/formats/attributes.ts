@@ -4,11 +4,11 @@ import { parseBandwidth, parseTime } from './units.ts'
 
 /** Reads the attributes of one node or edge; what is wrong is a `TopologyError` that says where it stands. */
 export class AttributeReader {
-  readonly where: string
+  readonly #where: string
   readonly #attributes: Attributes
 
   constructor(where: string, attributes: Attributes) {
-    this.where = where
+    this.#where = where
     this.#attributes = attributes
   }
 
@@ -43,7 +43,7 @@ export class AttributeReader {
     const text = this.text(name)
     if (text === undefined) return undefined
     const value = parse(text)
-    if (value === undefined) throw new TopologyError(`${this.where}: ${name}: expected ${what}, found "${text}"`)
+    if (value === undefined) throw new TopologyError(`${this.#where}: ${name}: expected ${what}, found "${text}"`)
     return value
   }
 }

@@ -28,6 +28,7 @@ const timeUnits: readonly { readonly ns: number; readonly names: readonly string
   { ns: 1e3, names: ['us', 'μs', 'microsecond', 'microseconds'] },
   { ns: 1, names: ['ns', 'nanosecond', 'nanoseconds'] },
   { ns: 60e9, names: ['min', 'm', 'mins', 'minute', 'minutes'] },
+  { ns: 3600e9, names: ['h', 'hr', 'hrs', 'hour', 'hours'] },
 ]
 
 const prefixes: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
-import { TopologyError } from '../error.ts'
 import { type Random, seededRandom, weightedIndex } from '../random.ts'
 import { classOf, type Link, type Topology, type TopologyNode } from '../topology.ts'
+import { checkCount } from './count.ts'
 import { inetDegrees, inetNodesMin } from './inet-degrees.ts'
 import { anywhere, travelMs } from './plane.ts'
 
@@ -9,9 +9,7 @@ import { anywhere, travelMs } from './plane.ts'
  * degree one are stubs, all others transit; delays are ModelNet's for the lengths of links.
  */
 export const inet = (count: number, seed: number): Topology => {
-  if (count < inetNodesMin || count > inetNodesMax) {
-    throw new TopologyError(`nodes: INET generates from ${inetNodesMin} to ${inetNodesMax} nodes, found ${count}`)
-  }
+  checkCount('inet', count, inetNodesMin, inetNodesMax)
   const random = seededRandom(seed)
   const degrees = inetDegrees(count)
   const nodes = degrees.map((degree, index): TopologyNode & { at: readonly [number, number] } => ({

@@ -1,43 +1,46 @@
-import { TopologyError } from '../error.ts'
 import { classOf, type Link, type Role, type Topology, type TopologyNode } from '../topology.ts'
+import { checkCount } from './count.ts'
 import { onCircle, type Place, planeSide } from './plane.ts'
 
 /** Small topologies that one can reckon with in the head: 10 ms between routers, 5 ms from a router to a stub. */
 
 /** Every stub is linked to every other. */
 export const mesh = (count: number): Topology => {
+  checkCount('mesh', count, 2, nodesMax)
   const nodes = ring('stub', count, outer)
-  return topology('mesh', 2, count, nodes, fullyLinked(nodes))
+  return { name: `mesh of ${count} nodes`, nodes, links: fullyLinked(nodes) }
 }
 
 /** One router in the middle, all others are stubs around it. */
 export const star = (count: number): Topology => {
+  checkCount('star', count, 3, nodesMax)
   const hub = node('hub', 'transit', [planeSide / 2, planeSide / 2])
   const stubs = ring('stub', count - 1, outer)
   const links = stubs.map(stub => link(hub, stub))
-  return topology('star', 2, count, [hub, ...stubs], links)
+  return { name: `star of ${count} nodes`, nodes: [hub, ...stubs], links }
 }
 
 /** Two routers that share one link, half of the stubs behind each. */
 export const dumbbell = (count: number): Topology => {
+  checkCount('dumbbell', count, 4, nodesMax)
   const hubs = [
-    node('left', 'transit', [planeSide * 0.65, planeSide / 2]),
-    node('right', 'transit', [planeSide * 0.35, planeSide / 2]),
+    node('left', 'transit', [planeSide * 0.35, planeSide / 2]),
+    node('right', 'transit', [planeSide * 0.65, planeSide / 2]),
   ] as const
-  const stubs = ring('stub', count - 2, outer)
+  const stubs = ring('stub', count - 2, outer, (count - 2) / 4)
   const half = Math.ceil(stubs.length / 2)
   const links = stubs.map((stub, index) => link(hubs[index < half ? 0 : 1], stub))
-  return topology('dumbbell', 4, count, [...hubs, ...stubs], [link(...hubs), ...links])
+  return { name: `dumbbell of ${count} nodes`, nodes: [...hubs, ...stubs], links: [link(...hubs), ...links] }
 }
 
 /** A core of routers that are all linked, as many as the square root, and stubs spread evenly behind them. */
 export const twoTier = (count: number): Topology => {
-  const core = ring('transit', Math.max(1, Math.round(Math.sqrt(count))), inner, 0.5)
+  checkCount('two-tier', count, 3, nodesMax)
+  const core = ring('transit', Math.round(Math.sqrt(count)), inner, 0.5)
   const stubs = ring('stub', count - core.length, outer)
-  // Neighbours on the outer circle are behind the same router, which the turn puts on their side.
-  const behind = stubs.map((_, index) => core[Math.floor((index * core.length) / stubs.length)]!)
-  const links = stubs.map((stub, index) => link(behind[index]!, stub))
-  return topology('two-tier', 3, count, [...core, ...stubs], [...fullyLinked(core), ...links])
+  // Neighbours on the outer circle are behind the same router, which the turn of the inner one puts on their side.
+  const links = stubs.map((stub, index) => link(core[Math.floor((index * core.length) / stubs.length)]!, stub))
+  return { name: `two-tier of ${count} nodes`, nodes: [...core, ...stubs], links: [...fullyLinked(core), ...links] }
 }
 
 /** Meshes have quadratically many links. */
@@ -45,17 +48,10 @@ const nodesMax = 1000
 const outer = planeSide * 0.45
 const inner = planeSide * 0.2
 
-const topology = (kind: string, least: number, count: number, nodes: TopologyNode[], links: Link[]): Topology => {
-  if (count < least || count > nodesMax) {
-    throw new TopologyError(`nodes: expected from ${least} to ${nodesMax} for ${kind}, found ${count}`)
-  }
-  return { name: `${kind} of ${count} nodes`, nodes, links }
-}
-
-const node = (id: string, role: Role, at: Place) => ({ id, role, at })
+const node = (id: string, role: Role, at: Place): TopologyNode => ({ id, role, at })
 
 const ring = (role: Role, count: number, radius: number, turn = 0) =>
-  Array.from({ length: Math.min(Math.max(0, count), nodesMax) }, (_, index) =>
+  Array.from({ length: count }, (_, index) =>
     node(`${role[0]}${index + 1}`, role, onCircle(index + turn, count, radius)),
   )
 

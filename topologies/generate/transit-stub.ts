@@ -1,6 +1,6 @@
-import { TopologyError } from '../error.ts'
 import { below, type Random, seededRandom } from '../random.ts'
 import { classOf, type Link, type Topology, type TopologyNode } from '../topology.ts'
+import { checkCount } from './count.ts'
 import { anywhere, near, type Place, planeSide, travelMs } from './plane.ts'
 
 interface PlacedNode extends TopologyNode {
@@ -13,9 +13,7 @@ interface PlacedNode extends TopologyNode {
  * size: a transit router for 25 nodes, three stub domains on each, domains connected at random. Delays are by lengths.
  */
 export const transitStub = (count: number, seed: number): Topology => {
-  if (count < nodesMin || count > nodesMax) {
-    throw new TopologyError(`nodes: expected from ${nodesMin} to ${nodesMax} for transit-stub, found ${count}`)
-  }
+  checkCount('transit-stub', count, nodesMin, nodesMax)
   const random = seededRandom(seed)
   const nodes: PlacedNode[] = []
   const links: Link[] = []
