@@ -3,6 +3,7 @@ import { TraceError } from '../checker/trace/error.ts'
 import { ConfigError } from '../harness/config.ts'
 import { SystemError } from '../proxy/libc.ts'
 import { ReportError } from '../report/error.ts'
+import { TopologyError } from '../topologies/error.ts'
 import { Differs } from './comparison.ts'
 
 /** What the command's exit says (interface.md). */
@@ -41,7 +42,8 @@ export class WorkerFailed extends Error {
 /** A defect of ours alone shows its stack. */
 export const explainError = (error: unknown): Explanation => {
   if (error instanceof WorkerFailed) return error.explanation
-  if (error instanceof ConfigError) return { code: exitCode.usage, lines: [...error.problems] }
+  if (error instanceof ConfigError || error instanceof TopologyError)
+    return { code: exitCode.usage, lines: [...error.problems] }
   if (error instanceof UsageError || error instanceof TraceError || error instanceof ReportError)
     return { code: exitCode.usage, lines: [error.message] }
   if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }

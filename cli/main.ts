@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { searches } from '../checker/check.ts'
 import { writeReport } from '../report/report.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
@@ -10,24 +10,14 @@ import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
 import { outcomeOf } from './outcome.ts'
+import { print } from './print.ts'
 import { showProgress } from './progress.ts'
 import { replayTrace } from './replay.ts'
 import { timeOf } from './search.ts'
 import { shrinkTrace } from './shrink.ts'
+import { addTopologyCommands } from './topology.ts'
+import { duration, wholeNumber } from './values.ts'
 import { version } from './version.ts'
-
-const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
-const duration = (text: string): number => {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('expected a duration such as 60s, 500ms, 5m or 1h.')
-  return Number(number) * milliseconds[unit as keyof typeof milliseconds]
-}
-
-const wholeNumber = (text: string): number => {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number.')
-  return Number(text)
-}
 
 /** A worker for each CPU, as far as it is worth its start. */
 const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>
@@ -35,8 +25,6 @@ const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOpt
 
 const workersMax = 8
 const executionsMin = 16
-
-const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)
 
 /** For a person, or for a program, which then has the reason on stderr. */
 const report = (checked: Checked, json: boolean | undefined) => {
@@ -102,6 +90,8 @@ const program = (done: (code: number) => void) => {
       report(shrunk, json)
       done(exitCode[shrunk.verdict.verdict])
     })
+
+  addTopologyCommands(root)
 
   root
     .command('report')

@@ -1,0 +1,2 @@
+/** Lines for stdout. */
+export const print = (lines: string | readonly string[]) => process.stdout.write(`${[lines].flat().join('\n')}\n`)

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { annotate, internet } from '../topologies/annotate.ts'
+import { formatOf, readTopology, writeText, writeTopology } from '../topologies/file.ts'
+import { generate, type TopologyKind, topologyKinds } from '../topologies/generate.ts'
+import { drawTopology } from '../topologies/picture.ts'
+import { withMeanRoundTrip } from '../topologies/round-trip.ts'
+import { describeSummary, summarise } from '../topologies/summary.ts'
+import type { Topology } from '../topologies/topology.ts'
+import { print } from './print.ts'
+import { aboveZero, wholeNumber } from './values.ts'
+
+interface OutputOptions {
+  readonly meanRtt?: number
+  readonly out?: string
+  readonly svg?: string
+  readonly json?: boolean
+}
+
+interface GenerateOptions extends OutputOptions {
+  readonly nodes: number
+  readonly seed: number
+}
+
+const descriptions: Readonly<Record<TopologyKind, string>> = {
+  inet: 'an internet by INET-3.0: degrees by power laws',
+  'transit-stub': 'domains of routers with stub domains, in the manner of GT-ITM',
+  'two-tier': 'routers that are all linked, stubs behind them',
+  mesh: 'stubs that are all linked',
+  star: 'stubs around one router',
+  dumbbell: 'stubs behind two routers that share one link',
+}
+
+/** Adds `topology KIND` and `topology convert FILE`. */
+export const addTopologyCommands = (root: Command): void => {
+  const topology = root.command('topology').description('generates an internet, or converts the file of one')
+  for (const kind of topologyKinds) {
+    const command = topology
+      .command(kind)
+      .description(descriptions[kind])
+      .option('--nodes <n>', 'how many', wholeNumber, kind === 'inet' ? 5000 : 100)
+      .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
+    withOutputOptions(command).action(({ nodes, seed, ...output }: GenerateOptions) => {
+      finish(annotate(generate(kind, nodes, seed), internet, seed), output)
+    })
+  }
+  const convert = topology
+    .command('convert')
+    .description('reads a .json, .graphml, .gml or .inet file, and writes another')
+    .argument('<file>')
+  withOutputOptions(convert).action((file: string, output: OutputOptions) => {
+    finish(readTopology(file), output)
+  })
+}
+
+const withOutputOptions = (command: Command) =>
+  command
+    .option('--mean-rtt <ms>', 'scales all delays to this mean round trip', aboveZero)
+    .option('--out <file>', 'a .json, .graphml, .gml or .inet file to write')
+    .option('--svg <file>', 'a picture to write')
+    .option('--json', 'prints one JSON object as the last line')
+
+const finish = (found: Topology, { meanRtt, out, svg, json }: OutputOptions) => {
+  // Not only after the work.
+  if (out !== undefined) formatOf(out)
+  const topology = meanRtt === undefined ? found : withMeanRoundTrip(found, meanRtt)
+  const summary = summarise(topology)
+  if (out !== undefined) writeTopology(out, topology)
+  if (svg !== undefined) writeText(svg, drawTopology(topology, summary))
+  if (json) return print(JSON.stringify({ ...summary, out: out ?? null, svg: svg ?? null }))
+  const written = [out, svg].filter(path => path !== undefined)
+  print([...describeSummary(summary), ...written.map(path => `written: ${path}`)])
+}

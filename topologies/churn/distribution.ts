@@ -1,0 +1,24 @@
+import { randomExponential, randomPareto, randomWeibull } from 'd3-random'
+import type { Random } from '../random.ts'
+
+/** How long something lasts, in milliseconds. */
+export type Distribution =
+  | { readonly kind: 'exponential'; readonly meanMs: number }
+  /** P(X > x) = (leastMs / x)^shape; of finite mean where the shape is above 1. */
+  | { readonly kind: 'pareto'; readonly shape: number; readonly leastMs: number }
+  /** P(X > x) = exp(-(x / scaleMs)^shape); peers of file sharing have a shape of 0.4 to 0.6 (Stutzbach and Rejaie, IMC 2006). */
+  | { readonly kind: 'weibull'; readonly shape: number; readonly scaleMs: number }
+
+/** Draws from a distribution. */
+export const drawing = (random: Random, distribution: Distribution): (() => number) => {
+  switch (distribution.kind) {
+    case 'exponential':
+      return randomExponential.source(random)(1 / distribution.meanMs)
+    case 'pareto': {
+      const multiple = randomPareto.source(random)(distribution.shape)
+      return () => distribution.leastMs * multiple()
+    }
+    case 'weibull':
+      return randomWeibull.source(random)(distribution.shape, 0, distribution.scaleMs)
+  }
+}

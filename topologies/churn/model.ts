@@ -1,0 +1,101 @@
+import FlatQueue from 'flatqueue'
+import { type Random, seededRandom } from '../random.ts'
+import { type Distribution, drawing } from './distribution.ts'
+import type { ChurnPlan } from './plan.ts'
+import { type ChurnSetting, Population } from './population.ts'
+
+/** What makes nodes come and go. */
+export type ChurnModel =
+  /** Joins and leaves are two Poisson processes; each takes any node. */
+  | { readonly kind: 'poisson'; readonly joinsPerMinute: number; readonly leavesPerMinute: number }
+  /** Joins are a Poisson process; a node stays for one session, whose length is drawn. */
+  | { readonly kind: 'sessions'; readonly joinsPerMinute: number; readonly session: Distribution }
+  /** Each node by itself is there for a time and away for a time. */
+  | { readonly kind: 'on-off'; readonly on: Distribution; readonly off: Distribution }
+
+/**
+ * A plan by a model: the same setting and model give the same. A node that the bounds keep from leaving begins another
+ * session, and one that they keep from joining stays away as long again; those there from the start begin their session
+ * then. Throws a `TopologyError` for bounds that cannot be kept.
+ */
+export const planChurn = (setting: ChurnSetting, model: ChurnModel): ChurnPlan => {
+  const random = seededRandom(setting.seed)
+  const population = new Population(setting, random)
+  switch (model.kind) {
+    case 'poisson':
+      poisson(population, setting, random, model)
+      break
+    case 'sessions':
+      sessions(population, setting, random, model)
+      break
+    case 'on-off':
+      onOff(population, setting, random, model)
+      break
+  }
+  return population.plan()
+}
+
+type ModelOf<Kind> = Extract<ChurnModel, { readonly kind: Kind }>
+
+const poisson = (
+  population: Population,
+  { forMs }: ChurnSetting,
+  random: Random,
+  { joinsPerMinute, leavesPerMinute }: ModelOf<'poisson'>,
+) => {
+  // Two processes are one of the sum of their rates, in which each event is of either by its share.
+  const perMinute = joinsPerMinute + leavesPerMinute
+  const gap = gapsOf(random, perMinute)
+  for (let at = gap(); at < forMs; at += gap()) {
+    if (random() * perMinute < joinsPerMinute) population.join(at)
+    else population.leave(at)
+  }
+}
+
+const sessions = (
+  population: Population,
+  { forMs, nodes }: ChurnSetting,
+  random: Random,
+  { joinsPerMinute, session }: ModelOf<'sessions'>,
+) => {
+  const gap = gapsOf(random, joinsPerMinute)
+  const length = drawing(random, session)
+  const ends = new FlatQueue<string>()
+  for (const node of nodes) if (population.has(node)) ends.push(node, length())
+  for (let join = gap(); ; ) {
+    const end = ends.peekValue() ?? Number.POSITIVE_INFINITY
+    if (Math.min(join, end) >= forMs) return
+    if (end <= join) {
+      const node = ends.pop()!
+      if (population.leave(end, node) === undefined) ends.push(node, end + length())
+    } else {
+      const node = population.join(join)
+      if (node !== undefined) ends.push(node, join + length())
+      join += gap()
+    }
+  }
+}
+
+const onOff = (
+  population: Population,
+  { forMs, nodes }: ChurnSetting,
+  random: Random,
+  { on, off }: ModelOf<'on-off'>,
+) => {
+  const [onFor, offFor] = [drawing(random, on), drawing(random, off)]
+  const turns = new FlatQueue<string>()
+  const wait = (node: string, at: number) => turns.push(node, at + (population.has(node) ? onFor() : offFor()))
+  for (const node of nodes) wait(node, 0)
+  for (;;) {
+    const at = turns.peekValue()
+    if (at === undefined || at >= forMs) return
+    const node = turns.pop()!
+    if (population.has(node)) population.leave(at, node)
+    else population.join(at, node)
+    wait(node, at)
+  }
+}
+
+/** Milliseconds between the events of a Poisson process. */
+const gapsOf = (random: Random, perMinute: number) =>
+  drawing(random, { kind: 'exponential', meanMs: 60_000 / perMinute })

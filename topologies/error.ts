@@ -1,0 +1,22 @@
+/**
+ * A topology, a file of one or a plan of churn that cannot be used, or a question that it cannot answer. `problems` are
+ * one line each, `message` is all of them.
+ */
+export class TopologyError extends Error {
+  override readonly name = 'TopologyError'
+  readonly problems: readonly string[]
+
+  constructor(problems: string | readonly string[], options?: ErrorOptions) {
+    const lines = [problems].flat()
+    super(lines.join('\n'), options)
+    this.problems = lines
+  }
+}
+
+/** The first ten problems, and how many more there are. */
+export const shortened = (problems: readonly string[]): string[] => {
+  const more = problems.length - problemsShown
+  return more > 0 ? [...problems.slice(0, problemsShown), `and ${more} more`] : [...problems]
+}
+
+const problemsShown = 10

@@ -1,0 +1,109 @@
+import { TopologyError } from '../error.ts'
+import { classified, type Unclassified } from '../roles.ts'
+import { linkClasses, type Pipe, roles, type Topology, type Ways } from '../topology.ts'
+import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
+import { AttributeReader } from './attributes.ts'
+import { fibreMs } from './geography.ts'
+import { type Arc, linksOfArcs } from './ways.ts'
+
+type FoundNode = Unclassified['nodes'][number]
+
+/**
+ * What the attributes of a graph mean: Shadow's `latency`, `jitter`, `packet_loss`, `host_bandwidth_down` and `_up`, the
+ * Topology Zoo's `label`, `Longitude`, `Latitude` and `LinkSpeedRaw`, and our own `x`, `y`, `role`, `class`,
+ * `queue_packets` and `queue_bytes`. All others are passed over, and so is an edge from a node to itself, which is the
+ * way inside of it.
+ *
+ * An edge without latency has that of a fibre between its ends or, where one of these has no place, the mean of all
+ * other such edges. Throws a `TopologyError` with the line where something is wrong.
+ */
+export const topologyOf = (graph: AttributedGraph): Topology => {
+  if (graph.nodes.length === 0) throw new TopologyError('expected at least one node, found none')
+  const nodes = new Map<string, FoundNode>()
+  for (const node of graph.nodes) {
+    if (nodes.has(node.id)) throw new TopologyError(`line ${node.line}: there is a node "${node.id}" before this one`)
+    nodes.set(node.id, readNode(node))
+  }
+  const edges = graph.edges.filter(({ source, target }) => source !== target)
+  for (const { source, target, line } of edges) {
+    for (const end of [source, target]) {
+      if (!nodes.has(end)) throw new TopologyError(`line ${line}: the edge ends at node "${end}", which is not there`)
+    }
+  }
+  const arcs = withDelays(edges, edges.map(readEdge), nodes)
+  const links = graph.directed ? linksOfArcs(arcs) : arcs.map(({ pipe, ...ends }) => ({ ...ends, ...pipe }))
+  const name = graph.attributes.label ?? graph.attributes.Network
+  return classified({ ...(name !== undefined && { name: String(name) }), nodes: [...nodes.values()], links })
+}
+
+const readNode = ({ id, attributes, line }: AttributedNode): FoundNode => {
+  const reader = new AttributeReader(`line ${line}: node "${id}"`, attributes)
+  const coordinate = (name: string) => reader.number(name, 'a number', Number.NEGATIVE_INFINITY)
+  const x = coordinate('x') ?? coordinate('Longitude')
+  const y = coordinate('y') ?? coordinate('Latitude')
+  const label = reader.text('label')
+  const role = reader.word('role', roles)
+  const access = readAccess(reader)
+  return {
+    id,
+    ...(role && { role }),
+    ...(x !== undefined && y !== undefined && { at: [x, y] as const }),
+    ...(label !== undefined && label !== id && { label }),
+    ...(access && { access }),
+  }
+}
+
+const readAccess = (reader: AttributeReader): Ways | undefined => {
+  const down = reader.bandwidth('host_bandwidth_down')
+  const up = reader.bandwidth('host_bandwidth_up')
+  if (down === undefined && up === undefined) return undefined
+  const pipe = (bandwidth: number | undefined): Pipe => ({ delayMs: 0, ...(bandwidth !== undefined && { bandwidth }) })
+  return down === up ? pipe(down) : { ...pipe(down), back: pipe(up) }
+}
+
+type FoundArc = Omit<Arc, 'pipe'> & { readonly pipe: Omit<Pipe, 'delayMs'>; readonly delayMs: number | undefined }
+
+const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundArc => {
+  const reader = new AttributeReader(`line ${line}: edge from "${source}" to "${target}"`, attributes)
+  const jitterMs = reader.time('jitter')
+  const bandwidth = reader.number('LinkSpeedRaw', 'bits a second, at least 1', 1)
+  const loss = reader.number('packet_loss', 'a probability from 0 to 1', 0, 1)
+  const packets = reader.number('queue_packets', 'a number of packets', 1)
+  const bytes = reader.number('queue_bytes', 'a number of bytes', 1)
+  const linkClass = reader.word('class', linkClasses)
+  const queue = packets !== undefined ? { packets } : bytes !== undefined ? { bytes } : undefined
+  return {
+    from: source,
+    to: target,
+    ...(linkClass && { class: linkClass }),
+    delayMs: reader.time('latency'),
+    pipe: {
+      ...(jitterMs !== undefined && jitterMs > 0 && { jitterMs }),
+      ...(bandwidth !== undefined && { bandwidth }),
+      ...(loss !== undefined && loss > 0 && { loss }),
+      ...(queue && { queue }),
+    },
+  }
+}
+
+const withDelays = (
+  edges: readonly AttributedEdge[],
+  arcs: readonly FoundArc[],
+  nodes: ReadonlyMap<string, FoundNode>,
+): Arc[] => {
+  const byFibre = ({ from, to }: FoundArc) => {
+    const [start, end] = [nodes.get(from)!.at, nodes.get(to)!.at]
+    return start && end && fibreMs(start, end)
+  }
+  const known = arcs.map(arc => arc.delayMs ?? byFibre(arc))
+  const fibres = known.filter((delay, index) => delay !== undefined && arcs[index]!.delayMs === undefined)
+  const mean = fibres.reduce<number>((sum, delay) => sum + delay!, 0) / fibres.length
+  return arcs.map(({ delayMs: _found, pipe, ...ends }, index) => {
+    const delayMs = known[index] ?? mean
+    if (Number.isNaN(delayMs)) {
+      const { line } = edges[index]!
+      throw new TopologyError(`line ${line}: expected a latency, or places at both ends to reckon it from, found none`)
+    }
+    return { ...ends, pipe: { delayMs, ...pipe } }
+  })
+}

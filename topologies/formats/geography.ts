@@ -1,0 +1,18 @@
+import type { Place } from '../generate/plane.ts'
+
+/**
+ * Milliseconds that light takes in fibre along the great circle between two places, each longitude and latitude in
+ * degrees: 200 km in each.
+ */
+export const fibreMs = ([longitude, latitude]: Place, [toLongitude, toLatitude]: Place): number => {
+  const [phi, toPhi] = [radians(latitude), radians(toLatitude)]
+  const haversine =
+    Math.sin((toPhi - phi) / 2) ** 2 +
+    Math.cos(phi) * Math.cos(toPhi) * Math.sin(radians(toLongitude - longitude) / 2) ** 2
+  return (2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(haversine)))) / fibreKmPerMs
+}
+
+const earthRadiusKm = 6371
+const fibreKmPerMs = 200
+
+const radians = (degrees: number) => (degrees * Math.PI) / 180

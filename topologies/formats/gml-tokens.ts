@@ -1,0 +1,75 @@
+import { TopologyError } from '../error.ts'
+
+/** `KEY VALUE` of GML; a value in brackets is a list of entries. */
+export interface GmlEntry {
+  readonly key: string
+  readonly value: string | number | readonly GmlEntry[]
+  /** Of the key, counted from 1. */
+  readonly line: number
+}
+
+/**
+ * The entries of a file of GML (Himsolt, "GML: A portable Graph File Format", 1997). Throws a `TopologyError` with the
+ * line where it is not GML, or ends too early.
+ */
+export const parseGml = (text: string): GmlEntry[] => {
+  const tokens = tokensOf(text)
+  const [entries, end] = entriesFrom(tokens, 0, undefined)
+  const rest = tokens[end]
+  if (rest) throw wrong(rest, 'the name of a field')
+  return entries
+}
+
+type Token = { readonly line: number } & (
+  | { readonly kind: 'key' | 'string' | '[' | ']'; readonly text: string }
+  | { readonly kind: 'number'; readonly text: string; readonly value: number }
+)
+
+const tokenPattern =
+  /\s+|#[^\n]*|(?<open>\[)|(?<close>\])|"(?<string>[^"]*)"|(?<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<key>[A-Za-z_]\w*)/y
+
+const tokensOf = (text: string): Token[] => {
+  const tokens: Token[] = []
+  let line = 1
+  for (let at = 0; at < text.length; ) {
+    tokenPattern.lastIndex = at
+    const match = tokenPattern.exec(text)
+    if (!match) throw new TopologyError(`line ${line}: expected GML, found ${JSON.stringify(text.slice(at, at + 20))}`)
+    const { open, close, string, number, key } = match.groups!
+    if (open ?? close) tokens.push({ kind: open ? '[' : ']', text: match[0], line })
+    else if (string !== undefined) tokens.push({ kind: 'string', text: unquoted(string), line })
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number, value: Number(number), line })
+    else if (key !== undefined) tokens.push({ kind: 'key', text: key, line })
+    line += match[0].split('\n').length - 1
+    at = tokenPattern.lastIndex
+  }
+  return tokens
+}
+
+/** Entries up to the bracket that closes `opening`, or the end of the file; and the index of what follows. */
+const entriesFrom = (tokens: readonly Token[], start: number, opening: Token | undefined): [GmlEntry[], number] => {
+  const entries: GmlEntry[] = []
+  let at = start
+  for (let key = tokens[at]; key !== undefined; key = tokens[at]) {
+    if (key.kind === ']' && opening) return [entries, at + 1]
+    if (key.kind !== 'key') throw wrong(key, 'the name of a field')
+    const value = tokens[at + 1]
+    if (value === undefined) throw new TopologyError(`line ${key.line}: the file ends before the value of ${key.text}`)
+    if (value.kind === '[') {
+      const [inner, end] = entriesFrom(tokens, at + 2, value)
+      entries.push({ key: key.text, value: inner, line: key.line })
+      at = end
+      continue
+    }
+    if (value.kind !== 'string' && value.kind !== 'number') throw wrong(value, `a value of ${key.text}`)
+    entries.push({ key: key.text, value: value.kind === 'number' ? value.value : value.text, line: key.line })
+    at += 2
+  }
+  if (opening) throw new TopologyError(`line ${opening.line}: the file ends before this bracket is closed`)
+  return [entries, at]
+}
+
+const wrong = ({ line, text }: Token, what: string) =>
+  new TopologyError(`line ${line}: expected ${what}, found ${JSON.stringify(text)}`)
+
+const unquoted = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')

@@ -1,0 +1,40 @@
+import type { Topology, TopologyNode } from '../topology.ts'
+import type { AttributedGraph, Attributes } from './attributed-graph.ts'
+import { formatBandwidth, formatTime } from './units.ts'
+import { type Arc, arcsOfLink } from './ways.ts'
+
+/**
+ * A topology in the attributes that `topologyOf` reads. Directed where any link differs in its directions. Of the access
+ * of stubs only the bandwidth is kept, which is all that Shadow has.
+ */
+export const graphOf = ({ name, nodes, links }: Topology): AttributedGraph => {
+  const directed = links.some(({ back }) => back !== undefined)
+  return {
+    directed,
+    attributes: name === undefined ? {} : { label: name },
+    nodes: nodes.map(node => ({ id: node.id, attributes: ofNode(node), line: 0 })),
+    edges: links
+      .flatMap(link => (directed ? arcsOfLink(link) : arcsOfLink(link).slice(0, 1)))
+      .map(arc => ({ source: arc.from, target: arc.to, attributes: ofArc(arc), line: 0 })),
+  }
+}
+
+const ofNode = ({ id, role, at, label = id, access }: TopologyNode): Attributes => {
+  const up = access?.back ?? access
+  return {
+    label,
+    role,
+    ...(at && { x: at[0], y: at[1] }),
+    ...(access?.bandwidth !== undefined && { host_bandwidth_down: formatBandwidth(access.bandwidth) }),
+    ...(up?.bandwidth !== undefined && { host_bandwidth_up: formatBandwidth(up.bandwidth) }),
+  }
+}
+
+const ofArc = ({ class: linkClass, pipe: { delayMs, jitterMs, bandwidth, loss = 0, queue } }: Arc): Attributes => ({
+  ...(linkClass && { class: linkClass }),
+  latency: formatTime(delayMs),
+  ...(jitterMs !== undefined && { jitter: formatTime(jitterMs) }),
+  packet_loss: loss,
+  ...(bandwidth !== undefined && { LinkSpeedRaw: bandwidth }),
+  ...(queue && ('packets' in queue ? { queue_packets: queue.packets } : { queue_bytes: queue.bytes })),
+})

@@ -1,0 +1,32 @@
+import type { Random } from '../random.ts'
+
+/** A place on the plane. */
+export type Place = readonly [x: number, y: number]
+
+/** Side of the plane that INET places nodes on. */
+export const planeSide = 10_000
+
+/** ModelNet reads lengths on INET's plane as kilometres and lets a packet travel so many in a millisecond. */
+export const lengthPerMs = 300
+
+/** Uniform on the points of the plane with whole coordinates. */
+export const anywhere = (random: Random): Place => [coordinate(random), coordinate(random)]
+
+/** Uniform in a circle around a place. */
+export const near = (random: Random, [x, y]: Place, radius: number): Place => {
+  const angle = random() * 2 * Math.PI
+  const distance = Math.sqrt(random()) * radius
+  return [Math.round(x + distance * Math.cos(angle)), Math.round(y + distance * Math.sin(angle))]
+}
+
+/** The `index`-th of `count` places that are evenly spread on a circle around the middle of the plane. */
+export const onCircle = (index: number, count: number, radius: number): Place => {
+  const angle = (2 * Math.PI * index) / count
+  return [Math.round(planeSide / 2 + radius * Math.cos(angle)), Math.round(planeSide / 2 + radius * Math.sin(angle))]
+}
+
+/** Milliseconds that a packet travels; the length is cut to a whole number, as INET does. */
+export const travelMs = ([x, y]: Place, [toX, toY]: Place): number =>
+  Math.trunc(Math.hypot(x - toX, y - toY)) / lengthPerMs
+
+const coordinate = (random: Random) => Math.floor(random() * (planeSide + 1))

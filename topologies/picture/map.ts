@@ -1,0 +1,66 @@
+import { onCircle, type Place } from '../generate/plane.ts'
+import { type LinkClass, linkClasses, type Role, roles, type Topology } from '../topology.ts'
+import { element } from '../xml.ts'
+import { panelSide, pointOf, text } from './panel.ts'
+
+/** Nodes at their places, links by class; on a circle where no node has a place, and without those that alone have none. */
+export const drawMap = (topology: Topology): string[] => {
+  const points = pointsOf(topology)
+  const lines = (linkClass: LinkClass) =>
+    topology.links.flatMap(link => {
+      const [from, to] = [points.get(link.from), points.get(link.to)]
+      return link.class === linkClass && from && to ? [`M${from}L${to}`] : []
+    })
+  const dots = (role: Role) =>
+    topology.nodes.flatMap(node => {
+      const point = points.get(node.id)
+      return node.role === role && point ? [`M${point}h0`] : []
+    })
+  const path = (shapes: readonly string[], stroke: string, width: number, opacity: number) =>
+    shapes.length === 0
+      ? ''
+      : element('path', {
+          ...{ d: shapes.join(''), stroke, 'stroke-width': width, 'stroke-opacity': opacity },
+          ...{ fill: 'none', 'stroke-linecap': 'round' },
+        })
+  const isCrowded = topology.nodes.length > 500
+  const thickness = isCrowded ? 1 : 2
+  return [
+    ...linkClasses.map(each => path(lines(each), linkColours[each], thickness / 2, isCrowded ? 0.15 : 0.7)),
+    ...roles.map(each => path(dots(each), roleColours[each], dotSizes[each] * thickness, 1)),
+    ...legend(topology),
+  ].filter(shape => shape !== '')
+}
+
+const linkColours: Readonly<Record<LinkClass, string>> = {
+  'client-stub': '#009e73',
+  'stub-stub': '#cc79a7',
+  'stub-transit': '#999999',
+  'transit-transit': '#56b4e9',
+}
+const roleColours: Readonly<Record<Role, string>> = { transit: '#0072b2', stub: '#d55e00', client: '#009e73' }
+const dotSizes: Readonly<Record<Role, number>> = { transit: 3, stub: 2, client: 5 }
+
+const legend = ({ nodes }: Topology) => {
+  const present = roles.filter(role => nodes.some(node => node.role === role))
+  return present.map((role, index) =>
+    text((panelSide * (index + 1)) / (present.length + 1), panelSide - 20, `● ${role}`, { fill: roleColours[role] }),
+  )
+}
+
+const pointsOf = ({ nodes }: Topology): Map<string, [number, number]> => {
+  const isPlaced = nodes.some(({ at }) => at)
+  const places = nodes.flatMap(({ id, at }, index): [string, Place][] => {
+    const place = isPlaced ? at : onCircle(index, nodes.length, 1)
+    return place ? [[id, place]] : []
+  })
+  const range = (axis: 0 | 1) => {
+    const values = places.map(([, place]) => place[axis])
+    const least = values.reduce((one, other) => Math.min(one, other))
+    return { least, span: values.reduce((one, other) => Math.max(one, other)) - least }
+  }
+  const [x, y] = [range(0), range(1)]
+  // One scale for both axes, so that what is near looks near.
+  const span = Math.max(x.span, y.span) || 1
+  return new Map(places.map(([id, at]) => [id, pointOf((at[0] - x.least) / span, (at[1] - y.least) / span)]))
+}

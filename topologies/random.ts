@@ -1,0 +1,47 @@
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
+import { mersenne } from 'pure-rand/generator/mersenne'
+
+/** Uniform in [0, 1); the interface of `Math.random`. */
+export type Random = () => number
+
+/** The same seed gives the same numbers; its lowest 32 bits count. */
+export const seededRandom = (seed: number): Random => {
+  // It mixes its seed; the first numbers of xoroshiro128+ for small seeds are all near 0 or 1.
+  const generator = mersenne(seed)
+  return () => uniformFloat64(generator)
+}
+
+/** A uniform integer in [0, limit). */
+export const below = (random: Random, limit: number): number => Math.floor(random() * limit)
+
+/** `count` different elements in a uniform order; all, shuffled, where there are not so many. */
+export const sample = <T>(random: Random, list: readonly T[], count = list.length): T[] => {
+  const drawn = [...list]
+  const length = Math.min(count, drawn.length)
+  for (let i = 0; i < length; i++) {
+    const j = i + below(random, drawn.length - i)
+    ;[drawn[i], drawn[j]] = [drawn[j]!, drawn[i]!]
+  }
+  return drawn.slice(0, length)
+}
+
+/** An index in [first, end) with a chance proportional to its weight; `undefined` where none has a weight above zero. */
+export const weightedIndex = (
+  random: Random,
+  first: number,
+  end: number,
+  weight: (index: number) => number,
+): number | undefined => {
+  let total = 0
+  for (let index = first; index < end; index++) total += weight(index)
+  let point = random() * total
+  let last: number | undefined
+  for (let index = first; index < end; index++) {
+    const each = weight(index)
+    if (each === 0) continue
+    last = index
+    point -= each
+    if (point < 0) break
+  }
+  return last
+}

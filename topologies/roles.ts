@@ -1,0 +1,27 @@
+import { classOf, degreesOf, type Link, type Role, type Topology, type TopologyNode } from './topology.ts'
+
+/** A topology as far as a file says it. */
+export interface Unclassified {
+  readonly name?: string
+  readonly nodes: readonly (Omit<TopologyNode, 'role'> & { readonly role?: Role })[]
+  readonly links: readonly (Omit<Link, 'class'> & { readonly class?: Link['class'] })[]
+}
+
+/**
+ * Gives roles and classes where a file says none: nodes with one link are stubs, as in INET, and all others transit; where
+ * no node has one link, all are stubs. The class of a link is that of its ends' roles.
+ */
+export const classified = ({ name, nodes, links }: Unclassified): Topology => {
+  const degrees = degreesOf(nodes, links)
+  const isStub = degrees.includes(1) ? (degree: number) => degree === 1 : () => true
+  const withRoles = nodes.map(
+    (node, index): TopologyNode => ({ ...node, role: node.role ?? (isStub(degrees[index]!) ? 'stub' : 'transit') }),
+  )
+  const roleOf = new Map(withRoles.map(({ id, role }) => [id, role]))
+  const roleAt = (id: string) => roleOf.get(id) ?? 'transit'
+  return {
+    ...(name !== undefined && { name }),
+    nodes: withRoles,
+    links: links.map(link => ({ ...link, class: link.class ?? classOf(roleAt(link.from), roleAt(link.to)) })),
+  }
+}

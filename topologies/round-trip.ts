@@ -1,0 +1,51 @@
+import { TopologyError } from './error.ts'
+import { sample, seededRandom } from './random.ts'
+import { collapse, type Route } from './routes.ts'
+import { type Pipe, stubsOf, type Topology, type Ways } from './topology.ts'
+
+/**
+ * Routes between the ends of a topology: its clients, or where none is placed its stubs, or where it has none all nodes.
+ * Of more than 100 these are drawn, the same each time. Throws a `TopologyError` where there are less than two ends, or
+ * no way between some.
+ */
+export const routesBetweenEnds = (topology: Topology): Route[] => {
+  const ends = endsOf(topology)
+  if (ends.length < 2) throw new TopologyError('expected at least two nodes to go between, found one')
+  return collapse(topology, sample(seededRandom(1), ends, endsMax))
+}
+
+const endsMax = 100
+
+const endsOf = (topology: Topology): string[] => {
+  const clients = topology.nodes.filter(({ role }) => role === 'client').map(({ id }) => id)
+  if (clients.length > 0) return clients
+  const stubs = stubsOf(topology)
+  return stubs.length > 1 ? stubs : topology.nodes.map(({ id }) => id)
+}
+
+/** In milliseconds, over ordered pairs: there by one route and back by the other. */
+export const meanRoundTrip = (routes: readonly Route[]): number =>
+  (2 * routes.reduce((sum, { delayMs }) => sum + delayMs, 0)) / routes.length
+
+/**
+ * The topology with all delays multiplied by the same factor, so that the mean round trip between its ends is as asked,
+ * in milliseconds. Throws a `TopologyError` where there is no delay to multiply.
+ */
+export const withMeanRoundTrip = (topology: Topology, wanted: number): Topology => {
+  const found = meanRoundTrip(routesBetweenEnds(topology))
+  if (found === 0) throw new TopologyError(`cannot make the mean round trip ${wanted} ms: all delays are 0`)
+  return withDelays(topology, delay => (delay * wanted) / found)
+}
+
+const withDelays = (topology: Topology, change: (delayMs: number) => number): Topology => {
+  const changed = <P extends Pipe>(pipe: P): P => ({ ...pipe, delayMs: change(pipe.delayMs) })
+  const both = <W extends Ways>(ways: W): W => {
+    const there = changed(ways)
+    return ways.back ? { ...there, back: changed(ways.back) } : there
+  }
+  return {
+    ...topology,
+    nodes: topology.nodes.map(node => (node.access ? { ...node, access: both(node.access) } : node)),
+    links: topology.links.map(both),
+  }
+}
