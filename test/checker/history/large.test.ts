@@ -42,15 +42,18 @@ const staleAt = (history: readonly Operation[], index: number) => {
   return history.with(at, { ...history[at]!, result: undefined })
 }
 
-test.each([
-  ['10,000 operations over 100 keys', 10_000, 100],
-  ['10,000 operations of one key', 10_000, 1],
-])('%s are judged, and the smallest part of them shown', (_, size, keys) => {
-  const history = simulate(size, keys, new Random(1))
+test('10,000 operations over 100 keys are judged, and the smallest part of them that contradicts itself is shown', () => {
+  const history = simulate(10_000, 100, new Random(1))
   expect(linearizable(register()).holds({ history })).toBe(true)
   expect(sequentiallyConsistent(register()).holds({ history })).toBe(true)
-  const stale = staleAt(history, size - 200)
-  expect(linearizable(register()).holds({ history: stale })).toBe(false)
-  const explanation = linearizable(register()).explain!({ history: stale })
-  expect(explanation.split('\n').length).toBeLessThan(10)
+  const stale = staleAt(history, 9_000)
+  const { holds, explain } = linearizable(register())
+  expect(holds({ history: stale })).toBe(false)
+  expect(explain!({ history: stale }).split('\n').slice(1)).toEqual([])
+})
+
+test('10,000 operations of one key are judged', () => {
+  const history = simulate(10_000, 1, new Random(1))
+  expect(linearizable(register()).holds({ history })).toBe(true)
+  expect(linearizable(register()).holds({ history: staleAt(history, 9_000) })).toBe(false)
 })
