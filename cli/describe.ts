@@ -10,7 +10,7 @@ export const describe = ({ verdict, trace, report }: Checked): string[] => {
   return [
     `${verdict.verdict}${what(verdict)}`,
     verdict.message,
-    ...numbered(schedule),
+    ...briefly(numbered(schedule)),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
     ...(discovery ? [describeDiscovery(discovery)] : []),
@@ -39,6 +39,16 @@ export const describeReplay = (replayed: Replayed, state: GlobalState): string[]
   `${replayed.verdict}${what(replayed)}`,
   replayed.message,
 ]
+
+const shownMax = 40
+const firstShown = 3
+
+/** The beginning and the end of what is long: all of it is in the report. */
+const briefly = (lines: readonly string[]): readonly string[] => {
+  const hidden = lines.length - shownMax
+  if (hidden <= 0) return lines
+  return [...lines.slice(0, firstShown), `      … ${hidden} more`, ...lines.slice(firstShown + hidden)]
+}
 
 /** A schedule with the numbers of its steps. */
 export const numbered = (schedule: readonly string[]): string[] =>

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { diffOf } from '../model/changes.ts'
 import type { Execution } from '../model/execution.ts'
@@ -159,12 +160,10 @@ const Sent = ({ execution, side, step, select }: PartProps) => {
     <section>
       <h3>Sent in this step</h3>
       {sent.map(journey => (
-        <details key={journey.message.label}>
-          <summary>
-            <code>{journey.message.label}</code> <Became {...{ journey, side, select }} />
-          </summary>
+        <Fragment key={journey.message.label}>
+          <Became {...{ journey, side, select }} />
           <Payload message={journey.message} />
-        </details>
+        </Fragment>
       ))}
     </section>
   )
@@ -176,11 +175,11 @@ const Became = ({
   select,
 }: { journey: Journey } & Pick<PartProps, 'side' | 'select'>) =>
   endedAt === undefined ? (
-    <em>never delivered here</em>
+    <h4>Never delivered here</h4>
   ) : (
-    <em>
+    <h4>
       {fate} in <StepLink {...{ side, select }} step={endedAt} />
-    </em>
+    </h4>
   )
 
 const AllStates = ({ execution, step }: PartProps) => (

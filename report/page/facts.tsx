@@ -28,19 +28,24 @@ export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
   )
 }
 
-const SearchFacts = ({ verdict }: { verdict: Verdict }) => {
+/** As far as the verdict tells: that of another command, or of an older version, may not. */
+const SearchFacts = ({ verdict }: { verdict: Partial<Verdict> }) => {
   const { executions, steps, states, seconds, discovery, repeated, notRepeated = [] } = verdict
   return (
     <>
-      <Fact name="Search">
-        {executions} executions, {steps} steps, {states} states in {seconds} s
-      </Fact>
+      {executions !== undefined && (
+        <Fact name="Search">
+          {executions} executions, {steps} steps, {states} states in {seconds} s
+        </Fact>
+      )}
       {discovery && (
         <Fact name="Found">
           in execution {discovery.execution}, after {discovery.seconds} s, in {discovery.steps} steps
         </Fact>
       )}
-      <Fact name="Repeated">{repeated ? 'yes, from the start, to the same end' : 'no'}</Fact>
+      {repeated !== undefined && (
+        <Fact name="Repeated">{repeated ? 'yes, from the start, to the same end' : 'no'}</Fact>
+      )}
       {notRepeated.map(line => (
         <Fact key={line} name="Not repeated">
           {line}

@@ -7,6 +7,7 @@ import { Background } from './background.tsx'
 import { Badges } from './badges.tsx'
 import { Glyph } from './glyph.tsx'
 import { clientsLane, type Lanes } from './lanes.ts'
+import { Named } from './names.tsx'
 import type { Selection, Side } from './selection.ts'
 
 /** Rows that are there, from `first` to before `end`. */
@@ -40,11 +41,15 @@ const textHeightMin = 14
 const glyphHeightMin = 8
 /** Higher ones have a second line: what is special about it, or else what changed. */
 const highMin = 34
-const numberWidth = 42
+/** Of the column of numbers: of steps, as many digits as the last one has. */
+const numberWidthOf = (end: number) => 22 + 9 * String(end).length
+/** Lower rows have smaller text. */
+const normalMin = 18
 
 /** One execution: the lanes of its nodes, what happened on them, and the steps as a list. */
 export const Pane = (props: PaneProps) => {
   const { side, execution, lanes, label, steps, rowHeight, window, selected } = props
+  const numberWidth = numberWidthOf(execution.end)
   const visible = steps.slice(window.first, window.end).filter(step => step <= execution.end)
   const top = window.first * rowHeight
   const y = (step: number) => yOf(steps, step, rowHeight) - top
@@ -52,8 +57,8 @@ export const Pane = (props: PaneProps) => {
   const hasSelected = selected !== undefined && visible.includes(selected)
   return (
     <section class={`pane ${side}`} aria-label={label}>
-      <LaneNames lanes={lanes} execution={execution} label={props.heading} />
-      <div class="rows" style={{ height: steps.filter(step => step <= execution.end).length * rowHeight }}>
+      <LaneNames {...{ lanes, execution, numberWidth }} label={props.heading} />
+      <div class="rows" style={{ height: (steps.filter(step => step <= execution.end).length + 1) * rowHeight }}>
         <div class="window" style={{ top }}>
           <svg
             class="graph"
@@ -78,7 +83,7 @@ export const Pane = (props: PaneProps) => {
               <Row
                 key={step}
                 {...props}
-                {...{ step, visible }}
+                {...{ step, numberWidth }}
                 place={window.first + index + 1}
                 isSelected={step === selected}
               />
@@ -103,7 +108,14 @@ const yOf = (steps: readonly number[], step: number, rowHeight: number): number 
   return (steps[low] === step ? low + 0.5 : low) * rowHeight
 }
 
-const LaneNames = ({ lanes, execution, label }: { lanes: Lanes; execution: Execution; label: string }) => {
+interface LaneNamesProps {
+  readonly lanes: Lanes
+  readonly execution: Execution
+  readonly numberWidth: number
+  readonly label: string
+}
+
+const LaneNames = ({ lanes, execution, numberWidth, label }: LaneNamesProps) => {
   const addresses = new Map(execution.trace.header.nodes.map(({ name, address }) => [name, address]))
   return (
     <div class="lanes">
@@ -121,16 +133,18 @@ const LaneNames = ({ lanes, execution, label }: { lanes: Lanes; execution: Execu
 
 type RowProps = PaneProps & {
   readonly step: number
+  readonly numberWidth: number
   readonly place: number
   readonly isSelected: boolean
 }
 
 const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundary, commonUpTo, ...row }: RowProps) => {
-  const { step, place, isSelected } = row
+  const { step, numberWidth, place, isSelected } = row
   const found = badges(step)
   const classes = [
     'row',
     ...(isSelected ? ['selected'] : []),
+    ...(rowHeight < normalMin ? ['low'] : []),
     ...(step === boundary ? ['boundary'] : []),
     ...(found.some(({ tone }) => tone === 'bad') ? ['bad'] : []),
     ...(commonUpTo !== undefined && step <= commonUpTo ? ['common'] : []),
@@ -157,8 +171,10 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
           <span />
           <span class={isHigh ? 'text high' : 'text'}>
             <span class="label">{choice?.label ?? 'start'}</span>
-            {found.length > 0 && <Badges badges={found} />}
-            {isHigh && found.length === 0 && step > 0 && <Changes execution={execution} step={step} />}
+            <span class="about">
+              {found.length > 0 && <Badges badges={found} />}
+              {isHigh && step > 0 && <Changes execution={execution} step={step} />}
+            </span>
           </span>
         </>
       )}
@@ -166,14 +182,15 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
   )
 }
 
-/** The state that a step changed, on one line. */
+/** The states that a step changed, on one line. */
 const Changes = ({ execution, step }: { execution: Execution; step: number }) => {
-  const changes = execution.changesIn(step)
-  if (changes.length === 0) return null
-  const text = changes.map(({ node, name, before, after }) => `${node} ${name}: ${shortly(before)} → ${shortly(after)}`)
+  const texts = execution.changesIn(step).map(({ node, name, before, after }, index, all) => {
+    const whose = node === all[index - 1]?.node ? '' : `${node}: `
+    return `${whose}${name} ${shortly(before)} → ${shortly(after)}`
+  })
   return (
-    <span class="changes" title={text.join('\n')}>
-      {text.join(' · ')}
+    <span class="changes" title={texts.join('\n')}>
+      <Named text={texts.join(' · ')} />
     </span>
   )
 }
