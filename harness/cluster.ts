@@ -1,11 +1,14 @@
 import { join } from 'node:path'
-import { Unfaithful } from '../checker/errors.ts'
+import { Diverged, Unfaithful } from '../checker/errors.ts'
 import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
 import { Cell } from './cell.ts'
+import { ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './checkpoint/cluster-checkpoint.ts'
+import { findCriu } from './checkpoint/criu.ts'
+import { CannotCheckpoint } from './checkpoint/error.ts'
 import { type Action, type Input, type Option, optionsOf } from './choices.ts'
-import { Clients } from './clients.ts'
+import { Clients, type ClientsMark } from './clients.ts'
 import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
 import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
@@ -46,6 +49,9 @@ export class Cluster implements System<GlobalState> {
   #options: Option[] = []
   #state: GlobalState
   #stepIndex = 0
+  #variant = 0
+  /** Labels of what was executed since the last reset. */
+  #schedule: string[] = []
   #known = new Set<string>()
   #details: StepDetails = { messages: [], outputs: [], durationUs: 0 }
 
@@ -66,12 +72,7 @@ export class Cluster implements System<GlobalState> {
         ),
     )
     this.#cell = new Cell(cpu)
-    this.#clients = new Clients(
-      this.#cell,
-      this.#network.virtualHost(observerName, observerAddress),
-      this.#nodes,
-      system,
-    )
+    this.#clients = this.#newClients()
     this.#state = this.#snapshot()
   }
 
@@ -106,17 +107,14 @@ export class Cluster implements System<GlobalState> {
     this.#history = new Map()
     this.#known = new Set()
     this.#stepIndex = 0
+    this.#variant = variant
+    this.#schedule = []
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
       node.renew(this.#seed + variant)
       this.#cell.attach(node, this.#network)
     }
-    this.#clients = new Clients(
-      this.#cell,
-      this.#network.virtualHost(observerName, observerAddress),
-      this.#nodes,
-      this.#system,
-    )
+    this.#clients = this.#newClients()
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
     await this.#endStep(findings, this.#nodes, begun)
@@ -134,6 +132,7 @@ export class Cluster implements System<GlobalState> {
     const chosen = this.#options.find(option => option.choice.label === choice.label)
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
+    this.#schedule.push(choice.label)
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, begun)
     this.#assertFaithful(choice.label)
@@ -150,6 +149,113 @@ export class Cluster implements System<GlobalState> {
     return fingerprintOf(this.#state, this.#nodes, this.#network, this.#budget, history)
   }
 
+  /**
+   * Saves the present state, quiescent and without a finding, to files; where that is not possible, which schedule leads
+   * to it.
+   */
+  async checkpoint(): Promise<ClusterCheckpoint> {
+    const directory = createRunDirectory()
+    const way = { variant: this.#variant, schedule: [...this.#schedule] }
+    try {
+      return new ClusterCheckpoint(way, this.#save(directory), undefined)
+    } catch (error) {
+      removeRunDirectory(directory)
+      return new ClusterCheckpoint(way, undefined, reasonOf(error))
+    }
+  }
+
+  /**
+   * Goes back to a checkpoint, of this cluster or of another of the same system.
+   *
+   * @returns why the way there was executed again; undefined where it was not
+   * @throws Diverged where that leads elsewhere
+   */
+  async restore(checkpoint: ClusterCheckpoint): Promise<string | undefined> {
+    const { saved, way, lacking } = checkpoint
+    const reason = saved === undefined ? (lacking ?? 'it was discarded') : this.#restore(saved)
+    if (reason !== undefined) await this.#execute(way)
+    else this.#arrive(way)
+    return reason
+  }
+
+  #arrive({ variant, schedule }: Way): void {
+    this.#variant = variant
+    this.#schedule = [...schedule]
+    this.#stepIndex = schedule.length
+    this.#state = this.#snapshot()
+    this.#options = optionsOf(this.#moment())
+    this.#details = { messages: [], outputs: [], durationUs: 0 }
+  }
+
+  #save(directory: string): SavedCluster {
+    const clients = this.#clients.mark()
+    if (this.#isOver) throw new CannotCheckpoint('its execution has ended')
+    if (clients === undefined) throw new CannotCheckpoint('a client is in the middle of a call')
+    const criu = findCriu()
+    const before = this.#outline()
+    const nodes = this.#nodes.map(node => node.save(criu, this.#cell, join(directory, node.name)))
+    const findings = this.#settleAlive(this.#nodes)
+    if (findings.length > 0) throw new CannotCheckpoint(findings[0]!.message)
+    const after = this.#outline()
+    if (after !== before) throw new CannotCheckpoint(`it does not stand still: ${before}, then ${after}`)
+    return {
+      directory,
+      nodes,
+      clients,
+      network: this.#network.mark(),
+      budget: [...this.#budget],
+      isCut: this.#isCut,
+      history: [...this.#history],
+      known: [...this.#known],
+      outline: before,
+    }
+  }
+
+  /** Gives why it was not possible. */
+  #restore(saved: SavedCluster): string | undefined {
+    this.#clients.close()
+    for (const node of this.#nodes) node.end(this.#cell)
+    try {
+      this.#makeAgain(saved)
+      const findings = this.#settleAlive(this.#nodes)
+      if (findings.length > 0) throw new CannotCheckpoint(findings[0]!.message)
+      this.#network.endStep()
+      const outline = this.#outline()
+      if (outline !== saved.outline) throw new CannotCheckpoint(`it is another: ${saved.outline}, then ${outline}`)
+      return undefined
+    } catch (error) {
+      return reasonOf(error)
+    }
+  }
+
+  #makeAgain(saved: SavedCluster): void {
+    const criu = findCriu()
+    this.#budget = new Map(saved.budget)
+    this.#isCut = saved.isCut
+    this.#isOver = false
+    this.#history = new Map(saved.history)
+    this.#known = new Set(saved.known)
+    this.#network = new Network({ dissector: this.#system.dissectorOf }, saved.network)
+    for (const [index, node] of this.#nodes.entries())
+      node.restore(saved.nodes[index]!, criu, this.#cell, this.#network)
+    this.#clients = this.#newClients(saved.clients)
+    for (const { held } of this.#nodes) if (held) this.#cell.tracer.thaw(held)
+  }
+
+  async #execute({ variant, schedule }: Way): Promise<void> {
+    await this.reset(variant)
+    for (const [index, label] of schedule.entries()) {
+      const choice = this.enabled().find(each => each.label === label)
+      if (choice === undefined)
+        throw new Diverged(
+          index + 1,
+          label,
+          this.enabled().map(each => each.label),
+        )
+      await this.execute(choice)
+    }
+  }
+
   /** Ends all processes: the next execution begins with new ones. */
   endLives(): void {
     this.#clients.close()
@@ -163,6 +269,19 @@ export class Cluster implements System<GlobalState> {
     this.endLives()
     this.#cell.close()
     removeRunDirectory(this.#directory)
+  }
+
+  #newClients(mark?: ClientsMark): Clients {
+    const host = this.#network.virtualHost(observerName, observerAddress)
+    return new Clients(this.#cell, host, this.#nodes, this.#system, mark)
+  }
+
+  /** Says of the present state what a search would see of it. */
+  #outline(): string {
+    const history = this.#system.fingerprint === 'history' ? this.#history : undefined
+    const fingerprint = fingerprintOf(this.#snapshot(), this.#nodes, this.#network, this.#budget, history)
+    const choices = optionsOf(this.#moment()).map(({ choice }) => choice.label)
+    return JSON.stringify({ fingerprint, timers: this.timers, choices })
   }
 
   #node(name: string): Node {
