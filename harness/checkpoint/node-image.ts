@@ -130,7 +130,8 @@ const takeAgainOrAbandon = (cell: Cell, node: HeldNode): void => {
 const writeImage = (criu: Criu, pid: number, network: number, { directory, outputs }: NodeImage): void => {
   const images = openSync(directory, 'r')
   const mounts = openSync(`/proc/${pid}/ns/mnt`, 'r')
-  const args = ['--tree', String(pid), '--leave-stopped', ...outputs.flatMap(name => ['--external', name])]
+  // What was stopped stays stopped; with `--leave-stopped`, connections would stay locked.
+  const args = ['--tree', String(pid), '--leave-running', ...outputs.flatMap(name => ['--external', name])]
   try {
     inView(
       () => {
