@@ -86,5 +86,5 @@ export interface System<State> {
   fingerprint(): string | undefined
   /** Present where the system can be saved and restored faster than by re-execution. */
   checkpoint?(): Promise<Checkpoint>
-  restore?(checkpoint: Checkpoint): Promise<unknown>
+  restore?(checkpoint: Checkpoint): Promise<void>
 }

@@ -90,6 +90,11 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
+  /** Ids of the nodes' first processes, of those that are up. */
+  get processes(): number[] {
+    return this.#nodes.filter(node => node.isAlive).map(({ held }) => held!.pid)
+  }
+
   /** How many programs were started: the fewer, the more lives were lived again. */
   get starts(): number {
     return this.#nodes.reduce((sum, { starts }) => sum + starts, 0)
@@ -150,28 +155,33 @@ export class Cluster implements System<GlobalState> {
   }
 
   /**
-   * Saves the present state, quiescent and without a finding, to files; where that is not possible, which schedule leads
-   * to it.
+   * Saves the present state, quiescent and without a finding: its processes, where that is possible; else the schedule
+   * that leads to it. A search does not find these two by itself (`checkpoint` and `restore` of `System`): it would use
+   * them in every state, and to execute a short way again takes less time.
+   *
+   * @throws Diverged where processes were lost by it, and the way to the present state leads elsewhere now
    */
-  async checkpoint(): Promise<ClusterCheckpoint> {
-    const directory = createRunDirectory()
+  async save(): Promise<ClusterCheckpoint> {
     const way = { variant: this.#variant, schedule: [...this.#schedule] }
+    const directory = createRunDirectory()
+    const before = this.#outline()
     try {
-      return new ClusterCheckpoint(way, this.#save(directory), undefined)
+      return new ClusterCheckpoint(way, this.#save(directory, before), undefined)
     } catch (error) {
       removeRunDirectory(directory)
-      return new ClusterCheckpoint(way, undefined, reasonOf(error))
+      const lacking = reasonOf(error)
+      if (this.#settleAlive(this.#nodes).length > 0 || this.#outline() !== before) await this.#execute(way)
+      return new ClusterCheckpoint(way, undefined, lacking)
     }
   }
 
   /**
-   * Goes back to a checkpoint, of this cluster or of another of the same system.
+   * Brings back what was saved, by this cluster or by another of the same system, any number of times.
    *
    * @returns why the way there was executed again; undefined where it was not
    * @throws Diverged where that leads elsewhere
    */
-  async restore(checkpoint: ClusterCheckpoint): Promise<string | undefined> {
-    const { saved, way, lacking } = checkpoint
+  async goBack({ saved, way, lacking }: ClusterCheckpoint): Promise<string | undefined> {
     const reason = saved === undefined ? (lacking ?? 'it was discarded') : this.#restore(saved)
     if (reason !== undefined) await this.#execute(way)
     else this.#arrive(way)
@@ -187,17 +197,16 @@ export class Cluster implements System<GlobalState> {
     this.#details = { messages: [], outputs: [], durationUs: 0 }
   }
 
-  #save(directory: string): SavedCluster {
+  /** @param outline of the present state */
+  #save(directory: string, outline: string): SavedCluster {
     const clients = this.#clients.mark()
     if (this.#isOver) throw new CannotCheckpoint('its execution has ended')
     if (clients === undefined) throw new CannotCheckpoint('a client is in the middle of a call')
     const criu = findCriu()
-    const before = this.#outline()
     const nodes = this.#nodes.map(node => node.save(criu, this.#cell, join(directory, node.name)))
     const findings = this.#settleAlive(this.#nodes)
     if (findings.length > 0) throw new CannotCheckpoint(findings[0]!.message)
-    const after = this.#outline()
-    if (after !== before) throw new CannotCheckpoint(`it does not stand still: ${before}, then ${after}`)
+    if (this.#outline() !== outline) throw new CannotCheckpoint('it does not stand still')
     return {
       directory,
       nodes,
@@ -207,7 +216,7 @@ export class Cluster implements System<GlobalState> {
       isCut: this.#isCut,
       history: [...this.#history],
       known: [...this.#known],
-      outline: before,
+      outline,
     }
   }
 
@@ -221,7 +230,7 @@ export class Cluster implements System<GlobalState> {
       if (findings.length > 0) throw new CannotCheckpoint(findings[0]!.message)
       this.#network.endStep()
       const outline = this.#outline()
-      if (outline !== saved.outline) throw new CannotCheckpoint(`it is another: ${saved.outline}, then ${outline}`)
+      if (outline !== saved.outline) throw new CannotCheckpoint(`it is another now: ${saved.outline}, then ${outline}`)
       return undefined
     } catch (error) {
       return reasonOf(error)

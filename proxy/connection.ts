@@ -17,8 +17,14 @@ export interface Connection {
   readonly port: number
   /** The opener's, as the listener sees it. */
   readonly shownPort: number
-  /** All that the readers have read, in order: read again, it makes others like them. */
-  readonly read: Read[]
+  /** All that the readers have read, in order: read again, it makes others like them. Undefined once it is too much. */
+  read: Read[] | undefined
+  readBytes: number
+}
+
+/** A connection that has carried too much to be copied. */
+export class CannotMark extends Error {
+  override readonly name = 'CannotMark'
 }
 
 /** What the reader of one end has read; by the place of the end. */
@@ -60,7 +66,9 @@ export const createConnection = (
   { opener, listener, ...rest }: { opener: string; listener: string; number: number; port: number; shownPort: number },
   dissector: Dissector | undefined,
 ): Connection => {
-  const connection = { ...rest, read: [] } as unknown as { -readonly [Key in keyof Connection]: Connection[Key] }
+  const connection = { ...rest, read: [], readBytes: 0 } as unknown as {
+    -readonly [Key in keyof Connection]: Connection[Key]
+  }
   connection.opener = createEnd(opener, connection, dissector?.stream('forward'))
   connection.listener = createEnd(listener, connection, dissector?.stream('backward', connection.opener.reader))
   connection.ends = [connection.opener, connection.listener]
@@ -132,8 +140,16 @@ const takeRest = (end: End): Pending[] => {
 
 const toMessages = ({ reader, connection, host }: End, bytes: Buffer): Pending[] => {
   if (reader === undefined) return [{ kind: 'data', bytes }]
-  connection.read.push({ end: host === connection.opener.host ? 0 : 1, bytes })
+  keepRead(connection, { end: host === connection.opener.host ? 0 : 1, bytes })
   return reader.push(bytes).map(fromFrame)
+}
+
+const readBytesMax = 16 << 20
+
+const keepRead = (connection: Connection, read: Read): void => {
+  connection.readBytes += read.bytes.length
+  if (connection.readBytes > readBytesMax) connection.read = undefined
+  else connection.read?.push(read)
 }
 
 const fromFrame = ({ bytes, label }: Frame): Pending => ({ kind: 'data', bytes, meaning: label })
@@ -153,30 +169,32 @@ export interface ConnectionMark {
   })[]
 }
 
-export const markConnection = ({
-  opener,
-  listener,
-  number,
-  port,
-  shownPort,
-  read,
-  ends,
-}: Connection): ConnectionMark => ({
-  names: { opener: opener.host, listener: listener.host, number, port, shownPort },
-  read: [...read],
-  ends: ends.map(({ side, queue, reader, isMuted }) => ({
-    side: side && copySide(side),
-    queue: [...queue],
-    isMuted,
-    hasReader: reader !== undefined,
-  })),
-})
+/** @throws CannotMark */
+export const markConnection = (connection: Connection): ConnectionMark => {
+  const { opener, listener, number, port, shownPort, read, ends } = connection
+  if (read === undefined) {
+    const { label } = describeConnection(connection)
+    throw new CannotMark(`${label} has carried more than ${readBytesMax >> 20} MiB`)
+  }
+  return {
+    names: { opener: opener.host, listener: listener.host, number, port, shownPort },
+    read: [...read],
+    ends: ends.map(({ side, queue, reader, isMuted }) => ({
+      side: side && copySide(side),
+      queue: [...queue],
+      isMuted,
+      hasReader: reader !== undefined,
+    })),
+  }
+}
 
 /** Another such connection. */
 export const connectionFrom = (mark: ConnectionMark, dissector: Dissector | undefined): Connection => {
   const connection = createConnection(mark.names, dissector)
-  for (const { end, bytes } of mark.read) connection.ends[end].reader?.push(bytes)
-  connection.read.push(...mark.read)
+  for (const read of mark.read) {
+    connection.ends[read.end].reader?.push(read.bytes)
+    keepRead(connection, read)
+  }
   for (const [index, { side, queue, isMuted, hasReader }] of mark.ends.entries()) {
     const end = connection.ends[index]!
     end.side = side && copySide(side)

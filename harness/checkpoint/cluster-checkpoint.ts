@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../checker/system.ts'
+import { CannotMark } from '../../proxy/connection.ts'
 import { SystemError } from '../../proxy/libc.ts'
 import type { NetworkMark } from '../../proxy/network.ts'
 import type { ClientsMark } from '../clients.ts'
@@ -58,7 +59,9 @@ export class ClusterCheckpoint implements Checkpoint {
 
 /** Why something could not be saved or made again, in one line; any other error is thrown. */
 export const reasonOf = (error: unknown): string => {
-  if (error instanceof CannotCheckpoint || error instanceof SystemError) return error.message
+  if (error instanceof CannotCheckpoint || error instanceof CannotMark || error instanceof SystemError)
+    return error.message
+  // Of Node's own calls: a disk that is full, a directory that is gone.
   if (error instanceof Error && 'syscall' in error) return error.message
   throw error
 }

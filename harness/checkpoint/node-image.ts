@@ -4,6 +4,7 @@ import { CLONE_NEWNET, CLONE_NEWNS, check, libc, setns, unshare } from '../../pr
 import type { Cell } from '../cell.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { applyMounts, type MountPlan } from '../hold/mounts.ts'
+import { Registers } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { patchVdso } from '../hold/vdso.ts'
 import { type Call, makeCalls } from '../rewind/batch.ts'
@@ -60,13 +61,13 @@ export const dump = (
   mkdirSync(directory)
   cell.freeze(node)
   try {
-    for (const thread of node.threads) prepareWait(thread)
+    const waits = node.threads.map(thread => ({ thread, registers: prepareWait(thread) }))
     const image = { directory, held: markHeld(node), lastId: lastThreadId(node), outputs: outputs.map(nameOfOutput) }
     letGo(cell.tracer, node)
     try {
       writeImage(criu, node.pid, network, image)
     } finally {
-      takeAgainOrAbandon(cell, node)
+      takeAgainOrAbandon(cell, node, waits)
     }
     return image
   } finally {
@@ -105,9 +106,11 @@ export const restore = (
 export const sizeOf = ({ directory }: NodeImage): number =>
   readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 
-const prepareWait = (thread: HeldThread): void => {
+const prepareWait = ({ tid }: HeldThread): Registers => {
   try {
-    registersBeforeWait(thread.tid).store(thread.tid)
+    const registers = registersBeforeWait(tid)
+    registers.store(tid)
+    return registers
   } catch (error) {
     throw error instanceof CannotRewind ? new CannotCheckpoint(error.message) : error
   }
@@ -118,12 +121,20 @@ const nameOfOutput = (own: number): string => {
   return `file[${mount.toString(16)}:${fstatSync(own).ino.toString(16)}]`
 }
 
-const takeAgainOrAbandon = (cell: Cell, node: HeldNode): void => {
+/** CRIU runs code of its own in the processes; killed, it leaves them there. */
+const takeAgainOrAbandon = (
+  cell: Cell,
+  node: HeldNode,
+  waits: readonly { thread: HeldThread; registers: Registers }[],
+): void => {
   try {
     takeAgain(cell.tracer, node)
+    const now = new Registers()
+    const isAsItWas = waits.every(({ thread, registers }) => now.load(thread.tid) && now.equals(registers))
+    if (!isAsItWas) throw new CannotCheckpoint('its registers have changed')
   } catch (error) {
     cell.tracer.abandon(node)
-    throw new CannotCheckpoint(`it was killed meanwhile: ${(error as Error).message}`)
+    throw new CannotCheckpoint(`it was lost: ${(error as Error).message}`)
   }
 }
 

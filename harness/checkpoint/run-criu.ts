@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { check, close, libc } from '../../proxy/libc.ts'
 import { sendSignal } from '../hold/launch.ts'
 import { ThreadEnded, wait } from '../hold/ptrace.ts'
@@ -10,6 +10,9 @@ const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
 const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'int'])
 
 const timeMsMax = 20_000
+
+/** From util-linux: a program that does not outlive this thread. */
+const endWithUs = ['/usr/bin/setpriv', '--pdeath-signal', 'KILL', '--']
 
 /**
  * Runs CRIU from this thread, in the namespaces that it is in, and waits for its end.
@@ -28,8 +31,8 @@ export const runCriu = (
   const log = `${what}.log`
   const directory = `/proc/self/fd/${images}`
   const pid = spawn({
-    path: command[0],
-    arguments: [...command, what, '--images-dir', directory, '--log-file', log, ...args],
+    path: endWithUs[0]!,
+    arguments: [...endWithUs, ...command, what, '--images-dir', directory, '--log-file', log, ...args],
     environment: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     directory: '/',
     descriptors: [...descriptors, images].map(fd => [fd, fd]),
@@ -65,10 +68,12 @@ const waitFor = (pid: number, milliseconds: number): boolean => {
   }
 }
 
-/** Its first error, which is the cause of the others. */
+/** Its first error, which is the cause of the others; that it may not raise its own limits is none. */
 const saidIn = (path: string): string => {
-  const error = readFileSync(path, 'utf8')
+  if (!existsSync(path)) return ''
+  const errors = readFileSync(path, 'utf8')
     .split('\n')
-    .find(line => line.includes('Error'))
-  return error === undefined ? '' : `: ${error.replace(/^\([\d.]+\)\s*/, '').trim()}`
+    .filter(line => /Error|No space left/.test(line))
+  const cause = errors.find(line => !line.includes("rlimit: Can't setup"))
+  return cause === undefined ? '' : `: ${cause.replace(/^\([\d.]+\)\s*(\d+:\s*)?/, '').trim()}`
 }

@@ -109,6 +109,8 @@ export class Tracer {
   takeAgain(node: HeldNode): void {
     for (const thread of node.threads) {
       seize(thread.tid)
+      // One that was woken by somebody else stops all the same.
+      interrupt(thread.tid)
       wait(thread.tid)
       thread.interrupted = false
       thread.stopped = { toSyscall: false, signal: 0 }
