@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import type { Exit, HeldThread } from '../hold/held-node.ts'
 import { HeldNode } from '../hold/held-node.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
@@ -20,6 +21,8 @@ export interface HeldMark {
 interface ProcessMark {
   readonly pid: number
   readonly isGo: boolean
+  /** Whether SIGCHLD is pending. */
+  readonly hasChildSignal: boolean
   readonly timers: readonly TimerMark[]
   readonly threads: readonly ThreadMark[]
 }
@@ -40,6 +43,7 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   processes: [...node.processes.values()].map(process => ({
     pid: innerId(process.pid),
     isGo: process.isGo,
+    hasChildSignal: hasChildSignal(process.pid),
     timers: markTimers(process),
     threads: [...process.threads].map(({ tid, ordinal, randomness, resumed }) => ({
       tid: innerId(tid),
@@ -90,3 +94,10 @@ const processesFrom = (pid: number): number[] => {
 /** The id that a thread has in its own pid namespace. */
 const innerId = (tid: number): number =>
   Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))![1])
+
+const childSignal = 1n << BigInt(constants.signals.SIGCHLD - 1)
+
+const hasChildSignal = (pid: number): boolean => {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return (BigInt(`0x${/^ShdPnd:\s*([0-9a-f]+)$/m.exec(status)![1]}`) & childSignal) !== 0n
+}

@@ -67,7 +67,7 @@ export const dump = (
     try {
       writeImage(criu, node.pid, network, image)
     } finally {
-      takeAgainOrAbandon(cell, node, waits)
+      takeAgainOrAbandon(cell, node, image.held, waits)
     }
     return image
   } finally {
@@ -94,7 +94,7 @@ export const restore = (
   try {
     adoptProcesses(cell.tracer, node, image.held, pid)
     node.frozen = true
-    takeAgain(cell.tracer, node)
+    takeAgain(cell.tracer, node, image.held)
     makeOurs(node, image.lastId)
   } catch (error) {
     cell.tracer.abandon(node)
@@ -125,10 +125,11 @@ const nameOfOutput = (own: number): string => {
 const takeAgainOrAbandon = (
   cell: Cell,
   node: HeldNode,
+  mark: HeldMark,
   waits: readonly { thread: HeldThread; registers: Registers }[],
 ): void => {
   try {
-    takeAgain(cell.tracer, node)
+    takeAgain(cell.tracer, node, mark)
     const now = new Registers()
     const isAsItWas = waits.every(({ thread, registers }) => now.load(thread.tid) && now.equals(registers))
     if (!isAsItWas) throw new CannotCheckpoint('its registers have changed')

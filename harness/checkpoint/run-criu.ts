@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { check, close, libc } from '../../proxy/libc.ts'
 import { sendSignal } from '../hold/launch.ts'
 import { ThreadEnded, wait } from '../hold/ptrace.ts'
@@ -12,7 +12,7 @@ const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'in
 const timeMsMax = 20_000
 
 /** From util-linux: a program that does not outlive this thread. */
-const endWithUs = ['/usr/bin/setpriv', '--pdeath-signal', 'KILL', '--']
+const endWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
 
 /**
  * Runs CRIU from this thread, in the namespaces that it is in, and waits for its end.
@@ -30,15 +30,19 @@ export const runCriu = (
 ): void => {
   const log = `${what}.log`
   const directory = `/proc/self/fd/${images}`
+  const errors = openSync(`${directory}/${what}.err`, 'w+')
   const pid = spawn({
     path: endWithUs[0]!,
     arguments: [...endWithUs, ...command, what, '--images-dir', directory, '--log-file', log, ...args],
     environment: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     directory: '/',
-    descriptors: [...descriptors, images].map(fd => [fd, fd]),
+    descriptors: [[errors, 2], ...[...descriptors, images].map(fd => [fd, fd] as const)],
   })
+  closeSync(errors)
   const failed = awaitEnd(pid)
-  if (failed !== undefined) throw new CannotCheckpoint(`criu ${what} ${failed}${saidIn(`${directory}/${log}`)}`)
+  if (failed === undefined) return
+  const cause = causeIn(`${directory}/${log}`) ?? causeIn(`${directory}/${what}.err`)
+  throw new CannotCheckpoint(`criu ${what} ${failed}${cause === undefined ? '' : `: ${cause}`}`)
 }
 
 /** How it failed; undefined where it did not. */
@@ -69,11 +73,10 @@ const waitFor = (pid: number, milliseconds: number): boolean => {
 }
 
 /** Its first error, which is the cause of the others; that it may not raise its own limits is none. */
-const saidIn = (path: string): string => {
-  if (!existsSync(path)) return ''
-  const errors = readFileSync(path, 'utf8')
-    .split('\n')
-    .filter(line => /Error|No space left/.test(line))
+const causeIn = (path: string): string | undefined => {
+  if (!existsSync(path)) return undefined
+  const lines = readFileSync(path, 'utf8').split('\n')
+  const errors = lines.filter(line => /error|cannot|No space left/i.test(line))
   const cause = errors.find(line => !line.includes("rlimit: Can't setup"))
-  return cause === undefined ? '' : `: ${cause.replace(/^\([\d.]+\)\s*(\d+:\s*)?/, '').trim()}`
+  return cause?.replace(/^\([\d.]+\)\s*(\d+:\s*)?/, '').trim()
 }

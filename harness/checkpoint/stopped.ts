@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { HeldNode, HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { sendSignal } from '../hold/launch.ts'
 import { getSignalMask, Registers, setSignalMask } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import type { Tracer } from '../hold/tracer.ts'
+import { nap } from '../hold/turns.ts'
 import { type Call, makeCalls } from '../rewind/batch.ts'
+import type { HeldMark } from './held-mark.ts'
 
 /**
  * CRIU traces the processes itself: meanwhile they are stopped by a signal, of which they learn nothing.
@@ -17,18 +18,28 @@ const setParentDeathSignal = 1
 /** Lets go of a frozen node whose threads are about to make calls. It is stopped, and ends where this thread ends. */
 export const letGo = (tracer: Tracer, node: HeldNode): void => {
   endWithUs(node, SIGKILL)
-  for (const { pid } of node.processes.values()) sendSignal(pid, SIGSTOP)
-  tracer.letGo(node)
+  // A parent stops before its children: when they tell it that they do, it must not run any more.
+  for (const process of node.processes.values()) {
+    sendSignal(process.pid, SIGSTOP)
+    tracer.letGo(process)
+    while (!isStopped(process)) nap()
+  }
 }
 
-/** Takes hold again of a node that is stopped by SIGSTOP. It is frozen then. @throws SystemError where it is gone */
-export const takeAgain = (tracer: Tracer, node: HeldNode): void => {
+/**
+ * Takes hold again of a node that is stopped by SIGSTOP. It is frozen then.
+ *
+ * @param mark of the node before it was stopped
+ * @throws SystemError where it is gone
+ */
+export const takeAgain = (tracer: Tracer, node: HeldNode, mark: HeldMark): void => {
   tracer.takeAgain(node)
-  const processes = [...node.processes.values()].map(process => ({ process, swallowing: swallow(process) }))
-  for (const { process } of processes) sendSignal(process.pid, SIGCONT)
-  for (const { process, swallowing } of processes) {
+  const processes = [...node.processes.values()]
+  for (const { pid } of processes) sendSignal(pid, SIGCONT)
+  // A child before its parent: going on, it tells that, too.
+  for (const [index, process] of [...processes.entries()].reverse()) {
     const [first] = process.threads
-    borrowing(first!, () => makeCalls(first!, swallowing))
+    borrowing(first!, () => makeCalls(first!, swallow(mark.processes[index]!.hasChildSignal)))
   }
   endWithUs(node, 0)
 }
@@ -55,16 +66,18 @@ const endWithUs = (node: HeldNode, signal: number) => {
   borrowing(first, () => makeCalls(first, [[syscallNumber.prctl, setParentDeathSignal, signal]]))
 }
 
+const isStopped = ({ threads }: HeldProcess): boolean =>
+  [...threads].every(thread => /\) [TXZ]|^$/.test(thread.look('stat')))
+
 /** Takes what came of being stopped from among the pending signals: SIGCONT, and SIGCHLD for a parent. */
-const swallow = ({ pid }: HeldProcess): Call[] => {
-  const hadChild = (pendingOf(pid) & maskOf(SIGCHLD)) !== 0n
-  const set = Buffer.alloc(8)
-  set.writeBigUInt64LE(maskOf(SIGCONT) | (hadChild ? 0n : maskOf(SIGCHLD)))
+const swallow = (hasChildSignal: boolean): Call[] => {
+  const set = signalSet(hasChildSignal ? [SIGCONT] : [SIGCONT, SIGCHLD])
   const take: Call = [syscallNumber.rt_sigtimedwait, set, 0, Buffer.alloc(16), set.length]
   return [take, take]
 }
 
-const maskOf = (signal: number): bigint => 1n << BigInt(signal - 1)
-
-const pendingOf = (pid: number): bigint =>
-  BigInt(`0x${/^ShdPnd:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]}`)
+const signalSet = (signals: readonly number[]): Buffer => {
+  const set = Buffer.alloc(8)
+  set.writeBigUInt64LE(signals.reduce((mask, signal) => mask | (1n << BigInt(signal - 1)), 0n))
+  return set
+}

@@ -21,7 +21,7 @@ import {
   wait,
 } from './ptrace.ts'
 import { readCounter } from './timestamp-counter.ts'
-import { limitTurns, setRank } from './turns.ts'
+import { limitTurns, nap, setRank } from './turns.ts'
 
 const trapSignal = 5
 const killSignal = 9
@@ -95,9 +95,9 @@ export class Tracer {
     if (stopped) cont(thread.tid, stopped.signal)
   }
 
-  /** Lets go of a frozen node, so that another can trace it: stopped by SIGSTOP, which must be under way. */
-  letGo(node: HeldNode): void {
-    for (const { tid } of node.threads) detach(tid)
+  /** Lets go of a frozen process, so that another can trace it: stopped by SIGSTOP, which must be under way. */
+  letGo({ threads }: HeldProcess): void {
+    for (const { tid } of threads) detach(tid)
   }
 
   /**
@@ -125,8 +125,9 @@ export class Tracer {
     return process
   }
 
-  /** Kills a node that cannot be held any more, and forgets it. */
+  /** Kills a node some of whose threads are not traced, and forgets it. */
   abandon(node: HeldNode): void {
+    const tids = new Set([node.pid, ...node.threads.map(({ tid }) => tid)])
     for (const thread of node.threads) this.#forget(thread)
     for (const process of node.processes.values()) {
       disarmAll(process)
@@ -134,11 +135,10 @@ export class Tracer {
     }
     node.processes.clear()
     node.exit ??= { signal: killSignal }
-    if (!sendSignal(node.pid, killSignal)) return
-    try {
-      for (;;) wait(node.pid)
-    } catch (error) {
-      if (!(error instanceof ThreadEnded)) throw error
+    // The first process ends after all others, and those that are traced when this was noticed.
+    while (sendSignal(node.pid, killSignal)) {
+      for (const tid of tids) poll(tid)
+      nap()
     }
   }
 
