@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { criuDirectory, findCriu } from '../harness/checkpoint/criu.ts'
 import { highestPriority } from '../harness/hold/turns.ts'
 import { realUser, runRoot } from '../harness/run-directory.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
@@ -24,6 +25,7 @@ export const abilities = (): Ability[] => [
   attempt('ptrace', true, probePtrace, () => 'set the sysctl kernel.yama.ptrace_scope to 0 or 1'),
   attempt('overlay file system', true, probeOverlay, overlayRemedy),
   attempt('first-in first-out scheduling', false, probeScheduling, schedulingRemedy),
+  attempt('checkpoints', false, probeCheckpoints, checkpointsRemedy),
 ]
 
 /** Throws `MachineLacks` with one line for each thing that is needed and not there. */
@@ -126,6 +128,14 @@ const probeOverlay = () => {
 }
 
 const overlayRemedy = () => 'load its module (modprobe overlay); in a user namespace it needs Linux 5.11'
+
+const probeCheckpoints = () => {
+  if (realUser() !== 0) fail('CRIU makes processes for root alone')
+  return `yes, by CRIU ${findCriu().version}`
+}
+
+const checkpointsRemedy = () =>
+  `without them the way to a state is executed again; lastnail doctor --fix gets CRIU (8 MB of Debian's packages) into ${criuDirectory()}`
 
 const probeScheduling = () => {
   const { error, status, stderr } = spawnSync('chrt', ['--fifo', String(highestPriority), 'true'], { encoding: 'utf8' })

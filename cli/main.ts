@@ -5,6 +5,7 @@ import { writeReport } from '../report/report.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
+import { getCriu } from './get-criu.ts'
 import { loadConfig } from './load-config.ts'
 import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
@@ -105,8 +106,10 @@ const program = (done: (code: number) => void) => {
   root
     .command('doctor')
     .description('says what this machine can do')
+    .option('--fix', 'gets what can be put beside the system: CRIU, from the packages of a later Debian')
     .option('--json', 'prints one JSON object as the last line')
-    .action(({ json }: { json?: boolean }) => {
+    .action(async ({ fix, json }: { fix?: boolean; json?: boolean }) => {
+      if (fix) process.stderr.write(`CRIU is in ${await getCriu()}\n`)
       const found = abilities()
       if (json) print(JSON.stringify({ abilities: found }))
       else print(found.map(({ name, isThere, detail }) => `${isThere ? 'has  ' : 'LACKS'} ${name}: ${detail}`))

@@ -35,7 +35,12 @@ export class Cell {
 
   /** Gives a node its network. */
   attach(node: { attach(network: Network): void }, network: Network): void {
-    this.#turns.aside(() => node.attach(network))
+    this.aside(() => node.attach(network))
+  }
+
+  /** Changes settings of networks, for which this thread must not be in turn. */
+  aside<Result>(work: () => Result): Result {
+    return this.#turns.aside(work)
   }
 
   /** Takes hold of a launched process that waits to be released. */

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { Agent, request } from 'undici'
 import type { Operation } from '../checker/history/operation.ts'
 import type { Finding } from '../checker/system.ts'
-import type { VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
+import type { Stream, VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
 import type { Cell } from './cell.ts'
 import { type ClientCall, ConfigError, type NodeHandle, type ResolvedSystem } from './config.ts'
 import { runInside } from './exec.ts'
@@ -15,6 +15,16 @@ import type { Node } from './node.ts'
 const quietTurns = 4
 /** Real time after which an observer or a program run inside a node is given up. */
 const patienceMs = 20_000
+const firstUdpPort = 50_000
+
+/** Clients none of whom is in the middle of a call: plain data. */
+export interface ClientsMark {
+  readonly calls: readonly ClientCall[]
+  readonly left: readonly (readonly [name: string, times: number])[]
+  readonly history: readonly Operation[]
+  readonly states: readonly (readonly [node: string, state: unknown])[]
+  readonly udpPort: number
+}
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
@@ -26,29 +36,41 @@ export class Clients {
   readonly #nodes: readonly Node[]
   readonly #agent: Agent
   readonly #handles: Record<string, NodeHandle>
-  readonly #states = new Map<string, unknown>()
-  readonly calls: Mutable<ClientCall>[] = []
-  readonly #history = new History()
+  readonly #states: Map<string, unknown>
+  readonly calls: Mutable<ClientCall>[]
+  readonly #history: History
   /** How often each client may still call. */
   readonly left: Map<string, number>
   /** Programs that were run inside nodes and have not ended. */
   #running = 0
   readonly #sockets = new Set<VirtualSocket>()
+  /** Those that requests share, one after the other. */
+  readonly #pooled = new WeakSet<VirtualSocket>()
   /** Connections that were ever asked for. */
   #opened = 0
   #datagrams = 0
-  #udpPort = 50_000
+  #udpPort: number
+  /** Connections with nobody in them, from before a mark: the next who asks for one has it. */
+  readonly #idle: Stream[]
   /** Who waits for a datagram, by the port that it will come to. */
   readonly #asking = new Map<number, (answer: Buffer) => void>()
   /** Calls whose promises were settled, to be completed at the end of the step. */
   #settled: ((step: number) => void)[] = []
 
-  constructor(cell: Cell, host: VirtualHost, nodes: readonly Node[], system: ResolvedSystem) {
+  /** @param mark of clients that go on as these */
+  constructor(cell: Cell, host: VirtualHost, nodes: readonly Node[], system: ResolvedSystem, mark?: ClientsMark) {
     this.#cell = cell
     this.#host = host
     this.#nodes = nodes
     this.#system = system
-    this.left = new Map(system.clients.map(({ name, times }) => [name, times]))
+    this.left = new Map(mark?.left ?? system.clients.map(({ name, times }) => [name, times]))
+    this.#history = new History(mark?.history)
+    this.calls = (mark?.calls ?? []).map(call => ({ ...call }))
+    this.#states = new Map(mark?.states)
+    this.#udpPort = mark?.udpPort ?? firstUdpPort
+    this.#idle = host.streams().filter(({ socket }) => !socket.destroyed)
+    // Flowing, a connection notices that its node closes it.
+    for (const { socket } of this.#idle) this.#keep(socket).resume()
     this.#agent = new Agent({
       connect: (options, done) => this.#connect(options, done),
       headersTimeout: 0,
@@ -61,6 +83,22 @@ export class Clients {
   /** Whether a call is in progress. */
   get isCalling(): boolean {
     return this.calls.some(call => call.completedAt === undefined)
+  }
+
+  /** As they are; undefined where one is in the middle of a call, or has left a connection open: such a one cannot go back. */
+  mark(): ClientsMark | undefined {
+    const isBusy = this.isCalling || this.#asking.size > 0 || this.#running > 0
+    const isOpen = [...this.#sockets].some(
+      socket => !socket.destroyed && (socket.readableLength > 0 || !(this.#pooled.has(socket) || this.#isIdle(socket))),
+    )
+    if (isBusy || isOpen) return undefined
+    return {
+      calls: this.calls.map(call => ({ ...call })),
+      left: [...this.left],
+      history: this.#history.operations,
+      states: [...this.#states],
+      udpPort: this.#udpPort,
+    }
   }
 
   /** Begins a call; it goes on by itself as its answers come. */
@@ -195,10 +233,32 @@ export class Clients {
   }
 
   #open(node: Node, port: number): VirtualSocket {
-    const socket = this.#host.connect(node.name, port)
-    this.#sockets.add(socket)
     this.#opened += 1
+    return this.#keep(this.#host.connect(node.name, port))
+  }
+
+  #keep(socket: VirtualSocket): VirtualSocket {
+    this.#sockets.add(socket)
     return socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  #isIdle(socket: VirtualSocket): boolean {
+    return this.#idle.some(idle => idle.socket === socket)
+  }
+
+  /** One that is idle, or a new one. */
+  #openPooled(node: Node, port: number, done: (error: Error | null, socket: never) => void): void {
+    const index = this.#idle.findIndex(({ host, socket }) => host === node.name && socket.remotePort === port)
+    const idle = this.#idle.splice(index, index < 0 ? 0 : 1)[0]?.socket
+    if (idle && !idle.destroyed) {
+      this.#pooled.add(idle)
+      done(null, idle.pause() as never)
+      return
+    }
+    const socket = this.#open(node, port)
+    this.#pooled.add(socket)
+    socket.once('connect', () => done(null, socket as never))
+    socket.once('error', error => done(error, null as never))
   }
 
   #connect(
@@ -207,9 +267,7 @@ export class Clients {
   ) {
     const node = this.#nodes.find(each => each.address === hostname)!
     try {
-      const socket = this.#open(node, Number(port || 80))
-      socket.once('connect', () => done(null, socket as never))
-      socket.once('error', error => done(error, null as never))
+      this.#openPooled(node, Number(port || 80), done)
     } catch (error) {
       done(error as Error, null as never)
     }

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
-import { Unfaithful } from '../checker/errors.ts'
+import { Diverged, Unfaithful } from '../checker/errors.ts'
 import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
 import { Cell } from './cell.ts'
+import { ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './checkpoint/cluster-checkpoint.ts'
+import { findCriu } from './checkpoint/criu.ts'
+import { CannotCheckpoint } from './checkpoint/error.ts'
 import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
-import { Clients } from './clients.ts'
+import { Clients, type ClientsMark } from './clients.ts'
 import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
 import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
@@ -48,6 +51,9 @@ export class Cluster implements System<GlobalState> {
   #options: Option[] = []
   #state: GlobalState
   #stepIndex = 0
+  #variant = 0
+  /** Labels of what was executed since the last reset. */
+  #schedule: string[] = []
   #known = new Set<string>()
   #inFlight: readonly string[] = []
   #details: StepDetails = { messages: [], lost: [], outputs: [], durationUs: 0 }
@@ -69,12 +75,7 @@ export class Cluster implements System<GlobalState> {
         ),
     )
     this.#cell = new Cell(cpu)
-    this.#clients = new Clients(
-      this.#cell,
-      this.#network.virtualHost(observerName, observerAddress),
-      this.#nodes,
-      system,
-    )
+    this.#clients = this.#newClients()
     this.#state = this.#snapshot()
   }
 
@@ -102,6 +103,11 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
+  /** Ids of the nodes' first processes, of those that are up. */
+  get processes(): number[] {
+    return this.#nodes.filter(node => node.isAlive).map(({ held }) => held!.pid)
+  }
+
   /** How many programs were started: the fewer, the more lives were lived again. */
   get starts(): number {
     return this.#nodes.reduce((sum, { starts }) => sum + starts, 0)
@@ -120,17 +126,14 @@ export class Cluster implements System<GlobalState> {
     this.#known = new Set()
     this.#inFlight = []
     this.#stepIndex = 0
+    this.#variant = variant
+    this.#schedule = []
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) {
       node.renew(this.#seed + variant)
       this.#cell.attach(node, this.#network)
     }
-    this.#clients = new Clients(
-      this.#cell,
-      this.#network.virtualHost(observerName, observerAddress),
-      this.#nodes,
-      this.#system,
-    )
+    this.#clients = this.#newClients()
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
     await this.#endStep(findings, this.#nodes, [], begun)
@@ -148,6 +151,7 @@ export class Cluster implements System<GlobalState> {
     const chosen = this.#options.find(option => option.choice.label === choice.label)
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
+    this.#schedule.push(choice.label)
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
     this.#assertFaithful(choice.label)
@@ -164,6 +168,118 @@ export class Cluster implements System<GlobalState> {
     return fingerprintOf(this.#state, this.#nodes, this.#network, this.#budget, history)
   }
 
+  /**
+   * Saves the present state, quiescent and without a finding: its processes, where that is possible; else the schedule
+   * that leads to it. A search does not find these two by itself (`checkpoint` and `restore` of `System`): it would use
+   * them in every state, and to execute a short way again takes less time.
+   *
+   * @throws Diverged where processes were lost by it, and the way to the present state leads elsewhere now
+   */
+  async save(): Promise<ClusterCheckpoint> {
+    const way = { variant: this.#variant, schedule: [...this.#schedule] }
+    const directory = createRunDirectory()
+    const before = this.#outline()
+    try {
+      return new ClusterCheckpoint(way, this.#save(directory, before), undefined)
+    } catch (error) {
+      removeRunDirectory(directory)
+      const lacking = reasonOf(error)
+      if (this.#settleAlive(this.#nodes).length > 0 || this.#outline() !== before) await this.#execute(way)
+      return new ClusterCheckpoint(way, undefined, lacking)
+    }
+  }
+
+  /**
+   * Brings back what was saved, by this cluster or by another of the same system, any number of times.
+   *
+   * @returns why the way there was executed again; undefined where it was not
+   * @throws Diverged where that leads elsewhere
+   */
+  async goBack({ saved, way, lacking }: ClusterCheckpoint): Promise<string | undefined> {
+    const reason = saved === undefined ? (lacking ?? 'it was discarded') : this.#restore(saved)
+    if (reason !== undefined) await this.#execute(way)
+    else this.#arrive(way)
+    return reason
+  }
+
+  #arrive({ variant, schedule }: Way): void {
+    this.#variant = variant
+    this.#schedule = [...schedule]
+    this.#stepIndex = schedule.length
+    this.#state = this.#snapshot()
+    this.#options = optionsOf(this.#moment())
+    this.#inFlight = this.#network.inFlight().map(({ label }) => label)
+    this.#details = { messages: [], lost: [], outputs: [], durationUs: 0 }
+  }
+
+  /** @param outline of the present state */
+  #save(directory: string, outline: string): SavedCluster {
+    const clients = this.#clients.mark()
+    if (this.#isOver) throw new CannotCheckpoint('its execution has ended')
+    if (clients === undefined) throw new CannotCheckpoint('a client is in the middle of a call')
+    const criu = findCriu()
+    const nodes = this.#nodes.map(node => node.save(criu, this.#cell, join(directory, node.name)))
+    const findings = this.#settleAlive(this.#nodes)
+    if (findings.length > 0) throw new CannotCheckpoint(findings[0]!.message)
+    if (this.#outline() !== outline) throw new CannotCheckpoint('it does not stand still')
+    return {
+      directory,
+      nodes,
+      clients,
+      network: this.#network.mark(),
+      budget: [...this.#budget],
+      isCut: this.#isCut,
+      history: [...this.#history],
+      known: [...this.#known],
+      outline,
+    }
+  }
+
+  /** Gives why it was not possible. */
+  #restore(saved: SavedCluster): string | undefined {
+    this.#clients.close()
+    for (const node of this.#nodes) node.end(this.#cell)
+    try {
+      this.#makeAgain(saved)
+      const findings = this.#settleAlive(this.#nodes)
+      if (findings.length > 0) throw new CannotCheckpoint(findings[0]!.message)
+      this.#network.endStep()
+      const outline = this.#outline()
+      if (outline !== saved.outline) throw new CannotCheckpoint(`it is another now: ${saved.outline}, then ${outline}`)
+      return undefined
+    } catch (error) {
+      return reasonOf(error)
+    }
+  }
+
+  #makeAgain(saved: SavedCluster): void {
+    const criu = findCriu()
+    this.#budget = new Map(saved.budget)
+    this.#isCut = saved.isCut
+    this.#isOver = false
+    this.#history = new Map(saved.history)
+    this.#known = new Set(saved.known)
+    this.#network = new Network({ dissector: this.#system.dissectorOf }, saved.network)
+    for (const [index, node] of this.#nodes.entries())
+      node.restore(saved.nodes[index]!, criu, this.#cell, this.#network)
+    this.#clients = this.#newClients(saved.clients)
+    for (const { held } of this.#nodes) if (held) this.#cell.tracer.thaw(held)
+  }
+
+  async #execute({ variant, schedule }: Way): Promise<void> {
+    await this.reset(variant)
+    for (const [index, label] of schedule.entries()) {
+      const choice = this.enabled().find(each => each.label === label)
+      if (choice === undefined)
+        throw new Diverged(
+          index + 1,
+          label,
+          this.enabled().map(each => each.label),
+        )
+      await this.execute(choice)
+    }
+  }
+
   /** Ends all processes: the next execution begins with new ones. */
   endLives(): void {
     this.#clients.close()
@@ -177,6 +293,19 @@ export class Cluster implements System<GlobalState> {
     this.endLives()
     this.#cell.close()
     removeRunDirectory(this.#directory)
+  }
+
+  #newClients(mark?: ClientsMark): Clients {
+    const host = this.#network.virtualHost(observerName, observerAddress)
+    return new Clients(this.#cell, host, this.#nodes, this.#system, mark)
+  }
+
+  /** Says of the present state what a search would see of it. */
+  #outline(): string {
+    const history = this.#system.fingerprint === 'history' ? this.#history : undefined
+    const fingerprint = fingerprintOf(this.#snapshot(), this.#nodes, this.#network, this.#budget, history)
+    const choices = optionsOf(this.#moment()).map(({ choice }) => choice.label)
+    return JSON.stringify({ fingerprint, timers: this.timers, choices })
   }
 
   #node(name: string): Node {

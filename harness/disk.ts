@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Overlay } from './hold/launch.ts'
+import type { Overlay } from './hold/mounts.ts'
 import { treeOf } from './tree.ts'
 
 /** What one life of a node writes: private layers over directories of this machine, and its output. */

@@ -13,11 +13,18 @@ interface Entry {
 
 /** The operations of an execution, as clients invoke them and as they return. */
 export class History {
-  readonly #entries: Entry[] = []
-  #operations: readonly Operation[] = []
+  readonly #entries: Entry[]
+  #operations: readonly Operation[]
   /** What was invoked or returned since the last step ended, in order. */
   #events: ((step: number) => void)[] = []
-  #time = 0
+  #time: number
+
+  /** @param before that of an execution which goes on as this one; none of it is in progress */
+  constructor(before: readonly Operation[] = []) {
+    this.#entries = before.map(operation => ({ operation }))
+    this.#operations = before
+    this.#time = before.length + before.filter(({ returned }) => returned !== undefined).length
+  }
 
   /** In the order in which they were invoked; the same array as long as there is nothing new. */
   get operations(): readonly Operation[] {

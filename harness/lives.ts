@@ -49,8 +49,8 @@ export class Lives {
 
   /** Parks a life, or ends it. */
   end(life: Life, cell: Cell): void {
-    const beginning = this.#beginnings.get(life)!
-    if (!this.#parked.has(beginning) && life.park(cell)) {
+    const beginning = this.#beginnings.get(life)
+    if (beginning !== undefined && !this.#parked.has(beginning) && life.park(cell)) {
       this.#parked.set(beginning, life)
       this.#limit(cell)
     } else this.#end(life, cell)

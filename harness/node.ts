@@ -1,14 +1,16 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Network } from '../proxy/network.ts'
 import { portOf, tcpEntries, tcpState } from '../proxy/tcp-table.ts'
 import type { Cell } from './cell.ts'
+import type { Criu } from './checkpoint/criu.ts'
+import { restoreLife, type SavedLife, saveLife } from './checkpoint/saved-life.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
 import { ConfigError } from './config.ts'
 import { Disk } from './disk.ts'
 import { HeldNode } from './hold/held-node.ts'
-import type { MountPlan } from './hold/launch.ts'
-import { Randomness } from './hold/randomness.ts'
+import type { MountPlan } from './hold/mounts.ts'
+import { Randomness, type RandomnessMark } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Life } from './life.ts'
 import { Lives } from './lives.ts'
@@ -19,6 +21,17 @@ import { Uplink } from './uplink.ts'
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 
 const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
+
+/** A node as it was at one instant. */
+export interface SavedNode {
+  readonly seed: number
+  readonly isFirst: boolean
+  readonly elapsed: Nanoseconds
+  readonly randomness: RandomnessMark
+  /** While it is down, what its next life finds. */
+  readonly disk: Disk | undefined
+  readonly life: SavedLife | undefined
+}
 
 /** A node of the system: what stays while it is started, killed, and started again. */
 export class Node {
@@ -154,6 +167,52 @@ export class Node {
   /** Ends its life, if it has one. Before the next it must be renewed. */
   end(cell: Cell): void {
     if (this.#life) this.#end(this.#life, cell, 'nothing')
+  }
+
+  /**
+   * Saves it, quiescent: it then has to settle again.
+   *
+   * @param directory a new one
+   * @throws CannotCheckpoint
+   */
+  save(criu: Criu, cell: Cell, directory: string): SavedNode {
+    mkdirSync(directory)
+    return {
+      seed: this.#seed,
+      isFirst: this.#isFirst,
+      elapsed: this.#clock.elapsed,
+      randomness: this.#randomness.mark(),
+      disk: this.#disk?.copy(join(directory, 'disk')),
+      life: this.#life && saveLife(criu, cell, this.#life, join(directory, 'life')),
+    }
+  }
+
+  /**
+   * Makes of it what was saved, of this node or of another of the same name and address. It must be down. Its processes
+   * are frozen, and go on with `thaw`.
+   *
+   * @throws CannotCheckpoint
+   */
+  restore(saved: SavedNode, criu: Criu, cell: Cell, network: Network): void {
+    this.renew(saved.seed)
+    this.#isFirst = saved.isFirst
+    this.#disk = saved.disk?.copy(this.#newDirectory())
+    this.#clock.elapsed = saved.elapsed
+    this.#randomness = Randomness.from(saved.randomness)
+    if (saved.life === undefined) return
+    const uplink = cell.aside(() => this.#lives.uplink() ?? new Uplink(this.address))
+    try {
+      this.#life = restoreLife(criu, cell, this.name, saved.life, uplink, this.#newDirectory(), disk =>
+        this.#mounts(disk),
+      )
+    } catch (error) {
+      uplink.close()
+      throw error
+    }
+    network.attach(this.name, this.address, uplink.link)
+    this.#network = network
+    this.#clock = this.#life.held.clock
+    this.#randomness = this.#life.held.randomness
   }
 
   #end(life: Life, cell: Cell, peersSee: 'reset' | 'nothing'): void {

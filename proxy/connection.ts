@@ -4,7 +4,7 @@
  */
 import type { Dissector, Frame, StreamReader } from './dissector.ts'
 import type { Message } from './message.ts'
-import type { Side } from './tcp.ts'
+import { copySide, type Side } from './tcp.ts'
 
 export interface Connection {
   readonly opener: End
@@ -17,6 +17,20 @@ export interface Connection {
   readonly port: number
   /** The opener's, as the listener sees it. */
   readonly shownPort: number
+  /** All that the readers have read, in order: read again, it makes others like them. Undefined once it is too much. */
+  read: Read[] | undefined
+  readBytes: number
+}
+
+/** A connection that has carried too much to be copied. */
+export class CannotMark extends Error {
+  override readonly name = 'CannotMark'
+}
+
+/** What the reader of one end has read; by the place of the end. */
+export interface Read {
+  readonly end: 0 | 1
+  readonly bytes: Buffer
 }
 
 /** One end, and what it sent. */
@@ -52,7 +66,9 @@ export const createConnection = (
   { opener, listener, ...rest }: { opener: string; listener: string; number: number; port: number; shownPort: number },
   dissector: Dissector | undefined,
 ): Connection => {
-  const connection = { ...rest } as { -readonly [Key in keyof Connection]: Connection[Key] }
+  const connection = { ...rest, read: [], readBytes: 0 } as unknown as {
+    -readonly [Key in keyof Connection]: Connection[Key]
+  }
   connection.opener = createEnd(opener, connection, dissector?.stream('forward'))
   connection.listener = createEnd(listener, connection, dissector?.stream('backward', connection.opener.reader))
   connection.ends = [connection.opener, connection.listener]
@@ -122,9 +138,69 @@ const takeRest = (end: End): Pending[] => {
   return rest.length === 0 ? [] : [{ kind: 'data', bytes: Buffer.from(rest) }]
 }
 
-const toMessages = ({ reader }: End, bytes: Buffer): Pending[] =>
-  reader === undefined ? [{ kind: 'data', bytes }] : reader.push(bytes).map(fromFrame)
+const toMessages = ({ reader, connection, host }: End, bytes: Buffer): Pending[] => {
+  if (reader === undefined) return [{ kind: 'data', bytes }]
+  keepRead(connection, { end: host === connection.opener.host ? 0 : 1, bytes })
+  return reader.push(bytes).map(fromFrame)
+}
+
+const readBytesMax = 16 << 20
+
+const keepRead = (connection: Connection, read: Read): void => {
+  connection.readBytes += read.bytes.length
+  if (connection.readBytes > readBytesMax) connection.read = undefined
+  else connection.read?.push(read)
+}
 
 const fromFrame = ({ bytes, label }: Frame): Pending => ({ kind: 'data', bytes, meaning: label })
 
 const noBytes = Buffer.alloc(0)
+
+/** A connection as it is between two steps: plain data. */
+export interface ConnectionMark {
+  readonly names: { readonly opener: string; readonly listener: string } & Pick<
+    Connection,
+    'number' | 'port' | 'shownPort'
+  >
+  readonly read: readonly Read[]
+  readonly ends: readonly (Pick<End, 'side' | 'isMuted'> & {
+    readonly queue: readonly Message[]
+    readonly hasReader: boolean
+  })[]
+}
+
+/** @throws CannotMark */
+export const markConnection = (connection: Connection): ConnectionMark => {
+  const { opener, listener, number, port, shownPort, read, ends } = connection
+  if (read === undefined) {
+    const { label } = describeConnection(connection)
+    throw new CannotMark(`${label} has carried more than ${readBytesMax >> 20} MiB`)
+  }
+  return {
+    names: { opener: opener.host, listener: listener.host, number, port, shownPort },
+    read: [...read],
+    ends: ends.map(({ side, queue, reader, isMuted }) => ({
+      side: side && copySide(side),
+      queue: [...queue],
+      isMuted,
+      hasReader: reader !== undefined,
+    })),
+  }
+}
+
+/** Another such connection. */
+export const connectionFrom = (mark: ConnectionMark, dissector: Dissector | undefined): Connection => {
+  const connection = createConnection(mark.names, dissector)
+  for (const read of mark.read) {
+    connection.ends[read.end].reader?.push(read.bytes)
+    keepRead(connection, read)
+  }
+  for (const [index, { side, queue, isMuted, hasReader }] of mark.ends.entries()) {
+    const end = connection.ends[index]!
+    end.side = side && copySide(side)
+    end.queue = [...queue]
+    end.isMuted = isMuted
+    if (!hasReader) end.reader = undefined
+  }
+  return connection
+}

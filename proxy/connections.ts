@@ -1,11 +1,14 @@
 import {
   type Carried,
   type Connection,
+  type ConnectionMark,
+  connectionFrom,
   createConnection,
   describeConnection,
   type End,
   isForgotten,
   isOpen,
+  markConnection,
   type OpenConnection,
   otherEnd,
   type Pending,
@@ -17,24 +20,41 @@ import { messageLabel } from './label.ts'
 import type { Message } from './message.ts'
 import type { Segment } from './packet.ts'
 import * as tcp from './tcp.ts'
-import { WayCounts } from './way.ts'
+import { WayCounts, type WayCountsMark } from './way.ts'
 
 const noBytes = Buffer.alloc(0)
+
+export interface ConnectionsMark {
+  readonly numbers: WayCountsMark
+  readonly all: readonly ConnectionMark[]
+}
 
 /** The TCP between nodes: each connection's two ends, and what is held between them. */
 export class Connections {
   readonly #hosts: Hosts
   readonly #ordinals: WayCounts
-  readonly #numbers = new WayCounts()
+  readonly #numbers: WayCounts
   readonly #dissector: (port: number) => Dissector | undefined
   #all: Connection[] = []
   /** Whose queue a message is in. */
   readonly #senders = new WeakMap<Message, End>()
 
-  constructor(hosts: Hosts, ordinals: WayCounts, dissector: (port: number) => Dissector | undefined) {
+  /** @param mark of connections that go on here */
+  constructor(
+    hosts: Hosts,
+    ordinals: WayCounts,
+    dissector: (port: number) => Dissector | undefined,
+    mark?: ConnectionsMark,
+  ) {
     this.#hosts = hosts
     this.#ordinals = ordinals
     this.#dissector = dissector
+    this.#numbers = new WayCounts(mark?.numbers)
+    for (const each of mark?.all ?? []) this.#put(connectionFrom(each, dissector(each.names.port)))
+  }
+
+  mark(): ConnectionsMark {
+    return { numbers: this.#numbers.mark(), all: this.#all.map(markConnection) }
   }
 
   /** The first message of each direction. */
@@ -118,6 +138,16 @@ export class Connections {
     if (side.state === 'asking') this.#askAgain(end)
     else if (peersSee === 'reset' && side.state !== 'asked') this.#abort(end)
     else this.#carry(end, 'lost')
+  }
+
+  #put(connection: Connection): void {
+    this.#all.push(connection)
+    for (const end of connection.ends) {
+      for (const message of end.queue) this.#senders.set(message, end)
+      if (end.side === undefined) continue
+      const peer = this.#hosts.get(otherEnd(end).host)
+      this.#hosts.get(end.host).ends.set(endKey(peer, end.side.nodePort, end.side.peerPort), end)
+    }
   }
 
   #ask(listener: End): void {

@@ -15,11 +15,16 @@ export type HeaderAndPayload = Pick<DatagramMessage, 'from' | 'to' | 'sourcePort
 export class Datagrams {
   readonly #ordinals: WayCounts
   readonly #dissector: (port: number) => Dissector | undefined
-  #held: DatagramMessage[] = []
+  #held: DatagramMessage[]
 
-  constructor(ordinals: WayCounts, dissector: (port: number) => Dissector | undefined) {
+  constructor(
+    ordinals: WayCounts,
+    dissector: (port: number) => Dissector | undefined,
+    held: readonly DatagramMessage[] = [],
+  ) {
     this.#ordinals = ordinals
     this.#dissector = dissector
+    this.#held = [...held]
   }
 
   get held(): readonly DatagramMessage[] {

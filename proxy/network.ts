@@ -7,7 +7,7 @@
  */
 import { formatAddress, isForMany } from './address.ts'
 import type { End, OpenConnection } from './connection.ts'
-import { Connections } from './connections.ts'
+import { Connections, type ConnectionsMark } from './connections.ts'
 import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
 import { endKey, freePort, type Host, Hosts, shownPorts } from './hosts.ts'
@@ -24,8 +24,8 @@ import {
   type Segment,
 } from './packet.ts'
 import * as tcp from './tcp.ts'
-import { type ReceivedDatagram, type VirtualHost, VirtualSocket } from './virtual-host.ts'
-import { type Way, WayCounts, wayKey } from './way.ts'
+import { type ReceivedDatagram, type Stream, type VirtualHost, VirtualSocket } from './virtual-host.ts'
+import { type Way, WayCounts, type WayCountsMark, wayKey } from './way.ts'
 
 export type { OpenConnection, Way }
 
@@ -46,6 +46,29 @@ export interface NetworkOptions {
   readonly dissector?: (port: number) => Dissector | undefined
 }
 
+/** A connection of a virtual host. */
+interface StreamMark {
+  readonly node: string
+  /** Address of the virtual host. */
+  readonly peer: number
+  readonly side: tcp.Side
+  readonly isDestroyed: boolean
+}
+
+/** A network between two steps: plain data. */
+export interface NetworkMark {
+  readonly hosts: readonly { readonly name: string; readonly address: string; readonly isVirtual: boolean }[]
+  readonly connections: ConnectionsMark
+  readonly datagrams: readonly DatagramMessage[]
+  readonly streams: readonly StreamMark[]
+  readonly ordinals: WayCountsMark
+  readonly virtualNumbers: WayCountsMark
+  /** Keys of ways. */
+  readonly cuts: readonly string[]
+  readonly anomalies: Readonly<tcp.Anomalies>
+  readonly ignored: Readonly<Ignored>
+}
+
 /** A pump takes no more from one host, so that its caller notices a flood. */
 const packetsPerPumpMax = 4096
 
@@ -53,17 +76,48 @@ export class Network {
   readonly #hosts = new Hosts()
   readonly #connections: Connections
   readonly #datagrams: Datagrams
-  readonly #virtualNumbers = new WayCounts()
-  readonly #cuts = new Set<string>()
-  readonly #anomalies: tcp.Anomalies = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 }
-  readonly #ignored: Ignored = { unknownConnections: 0, unknownDatagrams: 0, forMany: 0, other: 0 }
+  readonly #ordinals: WayCounts
+  readonly #virtualNumbers: WayCounts
+  readonly #listeners = new Map<string, (datagram: ReceivedDatagram) => void>()
+  readonly #cuts: Set<string>
+  readonly #anomalies: tcp.Anomalies
+  readonly #ignored: Ignored
   readonly #incoming = Buffer.alloc(packetLengthMax)
   readonly #outgoing = Buffer.alloc(packetLengthMax)
 
-  constructor({ dissector = () => undefined }: NetworkOptions = {}) {
-    const ordinals = new WayCounts()
-    this.#connections = new Connections(this.#hosts, ordinals, dissector)
-    this.#datagrams = new Datagrams(ordinals, dissector)
+  /** @param mark of a network that goes on as this one, once its nodes are attached */
+  constructor({ dissector = () => undefined }: NetworkOptions = {}, mark?: NetworkMark) {
+    this.#anomalies = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0, ...mark?.anomalies }
+    this.#ignored = { unknownConnections: 0, unknownDatagrams: 0, forMany: 0, other: 0, ...mark?.ignored }
+    this.#cuts = new Set(mark?.cuts)
+    this.#ordinals = new WayCounts(mark?.ordinals)
+    this.#virtualNumbers = new WayCounts(mark?.virtualNumbers)
+    for (const host of mark?.hosts ?? []) this.#addHost(host.name, host.address, host.isVirtual)
+    this.#connections = new Connections(this.#hosts, this.#ordinals, dissector, mark?.connections)
+    this.#datagrams = new Datagrams(this.#ordinals, dissector, mark?.datagrams)
+    for (const stream of mark?.streams ?? []) this.#resumeStream(stream)
+  }
+
+  /** All that it is between two steps, but for the nodes' links and what passes within a virtual host. */
+  mark(): NetworkMark {
+    const hosts = [...this.#hosts.all()]
+    return {
+      hosts: hosts.map(({ name, address, onDatagram }) => ({
+        name,
+        address: formatAddress(address),
+        isVirtual: onDatagram !== undefined,
+      })),
+      connections: this.#connections.mark(),
+      datagrams: [...this.#datagrams.held],
+      streams: hosts.flatMap(({ name, ends }) =>
+        [...ends.values()].flatMap(end => (end instanceof VirtualSocket ? [markStream(name, end)] : [])),
+      ),
+      ordinals: this.#ordinals.mark(),
+      virtualNumbers: this.#virtualNumbers.mark(),
+      cuts: [...this.#cuts],
+      anomalies: { ...this.#anomalies },
+      ignored: { ...this.#ignored },
+    }
   }
 
   // Hosts
@@ -75,7 +129,7 @@ export class Network {
    * @throws Error if the node is up, or its name or address is another's
    */
   attach(name: string, address: string, link: Link): void {
-    const host = this.#hosts.find(name) ?? this.#addHost(name, address)
+    const host = this.#hosts.find(name) ?? this.#addHost(name, address, false)
     if (host.link !== undefined || host.onDatagram) throw new Error(`host ${name} is attached already`)
     if (formatAddress(host.address) !== address)
       throw new Error(`host ${name} was attached at ${formatAddress(host.address)}, it cannot be at ${address} now`)
@@ -123,19 +177,17 @@ export class Network {
     return this.#hosts.get(name).link !== undefined
   }
 
-  /** Adds a host without a process. */
+  /** A host without a process; added, if it is not there. */
   virtualHost(name: string, address: string): VirtualHost {
-    let listener: (datagram: ReceivedDatagram) => void = () => {}
-    const virtual = this.#addHost(name, address, datagram => listener(datagram))
+    const virtual = this.#hosts.find(name) ?? this.#addHost(name, address, true)
     return {
       name,
       address,
       connect: (host, port) => this.#connect(virtual, this.#hosts.getUp(host), port),
+      streams: () => this.#streamsOf(virtual),
       sendUdp: (host, port, bytes, sourcePort = shownPorts.first) =>
         this.#sendDatagram(virtual, this.#hosts.getUp(host), { sourcePort, destinationPort: port, bytes }),
-      onDatagram: newListener => {
-        listener = newListener
-      },
+      onDatagram: listener => this.#listeners.set(name, listener),
     }
   }
 
@@ -229,10 +281,10 @@ export class Network {
     return { ...this.#ignored }
   }
 
-  #addHost(name: string, address: string, onDatagram?: Host['onDatagram']): Host {
+  #addHost(name: string, address: string, isVirtual: boolean): Host {
     const host: Host = this.#hosts.add(name, address, {
       link: undefined,
-      onDatagram,
+      onDatagram: isVirtual ? datagram => this.#listeners.get(name)?.(datagram) : undefined,
       anomalies: this.#anomalies,
       send: segment => host.link?.write(this.#outgoing, encodeSegment(this.#outgoing, segment)),
     })
@@ -312,9 +364,27 @@ export class Network {
     const number = this.#virtualNumbers.next([virtual.name, host.name])
     const shownPort = freePort(virtual, host, port, number)
     const ports = { node: host.address, nodePort: port, peer: virtual.address, peerPort: shownPort }
-    const socket = new VirtualSocket(tcp.ask(ports, number, host), host)
-    host.ends.set(endKey(virtual, port, shownPort), socket)
+    return this.#addStream(virtual.name, host.name, tcp.ask(ports, number, host))
+  }
+
+  #addStream(virtual: string, node: string, side: tcp.Side): VirtualSocket {
+    const host = this.#hosts.get(node)
+    const socket = new VirtualSocket(side, host)
+    host.ends.set(endKey(this.#hosts.get(virtual), side.nodePort, side.peerPort), socket)
     return socket
+  }
+
+  #resumeStream({ node, peer, side, isDestroyed }: StreamMark): void {
+    const socket = this.#addStream(this.#hosts.at(peer)!.name, node, tcp.copySide(side))
+    if (isDestroyed) socket.destroy()
+  }
+
+  #streamsOf({ address }: Host): Stream[] {
+    return [...this.#hosts.all()].flatMap(({ name, ends }) =>
+      [...ends.values()].flatMap(socket =>
+        socket instanceof VirtualSocket && socket.side.peer === address ? [{ host: name, socket }] : [],
+      ),
+    )
   }
 
   #sendDatagram(
@@ -339,3 +409,10 @@ export class Network {
 }
 
 const isAsking = ({ flags }: Segment): boolean => (flags & (flag.SYN | flag.ACK)) === flag.SYN
+
+const markStream = (node: string, { side, destroyed }: VirtualSocket): StreamMark => ({
+  node,
+  peer: side.peer,
+  side: tcp.copySide(side),
+  isDestroyed: destroyed,
+})

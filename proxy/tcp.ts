@@ -86,6 +86,9 @@ const segmentLengthMax = 65_495
 const nothing = Buffer.alloc(0)
 const noArrival: Arrival = { entered: 0 }
 
+/** Another with the same numbers; what it holds is never changed. */
+export const copySide = (side: Side): Side => ({ ...side, outgoing: [...side.outgoing] })
+
 /** The side that meets a node's SYN. */
 export const meet = (syn: Segment, number: number): Side => ({
   ...fresh(syn.source, syn.sourcePort, syn.destination, syn.destinationPort, number),

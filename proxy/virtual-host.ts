@@ -11,6 +11,12 @@ export interface ReceivedDatagram {
   readonly payload: Buffer
 }
 
+/** A connection that a virtual host has with a node. */
+export interface Stream {
+  readonly host: string
+  readonly socket: VirtualSocket
+}
+
 /** A host without a process: clients and observers speak to nodes from it. What passes to and from it is not held. */
 export interface VirtualHost {
   readonly name: string
@@ -22,6 +28,8 @@ export interface VirtualHost {
    * @throws Error if the host is unknown or down
    */
   connect(host: string, port: number): VirtualSocket
+  /** Its connections, in whatever state; those of a network made from a mark are here and nowhere else. */
+  streams(): Stream[]
   /** @param sourcePort where the node's answer goes; shown to `onDatagram` as `port` */
   sendUdp(host: string, port: number, payload: Buffer, sourcePort?: number): void
   /** Calls `listener` for every datagram that comes, in the order they come; it replaces an earlier listener. */

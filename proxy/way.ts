@@ -3,9 +3,19 @@ export type Way = readonly [from: string, to: string]
 
 export const wayKey = ([from, to]: Way): string => `${from}→${to}`
 
+export type WayCountsMark = readonly (readonly [way: string, count: number])[]
+
 /** Counts something for each way, from 1. */
 export class WayCounts {
-  readonly #counts = new Map<string, number>()
+  readonly #counts: Map<string, number>
+
+  constructor(counts: WayCountsMark = []) {
+    this.#counts = new Map(counts)
+  }
+
+  mark(): WayCountsMark {
+    return [...this.#counts]
+  }
 
   next(way: Way): number {
     const key = wayKey(way)

@@ -124,13 +124,14 @@ export class HeldNode {
   /** The first process; the others end with it. */
   pid = 0
   exit: Exit | undefined
-  #threads = 0
+  #threads: number
 
   /** Clock and randomness go on when the node is started again. */
-  constructor(name: string, clock: VirtualClock, randomness: Randomness) {
+  constructor(name: string, clock: VirtualClock, randomness: Randomness, threadsMade = 0) {
     this.name = name
     this.clock = clock
     this.randomness = randomness
+    this.#threads = threadsMade
   }
 
   /** How many threads there ever were. */

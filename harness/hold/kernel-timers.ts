@@ -25,32 +25,36 @@ interface Setting {
   readonly interval: Nanoseconds
 }
 
+/** What a timer of a process is, without the process. */
+export interface TimerMark {
+  /** What names it in its process: `itimer`, `timer 0`, `timerfd 7`. */
+  readonly key: string
+  readonly deadline: Nanoseconds
+  readonly interval: Nanoseconds
+}
+
 /** One timer of the kernel, kept by us. */
 class KernelTimer implements Timer {
   deadline: Nanoseconds
   readonly interval: Nanoseconds
-  readonly #goOff: () => boolean
   readonly #process: HeldProcess
   readonly #key: string
 
-  constructor(process: HeldProcess, key: string, setting: Required<Setting>, goOff: () => boolean) {
-    this.deadline = setting.deadline as Nanoseconds
-    this.interval = setting.interval
+  constructor(process: HeldProcess, { key, deadline, interval }: TimerMark) {
+    this.deadline = deadline
+    this.interval = interval
     this.#process = process
     this.#key = key
-    this.#goOff = goOff
     process.kernelTimers.set(key, this)
     process.node.timers.add(this)
   }
 
-  /** Makes another such timer in its place. */
-  maker(): () => void {
-    const setting = { deadline: this.deadline, interval: this.interval }
-    return () => new KernelTimer(this.#process, this.#key, setting, this.#goOff)
+  mark(): TimerMark {
+    return { key: this.#key, deadline: this.deadline, interval: this.interval }
   }
 
   fire(): void {
-    const stands = this.#goOff()
+    const stands = goOff(this.#process, this.#key)
     if (stands && this.interval > 0) this.deadline += this.interval
     else disarm(this.#process, this.#key)
   }
@@ -69,13 +73,22 @@ export const disarmAll = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) disarm(process, key)
 }
 
-/** The timers of a process as they are now; called, it has them again. */
-export const markTimers = (process: HeldProcess): (() => void) => {
-  const makers = [...(process.kernelTimers as Map<string, KernelTimer>).values()].map(timer => timer.maker())
-  return () => {
-    disarmAll(process)
-    for (const make of makers) make()
-  }
+/** The timers of a process as they are now. */
+export const markTimers = (process: HeldProcess): TimerMark[] =>
+  [...(process.kernelTimers as Map<string, KernelTimer>).values()].map(timer => timer.mark())
+
+/** A process has these timers, and no others. */
+export const rewindTimers = (process: HeldProcess, marks: readonly TimerMark[]): void => {
+  disarmAll(process)
+  for (const mark of marks) new KernelTimer(process, mark)
+}
+
+/** Lets the process notice that a timer's time has come; false where there is no such timer any more. */
+const goOff = (process: HeldProcess, key: string): boolean => {
+  const [kind, number] = key.split(' ')
+  if (kind === 'timer') return expireInside(process, Number(number))
+  if (kind === 'timerfd') return expireTimerfd(process, Number(number))
+  return sendSignal(process.pid, alarmSignal)
 }
 
 const current = (process: HeldProcess, key: string): Setting => {
@@ -123,22 +136,20 @@ const writeSetting = (process: HeldProcess, address: number, unit: 'timespec' | 
   process.memory.write(address, bytes)
 }
 
-const arm = (process: HeldProcess, key: string, setting: Setting, goOff: () => boolean): void => {
+const arm = (process: HeldProcess, key: string, { deadline, interval }: Setting): void => {
   disarm(process, key)
-  if (setting.deadline !== undefined) new KernelTimer(process, key, setting as Required<Setting>, goOff)
+  if (deadline !== undefined) new KernelTimer(process, { key, deadline, interval })
 }
 
 const realTimeTimer = 0
 const alarmSignal = constants.signals.SIGALRM
-
-const sendAlarm = (process: HeldProcess) => () => sendSignal(process.pid, alarmSignal)
 
 const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
   // The two others count CPU time.
   if (registers.get('rdi') !== realTimeTimer) return undefined
   const before = current(process, 'itimer')
   const address = registers.get('rsi')
-  if (address !== 0) arm(process, 'itimer', readSetting(process, address, 'timeval'), sendAlarm(process))
+  if (address !== 0) arm(process, 'itimer', readSetting(process, address, 'timeval'))
   writeSetting(process, registers.get('rdx'), 'timeval', before)
   return 0
 }
@@ -154,7 +165,7 @@ const alarm = ({ process }: HeldThread, registers: Registers): Answer => {
   const before = current(process, 'itimer').deadline
   const seconds = registers.get('rdi')
   const deadline = seconds === 0 ? undefined : elapsed + seconds * second
-  arm(process, 'itimer', { deadline, interval: 0 }, sendAlarm(process))
+  arm(process, 'itimer', { deadline, interval: 0 })
   return before === undefined ? 0 : Math.max(1, Math.round((before - elapsed) / second))
 }
 
@@ -166,7 +177,7 @@ const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => 
   const before = current(process, key)
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
-  arm(process, key, setting, () => expireInside(process, id))
+  arm(process, key, setting)
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }
@@ -209,7 +220,7 @@ const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer =
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
   if (!disarmTimerfd(process, fd)) return undefined
-  arm(process, key, setting, () => expireTimerfd(process, fd))
+  arm(process, key, setting)
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }

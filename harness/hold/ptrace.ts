@@ -129,6 +129,10 @@ export class Registers {
     this.#high[index + 1] = Math.floor(value / 0x1_0000_0000)
   }
 
+  equals(other: Registers): boolean {
+    return this.#buffer.equals(other.#buffer)
+  }
+
   copyFrom(other: Registers): void {
     other.#buffer.copy(this.#buffer)
   }

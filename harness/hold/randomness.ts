@@ -1,6 +1,8 @@
 import { type Cipher, createCipheriv, createHash } from 'node:crypto'
 
+/** Which stream, and how far it has gone. */
 export interface RandomnessMark {
+  readonly name: string
   readonly drawn: number
   readonly forks: number
 }
@@ -22,19 +24,22 @@ export class Randomness {
     return this.#cipher.update(Buffer.alloc(length))
   }
 
-  /** Another that goes on as this one would. */
+  /** Another that goes on as the one that was marked did. */
+  static from(mark: RandomnessMark): Randomness {
+    const randomness = new Randomness(mark.name)
+    randomness.rewind(mark)
+    return randomness
+  }
+
   copy(): Randomness {
-    const copy = new Randomness(this.#name)
-    copy.rewind(this.mark())
-    return copy
+    return Randomness.from(this.mark())
   }
 
-  /** How far it has gone. */
   mark(): RandomnessMark {
-    return { drawn: this.#drawn, forks: this.#forks }
+    return { name: this.#name, drawn: this.#drawn, forks: this.#forks }
   }
 
-  /** It goes on as it did from the mark. */
+  /** It goes on as it did from the mark, which is its own. */
   rewind({ drawn, forks }: RandomnessMark): void {
     this.#forks = forks
     if (drawn === this.#drawn) return

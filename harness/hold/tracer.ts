@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { enterCall, exitCall, restart } from './filtered.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
 import { disarmAll } from './kernel-timers.ts'
+import { sendSignal } from './launch.ts'
 import { ProcessMemory } from './memory.ts'
 import { prepare } from './prepare.ts'
 import {
   type Change,
   cont,
   contToSyscall,
+  detach,
   event,
   getEventMessage,
   interrupt,
@@ -16,11 +18,13 @@ import {
   Registers,
   seize,
   ThreadEnded,
+  wait,
 } from './ptrace.ts'
 import { readCounter } from './timestamp-counter.ts'
-import { limitTurns, setRank } from './turns.ts'
+import { limitTurns, nap, setRank } from './turns.ts'
 
 const trapSignal = 5
+const killSignal = 9
 const faultSignal = 11
 const turnOverSignal = 24
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
@@ -89,6 +93,53 @@ export class Tracer {
     const { stopped } = thread
     thread.stopped = undefined
     if (stopped) cont(thread.tid, stopped.signal)
+  }
+
+  /** Lets go of a frozen process, so that another can trace it: stopped by SIGSTOP, which must be under way. */
+  letGo({ threads }: HeldProcess): void {
+    for (const { tid } of threads) detach(tid)
+  }
+
+  /**
+   * Takes hold again of a node that was let go, all of whose threads are stopped by SIGSTOP. It is frozen then, and goes
+   * on when it is thawed after SIGCONT.
+   *
+   * @throws SystemError, ThreadEnded
+   */
+  takeAgain(node: HeldNode): void {
+    for (const thread of node.threads) {
+      seize(thread.tid)
+      // One that was woken by somebody else stops all the same.
+      interrupt(thread.tid)
+      wait(thread.tid)
+      thread.interrupted = false
+      thread.stopped = { toSyscall: false, signal: 0 }
+    }
+  }
+
+  /** The same with a process that was made from another one's image. */
+  adopt(node: HeldNode, pid: number, threads: readonly (Origin & { readonly tid: number })[]): HeldProcess {
+    const process = this.#addProcess(pid, node)
+    process.isPrepared = true
+    for (const { tid, ...origin } of threads) this.#addThread(process, tid, origin)
+    return process
+  }
+
+  /** Kills a node some of whose threads are not traced, and forgets it. */
+  abandon(node: HeldNode): void {
+    const tids = new Set([node.pid, ...node.threads.map(({ tid }) => tid)])
+    for (const thread of node.threads) this.#forget(thread)
+    for (const process of node.processes.values()) {
+      disarmAll(process)
+      process.memory.close()
+    }
+    node.processes.clear()
+    node.exit ??= { signal: killSignal }
+    // The first process ends after all others, and those that are traced when this was noticed.
+    while (sendSignal(node.pid, killSignal)) {
+      for (const tid of tids) poll(tid)
+      nap()
+    }
   }
 
   #treat(change: Change): void {

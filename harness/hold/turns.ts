@@ -105,6 +105,11 @@ export class Turns {
   }
 }
 
+/** Lets go of the CPU for an instant, also to those who are out of turn. */
+export const nap = (): void => {
+  usleep(napUsMax)
+}
+
 /** struct sched_param */
 const parameter = (priority: number) => Buffer.from(Int32Array.of(priority).buffer)
 

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Overlay } from '../hold/launch.ts'
+import type { Overlay } from '../hold/mounts.ts'
 import { treeOf } from '../tree.ts'
 import { CannotRewind } from './error.ts'
 

@@ -48,7 +48,7 @@ export class NodeMark {
 }
 
 /** The id of its newest thread, as the node knows it. */
-const lastThreadId = (node: HeldNode): number =>
+export const lastThreadId = (node: HeldNode): number =>
   Math.max(
     ...node.threads.map(({ tid }) =>
       Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))?.[1]),
@@ -59,7 +59,7 @@ const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
 const writeOnly = 1
 
 /** The next thread or process has the id after this one, as it would have had. */
-const setLastId = (thread: HeldThread, id: number): void => {
+export const setLastId = (thread: HeldThread, id: number): void => {
   const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, writeOnly, 0]])
   if (fd! < 0) return
   const text = Buffer.from(String(id))

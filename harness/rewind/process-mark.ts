@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
-import { markTimers } from '../hold/kernel-timers.ts'
+import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
 import { succeed } from './batch.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
@@ -14,7 +14,7 @@ export class ProcessMark {
   readonly #descriptors: DescriptorMarks
   readonly #memory: MemoryMark
   readonly #signals: string
-  readonly #rewindTimers: () => void
+  readonly #timers: readonly TimerMark[]
 
   /** @throws CannotRewind */
   constructor(process: HeldProcess) {
@@ -22,7 +22,7 @@ export class ProcessMark {
     this.#threads = [...process.threads].map(thread => new ThreadMark(thread))
     this.#descriptors = new DescriptorMarks(process)
     this.#signals = signalsOf(process.pid)
-    this.#rewindTimers = markTimers(process)
+    this.#timers = markTimers(process)
     try {
       this.#memory = new MemoryMark(this.first)
     } finally {
@@ -45,7 +45,7 @@ export class ProcessMark {
     succeed(this.first, this.#descriptors.rewind())
     this.#memory.rewind(this.first)
     for (const thread of this.#threads) thread.rewind()
-    this.#rewindTimers()
+    rewindTimers(this.#process, this.#timers)
   }
 
   /** To be called before it goes on. */

@@ -7,10 +7,26 @@ import { CannotRewind } from './error.ts'
 /** Length of the instruction `syscall`. */
 const callLength = 2
 
+/**
+ * The registers with which a frozen thread that waits makes the call in which it waits.
+ *
+ * @throws CannotRewind where it does something else than wait
+ */
+export const registersBeforeWait = (tid: number): Registers => {
+  const registers = new Registers()
+  if (!registers.load(tid)) throw new CannotRewind('a thread has ended')
+  const call = registers.get('origRax')
+  if (call < 0 || !interruptedResults.has(registers.get('rax'))) throw new CannotRewind('a thread does not wait')
+  registers.set('rip', registers.get('rip') - callLength)
+  registers.set('rax', call)
+  registers.set('origRax', -1)
+  return registers
+}
+
 /** A thread that waits, frozen: about to make the call in which it waits. */
 export class ThreadMark {
   readonly thread: HeldThread
-  readonly #registers = new Registers()
+  readonly #registers: Registers
   readonly #extended: Buffer
   readonly #signalMask: Buffer
   readonly #resumed: HeldThread['resumed']
@@ -19,13 +35,7 @@ export class ThreadMark {
   /** @throws CannotRewind where the thread does something else than wait */
   constructor(thread: HeldThread) {
     const { tid } = thread
-    if (!this.#registers.load(tid)) throw new CannotRewind('a thread has ended')
-    const call = this.#registers.get('origRax')
-    if (call < 0 || !interruptedResults.has(this.#registers.get('rax')))
-      throw new CannotRewind('a thread does not wait')
-    this.#registers.set('rip', this.#registers.get('rip') - callLength)
-    this.#registers.set('rax', call)
-    this.#registers.set('origRax', -1)
+    this.#registers = registersBeforeWait(tid)
     this.thread = thread
     this.#extended = getExtendedState(tid)
     this.#signalMask = getSignalMask(tid)

@@ -1,0 +1,90 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { execa } from 'execa'
+import { criuDirectory } from '../harness/checkpoint/criu.ts'
+import { MachineLacks } from './exit-code.ts'
+
+const suite = 'sid'
+const publicMirror = 'http://deb.debian.org/debian'
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
+
+/**
+ * Gets CRIU and the libraries that it needs from a later Debian, and unpacks them beside the system: nothing is installed,
+ * and the machine's own package lists are left as they are. What comes is verified by Debian's keys, as apt does always.
+ *
+ * @returns where it is
+ * @throws MachineLacks
+ */
+export const getCriu = async (): Promise<string> => {
+  for (const program of ['/usr/bin/apt-get', '/usr/bin/dpkg-deb', keyring])
+    if (!existsSync(program)) throw new MachineLacks(`cannot get CRIU: there is no ${program}; ${remedies[program]}`)
+  const target = criuDirectory()
+  mkdirSync(dirname(target), { recursive: true })
+  const work = mkdtempSync(`${target}-`)
+  try {
+    const archives = await download(work)
+    const root = join(work, 'root')
+    for (const archive of archives) await execa('dpkg-deb', ['--extract', archive, root])
+    rmSync(target, { recursive: true, force: true })
+    renameSync(root, target)
+    return target
+  } catch (error) {
+    const said = (error as { stderr?: string }).stderr?.split('\n').find(line => /^E:/.test(line))
+    throw new MachineLacks(`cannot get CRIU from ${mirror()}: ${said ?? (error as Error).message}`, { cause: error })
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+const elsewhere = 'install criu 4.2 or newer as your distribution does'
+const remedies: Record<string, string> = {
+  '/usr/bin/apt-get': elsewhere,
+  '/usr/bin/dpkg-deb': elsewhere,
+  [keyring]: 'apt-get install debian-archive-keyring',
+}
+
+/** With lists, archives and installed packages (none) of its own. */
+const download = async (work: string): Promise<string[]> => {
+  for (const directory of ['state/lists/partial', 'cache/archives/partial'])
+    mkdirSync(join(work, directory), { recursive: true })
+  writeFileSync(join(work, 'status'), '')
+  writeFileSync(join(work, 'sources.list'), `deb [signed-by=${keyring}] ${mirror()} ${suite} main\n`)
+  const settings = {
+    'Dir::Etc::sourcelist': join(work, 'sources.list'),
+    'Dir::Etc::sourceparts': '-',
+    'Dir::State': join(work, 'state'),
+    'Dir::State::status': join(work, 'status'),
+    'Dir::Cache': join(work, 'cache'),
+    'APT::Architecture': 'amd64',
+    'APT::Sandbox::User': '',
+  }
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+  await execa('apt-get', [...options, 'update'])
+  await execa('apt-get', [...options, 'install', '--yes', '--download-only', '--no-install-recommends', 'criu'])
+  const archives = join(work, 'cache/archives')
+  return readdirSync(archives)
+    .filter(name => name.endsWith('.deb'))
+    .map(name => join(archives, name))
+}
+
+/** The one that this machine uses, where it is a Debian. */
+const mirror = (): string => {
+  const directory = '/etc/apt/sources.list.d'
+  const files = [
+    '/etc/apt/sources.list',
+    ...(existsSync(directory) ? readdirSync(directory) : []).map(each => join(directory, each)),
+  ]
+  const uris = files
+    .filter(path => existsSync(path))
+    .flatMap(path => readFileSync(path, 'utf8').match(/^[^#\n]*/gm) ?? [])
+  return uris.map(line => /https?:\S+\/debian(?=\/?(\s|$))/.exec(line)?.[0]).find(Boolean) ?? publicMirror
+}

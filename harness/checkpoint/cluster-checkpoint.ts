@@ -1,0 +1,67 @@
+import type { Checkpoint } from '../../checker/system.ts'
+import { CannotMark } from '../../proxy/connection.ts'
+import { SystemError } from '../../proxy/libc.ts'
+import type { NetworkMark } from '../../proxy/network.ts'
+import type { ClientsMark } from '../clients.ts'
+import type { SavedNode } from '../node.ts'
+import { removeRunDirectory } from '../run-directory.ts'
+import { CannotCheckpoint } from './error.ts'
+
+/** A cluster at one quiescent instant. */
+export interface SavedCluster {
+  /** Of the nodes' files. */
+  readonly directory: string
+  readonly nodes: readonly SavedNode[]
+  readonly clients: ClientsMark
+  readonly network: NetworkMark
+  readonly budget: readonly (readonly [kind: string, left: number])[]
+  readonly isCut: boolean
+  readonly history: readonly (readonly [node: string, hash: string])[]
+  /** Labels of messages that were seen. */
+  readonly known: readonly string[]
+  /** By which it is known again. */
+  readonly outline: string
+}
+
+/** How an execution came to a state: what it can always be reached by again. */
+export interface Way {
+  readonly variant: number
+  readonly schedule: readonly string[]
+}
+
+/** Where a cluster, or another of the same system, can go back to any number of times. */
+export class ClusterCheckpoint implements Checkpoint {
+  readonly way: Way
+  /** Why it is nothing but a way there; undefined where it is more. */
+  readonly lacking: string | undefined
+  #saved: SavedCluster | undefined
+
+  constructor(way: Way, saved: SavedCluster | undefined, lacking: string | undefined) {
+    this.way = way
+    this.lacking = lacking
+    this.#saved = saved
+  }
+
+  get saved(): SavedCluster | undefined {
+    return this.#saved
+  }
+
+  /** Of its files. */
+  get bytes(): number {
+    return (this.#saved?.nodes ?? []).reduce((sum, { life }) => sum + (life?.bytes ?? 0), 0)
+  }
+
+  async discard(): Promise<void> {
+    if (this.#saved) removeRunDirectory(this.#saved.directory)
+    this.#saved = undefined
+  }
+}
+
+/** Why something could not be saved or made again, in one line; any other error is thrown. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof CannotCheckpoint || error instanceof CannotMark || error instanceof SystemError)
+    return error.message
+  // Of Node's own calls: a disk that is full, a directory that is gone.
+  if (error instanceof Error && 'syscall' in error) return error.message
+  throw error
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { Exit, HeldThread } from '../hold/held-node.ts'
+import { HeldNode } from '../hold/held-node.ts'
+import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
+import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
+import type { Tracer } from '../hold/tracer.ts'
+import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
+import { CannotCheckpoint } from './error.ts'
+
+/** All that we know of a held node, by the ids that its processes and threads have in it: plain data. */
+export interface HeldMark {
+  readonly elapsed: Nanoseconds
+  readonly randomness: RandomnessMark
+  readonly threadsMade: number
+  readonly processes: readonly ProcessMark[]
+  /** Of one that has ended of itself. */
+  readonly exit: Exit | undefined
+}
+
+interface ProcessMark {
+  readonly pid: number
+  readonly isGo: boolean
+  /** Whether SIGCHLD is pending. */
+  readonly hasChildSignal: boolean
+  readonly timers: readonly TimerMark[]
+  readonly threads: readonly ThreadMark[]
+}
+
+interface ThreadMark {
+  readonly tid: number
+  readonly ordinal: number
+  readonly randomness: RandomnessMark
+  /** The deadline of the wait that it enters again. */
+  readonly resumed: HeldThread['resumed']
+}
+
+export const markHeld = (node: HeldNode): HeldMark => ({
+  elapsed: node.clock.elapsed,
+  randomness: node.randomness.mark(),
+  threadsMade: node.threadsMade,
+  exit: node.exit,
+  processes: [...node.processes.values()].map(process => ({
+    pid: innerId(process.pid),
+    isGo: process.isGo,
+    hasChildSignal: hasChildSignal(process.pid),
+    timers: markTimers(process),
+    threads: [...process.threads].map(({ tid, ordinal, randomness, resumed }) => ({
+      tid: innerId(tid),
+      ordinal,
+      randomness: randomness.mark(),
+      resumed,
+    })),
+  })),
+})
+
+/** Such a node, without its processes. */
+export const nodeOf = (name: string, { elapsed, randomness, threadsMade, exit }: HeldMark): HeldNode => {
+  const clock = new VirtualClock()
+  clock.elapsed = elapsed
+  const node = new HeldNode(name, clock, Randomness.from(randomness), threadsMade)
+  node.exit = exit
+  return node
+}
+
+/** Its processes, made again: the first has this id for us. @throws CannotCheckpoint where they are not the same */
+export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: HeldMark, pid: number): void => {
+  node.pid = pid
+  const made = new Map(processesFrom(pid).map(each => [innerId(each), each]))
+  for (const mark of processes) {
+    const outer = made.get(mark.pid)
+    if (outer === undefined) throw new CannotCheckpoint(`process ${mark.pid} was not made again`)
+    const tids = new Map(readdirSync(`/proc/${outer}/task`).map(tid => [innerId(Number(tid)), Number(tid)]))
+    const threads = mark.threads.map(({ tid, ordinal, randomness }) => {
+      const outerTid = tids.get(tid)
+      if (outerTid === undefined) throw new CannotCheckpoint(`thread ${tid} of process ${mark.pid} was not made again`)
+      return { tid: outerTid, ordinal, randomness: Randomness.from(randomness) }
+    })
+    const process = tracer.adopt(node, outer, threads)
+    process.isGo = mark.isGo
+    rewindTimers(process, mark.timers)
+    for (const [index, thread] of [...process.threads].entries()) thread.resumed = mark.threads[index]!.resumed
+  }
+}
+
+/** A process and all that descend from it. */
+const processesFrom = (pid: number): number[] => {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap(tid =>
+    readFileSync(`/proc/${pid}/task/${tid}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(processesFrom)]
+}
+
+/** The id that a thread has in its own pid namespace. */
+const innerId = (tid: number): number =>
+  Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))![1])
+
+const childSignal = 1n << BigInt(constants.signals.SIGCHLD - 1)
+
+const hasChildSignal = (pid: number): boolean => {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return (BigInt(`0x${/^ShdPnd:\s*([0-9a-f]+)$/m.exec(status)![1]}`) & childSignal) !== 0n
+}

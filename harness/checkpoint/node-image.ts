@@ -1,0 +1,202 @@
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { CLONE_NEWNET, CLONE_NEWNS, check, libc, setns, unshare } from '../../proxy/libc.ts'
+import type { Cell } from '../cell.ts'
+import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import { applyMounts, type MountPlan } from '../hold/mounts.ts'
+import { Registers } from '../hold/ptrace.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { patchVdso } from '../hold/vdso.ts'
+import { type Call, makeCalls } from '../rewind/batch.ts'
+import { CannotRewind } from '../rewind/error.ts'
+import { lastThreadId, setLastId } from '../rewind/node-mark.ts'
+import { registersBeforeWait } from '../rewind/thread-mark.ts'
+import type { Criu } from './criu.ts'
+import { CannotCheckpoint } from './error.ts'
+import { adoptProcesses, type HeldMark, markHeld } from './held-mark.ts'
+import { runCriu } from './run-criu.ts'
+import { borrowing, firstThreadOf, letGo, takeAgain } from './stopped.ts'
+import { enterMounts, inView } from './view.ts'
+
+const setPersonality = libc.func('int personality(unsigned long persona)')
+const noAddressRandomisation = 0x0040000
+
+/** Where a node's processes live. */
+export interface Surroundings {
+  /** Descriptor of its network namespace. */
+  readonly network: number
+  /** Descriptors of its output. */
+  readonly outputs: readonly number[]
+}
+
+/** The processes of a node, in files. */
+export interface NodeImage {
+  /** Of those files. */
+  readonly directory: string
+  readonly held: HeldMark
+  readonly lastId: number
+  /** What CRIU calls its outputs. */
+  readonly outputs: readonly string[]
+}
+
+/** The router holds what the connections carry: nothing has to be locked. */
+const common = ['--tcp-established', '--network-lock', 'skip', '--file-locks', '--manage-cgroups=ignore']
+const pidFile = 'pid'
+const setTimestampCounter = 26
+const faultOnRead = 2
+
+/**
+ * Writes the processes of a quiescent node to a new directory. The node goes on as before, and has to settle again.
+ *
+ * @throws CannotCheckpoint
+ */
+export const dump = (
+  criu: Criu,
+  cell: Cell,
+  node: HeldNode,
+  { network, outputs }: Surroundings,
+  directory: string,
+): NodeImage => {
+  if (node.threads.some(thread => thread.isStopped)) throw new CannotCheckpoint('it is stopped by a signal')
+  mkdirSync(directory)
+  cell.freeze(node)
+  try {
+    const waits = node.threads.map(thread => ({ thread, registers: prepareWait(thread) }))
+    const image = { directory, held: markHeld(node), lastId: lastThreadId(node), outputs: outputs.map(nameOfOutput) }
+    letGo(cell.tracer, node)
+    try {
+      writeImage(criu, node.pid, network, image)
+    } finally {
+      takeAgainOrAbandon(cell, node, image.held, waits)
+    }
+    return image
+  } finally {
+    cell.tracer.thaw(node)
+  }
+}
+
+/**
+ * Makes the processes again, in namespaces of their own, and in a network of the same address. They are frozen, and go
+ * on with `thaw`.
+ *
+ * @param node without processes
+ * @throws CannotCheckpoint; no process is left then
+ */
+export const restore = (
+  criu: Criu,
+  cell: Cell,
+  node: HeldNode,
+  image: NodeImage,
+  { network, outputs }: Surroundings,
+  mounts: MountPlan,
+): void => {
+  const pid = readImage(criu, image, { network, outputs }, mounts)
+  try {
+    adoptProcesses(cell.tracer, node, image.held, pid)
+    node.frozen = true
+    takeAgain(cell.tracer, node, image.held)
+    makeOurs(node, image.lastId)
+  } catch (error) {
+    cell.tracer.abandon(node)
+    throw error
+  }
+}
+
+/** Bytes of its files. */
+export const sizeOf = ({ directory }: NodeImage): number =>
+  readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+
+const prepareWait = ({ tid }: HeldThread): Registers => {
+  try {
+    const registers = registersBeforeWait(tid)
+    registers.store(tid)
+    return registers
+  } catch (error) {
+    throw error instanceof CannotRewind ? new CannotCheckpoint(error.message) : error
+  }
+}
+
+const nameOfOutput = (own: number): string => {
+  const mount = Number(/^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${own}`, 'latin1'))![1])
+  return `file[${mount.toString(16)}:${fstatSync(own).ino.toString(16)}]`
+}
+
+/** CRIU runs code of its own in the processes; killed, it leaves them there. */
+const takeAgainOrAbandon = (
+  cell: Cell,
+  node: HeldNode,
+  mark: HeldMark,
+  waits: readonly { thread: HeldThread; registers: Registers }[],
+): void => {
+  try {
+    takeAgain(cell.tracer, node, mark)
+    const now = new Registers()
+    const isAsItWas = waits.every(({ thread, registers }) => now.load(thread.tid) && now.equals(registers))
+    if (!isAsItWas) throw new CannotCheckpoint('its registers have changed')
+  } catch (error) {
+    cell.tracer.abandon(node)
+    throw new CannotCheckpoint(`it was lost: ${(error as Error).message}`)
+  }
+}
+
+const writeImage = (criu: Criu, pid: number, network: number, { directory, outputs }: NodeImage): void => {
+  const images = openSync(directory, 'r')
+  const mounts = openSync(`/proc/${pid}/ns/mnt`, 'r')
+  // What was stopped stays stopped; with `--leave-stopped`, connections would stay locked.
+  const args = ['--tree', String(pid), '--leave-running', ...outputs.flatMap(name => ['--external', name])]
+  try {
+    inView(
+      () => {
+        check('setns(net)', setns(network, CLONE_NEWNET))
+        enterMounts(mounts)
+      },
+      () => runCriu(criu, 'dump', images, [...common, ...args], []),
+    )
+  } finally {
+    closeSync(mounts)
+    closeSync(images)
+  }
+}
+
+/** Gives the id of the first process, stopped by SIGSTOP. */
+const readImage = (
+  criu: Criu,
+  { directory, outputs: names }: NodeImage,
+  { network, outputs }: Surroundings,
+  mounts: MountPlan,
+): number => {
+  const images = openSync(directory, 'r')
+  const own = outputs.flatMap((fd, index) => ['--inherit-fd', `fd[${fd}]:${names[index]}`])
+  const args = ['--restore-detached', '--restore-sibling', '--leave-stopped', '--pidfile', pidFile, ...own]
+  const pidPath = join(directory, pidFile)
+  rmSync(pidPath, { force: true })
+  const persona = setPersonality(noAddressRandomisation)
+  try {
+    inView(
+      () => {
+        check('setns(net)', setns(network, CLONE_NEWNET))
+        check('unshare(mnt)', unshare(CLONE_NEWNS))
+        applyMounts(mounts)
+      },
+      () => runCriu(criu, 'restore', images, [...common, ...args], outputs),
+    )
+    return Number(readFileSync(pidPath, 'latin1'))
+  } finally {
+    setPersonality(persona)
+    closeSync(images)
+  }
+}
+
+const proc = Buffer.from('proc\0')
+
+/** What an image does not have: the node's own /proc, the vDSO that answers from our page, the trapped counter. */
+const makeOurs = (node: HeldNode, lastId: number): void => {
+  const first = firstThreadOf(node)
+  const mountProc: Call = [syscallNumber.mount, proc, Buffer.from('/proc\0'), proc, 0, 0]
+  const [mounted] = borrowing(first, () => makeCalls(first, [mountProc]))
+  if (mounted! < 0) throw new CannotCheckpoint(`mount /proc failed with ${mounted}`)
+  borrowing(first, () => setLastId(first, lastId))
+  for (const { pid, memory } of node.processes.values()) patchVdso(pid, memory)
+  for (const thread of node.threads)
+    borrowing(thread, () => makeCalls(thread, [[syscallNumber.prctl, setTimestampCounter, faultOnRead]]))
+}

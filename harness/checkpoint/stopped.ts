@@ -1,0 +1,83 @@
+import { constants } from 'node:os'
+import type { HeldNode, HeldProcess, HeldThread } from '../hold/held-node.ts'
+import { sendSignal } from '../hold/launch.ts'
+import { getSignalMask, Registers, setSignalMask } from '../hold/ptrace.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import type { Tracer } from '../hold/tracer.ts'
+import { nap } from '../hold/turns.ts'
+import { type Call, makeCalls } from '../rewind/batch.ts'
+import type { HeldMark } from './held-mark.ts'
+
+/**
+ * CRIU traces the processes itself: meanwhile they are stopped by a signal, of which they learn nothing.
+ */
+
+const { SIGSTOP, SIGCONT, SIGCHLD, SIGKILL } = constants.signals
+const setParentDeathSignal = 1
+
+/** Lets go of a frozen node whose threads are about to make calls. It is stopped, and ends where this thread ends. */
+export const letGo = (tracer: Tracer, node: HeldNode): void => {
+  endWithUs(node, SIGKILL)
+  // A parent stops before its children: when they tell it that they do, it must not run any more.
+  for (const process of node.processes.values()) {
+    sendSignal(process.pid, SIGSTOP)
+    tracer.letGo(process)
+    while (!isStopped(process)) nap()
+  }
+}
+
+/**
+ * Takes hold again of a node that is stopped by SIGSTOP. It is frozen then.
+ *
+ * @param mark of the node before it was stopped
+ * @throws SystemError where it is gone
+ */
+export const takeAgain = (tracer: Tracer, node: HeldNode, mark: HeldMark): void => {
+  tracer.takeAgain(node)
+  const processes = [...node.processes.values()]
+  for (const { pid } of processes) sendSignal(pid, SIGCONT)
+  // A child before its parent: going on, it tells that, too.
+  for (const [index, process] of [...processes.entries()].reverse()) {
+    const [first] = process.threads
+    borrowing(first!, () => makeCalls(first!, swallow(mark.processes[index]!.hasChildSignal)))
+  }
+  endWithUs(node, 0)
+}
+
+/** Does something with a stopped thread that changes its registers and its signal mask, and puts them back. */
+export const borrowing = <Result>({ tid }: HeldThread, work: () => Result): Result => {
+  const registers = new Registers()
+  registers.load(tid)
+  const mask = getSignalMask(tid)
+  const result = work()
+  registers.store(tid)
+  setSignalMask(tid, mask)
+  return result
+}
+
+export const firstThreadOf = (node: HeldNode): HeldThread => {
+  const [first] = node.processes.get(node.pid)!.threads
+  return first!
+}
+
+/** With its first process all others end. */
+const endWithUs = (node: HeldNode, signal: number) => {
+  const first = firstThreadOf(node)
+  borrowing(first, () => makeCalls(first, [[syscallNumber.prctl, setParentDeathSignal, signal]]))
+}
+
+const isStopped = ({ threads }: HeldProcess): boolean =>
+  [...threads].every(thread => /\) [TXZ]|^$/.test(thread.look('stat')))
+
+/** Takes what came of being stopped from among the pending signals: SIGCONT, and SIGCHLD for a parent. */
+const swallow = (hasChildSignal: boolean): Call[] => {
+  const set = signalSet(hasChildSignal ? [SIGCONT] : [SIGCONT, SIGCHLD])
+  const take: Call = [syscallNumber.rt_sigtimedwait, set, 0, Buffer.alloc(16), set.length]
+  return [take, take]
+}
+
+const signalSet = (signals: readonly number[]): Buffer => {
+  const set = Buffer.alloc(8)
+  set.writeBigUInt64LE(signals.reduce((mask, signal) => mask | (1n << BigInt(signal - 1)), 0n))
+  return set
+}

@@ -1,0 +1,24 @@
+import { onTestFinished } from 'vitest'
+import { findCriu } from '../../../harness/checkpoint/criu.ts'
+import { realUser } from '../../../harness/run-directory.ts'
+
+/** Whether this machine can write processes to files. */
+export const hasCriu = (): boolean => {
+  try {
+    return realUser() === 0 && findCriu().version !== ''
+  } catch {
+    return false
+  }
+}
+
+/** For as long as the test runs, another `criu` is found, or none. */
+export const withPath = (path: string): void => {
+  const { PATH, XDG_CACHE_HOME } = process.env
+  process.env.PATH = path
+  process.env.XDG_CACHE_HOME = '/nonexistent'
+  onTestFinished(() => {
+    process.env.PATH = PATH
+    if (XDG_CACHE_HOME === undefined) delete process.env.XDG_CACHE_HOME
+    else process.env.XDG_CACHE_HOME = XDG_CACHE_HOME
+  })
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Cluster } from '../../../harness/cluster.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from '../system.ts'
+import { hasCriu } from './criu.ts'
+import { walkAlong, walkFrom } from './walks.ts'
+
+/** One node that is saved after `before` steps: it writes the same in the next ones, each time. */
+const expectSame = async (cluster: Cluster, before: number, after: number): Promise<void> => {
+  expect(await cluster.reset()).toEqual([])
+  await walkFrom(cluster, before, 1)
+  const checkpoint = await cluster.save()
+  expect(checkpoint.lacking).toBe(undefined)
+  const first = await walkFrom(cluster, after, 2)
+  expect(await cluster.goBack(checkpoint)).toBe(undefined)
+  expect(await walkAlong(cluster, first.labels)).toEqual(first)
+  await checkpoint.discard()
+}
+
+describe.skipIf(!hasCriu())('a node that is saved and made again (needs CRIU)', () => {
+  test('has its memory, time, randomness, files, threads and names', () =>
+    expectSame(
+      clusterOf(
+        { nodes: { n: { command: ['node', 'n.cjs'] } } },
+        {
+          'n.cjs': `
+          const fs = require('fs')
+          const kept = []
+          const log = fs.openSync('log', 'a+')
+          const show = () => {
+            const status = fs.readFileSync('/proc/self/status', 'utf8')
+            const masked = /^(Tgid|Seccomp|NoNewPrivs|SigCgt|SigIgn|SigBlk):.*$/gm
+            console.log(kept.length, Date.now(), process.hrtime(), Math.random(), require('crypto').randomUUID(),
+              fs.readFileSync('log', 'utf8'), require('os').hostname(), process.pid, status.match(masked).join())
+          }
+          setInterval(() => {
+            for (let i = 0; i < 1000; i++) kept.push({ i })
+            fs.writeSync(log, 'x')
+            if (kept.length === 3000) fs.promises.readdir('/proc/self/task').then(tasks => console.log(tasks.join()))
+            show()
+          }, 700)`,
+        },
+      ),
+      3,
+      4,
+    ))
+
+  test('has timers of the kernel', () =>
+    expectSame(
+      clusterOf(
+        { nodes: { n: { command: ['python3', 'n.py'] } } },
+        {
+          'n.py': `
+import asyncio, signal, sys, time
+signal.signal(signal.SIGALRM, lambda *_: print('alarm', time.time(), flush=True))
+signal.setitimer(signal.ITIMER_REAL, 1.5, 0.9)
+async def main():
+    while True:
+        await asyncio.sleep(0.7)
+        print('slept', time.monotonic(), signal.getitimer(signal.ITIMER_REAL), flush=True)
+asyncio.run(main())`,
+        },
+      ),
+      2,
+      6,
+    ))
+
+  test('has its children', () =>
+    expectSame(
+      clusterOf(
+        { nodes: { n: { command: ['sh', 'n.sh'] } } },
+        {
+          'n.sh':
+            'trap "echo child" CHLD\n(while sleep 1; do echo inner; done) &\nwhile sleep 0.7; do echo outer; done\n',
+        },
+      ),
+      3,
+      6,
+    ))
+
+  test('is scheduled as it was', async () => {
+    const cluster = clusterOf({ nodes: { n: { command: ['node', '-e', 'setInterval(() => undefined, 700)'] } } })
+    await cluster.reset()
+    const checkpoint = await cluster.save()
+    const scheduled = () => readFileSync(`/proc/${cluster.processes[0]}/stat`, 'latin1').split(' ').slice(39, 41)
+    const before = scheduled()
+    expect(await cluster.goBack(checkpoint)).toBe(undefined)
+    expect(scheduled()).toEqual(before)
+    await checkpoint.discard()
+  })
+
+  test('answers clients and observers on the connections that they had', async () => {
+    const server = `
+      const { createServer } = require('http')
+      let [count, connections] = [0, 0]
+      const server = createServer((request, response) => {
+        if (request.method === 'POST') count += 1
+        response.end(JSON.stringify({ count, connections }))
+      })
+      server.on('connection', () => { connections += 1 })
+      server.keepAliveTimeout = 0
+      server.listen(8080)`
+    const cluster = clusterOf({
+      nodes: { n: { command: ['node', '-e', server], listens: 8080 } },
+      state: async n => (await n.http(8080, '/')).body.json(),
+      clients: { add: { run: async ({ n }) => (await n!.http(8080, '/', { method: 'POST' })).body.text(), times: 4 } },
+    })
+    await cluster.reset()
+    await take(cluster, 'client add')
+    const checkpoint = await cluster.save()
+    expect(checkpoint.lacking).toBe(undefined)
+    await take(cluster, 'client add')
+    const first = cluster.state()
+    expect(await cluster.goBack(checkpoint)).toBe(undefined)
+    expect(cluster.state().calls).toHaveLength(1)
+    await take(cluster, 'client add')
+    expect(cluster.state().nodes).toEqual(first.nodes)
+    expect(cluster.state().calls).toEqual(first.calls)
+    await checkpoint.discard()
+  })
+
+  test('that was down is down, and has its disk when it starts again', async () => {
+    const program =
+      "require('fs').appendFileSync('starts', 'x'); console.log(require('fs').readFileSync('starts', 'utf8')); setInterval(() => undefined, 1000)"
+    const cluster = clusterOf(
+      { nodes: { n: { command: ['node', 'n.cjs'] } }, faults: { crash: 1 } },
+      { 'n.cjs': program },
+    )
+    await cluster.reset()
+    await take(cluster, 'crash n')
+    const checkpoint = await cluster.save()
+    expect(checkpoint.lacking).toBe(undefined)
+    for (let again = 0; again < 2; again++) {
+      expect(await cluster.goBack(checkpoint)).toBe(undefined)
+      expect(labelsOf(cluster)).toEqual(['restart n'])
+      await take(cluster, 'restart n')
+      expect(stdoutOf(cluster, 'n')).toEqual(['xx'])
+    }
+    await checkpoint.discard()
+  })
+})
