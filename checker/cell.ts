@@ -1,4 +1,5 @@
 import type { Budget } from './budget.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { policyOf } from './manners.ts'
 import { attempt, follow } from './schedule.ts'
@@ -19,6 +20,8 @@ export interface Cell {
    * @param variant which random numbers the nodes draw
    */
   perform(task: Task, variant: number, budget: Budget): Promise<Outcome>
+  /** Frees what it holds. It performs nothing any more. */
+  end(): Promise<void>
 }
 
 export interface CellOptions<State> {
@@ -32,19 +35,20 @@ export interface CellOptions<State> {
 export class OwnCell<State> implements Cell {
   readonly #executor: Executor<State>
   readonly #weights: Weights
+  readonly #checkpoints: Checkpoints<State>
 
   constructor(system: System<State>, properties: Properties<State>, options: CellOptions<State> = {}) {
     const { weights, ...others } = options
     this.#executor = new Executor(system, properties, others)
     this.#weights = { ...defaultWeights, ...weights }
+    this.#checkpoints = new Checkpoints(this.#executor)
   }
 
   async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
     const executor = this.#executor
     executor.budget = budget
     try {
-      await executor.reset(variant)
-      const arrival = await this.#arrive(task)
+      const arrival = await this.#arrive(task, variant)
       const surprises = new Surprises(task.surprises ?? [])
       for (const leg of task.legs ?? []) await this.#walk(leg, task, surprises, () => false)
       const toLive = task.untilLive && (await this.#walkUntilLive(task.untilLive, task, surprises))
@@ -56,17 +60,21 @@ export class OwnCell<State> implements Cell {
     }
   }
 
-  /** Executes the labels. */
-  async #arrive({ labels, isLenient }: Task): Promise<Arrival> {
+  /** Executes the labels from the start, or from a state on the way that was saved. */
+  async #arrive({ labels, isLenient }: Task, variant: number): Promise<Arrival> {
     const executor = this.#executor
-    const since = new Map<string, number>()
-    await (isLenient ? attempt : follow)(executor, labels, enabled => {
-      for (const { label } of enabled) if (!since.has(label)) since.set(label, executor.schedule.length)
-    })
+    if (isLenient) {
+      await executor.reset(variant)
+      await attempt(executor, labels)
+    } else {
+      await this.#checkpoints.begin(labels, variant)
+      const left = labels.slice(executor.schedule.length)
+      await this.#checkpoints.arrive(labels, variant, () => follow(executor, left))
+    }
     return {
       steps: executor.schedule.length,
-      offered: executor.schedule.map(({ label }) => since.get(label)!),
       enabled: executor.enabled(),
+      offered: executor.schedule.map(({ label }) => executor.offeredSince.get(label)!),
       broken: executor.broken,
     }
   }
@@ -78,6 +86,10 @@ export class OwnCell<State> implements Cell {
     let end: WalkEnd = 'length'
     for (const leg of legs) if (end === 'length') end = await this.#walk(leg, task, surprises, isLive)
     return { begin, end: isLive() ? 'goal' : end } as const
+  }
+
+  end(): Promise<void> {
+    return this.#checkpoints.end()
   }
 
   #walk(leg: Leg, task: Task, surprises: Surprises, goal: () => boolean): Promise<WalkEnd> {

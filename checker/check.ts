@@ -32,7 +32,12 @@ export const check = async <State>(
 ): Promise<Verdict> => {
   const selected = select(properties, options.property)
   const { weights, allowFindings, observer } = options
-  return checkInCells([new OwnCell(system, selected, { weights, allowFindings, observer })], selected, options)
+  const cell = new OwnCell(system, selected, { weights, allowFindings, observer })
+  try {
+    return await checkInCells([cell], selected, options)
+  } finally {
+    await cell.end()
+  }
 }
 
 /** The same with cells that each have such a system, and evaluate these properties. However many, the verdict is the same. */

@@ -1,7 +1,7 @@
 import { Budget } from './budget.ts'
 import { UsageError } from './errors.ts'
 import type { Property } from './property.ts'
-import type { Choice, Finding, Step, System } from './system.ts'
+import type { Checkpoint, Choice, Finding, Step, System } from './system.ts'
 
 /** Properties by name. */
 export type Properties<State> = Readonly<Record<string, Property<State>>>
@@ -34,6 +34,14 @@ export interface ExecutorOptions<State> {
   readonly allowFindings?: boolean | undefined
 }
 
+/** What an executor knows in a state. */
+export interface Mark {
+  readonly schedule: readonly Choice[]
+  readonly fingerprints: readonly (string | undefined)[]
+  readonly lastLive: ReadonlyMap<string, number>
+  readonly offeredSince: ReadonlyMap<string, number>
+}
+
 /**
  * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, and throws
  * `BudgetSpent` when its budget is spent.
@@ -52,6 +60,8 @@ export class Executor<State> {
   broken = false
   /** By liveness property, the last step of this execution after which it was live. */
   lastLive = new Map<string, number>()
+  /** By label of what was offered in this execution, the step after which it was first. */
+  offeredSince = new Map<string, number>()
 
   readonly #safety: [string, Property<State>][]
   readonly #liveness: [string, Property<State>][]
@@ -86,10 +96,36 @@ export class Executor<State> {
     this.violation = undefined
     this.broken = false
     this.lastLive = new Map()
+    this.offeredSince = new Map()
     const findings = await this.system.reset(variant)
     this.#running = true
     this.#observer.onReset?.(findings, () => this.system.state())
     this.#watch(findings)
+  }
+
+  /** What it knows in the present state, for an execution that goes on from there once more. */
+  mark(): Mark {
+    const { schedule, fingerprints, lastLive, offeredSince } = this
+    return {
+      schedule: [...schedule],
+      fingerprints: [...fingerprints],
+      lastLive: new Map(lastLive),
+      offeredSince: new Map(offeredSince),
+    }
+  }
+
+  /** Starts an execution that goes on from a state in which nothing was violated. */
+  async restore(checkpoint: Checkpoint, mark: Mark): Promise<void> {
+    this.budget.check()
+    this.end()
+    await this.system.restore!(checkpoint)
+    this.schedule = [...mark.schedule]
+    this.fingerprints = [...mark.fingerprints]
+    this.lastLive = new Map(mark.lastLive)
+    this.offeredSince = new Map(mark.offeredSince)
+    this.violation = undefined
+    this.broken = false
+    this.#running = true
   }
 
   /** Tells the observer that the execution is over. */
@@ -99,7 +135,10 @@ export class Executor<State> {
   }
 
   enabled(): readonly Choice[] {
-    return this.system.enabled()
+    const enabled = this.system.enabled()
+    for (const { label } of enabled)
+      if (!this.offeredSince.has(label)) this.offeredSince.set(label, this.schedule.length)
+    return enabled
   }
 
   async execute(choice: Choice): Promise<void> {

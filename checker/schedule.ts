@@ -3,18 +3,10 @@ import type { Executor } from './executor.ts'
 import { numbers, withoutNumbers } from './labels.ts'
 import type { Choice } from './system.ts'
 
-/** Sees what is offered before each step. */
-export type Watcher = (enabled: readonly Choice[]) => void
-
 /** Executes exactly these labels. Throws `Diverged` at the first that is not enabled. */
-export const follow = async <State>(
-  executor: Executor<State>,
-  labels: readonly string[],
-  watch: Watcher = () => {},
-): Promise<void> => {
+export const follow = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
     const enabled = executor.enabled()
-    watch(enabled)
     const choice = enabled.find(each => each.label === label)
     if (!choice) {
       const offered = enabled.map(each => each.label)
@@ -25,15 +17,10 @@ export const follow = async <State>(
 }
 
 /** Executes those of these labels that are enabled when their turn comes, until the first violation. */
-export const attempt = async <State>(
-  executor: Executor<State>,
-  labels: readonly string[],
-  watch: Watcher = () => {},
-): Promise<void> => {
+export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
     if (executor.violation) return
     const enabled = executor.enabled()
-    watch(enabled)
     const choice = findSimilar(enabled, label)
     if (choice) await executor.execute(choice)
   }

@@ -55,13 +55,18 @@ export const shrink = async <State>(
   options: ShrinkOptions<State> = {},
 ): Promise<Shrunk> => {
   const { observer, weights } = options
-  const cells = Cells.of([new OwnCell(system, properties, { observer, weights })])
-  const found = await cells.run({ labels: schedule })
-  const shrunk =
-    violation.kind === 'liveness'
-      ? await shrinkRecordedDeath(cells, found, requireLiveness(properties, violation.property), options)
-      : await shrinkRecordedViolation(cells, found, violation, options)
-  return { ...shrunk, executions: cells.counts.executions }
+  const cell = new OwnCell(system, properties, { observer, weights })
+  const cells = Cells.of([cell])
+  try {
+    const found = await cells.run({ labels: schedule })
+    const shrunk =
+      violation.kind === 'liveness'
+        ? await shrinkRecordedDeath(cells, found, requireLiveness(properties, violation.property), options)
+        : await shrinkRecordedViolation(cells, found, violation, options)
+    return { ...shrunk, executions: cells.counts.executions }
+  } finally {
+    await cell.end()
+  }
 }
 
 const shrinkRecordedViolation = async (

@@ -89,7 +89,8 @@ export interface System<State> {
    * budgets. `undefined` where the user wants no state to be pruned.
    */
   fingerprint(): string | undefined
-  /** Present where the system can be saved and restored faster than by re-execution. */
-  checkpoint?(): Promise<Checkpoint>
+  /** Saves the present state; `undefined` where that is not possible. */
+  checkpoint?(): Promise<Checkpoint | undefined>
+  /** Brings a state back that was saved. */
   restore?(checkpoint: Checkpoint): Promise<void>
 }

@@ -14,9 +14,10 @@ export const search = async (session: Session, options: CheckOptions, cpus: read
   const { cluster, system } = session
   const properties = select(system.properties, options.property)
   const wanted = searchOf(session, options)
-  if (cpus.length === 1)
-    return checkInCells([new OwnCell(cluster, properties, { weights: system.weights })], properties, wanted)
-  const cells = startWorkers(session, options, cpus)
+  const cells =
+    cpus.length === 1
+      ? [new OwnCell(cluster, properties, { weights: system.weights })]
+      : startWorkers(session, options, cpus)
   try {
     return await checkInCells(cells, properties, wanted)
   } finally {

@@ -55,6 +55,7 @@ const work = async ({ file, seed, property, cpu }: Order, demands: Demands): Pro
   await inSession(config, { seed, cpu }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
     for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal))
+    await cell.end()
   })
 }
 

@@ -24,6 +24,10 @@ class SlowCell implements Cell {
     for (let turn = this.#turnsOf(task); turn > 0; turn--) await new Promise(setImmediate)
     return this.#cell.perform(task, variant, budget)
   }
+
+  end(): Promise<void> {
+    return this.#cell.end()
+  }
 }
 
 let turns = 0
@@ -60,6 +64,7 @@ describe('a search in cells', () => {
   it('uses no cell any more when it has ended', async () => {
     let performing = 0
     const counting = (cell: Cell): Cell => ({
+      end: () => cell.end(),
       perform: async (task, variant, budget) => {
         performing += 1
         return cell.perform(task, variant, budget).finally(() => {

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { OwnCell } from '../../checker/cell.ts'
+import { Cells } from '../../checker/cells.ts'
+import type { Checkpoint, Choice, System } from '../../checker/system.ts'
+import type { Outcome } from '../../checker/task.ts'
+import { comesHome, type Ring, ring } from './systems/ring.ts'
+
+interface RingCheckpoint extends Checkpoint {
+  readonly moves: readonly Choice[]
+}
+
+/** A ring whose steps take their time, that can be saved. */
+class SavedRing implements System<Ring> {
+  readonly #ring = ring()
+  #moves: Choice[] = []
+  resets = 0
+  restores = 0
+  saved = 0
+
+  reset() {
+    this.resets += 1
+    this.#moves = []
+    return this.#ring.reset()
+  }
+
+  enabled() {
+    return this.#ring.enabled()
+  }
+
+  async execute(choice: Choice) {
+    await sleep(5)
+    this.#moves.push(choice)
+    return this.#ring.execute(choice)
+  }
+
+  state() {
+    return this.#ring.state()
+  }
+
+  fingerprint() {
+    return this.#ring.fingerprint()
+  }
+
+  async checkpoint(): Promise<RingCheckpoint> {
+    this.saved += 1
+    const discard = async () => {
+      this.saved -= 1
+    }
+    return { moves: [...this.#moves], discard }
+  }
+
+  async restore({ moves }: RingCheckpoint) {
+    this.restores += 1
+    await this.#ring.reset()
+    for (const move of moves) await this.#ring.execute(move)
+    this.#moves = [...moves]
+  }
+}
+
+const plain = (outcome: Outcome) => JSON.parse(JSON.stringify({ ...outcome, lastLive: [...outcome.lastLive] }))
+
+const moves = (count: number): string[] => Array(count).fill('move')
+
+it('a long way is executed twice; from then on executions begin at its end', async () => {
+  const system = new SavedRing()
+  const cell = new OwnCell(system, { comesHome })
+  const cells = Cells.of([cell])
+  const way = moves(61)
+  const first = plain(await cells.run({ labels: way }))
+  for (const { resets, restores } of [
+    { resets: 2, restores: 0 },
+    { resets: 2, restores: 1 },
+  ]) {
+    expect(plain(await cells.run({ labels: way }))).toEqual(first)
+    expect(system).toMatchObject({ resets, restores, saved: 1 })
+  }
+  // Beyond it, and not before it.
+  const beyond = await cells.run({ labels: [...way, 'move', 'fall'] })
+  expect(beyond.schedule).toHaveLength(63)
+  expect(beyond.fingerprints).toHaveLength(64)
+  expect(beyond.lastLive.get('comesHome')).toBe(60)
+  expect(system).toMatchObject({ resets: 2, restores: 2 })
+  await cells.run({ labels: moves(3) })
+  expect(system).toMatchObject({ resets: 3, restores: 2 })
+  expect(cells.counts).toMatchObject({ executions: 5, steps: 61 * 3 + 63 + 3 })
+  await cell.end()
+  expect(system.saved).toBe(0)
+})
+
+it('a short way is executed again and again', async () => {
+  const system = new SavedRing()
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  for (let i = 0; i < 4; i++) await cells.run({ labels: moves(4) })
+  expect(system).toMatchObject({ resets: 4, restores: 0, saved: 0 })
+})
