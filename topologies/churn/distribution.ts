@@ -1,4 +1,5 @@
 import { randomExponential, randomPareto, randomWeibull } from 'd3-random'
+import { TopologyError } from '../error.ts'
 import type { Random } from '../random.ts'
 
 /** How long something lasts, in milliseconds. */
@@ -9,8 +10,12 @@ export type Distribution =
   /** P(X > x) = exp(-(x / scaleMs)^shape); peers of file sharing have a shape of 0.4 to 0.6 (Stutzbach and Rejaie, IMC 2006). */
   | { readonly kind: 'weibull'; readonly shape: number; readonly scaleMs: number }
 
-/** Draws from a distribution. */
+/** Draws from a distribution. Throws a `TopologyError` for parameters that are not above 0. */
 export const drawing = (random: Random, distribution: Distribution): (() => number) => {
+  const { kind, ...parameters } = distribution
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!(value > 0)) throw new TopologyError(`${kind}: expected ${name} above 0, found ${value}`)
+  }
   switch (distribution.kind) {
     case 'exponential':
       return randomExponential.source(random)(1 / distribution.meanMs)

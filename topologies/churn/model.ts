@@ -1,4 +1,5 @@
 import FlatQueue from 'flatqueue'
+import { TopologyError } from '../error.ts'
 import { type Random, seededRandom } from '../random.ts'
 import { type Distribution, drawing } from './distribution.ts'
 import type { ChurnPlan } from './plan.ts'
@@ -15,8 +16,8 @@ export type ChurnModel =
 
 /**
  * A plan by a model: the same setting and model give the same. A node that the bounds keep from leaving begins another
- * session, and one that they keep from joining stays away as long again; those there from the start begin their session
- * then. Throws a `TopologyError` for bounds that cannot be kept.
+ * session, and one that they keep from joining stays away for another time; those there from the start begin their session
+ * then. Throws a `TopologyError` for bounds that cannot be kept, and for rates and times that are none.
  */
 export const planChurn = (setting: ChurnSetting, model: ChurnModel): ChurnPlan => {
   const random = seededRandom(setting.seed)
@@ -43,6 +44,8 @@ const poisson = (
   random: Random,
   { joinsPerMinute, leavesPerMinute }: ModelOf<'poisson'>,
 ) => {
+  checkRate('joinsPerMinute', joinsPerMinute)
+  checkRate('leavesPerMinute', leavesPerMinute)
   // Two processes are one of the sum of their rates, in which each event is of either by its share.
   const perMinute = joinsPerMinute + leavesPerMinute
   const gap = gapsOf(random, perMinute)
@@ -58,6 +61,7 @@ const sessions = (
   random: Random,
   { joinsPerMinute, session }: ModelOf<'sessions'>,
 ) => {
+  checkRate('joinsPerMinute', joinsPerMinute)
   const gap = gapsOf(random, joinsPerMinute)
   const length = drawing(random, session)
   const ends = new FlatQueue<string>()
@@ -98,4 +102,10 @@ const onOff = (
 
 /** Milliseconds between the events of a Poisson process. */
 const gapsOf = (random: Random, perMinute: number) =>
-  drawing(random, { kind: 'exponential', meanMs: 60_000 / perMinute })
+  perMinute === 0
+    ? () => Number.POSITIVE_INFINITY
+    : drawing(random, { kind: 'exponential', meanMs: 60_000 / perMinute })
+
+const checkRate = (name: string, perMinute: number) => {
+  if (!(perMinute >= 0)) throw new TopologyError(`${name}: expected a rate of at least 0, found ${perMinute}`)
+}

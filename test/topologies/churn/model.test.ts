@@ -146,3 +146,24 @@ test('bounds that cannot be kept are refused', () => {
     'manners: expected at least one, found none',
   )
 })
+
+test.each<[ChurnModel, string]>([
+  [
+    { kind: 'poisson', joinsPerMinute: -1, leavesPerMinute: 3 },
+    'joinsPerMinute: expected a rate of at least 0, found -1',
+  ],
+  [
+    { kind: 'sessions', joinsPerMinute: 1, session: { kind: 'weibull', shape: 0, scaleMs: 5 } },
+    'weibull: expected shape above 0, found 0',
+  ],
+  [
+    {
+      kind: 'on-off',
+      on: { kind: 'exponential', meanMs: Number.NaN },
+      off: { kind: 'pareto', shape: 1, leastMs: 1 },
+    },
+    'exponential: expected meanMs above 0, found NaN',
+  ],
+])('rates and times that are none are refused: %j', (model, message) => {
+  expect(() => planChurn(setting(3, 2, 1), model)).toThrow(message)
+})
