@@ -8,7 +8,7 @@ export interface Consistency {
   readonly where: string
   /** Parts of a history that are each to be put in order, whatever the others are. */
   parts(history: readonly Operation[]): readonly (readonly Operation[])[]
-  /** An order of a part. */
+  /** What of a part happened, where there is such an order. */
   order<State>(part: readonly Operation[], model: Model<State>, limit?: number): Order
 }
 
@@ -30,11 +30,11 @@ export const sequentialConsistency: Consistency = {
   where: 'those of each process in its order',
   parts: history => [history],
   order: (part, model, limit) => {
-    const whole = withKeys(model, [...groupBy(part, keyOf).keys()])
-    // The order in which they were invoked is mostly a good guess, and then much faster found.
-    const linear = findOrder([part], whole, limit)
-    if (isFound(linear)) return linear
+    const keys = groupBy(part, keyOf)
+    // What is linearizable is this too, and much sooner found to be: mostly it is, and it is local.
+    const orders = [...keys.values()].map(ofKey => findOrder([ofKey], model, limit))
+    if (orders.every(isFound)) return orders.flat()
     const lanes = [...groupBy(part, ({ process }) => process).values()]
-    return findOrder(lanes, whole, limit)
+    return findOrder(lanes, withKeys(model, [...keys.keys()]), limit)
   },
 }

@@ -37,8 +37,8 @@ interface Frame<State> {
   tried: number
 }
 
-/** So many points take some seconds. */
-const pointsMax = 200_000
+/** So many steps of the search take some seconds. */
+const triesMax = 500_000
 
 /**
  * Looks for an order of operations in which each one that returned could have returned what it did, by putting one after
@@ -50,7 +50,7 @@ const pointsMax = 200_000
 export const findOrder = <State>(
   lanes: readonly (readonly Operation[])[],
   model: Model<State>,
-  limit = pointsMax,
+  limit = triesMax,
 ): Order => new Search(lanes, model, limit).find()
 
 class Search<State> {
@@ -65,7 +65,7 @@ class Search<State> {
   #missing: number
   /** By operations that returned, and state: what else had happened. */
   readonly #seen = new Map<string, bigint[]>()
-  #points = 0
+  #tries = 0
 
   constructor(lanes: readonly (readonly Operation[])[], model: Model<State>, limit: number) {
     this.#model = model
@@ -81,7 +81,7 @@ class Search<State> {
     const frames: Frame<State>[] = [this.#frame(undefined, this.#model.initial)]
     for (let frame = frames[0]; frame; frame = frames.at(-1)) {
       if (this.#missing === 0) return frames.flatMap(({ taken }) => taken?.operation ?? [])
-      if (this.#points > this.#limit) return 'undecided'
+      if (this.#tries > this.#limit) return 'undecided'
       const next = this.#next(frame)
       if (next) frames.push(next)
       else this.#putBack(frames.pop()!.taken)
@@ -157,12 +157,12 @@ class Search<State> {
 
   /** What leads on from here leads on from where less has happened that need not have. */
   #isNew(state: State): boolean {
+    this.#tries += 1
     const key = `${String.fromCharCode(...this.#taken)} ${JSON.stringify(state)}`
     const seen = this.#seen.get(key)
     if (seen?.some(extra => (extra & this.#extra) === extra)) return false
     if (seen) seen.push(this.#extra)
     else this.#seen.set(key, [this.#extra])
-    this.#points += 1
     return true
   }
 }

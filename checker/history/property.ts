@@ -53,10 +53,10 @@ export const contradictoryPart = <State>(
 }
 
 /** A search for an order that is one of many is given up early. */
-const pointsMax = (operations: number) => 1_000 + 4 * operations
+const triesMax = (operations: number) => 2_000 + 20 * operations
 
 const describe = <State>(consistency: Consistency, model: Model<State>, part: readonly Operation[]): string => {
-  const smallest = smallestPart(part, operations => consistency.order(operations, model, pointsMax(operations.length)))
+  const smallest = smallestPart(part, operations => consistency.order(operations, model, triesMax(operations.length)))
   const title = `no ${model.name} has these operations in any order, ${consistency.where}:`
   return [title, ...show(smallest).map(line => `    ${line}`)].join('\n')
 }

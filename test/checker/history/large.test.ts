@@ -4,10 +4,10 @@ import type { Operation } from '../../../checker/history/operation.ts'
 import { linearizable, sequentiallyConsistent } from '../../../checker/history/property.ts'
 import { Random } from '../../../checker/random.ts'
 
-/** What 20 processes do with registers, each operation at some moment between its invocation and its return. */
-const simulate = (size: number, keys: number, random: Random): Operation[] => {
+/** What processes do with registers, each operation at some moment between its invocation and its return. */
+const simulate = (size: number, { keys, processes }: { keys: number; processes: number }, random: Random): Operation[] => {
   const values = new Map<string, unknown>()
-  const free = Array.from({ length: 20 }, (_, i) => i)
+  const free = Array.from({ length: processes }, (_, i) => i)
   const running: { process: number; at: number; isDone: boolean }[] = []
   const operations: Operation[] = []
   for (let time = 0; operations.length < size || running.length > 0; time++) {
@@ -43,17 +43,19 @@ const staleAt = (history: readonly Operation[], index: number) => {
 }
 
 test('10,000 operations over 100 keys are judged, and the smallest part of them that contradicts itself is shown', () => {
-  const history = simulate(10_000, 100, new Random(1))
+  const history = simulate(10_000, { keys: 100, processes: 20 }, new Random(1))
   expect(linearizable(register()).holds({ history })).toBe(true)
   expect(sequentiallyConsistent(register()).holds({ history })).toBe(true)
   const stale = staleAt(history, 9_000)
   const { holds, explain } = linearizable(register())
   expect(holds({ history: stale })).toBe(false)
-  expect(explain!({ history: stale }).split('\n').slice(1)).toEqual([])
+  const part = explain!({ history: stale }).split('\n').slice(1)
+  expect(part.length).toBeLessThan(10)
+  expect(part.at(-1)).toMatch(/read k\d+$/)
 })
 
 test('10,000 operations of one key are judged', () => {
-  const history = simulate(10_000, 1, new Random(1))
+  const history = simulate(10_000, { keys: 1, processes: 4 }, new Random(1))
   expect(linearizable(register()).holds({ history })).toBe(true)
   expect(linearizable(register()).holds({ history: staleAt(history, 9_000) })).toBe(false)
 })
