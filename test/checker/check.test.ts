@@ -94,9 +94,9 @@ describe('a check of all schedules', () => {
 describe('a check for death', () => {
   it('counts the walks that came to a live state by how far it was', async () => {
     const { verdict, coverage } = await check(twoPhaseCommit(3), { decided }, { search: 'walk', executions: 20 })
-    const { walks, walksToLive, stepsToLive } = coverage
+    const { completed, walksToLive, stepsToLive } = coverage
     expect(verdict).toBe('held')
-    expect(walksToLive.reduce((sum, count) => sum + count, 0)).toBe(walks)
+    expect(walksToLive.reduce((sum, count) => sum + count, 0)).toBe(completed)
     expect(walksToLive.length).toBe(stepsToLive.toString(2).length + 1)
   })
 

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('given only the report of a bug of the corpus', () 
       expectAll(await details(page), [
         'last state that can recover',
         'Message delivered, sent in step 1',
-        '{"type": "SYN", "seq": 272732633',
+        '"seq": 272732633,\n  "opened": 1767225600000',
         '-   "connection": {"seq": 1768020527, "opened": 1767225600200}',
         '+   "connection": {"seq": 272732633, "opened": 1767225600000}',
       ])
