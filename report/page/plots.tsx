@@ -18,7 +18,13 @@ const Growth = ({ samples }: { samples: readonly Sample[] }) => {
   const y = (states: number) => size.top + (1 - states / most) * inner.height
   return (
     <Figure title={`States over time: ${most} in ${last.seconds.toFixed(1)} s`}>
-      <Axes unit="s" from="0" to={last.seconds.toFixed(1)} most={most} />
+      <Axes most={most} />
+      <text x={size.left} y={size.height - 12}>
+        0
+      </text>
+      <text x={size.left + inner.width} y={size.height - 12} text-anchor="end">
+        {last.seconds.toFixed(1)} s
+      </text>
       <polyline class="curve" points={samples.map(({ seconds, states }) => `${x(seconds)},${y(states)}`).join(' ')} />
     </Figure>
   )
@@ -30,7 +36,7 @@ const ToLive = ({ counts }: { counts: readonly number[] }) => {
   const width = inner.width / counts.length
   return (
     <Figure title="Walks by their steps to a live state">
-      <Axes unit="steps" from="" to="" most={most} />
+      <Axes most={most} />
       {counts.map((count, digits) => {
         const height = (count / most) * inner.height
         const x = size.left + digits * width
@@ -65,7 +71,7 @@ const Figure = ({ title, children }: { title: string; children: preact.Component
   </figure>
 )
 
-const Axes = ({ unit, from, to, most }: { unit: string; from: string; to: string; most: number }) => (
+const Axes = ({ most }: { most: number }) => (
   <>
     <path class="axes" d={`M${size.left} ${size.top}V${size.top + inner.height}H${size.left + inner.width}`} />
     <text x={size.left - 6} y={size.top + 8} text-anchor="end">
@@ -73,12 +79,6 @@ const Axes = ({ unit, from, to, most }: { unit: string; from: string; to: string
     </text>
     <text x={size.left - 6} y={size.top + inner.height} text-anchor="end">
       0
-    </text>
-    <text x={size.left} y={size.height - 12}>
-      {from}
-    </text>
-    <text x={size.left + inner.width} y={size.height - (to ? 12 : 0)} text-anchor="end">
-      {to} {unit}
     </text>
   </>
 )

@@ -92,6 +92,14 @@ describe('a check of all schedules', () => {
 })
 
 describe('a check for death', () => {
+  it('counts the walks that came to a live state by how far it was', async () => {
+    const { verdict, coverage } = await check(twoPhaseCommit(3), { decided }, { search: 'walk', executions: 20 })
+    const { completed, walksToLive, stepsToLive } = coverage
+    expect(verdict).toBe('held')
+    expect(walksToLive.reduce((sum, count) => sum + count, 0)).toBe(completed)
+    expect(walksToLive.length).toBe(stepsToLive.toString(2).length + 1)
+  })
+
   it.each(['auto', 'walk', 'bounded'] as const)('names the fall into the pit (%s)', async search => {
     const verdict = await check(ring(), { comesHome }, { search, executions: 50 })
     expect(verdict).toMatchObject({

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
@@ -148,19 +148,6 @@ test('a torn trace, a foreign file, none at all', async () => {
       stderr: 'lastnail: cannot read the trace absent.trace: no such file',
     })
   }
-})
-
-test('a report is written beside the trace that a check or a shrinking leaves, or where it is wanted', async () => {
-  const beside = found.trace.replace(/trace$/, 'html')
-  expect(existsSync(beside)).toBe(true)
-  const elsewhere = join(directory, 'elsewhere.html')
-  expect(await run('report', found.trace, '--out', elsewhere)).toEqual({ code: 0, stdout: elsewhere, stderr: '' })
-  expect(readFileSync(elsewhere, 'utf8')).toBe(readFileSync(beside, 'utf8'))
-  rmSync(elsewhere)
-  expect(await run('report', found.trace, '--out', join(directory, 'no/such.html'))).toMatchObject({
-    ...{ code: 64, stdout: '' },
-    stderr: expect.stringMatching(/^lastnail: cannot write the report .*no\/such\.html: ENOENT.*$/),
-  })
 })
 
 test('what needs other numbers than the nodes first draw is recorded with these, and begun from with these', async () => {
