@@ -281,6 +281,13 @@ export class Network {
     return { ...this.#ignored }
   }
 
+  /** What faces a connection of a node's kernel, as it is now; undefined where nothing does. */
+  facing(name: string, port: number, peer: number, peerPort: number): tcp.Side | undefined {
+    const host = this.#hosts.at(peer)
+    const end = host && this.#hosts.get(name).ends.get(endKey(host, port, peerPort))
+    return end?.side && tcp.copySide(end.side)
+  }
+
   #addHost(name: string, address: string, isVirtual: boolean): Host {
     const host: Host = this.#hosts.add(name, address, {
       link: undefined,

@@ -36,7 +36,7 @@ const unpackedIn = (root: string): Criu['command'] | undefined => {
 }
 
 const installed = (): Criu['command'] | undefined => {
-  const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
+  const places = (process.env.PATH ?? '').split(delimiter)
   const found = places.map(place => join(place, 'criu')).find(path => existsSync(path))
   return found === undefined ? undefined : [found]
 }
