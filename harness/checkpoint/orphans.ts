@@ -31,7 +31,7 @@ const connect = libc.func('int connect(int fd, void *address, unsigned int lengt
 
 const [AF_INET, SOCK_STREAM, SOCK_CLOEXEC, IPPROTO_TCP] = [2, 1, 0o2000000, 6]
 /** Of IPPROTO_TCP (linux/tcp.h): a socket in repair is given what others learn from their peer. */
-const option = { repair: 19, repairQueue: 20, queueSequence: 21, repairOptions: 22 } as const
+const option = { repair: 19, repairQueue: 20, queueSequence: 21, repairOptions: 22, repairWindow: 29 } as const
 const queue = { receive: 1, send: 2 } as const
 const on = 1
 /** Off, without asking the peer for its window. */
@@ -65,6 +65,7 @@ const makeOrphan = (side: Side): void => {
     set(option.repairOptions, Buffer.concat([int(segmentSize), int(side.segmentLengthMax)]))
     if (side.isScaled)
       set(option.repairOptions, Buffer.concat([int(windowScale), int(ourScale | (side.sendScale << 16))]))
+    set(option.repairWindow, windows(side))
     set(option.repair, int(offSilently))
   } finally {
     close(fd)
@@ -72,6 +73,10 @@ const makeOrphan = (side: Side): void => {
 }
 
 const int = (value: number) => Buffer.from(Int32Array.of(value).buffer)
+
+/** struct tcp_repair_window: what it may send, and what it may be sent. */
+const windows = ({ sendUnacknowledged, sendWindow, offered }: Side): Buffer =>
+  Buffer.concat([sendUnacknowledged, offered, offered, sendWindow, sendUnacknowledged].map(value => int(value | 0)))
 
 /** struct sockaddr_in */
 const address = (numeric: number, port: number): Buffer => {
