@@ -247,6 +247,7 @@ export class Cluster implements System<GlobalState> {
     this.#network = new Network({ dissector: this.#system.dissectorOf }, saved.network)
     for (const [index, node] of this.#nodes.entries())
       node.restore(saved.nodes[index]!, criu, this.#cell, this.#network)
+    this.#network.goOn()
     this.#clients = this.#newClients(saved.clients)
     for (const { held } of this.#nodes) if (held) this.#cell.tracer.thaw(held)
   }

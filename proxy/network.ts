@@ -208,6 +208,12 @@ export class Network {
     this.#connections.endStep()
   }
 
+  /** To be called once the nodes of a mark, whose kernels were made again, are attached. */
+  goOn(): void {
+    for (const host of this.#hosts.all())
+      for (const { side } of host.ends.values()) if (side && host.link) tcp.offerAgain(side, host)
+  }
+
   // Messages
 
   /** The messages that may be delivered now, by receiver and sender (in the order they were attached) and ordinal. */
