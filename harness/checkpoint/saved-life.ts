@@ -9,7 +9,7 @@ import type { Uplink } from '../uplink.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
 import { type HeldMark, markHeld, nodeOf } from './held-mark.ts'
-import { dump, type NodeImage, restore, sizeOf } from './node-image.ts'
+import { dump, type NodeImage, restore } from './node-image.ts'
 import { type Facing, makeOrphans, orphansOf } from './orphans.ts'
 
 /** A life of a node as it was at one instant, in files that nobody changes. */
@@ -21,8 +21,6 @@ export interface SavedLife {
   readonly disk: Disk
   /** Connections of its kernel alone. */
   readonly orphans: readonly Side[]
-  /** Of its files, but for its disk's. */
-  readonly bytes: number
 }
 
 const outputNames = ['stdout', 'stderr']
@@ -42,7 +40,7 @@ export const saveLife = (criu: Criu, cell: Cell, life: Life, facing: Facing, dir
   const orphans = life.isAlive ? orphansOf(held.pid, facing) : []
   const image = life.isAlive ? dump(criu, cell, held, surroundingsOf(life), join(directory, 'images')) : undefined
   const copy = copyDisk(disk, join(directory, 'disk'))
-  return { held: image?.held ?? markHeld(held), image, disk: copy, orphans, bytes: image ? sizeOf(image) : 0 }
+  return { held: image?.held ?? markHeld(held), image, disk: copy, orphans }
 }
 
 /**
