@@ -252,7 +252,8 @@ export class Clients {
     const idle = this.#idle.splice(index, index < 0 ? 0 : 1)[0]?.socket
     if (idle && !idle.destroyed) {
       this.#pooled.add(idle)
-      done(null, idle.pause() as never)
+      // Not before whoever asks has asked: as one that is opened.
+      process.nextTick(done, null, idle.pause() as never)
       return
     }
     const socket = this.#open(node, port)

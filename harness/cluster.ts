@@ -4,7 +4,7 @@ import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
 import { Cell } from './cell.ts'
-import { ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './checkpoint/cluster-checkpoint.ts'
+import { bytesIn, ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './checkpoint/cluster-checkpoint.ts'
 import { findCriu } from './checkpoint/criu.ts'
 import { CannotCheckpoint } from './checkpoint/error.ts'
 import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
@@ -103,11 +103,6 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
-  /** Ids of the nodes' first processes, of those that are up. */
-  get processes(): number[] {
-    return this.#nodes.filter(node => node.isAlive).map(({ held }) => held!.pid)
-  }
-
   /** How many programs were started: the fewer, the more lives were lived again. */
   get starts(): number {
     return this.#nodes.reduce((sum, { starts }) => sum + starts, 0)
@@ -176,14 +171,17 @@ export class Cluster implements System<GlobalState> {
    */
   async save(): Promise<ClusterCheckpoint> {
     const way = { variant: this.#variant, schedule: [...this.#schedule] }
+    const clients = this.#clients.mark()
+    if (this.#isOver) return new ClusterCheckpoint(way, undefined, 'its execution has ended')
+    if (clients === undefined) return new ClusterCheckpoint(way, undefined, 'a client is in the middle of a call')
+    const outline = this.#outline()
     const directory = createRunDirectory()
-    const before = this.#outline()
     try {
-      return new ClusterCheckpoint(way, this.#save(directory, before), undefined)
+      return new ClusterCheckpoint(way, this.#save(directory, clients, outline), undefined)
     } catch (error) {
       removeRunDirectory(directory)
       const lacking = reasonOf(error)
-      if (this.#settleAlive(this.#nodes).length > 0 || this.#outline() !== before) await this.#execute(way)
+      if (this.#settleAlive(this.#nodes).length > 0 || this.#outline() !== outline) await this.#execute(way)
       return new ClusterCheckpoint(way, undefined, lacking)
     }
   }
@@ -220,11 +218,8 @@ export class Cluster implements System<GlobalState> {
     this.#details = { messages: [], lost: [], outputs: [], durationUs: 0 }
   }
 
-  /** @param outline of the present state */
-  #save(directory: string, outline: string): SavedCluster {
-    const clients = this.#clients.mark()
-    if (this.#isOver) throw new CannotCheckpoint('its execution has ended')
-    if (clients === undefined) throw new CannotCheckpoint('a client is in the middle of a call')
+  /** @param outline of the present state. @throws CannotCheckpoint, SystemError, CannotMark */
+  #save(directory: string, clients: ClientsMark, outline: string): SavedCluster {
     const criu = findCriu()
     const nodes = this.#nodes.map(node => node.save(criu, this.#cell, join(directory, node.name)))
     const findings = this.#settleAlive(this.#nodes)
@@ -232,6 +227,7 @@ export class Cluster implements System<GlobalState> {
     if (this.#outline() !== outline) throw new CannotCheckpoint('it does not stand still')
     return {
       directory,
+      bytes: bytesIn(directory),
       nodes,
       clients,
       network: this.#network.mark(),
@@ -270,6 +266,7 @@ export class Cluster implements System<GlobalState> {
     this.#network = new Network({ dissector: this.#system.dissectorOf }, saved.network)
     for (const [index, node] of this.#nodes.entries())
       node.restore(saved.nodes[index]!, criu, this.#cell, this.#network)
+    this.#network.goOn()
     this.#clients = this.#newClients(saved.clients)
     for (const { held } of this.#nodes) if (held) this.#cell.tracer.thaw(held)
   }
@@ -278,12 +275,7 @@ export class Cluster implements System<GlobalState> {
     await this.reset(variant)
     for (const [index, label] of schedule.entries()) {
       const choice = this.enabled().find(each => each.label === label)
-      if (choice === undefined)
-        throw new Diverged(
-          index + 1,
-          label,
-          this.enabled().map(each => each.label),
-        )
+      if (choice === undefined) throw new Diverged(index + 1, label, labelsOf(this.enabled()))
       await this.execute(choice)
     }
   }
@@ -499,6 +491,8 @@ export class Cluster implements System<GlobalState> {
     }
   }
 }
+
+const labelsOf = (choices: readonly Choice[]) => choices.map(({ label }) => label)
 
 const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {
   throw new Error(`no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`)

@@ -4,6 +4,7 @@ import type { Network } from '../proxy/network.ts'
 import { portOf, tcpEntries, tcpState } from '../proxy/tcp-table.ts'
 import type { Cell } from './cell.ts'
 import type { Criu } from './checkpoint/criu.ts'
+import type { Facing } from './checkpoint/orphans.ts'
 import { restoreLife, type SavedLife, saveLife } from './checkpoint/saved-life.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
 import { ConfigError } from './config.ts'
@@ -183,7 +184,7 @@ export class Node {
       elapsed: this.#clock.elapsed,
       randomness: this.#randomness.mark(),
       disk: this.#disk?.copy(join(directory, 'disk')),
-      life: this.#life && saveLife(criu, cell, this.#life, join(directory, 'life')),
+      life: this.#life && saveLife(criu, cell, this.#life, this.#facing, join(directory, 'life')),
     }
   }
 
@@ -214,6 +215,8 @@ export class Node {
     this.#clock = this.#life.held.clock
     this.#randomness = this.#life.held.randomness
   }
+
+  readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
 
   #end(life: Life, cell: Cell, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is cut off first: it cannot tell anybody that its sockets close.

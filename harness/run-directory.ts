@@ -42,13 +42,32 @@ export const removeRunDirectory = (directory: string): void => {
 /** Also what an error left behind on its way. */
 const removeMine = () => mine.forEach(removeRunDirectory)
 
-/** Removes the directories of processes that have ended. */
+/** Removes the directories of processes that have ended, and what still runs in them. */
 export const removeStale = (): void => {
   const root = runRoot()
   if (!existsSync(root)) return
-  for (const name of readdirSync(root)) {
+  const stale = readdirSync(root).filter(name => {
     const [pid, started] = name.split('-')
-    if (identity(Number(pid)) !== `${pid}-${started}`) rmSync(join(root, name), { recursive: true, force: true })
+    return identity(Number(pid)) !== `${pid}-${started}`
+  })
+  if (stale.length > 0) endProcessesIn(stale)
+  for (const name of stale) rmSync(join(root, name), { recursive: true, force: true })
+}
+
+/** A node that was being saved, or made again, may have been left behind: what it sees shows whose it was. */
+const endProcessesIn = (names: readonly string[]): void => {
+  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    const mounts = readIfThere(`/proc/${pid}/mountinfo`)
+    if (names.some(name => mounts.includes(`/${name}/`))) process.kill(Number(pid), 'SIGKILL')
+  }
+}
+
+/** Empty where it is gone, or another user's. */
+const readIfThere = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
   }
 }
 

@@ -208,6 +208,12 @@ export class Network {
     this.#connections.endStep()
   }
 
+  /** To be called once the nodes of a mark, whose kernels were made again, are attached. */
+  goOn(): void {
+    for (const host of this.#hosts.all())
+      for (const { side } of host.ends.values()) if (side && host.link) tcp.offerAgain(side, host)
+  }
+
   // Messages
 
   /** The messages that may be delivered now, by receiver and sender (in the order they were attached) and ordinal. */
@@ -279,6 +285,13 @@ export class Network {
 
   ignored(): Readonly<Ignored> {
     return { ...this.#ignored }
+  }
+
+  /** What faces a connection of a node's kernel, as it is now; undefined where nothing does. */
+  facing(name: string, port: number, peer: number, peerPort: number): tcp.Side | undefined {
+    const host = this.#hosts.at(peer)
+    const end = host && this.#hosts.get(name).ends.get(endKey(host, port, peerPort))
+    return end?.side && tcp.copySide(end.side)
   }
 
   #addHost(name: string, address: string, isVirtual: boolean): Host {

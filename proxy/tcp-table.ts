@@ -10,7 +10,7 @@ const SOCK_DESTROY = 21
 const IPPROTO_TCP = 6
 
 /** States of connections, as the kernel numbers them. */
-export const tcpState = { synSent: 2, listen: 10 } as const
+export const tcpState = { synSent: 2, finWait2: 5, timeWait: 6, closed: 7, listen: 10 } as const
 
 /** A connection of a kernel, or a listener. */
 export interface TcpEntry {
@@ -76,6 +76,12 @@ export const socketAddress = (family: number, end: string): Buffer => {
 
 /** The port that an entry listens on. */
 export const portOf = (end: string): number => partsOf(end)[1]
+
+/** The IPv4 address of one end, which may be written as one of IPv6. */
+export const addressOf = (end: string): number => {
+  const [address] = partsOf(end)
+  return address.readUInt32BE(address.length - 4)
+}
 
 /** Addresses are printed by words of the machine's own order. */
 const partsOf = (end: string): [address: Buffer, port: number] => {

@@ -147,6 +147,13 @@ export const release = (side: Side, bytes: number, wire: Wire): void => {
   if (side.state === 'open' && side.offered < half && windowMax - side.held >= half) acknowledge(side, wire)
 }
 
+/**
+ * To a kernel whose connection was made again after our FIN: CRIU has played that FIN once more, and with no window in it.
+ */
+export const offerAgain = (side: Side, wire: Wire): void => {
+  if (side.state === 'open' && side.finish === 'acknowledged') acknowledge(side, wire)
+}
+
 /** How many bytes for the node have not entered it yet. */
 export const waiting = (side: Side): number => Math.max(0, side.outgoingLength - outstanding(side))
 

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Checkpoint } from '../../checker/system.ts'
 import { CannotMark } from '../../proxy/connection.ts'
 import { SystemError } from '../../proxy/libc.ts'
@@ -5,12 +7,15 @@ import type { NetworkMark } from '../../proxy/network.ts'
 import type { ClientsMark } from '../clients.ts'
 import type { SavedNode } from '../node.ts'
 import { removeRunDirectory } from '../run-directory.ts'
+import { treeOf } from '../tree.ts'
 import { CannotCheckpoint } from './error.ts'
 
 /** A cluster at one quiescent instant. */
 export interface SavedCluster {
   /** Of the nodes' files. */
   readonly directory: string
+  /** Of those files. */
+  readonly bytes: number
   readonly nodes: readonly SavedNode[]
   readonly clients: ClientsMark
   readonly network: NetworkMark
@@ -46,9 +51,9 @@ export class ClusterCheckpoint implements Checkpoint {
     return this.#saved
   }
 
-  /** Of its files. */
+  /** Of its files: of memory, where the machine has its temporary files there. */
   get bytes(): number {
-    return (this.#saved?.nodes ?? []).reduce((sum, { life }) => sum + (life?.bytes ?? 0), 0)
+    return this.#saved?.bytes ?? 0
   }
 
   async discard(): Promise<void> {
@@ -56,6 +61,13 @@ export class ClusterCheckpoint implements Checkpoint {
     this.#saved = undefined
   }
 }
+
+/** Size of all files in a directory, at any depth. */
+export const bytesIn = (directory: string): number =>
+  treeOf(directory).reduce(
+    (sum, { path, entry }) => sum + (entry.isFile() ? statSync(join(directory, path)).size : 0),
+    0,
+  )
 
 /** Why something could not be saved or made again, in one line; any other error is thrown. */
 export const reasonOf = (error: unknown): string => {

@@ -36,12 +36,22 @@ const unpackedIn = (root: string): Criu['command'] | undefined => {
 }
 
 const installed = (): Criu['command'] | undefined => {
-  const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
+  const places = (process.env.PATH ?? '').split(delimiter)
   const found = places.map(place => join(place, 'criu')).find(path => existsSync(path))
   return found === undefined ? undefined : [found]
 }
 
-const versionOf = ([program, ...before]: Criu['command']): string => {
+/** Asked once, by the place of the program: to start it takes as long as to use it. */
+const versions = new Map<string, string>()
+
+const versionOf = (command: Criu['command']): string => {
+  const key = command.join(' ')
+  const version = versions.get(key) ?? askVersion(command)
+  versions.set(key, version)
+  return version
+}
+
+const askVersion = ([program, ...before]: Criu['command']): string => {
   const { stdout, stderr, error } = spawnSync(program, [...before, '--version'], { encoding: 'utf8' })
   if (error) throw new CannotCheckpoint(`criu does not start: ${error.message}`)
   const version = /^Version:\s*([\d.]+)/m.exec(stdout)?.[1]

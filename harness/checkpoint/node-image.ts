@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLONE_NEWNET, CLONE_NEWNS, check, libc, setns, unshare } from '../../proxy/libc.ts'
 import type { Cell } from '../cell.ts'
@@ -101,10 +101,6 @@ export const restore = (
     throw error
   }
 }
-
-/** Bytes of its files. */
-export const sizeOf = ({ directory }: NodeImage): number =>
-  readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 
 const prepareWait = ({ tid }: HeldThread): Registers => {
   try {

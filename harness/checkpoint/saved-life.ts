@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { tcpEntries } from '../../proxy/tcp-table.ts'
+import type { Side } from '../../proxy/tcp.ts'
 import type { Cell } from '../cell.ts'
 import type { Disk } from '../disk.ts'
 import type { MountPlan } from '../hold/mounts.ts'
@@ -9,7 +9,8 @@ import type { Uplink } from '../uplink.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
 import { type HeldMark, markHeld, nodeOf } from './held-mark.ts'
-import { dump, type NodeImage, restore, sizeOf } from './node-image.ts'
+import { dump, type NodeImage, restore } from './node-image.ts'
+import { type Facing, makeOrphans, orphansOf } from './orphans.ts'
 
 /** A life of a node as it was at one instant, in files that nobody changes. */
 export interface SavedLife {
@@ -18,8 +19,8 @@ export interface SavedLife {
   readonly image: NodeImage | undefined
   /** A copy of its disk and of its output. */
   readonly disk: Disk
-  /** Of its files, but for its disk's. */
-  readonly bytes: number
+  /** Connections of its kernel alone. */
+  readonly orphans: readonly Side[]
 }
 
 const outputNames = ['stdout', 'stderr']
@@ -27,16 +28,19 @@ const outputNames = ['stdout', 'stderr']
 /**
  * Saves a life that is quiescent; it then has to settle again.
  *
+ * @param facing who faces its connections
  * @param directory a new one
  * @throws CannotCheckpoint
  */
-export const saveLife = (criu: Criu, cell: Cell, life: Life, directory: string): SavedLife => {
+export const saveLife = (criu: Criu, cell: Cell, life: Life, facing: Facing, directory: string): SavedLife => {
   const { held, disk } = life
   mkdirSync(directory)
-  if (life.isAlive) assertWhole(held.pid)
+  if (life.isAlive && readdirSync(`/proc/${held.pid}/root/dev/shm`).length > 0)
+    throw new CannotCheckpoint('it has files in /dev/shm')
+  const orphans = life.isAlive ? orphansOf(held.pid, facing) : []
   const image = life.isAlive ? dump(criu, cell, held, surroundingsOf(life), join(directory, 'images')) : undefined
   const copy = copyDisk(disk, join(directory, 'disk'))
-  return { held: image?.held ?? markHeld(held), image, disk: copy, bytes: image ? sizeOf(image) : 0 }
+  return { held: image?.held ?? markHeld(held), image, disk: copy, orphans }
 }
 
 /**
@@ -51,7 +55,7 @@ export const restoreLife = (
   criu: Criu,
   cell: Cell,
   name: string,
-  { held, image, disk }: SavedLife,
+  { held, image, disk, orphans }: SavedLife,
   uplink: Uplink,
   directory: string,
   mounts: (disk: Disk) => MountPlan,
@@ -62,7 +66,9 @@ export const restoreLife = (
   life.stderr.read()
   try {
     if (image) restore(criu, cell, life.held, image, surroundingsOf(life), mounts(copy))
+    makeOrphans(uplink.namespace, orphans)
   } catch (error) {
+    life.kill()
     life.bury(cell)
     throw error
   }
@@ -78,14 +84,4 @@ const copyDisk = (disk: Disk, directory: string): Disk => {
   const copy = disk.copy(directory)
   for (const name of outputNames) cpSync(join(disk.directory, name), join(directory, name))
   return copy
-}
-
-/** States of connections that no process has any more, and that still wait for their peer: FIN_WAIT1 … CLOSING. */
-const waiting = [3, 4, 5, 9, 11]
-
-/** What is neither a process's nor on its disk cannot be saved. */
-const assertWhole = (pid: number): void => {
-  if (readdirSync(`/proc/${pid}/root/dev/shm`).length > 0) throw new CannotCheckpoint('it has files in /dev/shm')
-  const orphan = tcpEntries(pid).find(({ inode, state }) => inode === 0 && waiting.includes(state))
-  if (orphan) throw new CannotCheckpoint('it has closed a connection that its peer has not')
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findCriu } from '../../../harness/checkpoint/criu.ts'
@@ -12,9 +12,17 @@ const counter = () =>
     nodes: { n: { command: ['node', '-e', 'let n = 0; setInterval(() => console.log(++n, Math.random()), 700)'] } },
   })
 
-/** A directory with a `criu` that is this script. */
+/** A directory of programs, of which the copying of disks takes one. */
+const withoutCriu = (): string => {
+  const directory = directoryWith({})
+  symlinkSync('/bin/cp', join(directory, 'cp'))
+  return directory
+}
+
+/** The same with a `criu` that is this script. */
 const criuOf = (script: string): string => {
-  const directory = directoryWith({ criu: `#!/bin/sh\n${script}\n` })
+  const directory = withoutCriu()
+  writeFileSync(join(directory, 'criu'), `#!/bin/sh\n${script}\n`)
   chmodSync(join(directory, 'criu'), 0o755)
   return directory
 }
@@ -40,7 +48,7 @@ const children = (): string[] =>
     .filter(stat => stat.slice(stat.lastIndexOf(')')).split(' ')[2] === String(process.pid))
 
 test('without CRIU the way to a state is executed again, and that is said', async () => {
-  withPath('/nonexistent')
+  withPath(withoutCriu())
   await expectExecutedAgain(counter(), /^there is no criu/)
 })
 

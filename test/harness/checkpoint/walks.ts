@@ -16,30 +16,25 @@ const seen = (cluster: Cluster) => {
   }
 }
 
+/** What was executed, and what was seen after each step. */
 export interface Walk {
-  readonly labels: readonly string[]
-  /** What was seen after each step. */
-  readonly seen: readonly ReturnType<typeof seen>[]
+  readonly labels: string[]
+  readonly seen: ReturnType<typeof seen>[]
 }
+
+const noWalk = (): Walk => ({ labels: [], seen: [] })
 
 /** Executes so many steps of whatever is offered. */
 export const walkFrom = async (cluster: Cluster, steps: number, seed: number): Promise<Walk> => {
   const random = new Random(seed)
-  const walk = { labels: [] as string[], seen: [] as ReturnType<typeof seen>[] }
-  for (let step = 0; step < steps && cluster.enabled().length > 0; step++) {
-    const choices = cluster.enabled()
-    const { label } = choices[random.below(choices.length)]!
-    await walkAlong(cluster, [label], walk)
-  }
+  const walk = noWalk()
+  for (let step = 0; step < steps && cluster.enabled().length > 0; step++)
+    await walkAlong(cluster, [random.pick(cluster.enabled()).label], walk)
   return walk
 }
 
-/** Executes these; what is not offered ends it. */
-export const walkAlong = async (
-  cluster: Cluster,
-  labels: readonly string[],
-  walk = { labels: [] as string[], seen: [] as ReturnType<typeof seen>[] },
-): Promise<Walk> => {
+/** Executes these, and adds them to a walk; what is not offered ends it. */
+export const walkAlong = async (cluster: Cluster, labels: readonly string[], walk = noWalk()): Promise<Walk> => {
   for (const label of labels) {
     const choice = cluster.enabled().find(each => each.label === label)
     if (choice === undefined) break

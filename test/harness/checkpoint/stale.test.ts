@@ -1,0 +1,35 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createRunDirectory, runRoot } from '../../../harness/run-directory.ts'
+
+test('processes that see the files of a run that was killed are ended by the next', async () => {
+  const { pid: gone } = spawnSync('true')
+  const directory = join(runRoot(), `${gone}-1-0`)
+  mkdirSync(join(directory, 'upper'), { recursive: true })
+  const mine = createRunDirectory()
+  mkdirSync(join(directory, 'upper'), { recursive: true })
+  mkdirSync(join(mine, 'place'))
+  mkdirSync(join(mine, 'own'))
+  const sleeperIn = (source: string) =>
+    spawn('unshare', [
+      '--mount',
+      'sh',
+      '-c',
+      'mount --bind "$0" "$1" && echo mounted && exec sleep 60',
+      source,
+      join(mine, 'place'),
+    ])
+  const left = sleeperIn(join(directory, 'upper'))
+  const other = sleeperIn(join(mine, 'own'))
+  const ends = once(left, 'exit')
+  await Promise.all([once(left.stdout, 'data'), once(other.stdout, 'data')])
+  createRunDirectory()
+  expect(await ends).toEqual([null, 'SIGKILL'])
+  expect(existsSync(directory)).toBe(false)
+  expect(other.exitCode).toBe(null)
+  expect(other.signalCode).toBe(null)
+  other.kill()
+})

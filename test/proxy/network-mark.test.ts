@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { http1 } from '../../proxy/dissect/http1.ts'
+import { Network, type NetworkOptions } from '../../proxy/network.ts'
+import { MemoryKernel } from './memory-kernel.ts'
+
+const options: NetworkOptions = { dissector: port => (port === 80 ? http1() : undefined) }
+const [first, second] = ['10.0.0.1', '10.0.0.2'] as const
+
+const step = (network: Network) => {
+  while (network.pump());
+  network.endStep()
+}
+const labels = (network: Network) => network.inFlight().map(({ label }) => label)
+const deliverAll = (network: Network) => {
+  while (network.deliverable().length > 0) {
+    network.deliver(network.deliverable()[0]!)
+    step(network)
+  }
+}
+
+/** A request half of which has come, with its connection open, and a second connection asked for. */
+const build = () => {
+  const network = new Network(options)
+  const kernels = [new MemoryKernel(first), new MemoryKernel(second)] as const
+  for (const [index, kernel] of kernels.entries()) network.attach(`n${index + 1}`, [first, second][index]!, kernel)
+  kernels[1].listen(80)
+  const opener = kernels[0].connect(second, 80)
+  step(network)
+  deliverAll(network)
+  opener.write(Buffer.from('GET /whole HTTP/1.1\r\n\r\nGET /ha'))
+  kernels[0].connect(second, 80)
+  step(network)
+  return { network, kernels, opener }
+}
+
+/** With the same kernels, which have not noticed. */
+const again = (mark: ReturnType<Network['mark']>, kernels: readonly MemoryKernel[]) => {
+  const network = new Network(options, mark)
+  for (const [index, kernel] of kernels.entries()) network.attach(`n${index + 1}`, [first, second][index]!, kernel)
+  return network
+}
+
+test('a network made from a mark goes on with connections, messages, halves of frames and numbers', () => {
+  const { network, kernels, opener } = build()
+  const other = again(network.mark(), kernels)
+  expect(labels(other)).toEqual(labels(network))
+  expect(other.connections()).toEqual(network.connections())
+  opener.write(Buffer.from('lf HTTP/1.1\r\n\r\n'))
+  step(other)
+  expect(labels(other)).toEqual(['n1→n2 #2 open :80', 'n1→n2 #3 GET /whole', 'n1→n2 #4 GET /half'])
+  deliverAll(other)
+  expect(kernels[1].accepted[0]!.read(Number.POSITIVE_INFINITY).toString()).toBe(
+    'GET /whole HTTP/1.1\r\n\r\nGET /half HTTP/1.1\r\n\r\n',
+  )
+  expect(kernels[1].accepted).toHaveLength(2)
+  expect(other.anomalies()).toEqual({ gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 })
+})
+
+test('a mark stays as it is, and is plain data', () => {
+  const { network, kernels } = build()
+  const mark = network.mark()
+  const before = labels(network)
+  const copy = JSON.stringify(mark)
+  deliverAll(network)
+  expect(JSON.stringify(mark)).toBe(copy)
+  expect(labels(again(mark, kernels))).toEqual(before)
+})
+
+test('cuts are kept', () => {
+  const { network, kernels } = build()
+  network.cut([['n1', 'n2']])
+  const other = again(network.mark(), kernels)
+  expect(other.deliverable()).toEqual([])
+  other.heal()
+  expect(other.deliverable().map(({ label }) => label)).toEqual(network.inFlight().map(({ label }) => label))
+})
