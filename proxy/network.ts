@@ -179,7 +179,10 @@ export class Network {
 
   /** A host without a process; added, if it is not there. */
   virtualHost(name: string, address: string): VirtualHost {
-    const virtual = this.#hosts.find(name) ?? this.#addHost(name, address, true)
+    const known = this.#hosts.find(name)
+    // One that comes with a mark is there already.
+    const isKnown = known?.onDatagram !== undefined && formatAddress(known.address) === address
+    const virtual = isKnown ? known : this.#addHost(name, address, true)
     return {
       name,
       address,

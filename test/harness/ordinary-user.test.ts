@@ -86,17 +86,20 @@ const remedies = {
   namespaces: 'unshare: unshare failed: Operation not permitted; run as root; a container needs --privileged',
   scheduling:
     'chrt: failed to set pid 0\'s policy: Operation not permitted; without it threads that race inside a node do not repeat; run as root, or allow it ("<user> - rtprio 90" in /etc/security/limits.conf)',
+  checkpoints:
+    "CRIU makes processes for root alone; without them the way to a state is executed again; lastnail doctor --fix gets CRIU (8 MB of Debian's packages) into DIRECTORY",
   tun: `EACCES: permission denied, access '/dev/net/tun'; its mode is 600: let every user open it, as most distributions do (chmod 666 /dev/net/tun)`,
 }
 
 test('the doctor finds all that is needed', async () => {
   const { code, stdout } = await lastnail('doctor')
-  expect(stdout.replace(/user \d+/, 'user N')).toBe(`has   x86-64 Linux: yes
+  expect(stdout.replace(/user \d+/, 'user N').replace(/into \S+$/m, 'into DIRECTORY')).toBe(`has   x86-64 Linux: yes
 has   namespaces: yes, in a user namespace of user N
 has   TUN devices: yes
 has   ptrace: yes
 has   overlay file system: yes
 LACKS first-in first-out scheduling: ${remedies.scheduling}
+LACKS checkpoints: ${remedies.checkpoints}
 `)
   expect(code).toBe(0)
 })
