@@ -5,7 +5,11 @@ import { linearizable, sequentiallyConsistent } from '../../../checker/history/p
 import { Random } from '../../../checker/random.ts'
 
 /** What processes do with registers, each operation at some moment between its invocation and its return. */
-const simulate = (size: number, { keys, processes }: { keys: number; processes: number }, random: Random): Operation[] => {
+const simulate = (
+  size: number,
+  { keys, processes }: { keys: number; processes: number },
+  random: Random,
+): Operation[] => {
   const values = new Map<string, unknown>()
   const free = Array.from({ length: processes }, (_, i) => i)
   const running: { process: number; at: number; isDone: boolean }[] = []
