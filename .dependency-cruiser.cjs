@@ -1,11 +1,11 @@
-/** The one direction of imports: checker <- harness -> proxy; cli wires them; nothing looks upwards. */
+/** The one direction of imports: checker <- harness -> proxy, docker -> harness; cli wires them; nothing looks upwards. */
 const border = (folder, allowed) => ({
   name: `border-${folder}`,
   severity: 'error',
   comment: `${folder}/ may import ${allowed.length ? allowed.map(other => `${other}/`).join(', ') : 'no other folder'}`,
   from: { path: `^${folder}/` },
   to: {
-    path: '^[^/]+\\.ts$|^(checker|harness|proxy|cli|test|examples|bench)/',
+    path: '^[^/]+\\.ts$|^(checker|harness|proxy|docker|cli|test|examples|bench)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 })
@@ -15,7 +15,8 @@ module.exports = {
     border('proxy', []),
     border('checker', []),
     border('harness', ['checker', 'proxy']),
-    border('cli', ['checker', 'harness', 'proxy']),
+    border('docker', ['harness', 'proxy']),
+    border('cli', ['checker', 'harness', 'proxy', 'docker']),
     {
       name: 'checker-is-pure',
       severity: 'error',
@@ -27,7 +28,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^(checker|harness|proxy|cli)/', pathNot: '\\.d\\.ts$' },
+      from: { orphan: true, path: '^(checker|harness|proxy|docker|cli)/', pathNot: '\\.d\\.ts$' },
       to: {},
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^lastnail' } },

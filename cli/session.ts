@@ -1,3 +1,4 @@
+import { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -37,8 +38,10 @@ export const inSession = async <Result>(
   const stop = () => interrupt.abort()
   for (const signal of signals) process.on(signal, stop)
   let cluster: Cluster | undefined
+  let engine: DockerEngine | undefined
   try {
-    cluster = new Cluster(system, { seed, cpu })
+    engine = await openEngine(system)
+    cluster = new Cluster(system, { seed, cpu, engine })
     return await work({
       config,
       system,
@@ -48,6 +51,13 @@ export const inSession = async <Result>(
     })
   } finally {
     cluster?.close()
+    await engine?.close()
     for (const signal of signals) process.off(signal, stop)
   }
+}
+
+/** Where a node has an image. */
+const openEngine = async (system: ResolvedSystem): Promise<DockerEngine | undefined> => {
+  if (system.nodes.every(({ image }) => image === undefined)) return undefined
+  return DockerEngine.open(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
 }

@@ -11,8 +11,10 @@ import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
+import { LocalRuntime } from './local-runtime.ts'
 import { Node } from './node.ts'
 import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
+import type { Engine, NodePlan } from './runtime.ts'
 import { writeSharedFiles } from './shared-files.ts'
 
 /** What a step did beyond what a search has to know: for a trace. */
@@ -20,6 +22,15 @@ export interface StepDetails {
   readonly messages: readonly Message[]
   readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
   readonly durationUs: number
+}
+
+export interface ClusterOptions {
+  /** Of the nodes' randomness; a variant of it is the seed so many numbers further. */
+  readonly seed?: number
+  /** That all nodes are held on; the one that this thread runs on now, by default. */
+  readonly cpu?: number | undefined
+  /** For nodes with an image. */
+  readonly engine?: Engine | undefined
 }
 
 /** A start takes longer than a step: programs are loaded and compiled. */
@@ -49,22 +60,21 @@ export class Cluster implements System<GlobalState> {
   #known = new Set<string>()
   #details: StepDetails = { messages: [], outputs: [], durationUs: 0 }
 
-  /** @param seed of the nodes' randomness; a variant of it is the seed so many numbers further */
-  constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number | undefined } = {}) {
+  constructor(system: ResolvedSystem, { seed = 0, cpu, engine }: ClusterOptions = {}) {
     this.#system = system
     this.#seed = seed
     this.#directory = createRunDirectory()
     const addresses = Object.fromEntries(system.nodes.map(({ name }, index) => [name, addressOf(index)]))
     const files = writeSharedFiles(this.#directory, addresses)
-    this.#nodes = system.nodes.map(
-      definition =>
-        new Node(
-          withAddresses(definition, addresses),
-          addresses[definition.name]!,
-          join(this.#directory, definition.name),
-          files,
-        ),
-    )
+    this.#nodes = system.nodes.map(definition => {
+      const plan: NodePlan = {
+        definition: withAddresses(definition, addresses),
+        address: addresses[definition.name]!,
+        directory: join(this.#directory, definition.name),
+        files,
+      }
+      return new Node(plan, definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan))
+    })
     this.#cell = new Cell(cpu)
     this.#clients = new Clients(
       this.#cell,
@@ -107,10 +117,9 @@ export class Cluster implements System<GlobalState> {
     this.#known = new Set()
     this.#stepIndex = 0
     this.#network = new Network({ dissector: this.#system.dissectorOf })
-    for (const node of this.#nodes) {
-      node.renew(this.#seed + variant)
-      this.#cell.attach(node, this.#network)
-    }
+    for (const node of this.#nodes) node.renew(this.#seed + variant)
+    await Promise.all(this.#nodes.map(node => node.prepare()))
+    for (const node of this.#nodes) this.#cell.attach(node, this.#network)
     this.#clients = new Clients(
       this.#cell,
       this.#network.virtualHost(observerName, observerAddress),
@@ -134,6 +143,7 @@ export class Cluster implements System<GlobalState> {
     const chosen = this.#options.find(option => option.choice.label === choice.label)
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
+    if (startsNode(chosen.action)) await this.#node(chosen.action.node).prepare()
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, begun)
     this.#assertFaithful(choice.label)
@@ -331,6 +341,14 @@ export class Cluster implements System<GlobalState> {
       node: name => nodes.find(node => node.name === name) ?? unknownNode(name, nodes),
     }
   }
+}
+
+const startsNode = (action: Action): action is Extract<Action, { do: 'kill' | 'restart' }> =>
+  action.do === 'restart' || (action.do === 'kill' && action.restart)
+
+const engineOf = (engine: Engine | undefined): Engine => {
+  if (engine === undefined) throw new Error('a node with an image needs an engine')
+  return engine
 }
 
 const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {

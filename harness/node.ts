@@ -1,35 +1,25 @@
-import { existsSync } from 'node:fs'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Network } from '../proxy/network.ts'
 import { portOf, tcpEntries, tcpState } from '../proxy/tcp-table.ts'
 import type { Cell } from './cell.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
-import { ConfigError } from './config.ts'
 import { Disk } from './disk.ts'
 import { HeldNode } from './hold/held-node.ts'
-import type { MountPlan } from './hold/launch.ts'
 import { Randomness } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Life } from './life.ts'
 import { Lives } from './lives.ts'
-import type { SharedFiles } from './shared-files.ts'
-import { Uplink } from './uplink.ts'
-
-/** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
-const cpuDirectory = '/sys/devices/system/cpu/cpu0'
-
-const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
+import type { NodePlan, Runtime } from './runtime.ts'
 
 /** A node of the system: what stays while it is started, killed, and started again. */
 export class Node {
   readonly name: string
   readonly address: string
   readonly #definition: ResolvedNode
-  readonly #files: SharedFiles
+  readonly #runtime: Runtime
   readonly #directory: string
-  readonly #executable: string
   readonly #lives = new Lives()
-  /** How many directories there were: each life has its own. */
+  /** How many disks there were: each life has its own. */
   #directories = 0
   #life: Life | undefined
   #network: Network | undefined
@@ -43,14 +33,12 @@ export class Node {
   #clock = new VirtualClock()
   #randomness = new Randomness('')
 
-  /** @param definition with its placeholders replaced */
-  constructor(definition: ResolvedNode, address: string, directory: string, files: SharedFiles) {
+  constructor({ definition, address, directory }: NodePlan, runtime: Runtime) {
     this.name = definition.name
     this.address = address
     this.#definition = definition
-    this.#files = files
     this.#directory = directory
-    this.#executable = findExecutable(definition)
+    this.#runtime = runtime
   }
 
   /** Its processes, while it is up or has ended of itself. */
@@ -72,7 +60,7 @@ export class Node {
   }
 
   get workingDirectory(): string {
-    return this.#definition.cwd ?? '/'
+    return this.#runtime.workingDirectory
   }
 
   output(): NodeOutput {
@@ -101,6 +89,12 @@ export class Node {
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
 
+  /** Readies its next life, as far as that cannot be had at once. To be awaited before `attach`. */
+  async prepare(): Promise<void> {
+    const isParked = this.#life === undefined && this.#lives.has(this.#beginning())
+    if (!isParked) await this.#runtime.prepare()
+  }
+
   /** Puts it on the network: its kernel is there from now on, its process not yet. */
   attach(network: Network): void {
     const beginning = this.#beginning()
@@ -117,13 +111,7 @@ export class Node {
   start(cell: Cell): void {
     const life = this.#life!
     this.#network!.resend(life.datagrams)
-    life.start(cell, {
-      command: [this.#executable, ...this.#definition.command.slice(1)],
-      environment: { PATH: searchPath, HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8', ...this.#definition.env },
-      directory: this.workingDirectory,
-      hostname: this.name,
-      mounts: this.#mounts(life.disk),
-    })
+    life.start(cell, this.#seed)
   }
 
   /**
@@ -147,7 +135,7 @@ export class Node {
     this.#isFirst = false
     this.#clock = this.#clock.copy()
     this.#randomness = this.#randomness.copy()
-    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
+    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.copyDisk(this.#newDirectory())
     this.#end(this.#life, cell, peersSee)
   }
 
@@ -167,6 +155,7 @@ export class Node {
   close(cell: Cell): void {
     this.#lives.close(cell, this.#life)
     this.#life = undefined
+    this.#runtime.close()
   }
 
   /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
@@ -191,50 +180,15 @@ export class Node {
   }
 
   #begin(beginning: string): Life {
-    const disk = this.#disk ?? new Disk(this.#newDirectory(), coveredBy(this.workingDirectory))
+    const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable)
     this.#disk = undefined
-    const uplink = this.#lives.uplink() ?? new Uplink(this.address)
-    const life = new Life(new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy()), uplink, disk)
+    const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
+    const life = new Life(held, this.#runtime.place(), disk)
     this.#lives.add(life, beginning, this.#isFirst)
     return life
   }
 
   #newDirectory(): string {
-    return join(this.#directory, String(this.#directories++))
+    return join(this.#directory, `disk${this.#directories++}`)
   }
-
-  /** It writes to layers of its own, over its working directory and /tmp, and sees the cell's names and randomness. */
-  #mounts(disk: Disk): MountPlan {
-    const { hosts, resolvConf, cpu } = this.#files
-    const random = this.#files.random(this.#seed)
-    const files: [string, string][] = [
-      ['/etc/hosts', hosts],
-      ['/etc/resolv.conf', resolvConf],
-      ['/dev/random', random],
-      ['/dev/urandom', random],
-    ]
-    return {
-      overlays: disk.layers,
-      files: files.filter(([path]) => existsSync(path)),
-      additions: existsSync(cpuDirectory) ? [[cpuDirectory, cpu]] : [],
-      empty: existsSync('/dev/shm') ? ['/dev/shm'] : [],
-    }
-  }
-}
-
-/** A layer over /tmp serves for what is inside it too. The whole file system is never covered. */
-const coveredBy = (workingDirectory: string): string[] => {
-  if (workingDirectory === '/' || workingDirectory === '/tmp' || workingDirectory.startsWith('/tmp/')) return ['/tmp']
-  return ['/tmp', workingDirectory]
-}
-
-/** Where the program is, as the node would find it. */
-const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
-  const program = command[0]!
-  const places = program.includes('/')
-    ? [isAbsolute(program) ? program : resolve(cwd ?? '/', program)]
-    : (env.PATH ?? searchPath).split(delimiter).map(place => join(place, program))
-  const found = places.find(place => existsSync(place))
-  if (found === undefined) throw new ConfigError([`nodes.${name}.command: expected a program, found no "${program}"`])
-  return found
 }

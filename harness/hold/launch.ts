@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
 import {
   CLONE_NEWIPC,
@@ -53,6 +53,8 @@ export interface Launch {
 /** A process that waits, as pid 1 of its own pid namespace, to be let into its program. */
 export interface Launched {
   readonly pid: number
+  /** Whether its /proc shows its own pid namespace already. */
+  readonly hasProc: boolean
   /** Lets it exec. */
   release(): void
 }
@@ -102,7 +104,7 @@ export const launch = (plan: Launch): Launched => {
     const pid = inNamespacesOf(plan, () => spawn(plan, gate.readEnd, ready.writeEnd))
     closeSync(ready.writeEnd)
     awaitByte(ready.readEnd, pid)
-    return { pid, release: () => release(gate.writeEnd) }
+    return { pid, hasProc: false, release: () => release(gate.writeEnd) }
   } catch (error) {
     closeSync(gate.writeEnd)
     throw error
@@ -137,6 +139,7 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result => {
     check('setns(net)', setns(plan.network, CLONE_NEWNET))
     check('unshare', unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
     check('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
+    check('mount /', mount(null, '/', null, privatePropagation, null))
     applyMounts(plan.mounts)
     return inside()
   } finally {
@@ -149,14 +152,15 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result => {
   }
 }
 
-const applyMounts = (plan: MountPlan) => {
-  check('mount /', mount(null, '/', null, privatePropagation, null))
+/** Mounts in the namespace that this thread is in. What is to be shown in a place that is not there is left out. */
+export const applyMounts = (plan: MountPlan) => {
   for (const overlay of plan.overlays) mountOverlay(overlay)
-  for (const [path, source] of plan.files) check(`mount ${path}`, mount(source, path, null, bind, null))
-  for (const [path, source] of plan.additions) {
-    mountLayers(path, `lowerdir=${escaped(source)}:${escaped(path)}`)
-  }
-  for (const path of plan.empty) check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', 0, 'mode=1777'))
+  for (const [path, source] of plan.files)
+    if (existsSync(path)) check(`mount ${path}`, mount(source, path, null, bind, null))
+  for (const [path, source] of plan.additions)
+    if (existsSync(path)) mountLayers(path, `lowerdir=${escaped(source)}:${escaped(path)}`)
+  for (const path of plan.empty)
+    if (existsSync(path)) check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', 0, 'mode=1777'))
 }
 
 const mountOverlay = ({ directory, upper, work }: Overlay) => {
