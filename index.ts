@@ -3,8 +3,17 @@ export type { Property } from './checker/property.ts'
 export { check, type SystemOrPath } from './cli/library.ts'
 export type { CheckOptions } from './cli/options.ts'
 export type { Outcome } from './cli/outcome.ts'
+export { fromCompose } from './docker/compose/nodes.ts'
 export * from './harness/config/definition.ts'
-export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'
+export {
+  always,
+  ConfigError,
+  command,
+  defineSystem,
+  eventually,
+  jsonFile,
+  jsonLines,
+} from './harness/config.ts'
 export {
   frames,
   type HttpMessage,

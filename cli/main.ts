@@ -4,7 +4,8 @@ import { searches } from '../checker/check.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
-import { loadConfig } from './load-config.ts'
+import { writeConfig } from './init.ts'
+import { loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
@@ -54,7 +55,7 @@ const program = (done: (code: number) => void) => {
   root
     .command('check')
     .description('explores the system of a configuration')
-    .argument('<config>', 'a TypeScript or JavaScript file')
+    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
     .addOption(new Option('--search <how>', 'what to explore').choices(searches).default('auto'))
     .option('--for <duration>', 'time for the search (60s, unless executions are limited)', duration)
     .option('--executions <n>', 'at most so many executions', wholeNumber)
@@ -74,6 +75,7 @@ const program = (done: (code: number) => void) => {
       const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file)
+      for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
       const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
       report(checked, json)
       done(exitCode[checked.verdict.verdict])
@@ -102,6 +104,12 @@ const program = (done: (code: number) => void) => {
       report(shrunk, json)
       done(exitCode[shrunk.verdict.verdict])
     })
+
+  root
+    .command('init')
+    .description('writes a configuration for the services of a compose file')
+    .argument('<compose>', 'a compose file')
+    .action((path: string) => void print(`wrote ${writeConfig(path)}`))
 
   root
     .command('doctor')

@@ -13,7 +13,9 @@ export const connect = async (): Promise<Docker> => {
     await docker.ping()
     return docker
   } catch (error) {
-    throw new EngineLacks(`${explain(error as NodeJS.ErrnoException)} at ${place}: ${remedyOf(error)}`, { cause: error })
+    throw new EngineLacks(`${explain(error as NodeJS.ErrnoException)} at ${place}: ${remedyOf(error)}`, {
+      cause: error,
+    })
   }
 }
 
@@ -24,4 +26,6 @@ const explain = (error: NodeJS.ErrnoException): string => {
 }
 
 const remedyOf = (error: unknown): string =>
-  (error as NodeJS.ErrnoException).code === 'EACCES' ? 'run as root' : 'start it, or set DOCKER_HOST to where it listens'
+  (error as NodeJS.ErrnoException).code === 'EACCES'
+    ? 'run as root'
+    : 'start it, or set DOCKER_HOST to where it listens'

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { Output } from '../harness/output.ts'
 import { libc } from '../proxy/libc.ts'
@@ -62,7 +63,7 @@ export const startContainer = async (
     const container = await docker.createContainer({ ...options, Entrypoint, Cmd: [] })
     await container.start()
     const { Pid: pid } = (await container.inspect()).State
-    assertHere(pid, gate)
+    await untilAtGate(pid, gate)
     return { pid, stdout, stderr, letIn: program => void writeSync(gateEnd, goOn(program)), leave }
   } catch (error) {
     leave()
@@ -71,10 +72,15 @@ export const startContainer = async (
   }
 }
 
-/** Processes of an engine on another machine, or in a virtual one, cannot be held. */
-const assertHere = (pid: number, gate: string) => {
+const atGateMsMax = 5000
+
+/** Waits until the engine's starter has become the gate. Processes of an engine elsewhere are never seen here. */
+const untilAtGate = async (pid: number, gate: string): Promise<void> => {
   const path = `/proc/${pid}/cmdline`
-  if (existsSync(path) && readFileSync(path, 'latin1').startsWith(`${gate}\0`)) return
+  for (let waitedMs = 0; waitedMs < atGateMsMax && existsSync(path); waitedMs += 1) {
+    if (readFileSync(path, 'latin1').startsWith(`${gate}\0`)) return
+    await sleep(1)
+  }
   throw new EngineLacks(
     'the Docker engine runs its containers where their processes cannot be held: expected an engine on this machine',
   )

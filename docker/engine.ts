@@ -60,7 +60,9 @@ export class DockerEngine implements Engine {
       if ((await labelled(this.#docker, this.#labels)).length === 0) return
       await sleep(pauseMs)
     }
-    throw new EngineLacks(`the Docker engine still has containers after ${removalMsMax / 1000} s: ${await this.#left()}`)
+    throw new EngineLacks(
+      `the Docker engine still has containers after ${removalMsMax / 1000} s: ${await this.#left()}`,
+    )
   }
 
   async #left(): Promise<string> {
@@ -88,7 +90,12 @@ const writableOf = ({ container }: ResolvedNode, image: Image): string[] => {
 
 const isFile = (path: string | undefined) => path !== undefined && statSync(path).isFile()
 
-const optionsOf = (node: ResolvedNode, image: Image, scaffold: string, labels: Labels): Docker.ContainerCreateOptions => {
+const optionsOf = (
+  node: ResolvedNode,
+  image: Image,
+  scaffold: string,
+  labels: Labels,
+): Docker.ContainerCreateOptions => {
   const { volumes, tmpfs, readOnly, user, memoryBytesMax, pidsMax } = node.container!
   const mounted = volumes.filter(({ source }) => source !== undefined)
   return {
@@ -106,7 +113,9 @@ const optionsOf = (node: ResolvedNode, image: Image, scaffold: string, labels: L
       NetworkMode: 'none',
       Binds: [
         `${scaffold}:${scaffold}`,
-        ...mounted.map(({ source, path, isReadOnly }) => `${source}:${path}${isReadOnly || isFile(source) ? ':ro' : ''}`),
+        ...mounted.map(
+          ({ source, path, isReadOnly }) => `${source}:${path}${isReadOnly || isFile(source) ? ':ro' : ''}`,
+        ),
       ],
       Tmpfs: Object.fromEntries(tmpfs.map(path => [path, ''])),
       ReadonlyRootfs: readOnly,

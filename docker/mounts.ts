@@ -76,7 +76,11 @@ const submountsOf = (pid: number): string[] => {
     .split('\n')
     .map(line => {
       const [id, parent, , , path] = line.split(' ') as [string, string, string, string, string]
-      return { id, parent, path: path.replaceAll(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))) }
+      return {
+        id,
+        parent,
+        path: path.replaceAll(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),
+      }
     })
   const root = mounts.find(({ path }) => path === '/')!
   return mounts.filter(({ parent }) => parent === root.id).map(({ path }) => path)

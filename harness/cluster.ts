@@ -7,7 +7,7 @@ import { Cell } from './cell.ts'
 import { type Action, type Input, type Option, optionsOf } from './choices.ts'
 import { Clients } from './clients.ts'
 import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
-import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
+import { closedPortsOf, crashOf, divergenceOf, hasCrashed, unhealthyOf } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
@@ -65,7 +65,10 @@ export class Cluster implements System<GlobalState> {
     this.#seed = seed
     this.#directory = createRunDirectory()
     const addresses = Object.fromEntries(system.nodes.map(({ name }, index) => [name, addressOf(index)]))
-    const files = writeSharedFiles(this.#directory, addresses)
+    const files = writeSharedFiles(
+      this.#directory,
+      system.nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
+    )
     this.#nodes = system.nodes.map(definition => {
       const plan: NodePlan = {
         definition: withAddresses(definition, addresses),
@@ -127,7 +130,7 @@ export class Cluster implements System<GlobalState> {
       this.#system,
     )
     const findings: Finding[] = []
-    for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
+    for (const node of this.#nodes) findings.push(...(await this.#startFirst(node)))
     await this.#endStep(findings, this.#nodes, begun)
     this.#assertFaithful('the start')
     return findings
@@ -247,21 +250,43 @@ export class Cluster implements System<GlobalState> {
   #restart(node: Node): { findings: Finding[]; touched: readonly Node[] } {
     this.#limitSkew()
     this.#cell.attach(node, this.#network)
-    return { findings: this.#startNode(node, false), touched: [node] }
+    return { findings: this.#startAgain(node), touched: [node] }
   }
 
-  #startNode(node: Node, isFirst: boolean): Finding[] {
+  /** The first start in an execution is over when the node has opened its ports and is healthy. */
+  async #startFirst(node: Node): Promise<Finding[]> {
     node.start(this.#cell)
     for (;;) {
-      const { findings } = this.#settle([node], startCpuMsMax)
+      const findings = this.#comeUp(node)
       if (findings.length > 0) return findings
-      if (node.held?.exit !== undefined) return [crashOf(node)]
-      const closed = isFirst ? node.closedPorts() : []
-      if (closed.length === 0) return node.keepStart(this.#cell) ? this.#settle([node]).findings : []
-      if (!awaitsTime(node)) return [closedPortsOf(node, closed)]
-      // It sleeps on its way: its start is over when it listens.
+      const closed = node.closedPorts()
+      if (closed.length === 0 && (await this.#isHealthy(node))) return this.#keepStart(node)
+      if (!awaitsTime(node)) return [closed.length > 0 ? closedPortsOf(node, closed) : unhealthyOf(node)]
+      // It sleeps on its way.
       node.held!.fireEarliest()
     }
+  }
+
+  #startAgain(node: Node): Finding[] {
+    node.start(this.#cell)
+    const findings = this.#comeUp(node)
+    return findings.length > 0 ? findings : this.#keepStart(node)
+  }
+
+  #comeUp(node: Node): Finding[] {
+    const { findings } = this.#settle([node], startCpuMsMax)
+    if (findings.length > 0) return findings
+    return node.held?.exit === undefined ? [] : [crashOf(node)]
+  }
+
+  #keepStart(node: Node): Finding[] {
+    return node.keepStart(this.#cell) ? this.#settle([node]).findings : []
+  }
+
+  /** What was brought back to the end of its start was healthy there. */
+  async #isHealthy(node: Node): Promise<boolean> {
+    if (node.healthCheck === undefined || node.isResumed) return true
+    return this.#clients.succeeds(node, node.healthCheck, () => this.#settleAlive([node]))
   }
 
   #settle(

@@ -63,6 +63,16 @@ export class Node {
     return this.#runtime.workingDirectory
   }
 
+  /** The program that tells whether it is healthy. */
+  get healthCheck(): readonly string[] | undefined {
+    return this.#definition.healthy
+  }
+
+  /** Whether it was brought back to the end of its start, instead of being started. */
+  get isResumed(): boolean {
+    return this.#life?.isMarked ?? false
+  }
+
   output(): NodeOutput {
     return { stdout: this.#life?.stdout.text ?? '', stderr: this.#life?.stderr.text ?? '' }
   }

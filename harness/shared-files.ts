@@ -21,7 +21,10 @@ const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 const randomBytesLength = 1 << 20
 
 /** What a node sees of them, as far as its file system has places for it. */
-export const shownTo = ({ hosts, resolvConf, random, cpu }: SharedFiles, seed: number): Omit<MountPlan, 'overlays'> => ({
+export const shownTo = (
+  { hosts, resolvConf, random, cpu }: SharedFiles,
+  seed: number,
+): Omit<MountPlan, 'overlays'> => ({
   files: [
     ['/etc/hosts', hosts],
     ['/etc/resolv.conf', resolvConf],
@@ -32,8 +35,13 @@ export const shownTo = ({ hosts, resolvConf, random, cpu }: SharedFiles, seed: n
   empty: ['/dev/shm'],
 })
 
-/** @param addresses of all nodes, by their names */
-export const writeSharedFiles = (directory: string, addresses: Readonly<Record<string, string>>): SharedFiles => {
+/** The names that nodes find each other by. */
+export interface Host {
+  readonly address: string
+  readonly names: readonly string[]
+}
+
+export const writeSharedFiles = (directory: string, nodes: readonly Host[]): SharedFiles => {
   const cpu = join(directory, 'cpu')
   mkdirSync(cpu, { recursive: true })
   const write = (name: string, content: string | Buffer) => {
@@ -41,7 +49,7 @@ export const writeSharedFiles = (directory: string, addresses: Readonly<Record<s
     writeFileSync(path, content)
     return path
   }
-  const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`)
+  const lines = nodes.map(({ address, names }) => `${address} ${names.join(' ')}\n`)
   write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
   return {
     directory,

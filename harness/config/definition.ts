@@ -3,12 +3,16 @@ import type { Dispatcher } from 'undici'
 import type { Property } from '../../checker/property.ts'
 import type { Weights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
+import type { readNodes } from './nodes-file.ts'
 
 /** What a user writes to have a system checked. `Name`: the names of the nodes, which are inferred. */
 export interface SystemDefinition<Name extends string = string> {
   readonly name: string
-  /** By name, which is also the node's host name; a function where their number is `count`. */
-  readonly nodes: Readonly<Record<Name, NodeDefinition>> | ((count: number) => Readonly<Record<Name, NodeDefinition>>)
+  /** By name, which is also the node's host name; a function where their number is `count`; or `fromCompose(…)`. */
+  readonly nodes:
+    | Readonly<Record<Name, NodeDefinition>>
+    | ((count: number) => Readonly<Record<Name, NodeDefinition>>)
+    | NodesFile
   /** How many nodes there are, where `nodes` is a function. */
   readonly count?: number | undefined
   /** How the state of a node is seen from outside; without it properties read only output and calls. */
@@ -39,6 +43,19 @@ export type { Weights }
 
 export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
 
+/** Nodes that a file describes: it is read when the configuration is resolved. */
+export interface NodesFile {
+  /** Of the directory that paths of the configuration are relative to; throws a ConfigError. */
+  readonly [readNodes]: (directory: string) => DescribedNodes
+}
+
+/** What a file says of nodes. */
+export interface DescribedNodes {
+  readonly nodes: Readonly<Record<string, NodeDefinition>>
+  /** What of it has another meaning here, or none: a line each, for the user. */
+  readonly notes: readonly string[]
+}
+
 /** One process, with its children. */
 export interface NodeDefinition {
   /**
@@ -58,6 +75,10 @@ export interface NodeDefinition {
   readonly disk?: 'kept' | 'lost' | undefined
   /** TCP ports that it must have opened when its start is over. */
   readonly listens?: number | readonly number[] | undefined
+  /** A program that is run in it, and succeeds when its first start in an execution is over. */
+  readonly healthy?: readonly string[] | undefined
+  /** Further host names; several nodes may have the same. */
+  readonly aliases?: readonly string[] | undefined
 }
 
 /** How a container differs from what its image says; the words are Docker's. */

@@ -13,15 +13,15 @@ export interface ResolveOptions {
 
 /** Checks a definition and fills in its defaults. Throws a `ConfigError` that lists all that is wrong with it. */
 export const resolveSystem = (definition: SystemDefinition, { directory }: ResolveOptions): ResolvedSystem => {
-  const expanded = expandNodes(definition)
+  const { definition: expanded, notes } = expandNodes(definition, directory)
   const checked = systemSchema.safeParse(expanded)
   if (!checked.success) throw new ConfigError(problemsOf(checked.error, expanded))
   const problems = placeholderProblems(checked.data)
   if (problems.length > 0) throw new ConfigError(problems)
-  return fill(checked.data, directory)
+  return { ...fill(checked.data, directory), notes }
 }
 
-const fill = (definition: CheckedDefinition, directory: string): ResolvedSystem => ({
+const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSystem, 'notes'> => ({
   name: definition.name,
   nodes: Object.entries(definition.nodes).map(([name, node]) => ({
     name,
@@ -32,6 +32,8 @@ const fill = (definition: CheckedDefinition, directory: string): ResolvedSystem 
     cwd: node.image === undefined ? resolve(directory, node.cwd ?? '.') : node.cwd,
     disk: node.disk,
     listens: node.listens,
+    healthy: node.healthy,
+    aliases: node.aliases,
   })),
   observe: definition.state,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),

@@ -19,6 +19,8 @@ export interface ResolvedSystem {
   readonly fingerprint: 'observed' | 'history' | 'none'
   /** CPU time of one step. */
   readonly stepCpuMsMax: number
+  /** What of a file of nodes has another meaning here, or none: a line each. */
+  readonly notes: readonly string[]
 }
 
 export interface ResolvedNode {
@@ -33,6 +35,8 @@ export interface ResolvedNode {
   readonly cwd: string | undefined
   readonly disk: 'kept' | 'lost'
   readonly listens: readonly number[]
+  readonly healthy: readonly string[] | undefined
+  readonly aliases: readonly string[]
 }
 
 export interface ResolvedContainer {

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import type { Property } from '../../checker/property.ts'
 import { defaultWeights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
-import type { Client, ContainerDefinition, FaultKind, GlobalState, Observer, SystemDefinition, Weights } from './definition.ts'
+import type {
+  Client,
+  ContainerDefinition,
+  FaultKind,
+  GlobalState,
+  Observer,
+  SystemDefinition,
+  Weights,
+} from './definition.ts'
 import { nearest } from './nearest.ts'
 
 /**
@@ -66,9 +74,7 @@ const container = fields(
       .refine(bytes => bytes >= 6 << 20, { error: memory })
       .optional(),
     pids: wholeNumber('expected how many processes and threads, at least 1', 1).optional(),
-    pull: z
-      .enum(['never', 'missing', 'always'], { error: "expected 'never', 'missing' or 'always'" })
-      .default('never'),
+    pull: z.enum(['never', 'missing', 'always'], { error: "expected 'never', 'missing' or 'always'" }).default('never'),
   } satisfies Record<keyof ContainerDefinition, unknown>,
   'what a container is given: { user, volumes, … }',
 )
@@ -82,6 +88,8 @@ const node = fields(
     cwd: text.optional(),
     disk: z.enum(['kept', 'lost'], { error: "expected 'kept' or 'lost'" }).default('kept'),
     listens,
+    healthy: words.optional(),
+    aliases: z.array(text, { error: 'expected a list of host names' }).default([]),
   },
   "a node: { command: ['program', 'argument'] }, or { image: 'name' }",
 ).superRefine(({ command: program, image, container }, { addIssue }) => {
