@@ -40,7 +40,7 @@ export const inSession = async <Result>(
   let cluster: Cluster | undefined
   let engine: DockerEngine | undefined
   try {
-    engine = await openEngine(system)
+    engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
     cluster = new Cluster(system, { seed, cpu, engine })
     return await work({
       config,
@@ -54,10 +54,4 @@ export const inSession = async <Result>(
     await engine?.close()
     for (const signal of signals) process.off(signal, stop)
   }
-}
-
-/** Where a node has an image. */
-const openEngine = async (system: ResolvedSystem): Promise<DockerEngine | undefined> => {
-  if (system.nodes.every(({ image }) => image === undefined)) return undefined
-  return DockerEngine.open(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
 }

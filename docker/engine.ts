@@ -22,6 +22,11 @@ export class DockerEngine implements Engine {
     this.#images = images
   }
 
+  /** The engine of a system, where it needs one. */
+  static async openFor(system: ResolvedSystem, onPull?: OnPull): Promise<DockerEngine | undefined> {
+    return system.nodes.some(({ image }) => image !== undefined) ? DockerEngine.open(system, onPull) : undefined
+  }
+
   /**
    * Connects to the engine, and finds the images of all nodes; what runs that were killed have left is removed.
    *

@@ -1,4 +1,5 @@
 import { chmodSync, writeFileSync } from 'node:fs'
+import { lastTurnUsMax, turnUsMax } from '../harness/hold/turns.ts'
 
 /** The longest path that it takes, with its end. */
 const pathMax = 4096
@@ -16,7 +17,8 @@ export const goOn = (program: string): Buffer => {
  *     stdout stderr fifo directory program argument…
  *
  * it appends its output to two files, waits for a path from a FIFO (and ends where that is closed instead), and executes
- * what is there as the program, in the directory, without address randomisation.
+ * what is there as the program, in the directory, without address randomisation. How long a turn of it may take it sets
+ * itself: of another user's process only root with CAP_SYS_RESOURCE may.
  */
 export const writeGate = (path: string): void => {
   writeFileSync(path, executable)
@@ -24,7 +26,17 @@ export const writeGate = (path: string): void => {
 }
 
 const call = (name: keyof typeof numbers) => `b8 ${numbers[name]} 00 00 00  0f 05`
-const numbers = { read: '00', open: '02', dup2: '21', execve: '3b', chdir: '50', personality: '87', exitGroup: 'e7' }
+const numbers = {
+  read: '00',
+  open: '02',
+  dup2: '21',
+  execve: '3b',
+  chdir: '50',
+  personality: '87',
+  setrlimit: 'a0',
+  exitGroup: 'e7',
+}
+const number = (value: number) => Buffer.from(Uint32Array.of(value).buffer).toString('hex')
 /** `mov rdi, [rbx + offset]`: the stack holds the count of arguments, and then pointers to them. */
 const argument = (index: number) => `48 8b 7b ${(8 + 8 * index).toString(16).padStart(2, '0')}`
 const redirect = (index: number, descriptor: number) => `
@@ -35,6 +47,8 @@ const redirect = (index: number, descriptor: number) => `
 const wait = `
   48 89 e3                                              # mov rbx, rsp
   bf 00 00 04 00  ${call('personality')}                # ADDR_NO_RANDOMIZE
+  68 ${number(lastTurnUsMax)}  68 ${number(turnUsMax)}  # a struct rlimit, from its end
+  48 89 e6  bf 0f 00 00 00  ${call('setrlimit')}        # RLIMIT_RTTIME
   ${redirect(1, 1)}
   ${redirect(2, 2)}
   ${argument(3)}  be 00 00 08 00  ${call('open')}       # O_RDONLY | O_CLOEXEC

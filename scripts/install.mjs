@@ -12,6 +12,8 @@ const packages = {
   '/usr/bin/python3': 'python3',
   go: 'golang-go',
   unshare: 'util-linux',
+  dockerd: 'docker.io',
+  '/bin/busybox': 'busybox-static',
 }
 const wanted = { test: Object.keys(packages), demo: ['unshare'] }
 
