@@ -1,11 +1,11 @@
-/** The one direction of imports: checker <- harness -> proxy, checker <- report; topologies stands alone; cli wires them; nothing looks upwards. */
+/** The one direction of imports: checker <- harness -> proxy, checker <- report, docker -> harness; topologies stands alone; cli wires them; nothing looks upwards. */
 const border = (folder, allowed) => ({
   name: `border-${folder}`,
   severity: 'error',
   comment: `${folder}/ may import ${allowed.length ? allowed.map(other => `${other}/`).join(', ') : 'no other folder'}`,
   from: { path: `^${folder}/` },
   to: {
-    path: '^[^/]+\\.ts$|^(checker|harness|proxy|report|topologies|cli|test|examples|bench)/',
+    path: '^[^/]+\\.ts$|^(checker|harness|proxy|report|topologies|docker|cli|test|examples|bench)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 })
@@ -16,8 +16,9 @@ module.exports = {
     border('checker', []),
     border('topologies', []),
     border('harness', ['checker', 'proxy']),
+    border('docker', ['harness', 'proxy']),
     border('report', ['checker']),
-    border('cli', ['checker', 'harness', 'proxy', 'report', 'topologies']),
+    border('cli', ['checker', 'harness', 'proxy', 'report', 'topologies', 'docker']),
     {
       name: 'report-reads-traces',
       severity: 'error',
@@ -43,7 +44,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^(checker|harness|proxy|report|topologies|cli)/', pathNot: '\\.d\\.ts$' },
+      from: { orphan: true, path: '^(checker|harness|proxy|report|topologies|docker|cli)/', pathNot: '\\.d\\.ts$' },
       to: {},
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^lastnail' } },

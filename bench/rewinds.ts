@@ -26,10 +26,12 @@ const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
 
 const resets: number[] = []
 const starts: number[] = []
+const durations: number[] = []
 let same = 0
 await withCluster(system, async cluster => {
   for (let round = 1; round <= rounds; round++) {
     const { steps } = await executeOn(cluster, length, round)
+    durations.push(...steps.filter(({ choice }) => choice).map(({ durationUs }) => durationUs / 1000))
     const difference = differenceOf(steps, await executeAgain(system, steps))
     if (difference === undefined) same += 1
     else console.log(`round ${round}: ${difference.slice(0, 1000)}`)
@@ -39,4 +41,6 @@ await withCluster(system, async cluster => {
   console.log(`${same} of ${rounds} traces the same; ${cluster.starts} programs started`)
 })
 const milliseconds = (figures: readonly number[]) => `${median(figures).toFixed(1)} ms`
-console.log(`plain start ${milliseconds(starts)}, brought back in ${milliseconds(resets)} (medians)`)
+console.log(
+  `plain start ${milliseconds(starts)}, brought back in ${milliseconds(resets)}, a step ${milliseconds(durations)} (medians)`,
+)

@@ -1,3 +1,4 @@
+import { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import type { ResolvedSystem } from '../harness/config.ts'
 
@@ -6,10 +7,12 @@ export const withCluster = async <Result>(
   system: ResolvedSystem,
   use: (cluster: Cluster) => Promise<Result>,
 ): Promise<Result> => {
-  const cluster = new Cluster(system, { seed: 1 })
+  const engine = await DockerEngine.openFor(system)
+  const cluster = new Cluster(system, { seed: 1, engine })
   try {
     return await use(cluster)
   } finally {
     cluster.close()
+    await engine?.close()
   }
 }

@@ -1,5 +1,6 @@
 import { Diverged, UsageError } from '../checker/errors.ts'
 import { TraceError } from '../checker/trace/error.ts'
+import { EngineLacks } from '../docker/error.ts'
 import { ConfigError } from '../harness/config.ts'
 import { SystemError } from '../proxy/libc.ts'
 import { ReportError } from '../report/error.ts'
@@ -47,7 +48,8 @@ export const explainError = (error: unknown): Explanation => {
   if (error instanceof UsageError || error instanceof TraceError || error instanceof ReportError)
     return { code: exitCode.usage, lines: [error.message] }
   if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }
-  if (error instanceof MachineLacks) return { code: exitCode.machineLacks, lines: error.message.split('\n') }
+  if (error instanceof MachineLacks || error instanceof EngineLacks)
+    return { code: exitCode.machineLacks, lines: error.message.split('\n') }
   if (error instanceof SystemError) return { code: exitCode.machineLacks, lines: [error.message] }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: exitCode.defect, lines: ['a defect of lastnail:', detail] }

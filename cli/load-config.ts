@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, parse, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { createJiti } from 'jiti'
-import { ConfigError, isSystemDefinition, type SystemDefinition } from '../harness/config.ts'
+import { fromCompose } from '../docker/compose/nodes.ts'
+import {
+  ConfigError,
+  defineSystem,
+  isSystemDefinition,
+  resolveSystem,
+  type SystemDefinition,
+} from '../harness/config.ts'
 
 export interface LoadedConfig {
   /** Absolute; empty for a definition that a program gave. */
@@ -20,21 +27,31 @@ export interface LoadedConfig {
 const packageUrl = new URL(import.meta.url.endsWith('.ts') ? '../index.ts' : '../index.js', import.meta.url).href
 
 /**
- * Loads a configuration, TypeScript or JavaScript. Throws a `ConfigError` of one line where it cannot be read, parsed
+ * Loads a configuration, TypeScript or JavaScript, or a compose file. Throws a `ConfigError` of one line where it cannot be read, parsed
  * or executed, or its default export was not made by `defineSystem`.
  */
 export const loadConfig = async (file: string): Promise<LoadedConfig> => {
   const path = resolve(file)
   const content = readConfig(path)
+  if (isYaml(path)) return { path, sha256: sha256(content), directory: dirname(path), definition: composed(path) }
   const exported = await execute(path)
   return { path, sha256: sha256(content), directory: dirname(path), definition: definitionOf(exported, path) }
 }
+
+const isYaml = (path: string) => /\.ya?ml$/.test(path)
+
+/** The services of a compose file, of which no properties are known: they may neither crash nor diverge. */
+const composed = (path: string): SystemDefinition => defineSystem({ name: parse(path).name, nodes: fromCompose(path) })
 
 /** A definition that a program gave; its paths are relative to the current directory. */
 export const configOf = (definition: SystemDefinition): LoadedConfig => {
   if (!isSystemDefinition(definition)) throw notDefined('expected a system', definition)
   return { path: '', sha256: sha256(''), directory: process.cwd(), definition }
 }
+
+/** What the user should know about a configuration that is right. */
+export const notesOf = ({ definition, directory }: LoadedConfig): readonly string[] =>
+  resolveSystem(definition, { directory }).notes
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 

@@ -6,7 +6,8 @@ import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { getCriu } from './get-criu.ts'
-import { loadConfig } from './load-config.ts'
+import { writeConfig } from './init.ts'
+import { loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
@@ -46,7 +47,7 @@ const program = (done: (code: number) => void) => {
   root
     .command('check')
     .description('explores the system of a configuration')
-    .argument('<config>', 'a TypeScript or JavaScript file')
+    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
     .addOption(new Option('--search <how>', 'what to explore').choices(searches).default('auto'))
     .option('--for <duration>', 'time for the search (60s, unless executions are limited)', duration)
     .option('--executions <n>', 'at most so many executions', wholeNumber)
@@ -63,6 +64,7 @@ const program = (done: (code: number) => void) => {
       const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file)
+      for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
       const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
       report(checked, json)
       done(exitCode[checked.verdict.verdict])
@@ -102,6 +104,12 @@ const program = (done: (code: number) => void) => {
     .action((path: string, { out }: { out?: string }) => {
       print(writeReport(path, out))
     })
+
+  root
+    .command('init')
+    .description('writes a configuration for the services of a compose file')
+    .argument('<compose>', 'a compose file')
+    .action((path: string) => void print(`wrote ${writeConfig(path)}`))
 
   root
     .command('doctor')

@@ -1,3 +1,4 @@
+import { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -37,8 +38,10 @@ export const inSession = async <Result>(
   const stop = () => interrupt.abort()
   for (const signal of signals) process.on(signal, stop)
   let cluster: Cluster | undefined
+  let engine: DockerEngine | undefined
   try {
-    cluster = new Cluster(system, { seed, cpu })
+    engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
+    cluster = new Cluster(system, { seed, cpu, engine })
     return await work({
       config,
       system,
@@ -48,6 +51,7 @@ export const inSession = async <Result>(
     })
   } finally {
     cluster?.close()
+    await engine?.close()
     for (const signal of signals) process.off(signal, stop)
   }
 }

@@ -1,6 +1,7 @@
-import { libc } from '../proxy/libc.ts'
+import { check, libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
 import type { HeldNode } from './hold/held-node.ts'
+import type { Launched } from './hold/launch.ts'
 import { Quiescence } from './hold/quiescence.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
@@ -21,14 +22,15 @@ export interface Unsettled {
  */
 export class Cell {
   readonly tracer = new Tracer()
+  /** As the kernel has sets of CPUs: the one that all is pinned to. */
+  readonly #cpu = Buffer.alloc(128)
   readonly #turns: Turns
   readonly #quiescence: Quiescence
 
   /** @param cpu the one that this thread runs on now, by default */
   constructor(cpu: number = schedGetcpu()) {
-    const mask = Buffer.alloc(128)
-    mask[cpu >> 3] = 1 << (cpu & 7)
-    schedSetaffinity(0, mask.length, mask)
+    this.#cpu[cpu >> 3] = 1 << (cpu & 7)
+    schedSetaffinity(0, this.#cpu.length, this.#cpu)
     this.#turns = new Turns()
     this.#quiescence = new Quiescence(this.#turns)
   }
@@ -44,9 +46,10 @@ export class Cell {
   }
 
   /** Takes hold of a launched process that waits to be released. */
-  hold(node: HeldNode, pid: number): void {
-    this.tracer.hold(node, pid)
-    this.#turns.add(pid)
+  hold(node: HeldNode, launched: Launched): void {
+    check('sched_setaffinity', schedSetaffinity(launched.pid, this.#cpu.length, this.#cpu))
+    this.tracer.hold(node, launched)
+    this.#turns.add(launched.pid)
   }
 
   /** Lets whatever is ready happen; true if anything did. */

@@ -171,6 +171,17 @@ export class Clients {
     return this.#history.operations
   }
 
+  /** Whether a program that is run in a node succeeds. The node goes on meanwhile. */
+  async succeeds(node: Node, program: readonly string[], settle: () => Finding[]): Promise<boolean> {
+    let exitCode: number | undefined
+    const end = this.#exec(node, program).then(result => {
+      exitCode = result.exitCode
+    })
+    end.catch(() => {})
+    await this.#settleUntil(settle, () => exitCode !== undefined)
+    return exitCode === 0
+  }
+
   stateOf(node: Node): unknown {
     return this.#states.get(node.name)
   }

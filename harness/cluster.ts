@@ -10,12 +10,14 @@ import { CannotCheckpoint } from './checkpoint/error.ts'
 import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
 import { Clients, type ClientsMark } from './clients.ts'
 import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
-import { closedPortsOf, crashOf, divergenceOf, hasCrashed } from './findings.ts'
+import { closedPortsOf, crashOf, divergenceOf, hasCrashed, unhealthyOf } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
+import { LocalRuntime } from './local-runtime.ts'
 import { Node } from './node.ts'
 import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
+import type { Engine, NodePlan } from './runtime.ts'
 import { writeSharedFiles } from './shared-files.ts'
 
 /** What a step did beyond what a search has to know: for a trace. */
@@ -25,6 +27,15 @@ export interface StepDetails {
   readonly lost: readonly string[]
   readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
   readonly durationUs: number
+}
+
+export interface ClusterOptions {
+  /** Of the nodes' randomness; a variant of it is the seed so many numbers further. */
+  readonly seed?: number
+  /** That all nodes are held on; the one that this thread runs on now, by default. */
+  readonly cpu?: number | undefined
+  /** For nodes with an image. */
+  readonly engine?: Engine | undefined
 }
 
 /** A start takes longer than a step: programs are loaded and compiled. */
@@ -58,22 +69,24 @@ export class Cluster implements System<GlobalState> {
   #inFlight: readonly string[] = []
   #details: StepDetails = { messages: [], lost: [], outputs: [], durationUs: 0 }
 
-  /** @param seed of the nodes' randomness; a variant of it is the seed so many numbers further */
-  constructor(system: ResolvedSystem, { seed = 0, cpu }: { seed?: number; cpu?: number | undefined } = {}) {
+  constructor(system: ResolvedSystem, { seed = 0, cpu, engine }: ClusterOptions = {}) {
     this.#system = system
     this.#seed = seed
     this.#directory = createRunDirectory()
     const addresses = Object.fromEntries(system.nodes.map(({ name }, index) => [name, addressOf(index)]))
-    const files = writeSharedFiles(this.#directory, addresses)
-    this.#nodes = system.nodes.map(
-      definition =>
-        new Node(
-          withAddresses(definition, addresses),
-          addresses[definition.name]!,
-          join(this.#directory, definition.name),
-          files,
-        ),
+    const files = writeSharedFiles(
+      this.#directory,
+      system.nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
     )
+    this.#nodes = system.nodes.map(definition => {
+      const plan: NodePlan = {
+        definition: withAddresses(definition, addresses),
+        address: addresses[definition.name]!,
+        directory: join(this.#directory, definition.name),
+        files,
+      }
+      return new Node(plan, definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan))
+    })
     this.#cell = new Cell(cpu)
     this.#clients = this.#newClients()
     this.#state = this.#snapshot()
@@ -124,13 +137,12 @@ export class Cluster implements System<GlobalState> {
     this.#variant = variant
     this.#schedule = []
     this.#network = new Network({ dissector: this.#system.dissectorOf })
-    for (const node of this.#nodes) {
-      node.renew(this.#seed + variant)
-      this.#cell.attach(node, this.#network)
-    }
+    for (const node of this.#nodes) node.renew(this.#seed + variant)
+    await Promise.all(this.#nodes.map(node => node.prepare()))
+    for (const node of this.#nodes) this.#cell.attach(node, this.#network)
     this.#clients = this.#newClients()
     const findings: Finding[] = []
-    for (const node of this.#nodes) findings.push(...this.#startNode(node, true))
+    for (const node of this.#nodes) findings.push(...(await this.#startFirst(node)))
     await this.#endStep(findings, this.#nodes, [], begun)
     this.#assertFaithful('the start')
     return findings
@@ -147,6 +159,7 @@ export class Cluster implements System<GlobalState> {
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
     this.#schedule.push(choice.label)
+    if (startsNode(chosen.action)) await this.#node(chosen.action.node).prepare()
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
     this.#assertFaithful(choice.label)
@@ -380,21 +393,43 @@ export class Cluster implements System<GlobalState> {
   #restart(node: Node): { findings: Finding[]; touched: readonly Node[] } {
     this.#limitSkew()
     this.#cell.attach(node, this.#network)
-    return { findings: this.#startNode(node, false), touched: [node] }
+    return { findings: this.#startAgain(node), touched: [node] }
   }
 
-  #startNode(node: Node, isFirst: boolean): Finding[] {
+  /** The first start in an execution is over when the node has opened its ports and is healthy. */
+  async #startFirst(node: Node): Promise<Finding[]> {
     node.start(this.#cell)
     for (;;) {
-      const { findings } = this.#settle([node], startCpuMsMax)
+      const findings = this.#comeUp(node)
       if (findings.length > 0) return findings
-      if (node.held?.exit !== undefined) return [crashOf(node)]
-      const closed = isFirst ? node.closedPorts() : []
-      if (closed.length === 0) return node.keepStart(this.#cell) ? this.#settle([node]).findings : []
-      if (!awaitsTime(node)) return [closedPortsOf(node, closed)]
-      // It sleeps on its way: its start is over when it listens.
+      const closed = node.closedPorts()
+      if (closed.length === 0 && (await this.#isHealthy(node))) return this.#keepStart(node)
+      if (!awaitsTime(node)) return [closed.length > 0 ? closedPortsOf(node, closed) : unhealthyOf(node)]
+      // It sleeps on its way.
       node.held!.fireEarliest()
     }
+  }
+
+  #startAgain(node: Node): Finding[] {
+    node.start(this.#cell)
+    const findings = this.#comeUp(node)
+    return findings.length > 0 ? findings : this.#keepStart(node)
+  }
+
+  #comeUp(node: Node): Finding[] {
+    const { findings } = this.#settle([node], startCpuMsMax)
+    if (findings.length > 0) return findings
+    return node.held?.exit === undefined ? [] : [crashOf(node)]
+  }
+
+  #keepStart(node: Node): Finding[] {
+    return node.keepStart(this.#cell) ? this.#settle([node]).findings : []
+  }
+
+  /** What was brought back to the end of its start was healthy there. */
+  async #isHealthy(node: Node): Promise<boolean> {
+    if (node.healthCheck === undefined || node.isResumed) return true
+    return this.#clients.succeeds(node, node.healthCheck, () => this.#settleAlive([node]))
   }
 
   #settle(
@@ -493,6 +528,14 @@ export class Cluster implements System<GlobalState> {
 }
 
 const labelsOf = (choices: readonly Choice[]) => choices.map(({ label }) => label)
+
+const startsNode = (action: Action): action is Extract<Action, { do: 'kill' | 'restart' }> =>
+  action.do === 'restart' || (action.do === 'kill' && action.restart)
+
+const engineOf = (engine: Engine | undefined): Engine => {
+  if (engine === undefined) throw new Error('a node with an image needs an engine')
+  return engine
+}
 
 const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {
   throw new Error(`no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`)

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import type { Overlay } from './hold/mounts.ts'
 import { treeOf } from './tree.ts'
 
-/** What one life of a node writes: private layers over directories of this machine, and its output. */
+/** What one life of a node writes: private layers over directories of its file system. */
 export class Disk {
-  /** Files of its output are here too. */
   readonly directory: string
   readonly layers: readonly Overlay[]
 
@@ -25,14 +24,18 @@ export class Disk {
     }
   }
 
-  /** Another with the same files, for the next life. */
-  copy(directory: string): Disk {
+  /**
+   * Another with the same files, for the next life.
+   *
+   * @param lowerOf what is below a layer
+   */
+  copy(directory: string, lowerOf: (path: string) => string): Disk {
     const copy = new Disk(
       directory,
       this.layers.map(layer => layer.directory),
     )
-    for (const [index, { upper, directory: lower }] of this.layers.entries())
-      copyLayer(upper, lower, copy.layers[index]!.upper)
+    for (const [index, layer] of this.layers.entries())
+      copyLayer(layer.upper, lowerOf(layer.directory), copy.layers[index]!.upper)
     return copy
   }
 

@@ -19,6 +19,10 @@ export const crashOf = (node: Node): Finding => {
 export const closedPortsOf = (node: Node, ports: readonly number[]): Finding =>
   finding('crash', node, `is idle and has not opened port ${ports.join(', ')}`)
 
+/** Of a node whose start is over without its health check having succeeded. */
+export const unhealthyOf = (node: Node): Finding =>
+  finding('crash', node, `is idle, and "${node.healthCheck!.join(' ')}" fails in it`)
+
 /** Of a node that does not come to rest. */
 export const divergenceOf = (node: Node, { cpuMs }: Unsettled): Finding =>
   finding('divergence', node, `is still busy after ${Math.round(cpuMs)} ms of CPU time`)

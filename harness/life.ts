@@ -1,14 +1,14 @@
 import { constants } from 'node:os'
-import { join } from 'node:path'
 import type { Network } from '../proxy/network.ts'
 import type { Cell } from './cell.ts'
 import type { Disk } from './disk.ts'
 import type { HeldNode } from './hold/held-node.ts'
-import { type Launch, launch, sendSignal } from './hold/launch.ts'
-import { Output } from './output.ts'
+import { sendSignal } from './hold/launch.ts'
+import type { Output } from './output.ts'
 import { DiskMark } from './rewind/disk-mark.ts'
 import { CannotRewind } from './rewind/error.ts'
 import type { NodeMark } from './rewind/node-mark.ts'
+import type { Place } from './runtime.ts'
 import type { Uplink } from './uplink.ts'
 
 /** Where a life can be brought back to. */
@@ -27,38 +27,45 @@ interface Mark {
 export class Life {
   readonly held: HeldNode
   readonly disk: Disk
-  readonly stdout: Output
-  readonly stderr: Output
-  readonly uplink: Uplink
+  readonly place: Place
   #mark: Mark | undefined
 
-  constructor(held: HeldNode, uplink: Uplink, disk: Disk) {
+  constructor(held: HeldNode, place: Place, disk: Disk) {
     this.held = held
-    this.uplink = uplink
     this.disk = disk
-    this.stdout = new Output(join(disk.directory, 'stdout'))
-    this.stderr = new Output(join(disk.directory, 'stderr'))
+    this.place = place
+  }
+
+  get stdout(): Output {
+    return this.place.stdout
+  }
+
+  get stderr(): Output {
+    return this.place.stderr
+  }
+
+  get uplink(): Uplink {
+    return this.place.uplink
   }
 
   get isAlive(): boolean {
     return this.held.exit === undefined
   }
 
-  /** Lets its program run, or, where it was parked, go on. It is not quiescent yet. */
-  start(cell: Cell, plan: Pick<Launch, 'command' | 'environment' | 'directory' | 'hostname' | 'mounts'>): void {
+  /**
+   * Lets its program run, or, where it was parked, go on. It is not quiescent yet.
+   *
+   * @param seed of what it reads as random bytes
+   */
+  start(cell: Cell, seed: number): void {
     if (this.#mark) {
       this.#mark.processes.goOn()
       cell.tracer.thaw(this.held)
       return
     }
-    const { pid, release } = launch({
-      ...plan,
-      stdout: this.stdout.descriptor,
-      stderr: this.stderr.descriptor,
-      network: this.uplink.namespace.fd,
-    })
-    cell.hold(this.held, pid)
-    release()
+    const launched = this.place.launch(this.disk, seed)
+    cell.hold(this.held, launched)
+    launched.release()
   }
 
   /** What it had sent when it was marked. */
@@ -80,7 +87,7 @@ export class Life {
       const rewinds = [this.stdout.mark(), this.stderr.mark()]
       this.#mark = {
         processes: cell.mark(this.held),
-        disk: new DiskMark(this.disk.layers),
+        disk: new DiskMark(this.disk.layers, this.place.lowerOf, this.place.inMemory),
         rewindOutput: () => {
           for (const rewind of rewinds) rewind()
         },
@@ -89,6 +96,11 @@ export class Life {
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
     }
+  }
+
+  /** Its disk as it is now, for another life. */
+  copyDisk(directory: string): Disk {
+    return this.disk.copy(directory, this.place.lowerOf)
   }
 
   /** Brings it back to its mark, frozen; false where that is not possible, and it must be killed. */
@@ -112,11 +124,10 @@ export class Life {
     if (this.held.pid !== 0 && this.isAlive) sendSignal(this.held.pid, constants.signals.SIGKILL)
   }
 
-  /** Waits until what was killed has ended, and lets go of all it had but its uplink. */
+  /** Waits until what was killed has ended, and lets go of all it had. */
   bury(cell: Cell): void {
     cell.awaitEnd(this.held)
-    this.stdout.close()
-    this.stderr.close()
+    this.place.leave()
     this.disk.remove()
   }
 }

@@ -1,11 +1,9 @@
 import type { Cell } from './cell.ts'
 import type { Life } from './life.ts'
-import type { Uplink } from './uplink.ts'
 
 /** Besides those that executions begin with: each has some megabytes. */
 const parkedMax = 4
 const seenMax = 10_000
-const uplinksMax = 2
 
 /**
  * Lives that are over and can be lived again, by how they begin: what a program does in its start follows from the time,
@@ -18,9 +16,13 @@ export class Lives {
   readonly #seen = new Set<string>()
   /** Those that executions begin with. */
   readonly #first = new Set<string>()
-  readonly #uplinks: Uplink[] = []
   readonly #wanted = new WeakSet<Life>()
   readonly #beginnings = new WeakMap<Life, string>()
+
+  /** Whether a life is parked that begins so. */
+  has(beginning: string): boolean {
+    return this.#parked.has(beginning)
+  }
 
   /** A parked life that begins so, which is the caller's then. */
   take(beginning: string): Life | undefined {
@@ -56,27 +58,17 @@ export class Lives {
     } else this.#end(life, cell)
   }
 
-  /** The uplink of a life that has ended, for another one. */
-  uplink(): Uplink | undefined {
-    return this.#uplinks.pop()
-  }
-
   /** Ends all, and the one that is lived now. */
   close(cell: Cell, life: Life | undefined): void {
     const all = life ? [...this.#parked.values(), life] : [...this.#parked.values()]
     for (const each of all) each.kill()
     for (const each of all) each.bury(cell)
-    for (const { uplink } of all) uplink.close()
-    for (const uplink of this.#uplinks) uplink.close()
-    this.#uplinks.length = 0
     this.#parked.clear()
   }
 
   #end(life: Life, cell: Cell): void {
     life.kill()
     life.bury(cell)
-    if (this.#uplinks.length < uplinksMax && life.uplink.clean()) this.#uplinks.push(life.uplink)
-    else life.uplink.close()
   }
 
   /** What was parked first goes first. */

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Network } from '../proxy/network.ts'
 import { portOf, tcpEntries, tcpState } from '../proxy/tcp-table.ts'
 import type { Cell } from './cell.ts'
@@ -7,21 +7,13 @@ import type { Criu } from './checkpoint/criu.ts'
 import type { Facing } from './checkpoint/orphans.ts'
 import { restoreLife, type SavedLife, saveLife } from './checkpoint/saved-life.ts'
 import type { NodeOutput, ResolvedNode } from './config.ts'
-import { ConfigError } from './config.ts'
 import { Disk } from './disk.ts'
 import { HeldNode } from './hold/held-node.ts'
-import type { MountPlan } from './hold/mounts.ts'
 import { Randomness, type RandomnessMark } from './hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from './hold/virtual-clock.ts'
 import { Life } from './life.ts'
 import { Lives } from './lives.ts'
-import type { SharedFiles } from './shared-files.ts'
-import { Uplink } from './uplink.ts'
-
-/** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
-const cpuDirectory = '/sys/devices/system/cpu/cpu0'
-
-const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
+import type { NodePlan, Runtime } from './runtime.ts'
 
 /** A node as it was at one instant. */
 export interface SavedNode {
@@ -34,16 +26,18 @@ export interface SavedNode {
   readonly life: SavedLife | undefined
 }
 
+/** Below the layers of a process of this machine is this machine's file system. */
+const samePath = (path: string): string => path
+
 /** A node of the system: what stays while it is started, killed, and started again. */
 export class Node {
   readonly name: string
   readonly address: string
   readonly #definition: ResolvedNode
-  readonly #files: SharedFiles
+  readonly #runtime: Runtime
   readonly #directory: string
-  readonly #executable: string
   readonly #lives = new Lives()
-  /** How many directories there were: each life has its own. */
+  /** How many disks there were: each life has its own. */
   #directories = 0
   #life: Life | undefined
   #network: Network | undefined
@@ -57,14 +51,12 @@ export class Node {
   #clock = new VirtualClock()
   #randomness = new Randomness('')
 
-  /** @param definition with its placeholders replaced */
-  constructor(definition: ResolvedNode, address: string, directory: string, files: SharedFiles) {
+  constructor({ definition, address, directory }: NodePlan, runtime: Runtime) {
     this.name = definition.name
     this.address = address
     this.#definition = definition
-    this.#files = files
     this.#directory = directory
-    this.#executable = findExecutable(definition)
+    this.#runtime = runtime
   }
 
   /** Its processes, while it is up or has ended of itself. */
@@ -86,7 +78,17 @@ export class Node {
   }
 
   get workingDirectory(): string {
-    return this.#definition.cwd ?? '/'
+    return this.#runtime.workingDirectory
+  }
+
+  /** The program that tells whether it is healthy. */
+  get healthCheck(): readonly string[] | undefined {
+    return this.#definition.healthy
+  }
+
+  /** Whether it was brought back to the end of its start, instead of being started. */
+  get isResumed(): boolean {
+    return this.#life?.isMarked ?? false
   }
 
   output(): NodeOutput {
@@ -115,6 +117,12 @@ export class Node {
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
 
+  /** Readies its next life, as far as that cannot be had at once. To be awaited before `attach`. */
+  async prepare(): Promise<void> {
+    const isParked = this.#life === undefined && this.#lives.has(this.#beginning())
+    if (!isParked) await this.#runtime.prepare()
+  }
+
   /** Puts it on the network: its kernel is there from now on, its process not yet. */
   attach(network: Network): void {
     const beginning = this.#beginning()
@@ -131,13 +139,7 @@ export class Node {
   start(cell: Cell): void {
     const life = this.#life!
     this.#network!.resend(life.datagrams)
-    life.start(cell, {
-      command: [this.#executable, ...this.#definition.command.slice(1)],
-      environment: { PATH: searchPath, HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8', ...this.#definition.env },
-      directory: this.workingDirectory,
-      hostname: this.name,
-      mounts: this.#mounts(life.disk),
-    })
+    life.start(cell, this.#seed)
   }
 
   /**
@@ -161,7 +163,7 @@ export class Node {
     this.#isFirst = false
     this.#clock = this.#clock.copy()
     this.#randomness = this.#randomness.copy()
-    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
+    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.copyDisk(this.#newDirectory())
     this.#end(this.#life, cell, peersSee)
   }
 
@@ -183,7 +185,7 @@ export class Node {
       isFirst: this.#isFirst,
       elapsed: this.#clock.elapsed,
       randomness: this.#randomness.mark(),
-      disk: this.#disk?.copy(join(directory, 'disk')),
+      disk: this.#disk?.copy(join(directory, 'disk'), samePath),
       life: this.#life && saveLife(criu, cell, this.#life, this.#facing, join(directory, 'life')),
     }
   }
@@ -197,20 +199,13 @@ export class Node {
   restore(saved: SavedNode, criu: Criu, cell: Cell, network: Network): void {
     this.renew(saved.seed)
     this.#isFirst = saved.isFirst
-    this.#disk = saved.disk?.copy(this.#newDirectory())
+    this.#disk = saved.disk?.copy(this.#newDirectory(), samePath)
     this.#clock.elapsed = saved.elapsed
     this.#randomness = Randomness.from(saved.randomness)
     if (saved.life === undefined) return
-    const uplink = cell.aside(() => this.#lives.uplink() ?? new Uplink(this.address))
-    try {
-      this.#life = restoreLife(criu, cell, this.name, saved.life, uplink, this.#newDirectory(), disk =>
-        this.#mounts(disk),
-      )
-    } catch (error) {
-      uplink.close()
-      throw error
-    }
-    network.attach(this.name, this.address, uplink.link)
+    const place = cell.aside(() => this.#runtime.place())
+    this.#life = restoreLife(criu, cell, this.name, saved.life, place, this.#newDirectory(), saved.seed)
+    network.attach(this.name, this.address, place.uplink.link)
     this.#network = network
     this.#clock = this.#life.held.clock
     this.#randomness = this.#life.held.randomness
@@ -229,6 +224,7 @@ export class Node {
   close(cell: Cell): void {
     this.#lives.close(cell, this.#life)
     this.#life = undefined
+    this.#runtime.close()
   }
 
   /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
@@ -253,50 +249,15 @@ export class Node {
   }
 
   #begin(beginning: string): Life {
-    const disk = this.#disk ?? new Disk(this.#newDirectory(), coveredBy(this.workingDirectory))
+    const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable)
     this.#disk = undefined
-    const uplink = this.#lives.uplink() ?? new Uplink(this.address)
-    const life = new Life(new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy()), uplink, disk)
+    const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
+    const life = new Life(held, this.#runtime.place(), disk)
     this.#lives.add(life, beginning, this.#isFirst)
     return life
   }
 
   #newDirectory(): string {
-    return join(this.#directory, String(this.#directories++))
+    return join(this.#directory, `disk${this.#directories++}`)
   }
-
-  /** It writes to layers of its own, over its working directory and /tmp, and sees the cell's names and randomness. */
-  #mounts(disk: Disk): MountPlan {
-    const { hosts, resolvConf, cpu } = this.#files
-    const random = this.#files.random(this.#seed)
-    const files: [string, string][] = [
-      ['/etc/hosts', hosts],
-      ['/etc/resolv.conf', resolvConf],
-      ['/dev/random', random],
-      ['/dev/urandom', random],
-    ]
-    return {
-      overlays: disk.layers,
-      files: files.filter(([path]) => existsSync(path)),
-      additions: existsSync(cpuDirectory) ? [[cpuDirectory, cpu]] : [],
-      empty: existsSync('/dev/shm') ? ['/dev/shm'] : [],
-    }
-  }
-}
-
-/** A layer over /tmp serves for what is inside it too. The whole file system is never covered. */
-const coveredBy = (workingDirectory: string): string[] => {
-  if (workingDirectory === '/' || workingDirectory === '/tmp' || workingDirectory.startsWith('/tmp/')) return ['/tmp']
-  return ['/tmp', workingDirectory]
-}
-
-/** Where the program is, as the node would find it. */
-const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
-  const program = command[0]!
-  const places = program.includes('/')
-    ? [isAbsolute(program) ? program : resolve(cwd ?? '/', program)]
-    : (env.PATH ?? searchPath).split(delimiter).map(place => join(place, program))
-  const found = places.find(place => existsSync(place))
-  if (found === undefined) throw new ConfigError([`nodes.${name}.command: expected a program, found no "${program}"`])
-  return found
 }

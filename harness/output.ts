@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 
 /** One stream of a node's output: a file that its processes append to, read as it grows. */
 export class Output {
+  readonly path: string
   readonly descriptor: number
   #decoder = new StringDecoder()
   readonly #buffer = Buffer.alloc(65_536)
@@ -11,6 +12,7 @@ export class Output {
   text = ''
 
   constructor(path: string) {
+    this.path = path
     this.descriptor = openSync(path, 'a+')
   }
 

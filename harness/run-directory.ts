@@ -72,7 +72,7 @@ const readIfThere = (path: string): string => {
 }
 
 /** A process id with its start time, in ticks since boot: an id alone is used again. */
-const identity = (pid: number): string => {
+export const identity = (pid: number): string => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     return `${pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`

@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { MountPlan } from './hold/mounts.ts'
 import { Randomness } from './hold/randomness.ts'
 import { ticksPerMillisecond } from './hold/timestamp-counter.ts'
 
 /** Paths of files that every node of a cell sees in place of the machine's. */
 export interface SharedFiles {
+  /** All that nodes are given lies in it. */
+  readonly directory: string
   readonly hosts: string
   readonly resolvConf: string
   /** Random bytes, by the seed of the nodes' randomness. */
@@ -13,10 +16,32 @@ export interface SharedFiles {
   readonly cpu: string
 }
 
+/** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
+const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 const randomBytesLength = 1 << 20
 
-/** @param addresses of all nodes, by their names */
-export const writeSharedFiles = (directory: string, addresses: Readonly<Record<string, string>>): SharedFiles => {
+/** What a node sees of them, as far as its file system has places for it. */
+export const shownTo = (
+  { hosts, resolvConf, random, cpu }: SharedFiles,
+  seed: number,
+): Omit<MountPlan, 'overlays'> => ({
+  files: [
+    ['/etc/hosts', hosts],
+    ['/etc/resolv.conf', resolvConf],
+    ['/dev/random', random(seed)],
+    ['/dev/urandom', random(seed)],
+  ],
+  additions: [[cpuDirectory, cpu]],
+  empty: ['/dev/shm'],
+})
+
+/** The names that nodes find each other by. */
+export interface Host {
+  readonly address: string
+  readonly names: readonly string[]
+}
+
+export const writeSharedFiles = (directory: string, nodes: readonly Host[]): SharedFiles => {
   const cpu = join(directory, 'cpu')
   mkdirSync(cpu, { recursive: true })
   const write = (name: string, content: string | Buffer) => {
@@ -24,9 +49,10 @@ export const writeSharedFiles = (directory: string, addresses: Readonly<Record<s
     writeFileSync(path, content)
     return path
   }
-  const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`)
+  const lines = nodes.map(({ address, names }) => `${address} ${names.join(' ')}\n`)
   write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
   return {
+    directory,
     cpu,
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
     resolvConf: write('resolv.conf', ''),

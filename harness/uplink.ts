@@ -13,9 +13,12 @@ export class Uplink {
   readonly link: Link
   readonly #routes: string
 
-  /** @param address of the node */
-  constructor(address: string) {
-    this.namespace = NetworkNamespace.create()
+  /**
+   * @param address of the node
+   * @param namespace with nothing in it but `lo`
+   */
+  constructor(address: string, namespace = NetworkNamespace.create()) {
+    this.namespace = namespace
     try {
       this.link = openTun(this.namespace, address)
       this.#routes = this.#readRoutes()

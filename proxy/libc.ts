@@ -59,6 +59,7 @@ export const syscall: (number: number, a: number, b: number, c: number, d: numbe
 /** struct iovec; a Buffer serves as its base. */
 export const vector = koffi.struct('iovec', { base: 'void *', length: 'size_t' })
 
+export const CLONE_FS = 0x0000_0200
 export const CLONE_NEWNS = 0x0002_0000
 export const CLONE_NEWUTS = 0x0400_0000
 export const CLONE_NEWIPC = 0x0800_0000

@@ -60,11 +60,21 @@ export class NetworkNamespace {
     return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(sysctls))
   }
 
+  /**
+   * That of a process which has not yet begun to use it, made ours by its settings.
+   *
+   * @throws SystemError
+   */
+  static of(pid: number): NetworkNamespace {
+    const namespace = new NetworkNamespace(openSync(`/proc/${pid}/ns/net`, 'r'))
+    namespace.run(() => configure(sysctls))
+    return namespace
+  }
+
   static #make(settings: Readonly<Record<string, string>>): NetworkNamespace {
     return comingBack(() => {
       check('unshare(CLONE_NEWNET)', unshare(CLONE_NEWNET))
-      for (const [name, value] of Object.entries(settings)) setSysctl(name, value)
-      setLoopbackUp()
+      configure(settings)
       return new NetworkNamespace(openSync(current, 'r'))
     })
   }
@@ -99,6 +109,11 @@ const comingBack = <T>(away: () => T): T => {
   } finally {
     closeSync(home)
   }
+}
+
+const configure = (settings: Readonly<Record<string, string>>) => {
+  for (const [name, value] of Object.entries(settings)) setSysctl(name, value)
+  setLoopbackUp()
 }
 
 const setLoopbackUp = () => {

@@ -13,6 +13,8 @@ const packages = {
   go: 'golang-go',
   unshare: 'util-linux',
   chromium: 'chromium',
+  dockerd: 'docker.io',
+  '/bin/busybox': 'busybox-static',
 }
 const wanted = { test: Object.keys(packages), demo: ['unshare'] }
 

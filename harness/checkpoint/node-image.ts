@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CLONE_NEWNET, CLONE_NEWNS, check, libc, setns, unshare } from '../../proxy/libc.ts'
 import type { Cell } from '../cell.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
-import { applyMounts, type MountPlan } from '../hold/mounts.ts'
+import { applyMounts, isolateMounts, type MountPlan } from '../hold/mounts.ts'
 import { Registers } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { patchVdso } from '../hold/vdso.ts'
@@ -172,6 +172,7 @@ const readImage = (
       () => {
         check('setns(net)', setns(network, CLONE_NEWNET))
         check('unshare(mnt)', unshare(CLONE_NEWNS))
+        isolateMounts()
         applyMounts(mounts)
       },
       () => runCriu(criu, 'restore', images, [...common, ...args], outputs),

@@ -1,11 +1,10 @@
-import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Side } from '../../proxy/tcp.ts'
 import type { Cell } from '../cell.ts'
 import type { Disk } from '../disk.ts'
-import type { MountPlan } from '../hold/mounts.ts'
 import { Life } from '../life.ts'
-import type { Uplink } from '../uplink.ts'
+import type { Place } from '../runtime.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
 import { type HeldMark, markHeld, nodeOf } from './held-mark.ts'
@@ -17,13 +16,15 @@ export interface SavedLife {
   readonly held: HeldMark
   /** Of its processes; undefined where it had ended of itself. */
   readonly image: NodeImage | undefined
-  /** A copy of its disk and of its output. */
+  /** A copy. */
   readonly disk: Disk
+  /** Of copies of its output. */
+  readonly outputs: string
   /** Connections of its kernel alone. */
   readonly orphans: readonly Side[]
 }
 
-const outputNames = ['stdout', 'stderr']
+const outputNames = ['stdout', 'stderr'] as const
 
 /**
  * Saves a life that is quiescent; it then has to settle again.
@@ -33,40 +34,43 @@ const outputNames = ['stdout', 'stderr']
  * @throws CannotCheckpoint
  */
 export const saveLife = (criu: Criu, cell: Cell, life: Life, facing: Facing, directory: string): SavedLife => {
-  const { held, disk } = life
+  const { held, place } = life
+  if (!place.mounts) throw new CannotCheckpoint('it is a container')
   mkdirSync(directory)
   if (life.isAlive && readdirSync(`/proc/${held.pid}/root/dev/shm`).length > 0)
     throw new CannotCheckpoint('it has files in /dev/shm')
   const orphans = life.isAlive ? orphansOf(held.pid, facing) : []
   const image = life.isAlive ? dump(criu, cell, held, surroundingsOf(life), join(directory, 'images')) : undefined
-  const copy = copyDisk(disk, join(directory, 'disk'))
-  return { held: image?.held ?? markHeld(held), image, disk: copy, orphans }
+  for (const name of outputNames) copyFileSync(life[name].path, join(directory, name))
+  const disk = life.copyDisk(join(directory, 'disk'))
+  return { held: image?.held ?? markHeld(held), image, disk, outputs: directory, orphans }
 }
 
 /**
  * Makes a life again. It is frozen, and goes on with `thaw`.
  *
- * @param uplink of a kernel that has no connections
- * @param directory a new one
- * @param mounts what it sees, by its disk
+ * @param place one whose kernel has no connections, in which this can be done
+ * @param directory a new one, of its disk
+ * @param seed of what it reads as random bytes
  * @throws CannotCheckpoint
  */
 export const restoreLife = (
   criu: Criu,
   cell: Cell,
   name: string,
-  { held, image, disk, orphans }: SavedLife,
-  uplink: Uplink,
+  { held, image, disk, outputs, orphans }: SavedLife,
+  place: Place,
   directory: string,
-  mounts: (disk: Disk) => MountPlan,
+  seed: number,
 ): Life => {
-  const copy = copyDisk(disk, directory)
-  const life = new Life(nodeOf(name, held), uplink, copy)
-  life.stdout.read()
-  life.stderr.read()
+  const life = new Life(nodeOf(name, held), place, disk.copy(directory, place.lowerOf))
   try {
-    if (image) restore(criu, cell, life.held, image, surroundingsOf(life), mounts(copy))
-    makeOrphans(uplink.namespace, orphans)
+    for (const name of outputNames) {
+      copyFileSync(join(outputs, name), life[name].path)
+      life[name].read()
+    }
+    if (image) restore(criu, cell, life.held, image, surroundingsOf(life), place.mounts!(life.disk, seed))
+    makeOrphans(life.uplink.namespace, orphans)
   } catch (error) {
     life.kill()
     life.bury(cell)
@@ -79,9 +83,3 @@ const surroundingsOf = ({ uplink, stdout, stderr }: Life) => ({
   network: uplink.namespace.fd,
   outputs: [stdout.descriptor, stderr.descriptor],
 })
-
-const copyDisk = (disk: Disk, directory: string): Disk => {
-  const copy = disk.copy(directory)
-  for (const name of outputNames) cpSync(join(disk.directory, name), join(directory, name))
-  return copy
-}

@@ -4,12 +4,16 @@ import type { Operation } from '../../checker/history/operation.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Weights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
+import type { readNodes } from './nodes-file.ts'
 
 /** What a user writes to have a system checked. `Name`: the names of the nodes, which are inferred. */
 export interface SystemDefinition<Name extends string = string> {
   readonly name: string
-  /** By name, which is also the node's host name; a function where their number is `count`. */
-  readonly nodes: Readonly<Record<Name, NodeDefinition>> | ((count: number) => Readonly<Record<Name, NodeDefinition>>)
+  /** By name, which is also the node's host name; a function where their number is `count`; or `fromCompose(…)`. */
+  readonly nodes:
+    | Readonly<Record<Name, NodeDefinition>>
+    | ((count: number) => Readonly<Record<Name, NodeDefinition>>)
+    | NodesFile
   /** How many nodes there are, where `nodes` is a function. */
   readonly count?: number | undefined
   /** How the state of a node is seen from outside; without it properties read only output and calls. */
@@ -40,20 +44,65 @@ export type { Operation, Weights }
 
 export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
 
+/** Nodes that a file describes: it is read when the configuration is resolved. */
+export interface NodesFile {
+  /** Of the directory that paths of the configuration are relative to; throws a ConfigError. */
+  readonly [readNodes]: (directory: string) => DescribedNodes
+}
+
+/** What a file says of nodes. */
+export interface DescribedNodes {
+  readonly nodes: Readonly<Record<string, NodeDefinition>>
+  /** What of it has another meaning here, or none: a line each, for the user. */
+  readonly notes: readonly string[]
+}
+
 /** One process, with its children. */
 export interface NodeDefinition {
-  /** Program and arguments; `{{n2.address}}` and `{{n2.name}}` stand for those of a node. */
-  readonly command: readonly string[]
-  /** Added to an otherwise almost empty environment; the same placeholders may be used. */
+  /**
+   * Program and arguments; `{{n2.address}}` and `{{n2.name}}` stand for those of a node. With an image, in place of the
+   * image's own command, whose entrypoint stays; needed without one.
+   */
+  readonly command?: readonly string[] | undefined
+  /** Added to an otherwise almost empty environment, or to the image's; the same placeholders may be used. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** A container image to run it in. */
   readonly image?: string | undefined
+  /** What only a node with an image has. */
+  readonly container?: ContainerDefinition | undefined
   /** Working directory, relative to the configuration's; that by default. In an image, as the image has it. */
   readonly cwd?: string | undefined
   /** Whether what it wrote is still there when it starts again after a reset or a crash; `kept` by default. */
   readonly disk?: 'kept' | 'lost' | undefined
   /** TCP ports that it must have opened when its start is over. */
   readonly listens?: number | readonly number[] | undefined
+  /** A program that is run in it, and succeeds when its first start in an execution is over. */
+  readonly healthy?: readonly string[] | undefined
+  /** Further host names; several nodes may have the same. */
+  readonly aliases?: readonly string[] | undefined
+}
+
+/** How a container differs from what its image says; the words are Docker's. */
+export interface ContainerDefinition {
+  /** In place of the image's. */
+  readonly entrypoint?: readonly string[] | undefined
+  /** Name or number, `user:group`; the image's by default. */
+  readonly user?: string | undefined
+  /**
+   * Directories or files to mount: `./seed:/data`, relative to the configuration, with `:ro` read-only; or a path in the
+   * container alone. What is written there belongs to the node's disk, as all that it writes: it never reaches the source.
+   */
+  readonly volumes?: readonly string[] | undefined
+  /** Paths that are in memory, and empty at each start. */
+  readonly tmpfs?: readonly string[] | undefined
+  /** Whether it can write to its volumes alone. */
+  readonly readOnly?: boolean | undefined
+  /** `256m`, `1g` */
+  readonly memory?: string | undefined
+  /** Processes and threads, at most. */
+  readonly pids?: number | undefined
+  /** When the engine asks a registry for the image; `never` by default. */
+  readonly pull?: 'never' | 'missing' | 'always' | undefined
 }
 
 /** What the properties read: a snapshot of all nodes and of all calls so far. `State`: what the observer sees of a node. */

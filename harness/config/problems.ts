@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import type { z } from 'zod'
-import type { SystemDefinition } from './definition.ts'
+import type { NodesFile, SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
+import { readNodes } from './nodes-file.ts'
 
 /** One line for each thing that is wrong: where, what was expected, what was found. */
 export const problemsOf = (error: z.ZodError, definition: unknown): string[] =>
@@ -11,9 +12,20 @@ export const problemsOf = (error: z.ZodError, definition: unknown): string[] =>
       : `${showPath(path)}: ${message}, found ${show(valueAt(definition, path))}`,
   )
 
-/** The definition with its nodes as a record. */
-export const expandNodes = (definition: SystemDefinition): SystemDefinition => {
+/** The definition with its nodes as a record, and what there is to say about them. */
+export const expandNodes = (
+  definition: SystemDefinition,
+  directory: string,
+): { definition: SystemDefinition; notes: readonly string[] } => {
   // The types promise a definition; what a file holds may be anything.
+  const { nodes } = definition ?? {}
+  if (typeof nodes !== 'object' || nodes === null || !(readNodes in nodes))
+    return { definition: expandCount(definition), notes: [] }
+  const described = (nodes as NodesFile)[readNodes](directory)
+  return { definition: { ...definition, nodes: described.nodes }, notes: described.notes }
+}
+
+const expandCount = (definition: SystemDefinition): SystemDefinition => {
   const { nodes, count } = definition ?? {}
   if (typeof nodes !== 'function') {
     if (count === undefined) return definition

@@ -3,8 +3,8 @@ import type { SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
 import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
-import type { ResolvedSystem } from './resolved.ts'
-import { type CheckedDefinition, systemSchema } from './schema.ts'
+import type { ResolvedContainer, ResolvedSystem, Volume } from './resolved.ts'
+import { type CheckedContainer, type CheckedDefinition, systemSchema } from './schema.ts'
 
 export interface ResolveOptions {
   /** What a node's `cwd` is relative to: that of the configuration file. */
@@ -13,24 +13,27 @@ export interface ResolveOptions {
 
 /** Checks a definition and fills in its defaults. Throws a `ConfigError` that lists all that is wrong with it. */
 export const resolveSystem = (definition: SystemDefinition, { directory }: ResolveOptions): ResolvedSystem => {
-  const expanded = expandNodes(definition)
+  const { definition: expanded, notes } = expandNodes(definition, directory)
   const checked = systemSchema.safeParse(expanded)
   if (!checked.success) throw new ConfigError(problemsOf(checked.error, expanded))
   const problems = placeholderProblems(checked.data)
   if (problems.length > 0) throw new ConfigError(problems)
-  return fill(checked.data, directory)
+  return { ...fill(checked.data, directory), notes }
 }
 
-const fill = (definition: CheckedDefinition, directory: string): ResolvedSystem => ({
+const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSystem, 'notes'> => ({
   name: definition.name,
   nodes: Object.entries(definition.nodes).map(([name, node]) => ({
     name,
-    command: node.command,
+    command: node.command ?? [],
     env: node.env,
     image: node.image,
+    container: node.image === undefined ? undefined : containerOf(node.container, directory),
     cwd: node.image === undefined ? resolve(directory, node.cwd ?? '.') : node.cwd,
     disk: node.disk,
     listens: node.listens,
+    healthy: node.healthy,
+    aliases: node.aliases,
   })),
   observe: definition.state,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
@@ -44,6 +47,25 @@ const fill = (definition: CheckedDefinition, directory: string): ResolvedSystem 
   stepCpuMsMax: definition.stepLimit,
 })
 
+const containerOf = (container: CheckedContainer = bare, directory: string): ResolvedContainer => ({
+  entrypoint: container.entrypoint,
+  user: container.user,
+  volumes: container.volumes.map(volume => volumeOf(volume, directory)),
+  tmpfs: container.tmpfs,
+  readOnly: container.readOnly,
+  memoryBytesMax: container.memory,
+  pidsMax: container.pids,
+  pull: container.pull,
+})
+
+const bare: CheckedContainer = { volumes: [], tmpfs: [], readOnly: false, pull: 'never' }
+
+const volumeOf = (text: string, directory: string): Volume => {
+  const [first, path, mode] = text.split(':') as [string, string?, string?]
+  if (path === undefined) return { source: undefined, path: first, isReadOnly: false }
+  return { source: resolve(directory, first), path, isReadOnly: mode === 'ro' }
+}
+
 const clockSkewMsMax = (clocks: string) =>
   clocks === 'independent' ? Number.POSITIVE_INFINITY : clocks === 'together' ? 0 : Number.parseFloat(clocks)
 
@@ -56,7 +78,7 @@ const placeholderProblems = ({ nodes }: CheckedDefinition): string[] => {
   const names = Object.keys(nodes)
   return Object.entries(nodes).flatMap(([name, node]) => {
     const texts = [
-      ...node.command.map((text, index) => [`command[${index}]`, text] as const),
+      ...(node.command ?? []).map((text, index) => [`command[${index}]`, text] as const),
       ...Object.entries(node.env).map(([key, text]) => [`env.${key}`, text] as const),
     ]
     return texts.flatMap(([field, text]) => {

@@ -19,18 +19,42 @@ export interface ResolvedSystem {
   readonly fingerprint: 'observed' | 'history' | 'none'
   /** CPU time of one step. */
   readonly stepCpuMsMax: number
+  /** What of a file of nodes has another meaning here, or none: a line each. */
+  readonly notes: readonly string[]
 }
 
 export interface ResolvedNode {
   readonly name: string
-  /** With placeholders until `withAddresses`. */
+  /** With placeholders until `withAddresses`. Empty for an image's own. */
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly image: string | undefined
+  /** There where an image is. */
+  readonly container: ResolvedContainer | undefined
   /** Absolute; `undefined` in an image that has its own. */
   readonly cwd: string | undefined
   readonly disk: 'kept' | 'lost'
   readonly listens: readonly number[]
+  readonly healthy: readonly string[] | undefined
+  readonly aliases: readonly string[]
+}
+
+export interface ResolvedContainer {
+  readonly entrypoint: readonly string[] | undefined
+  readonly user: string | undefined
+  readonly volumes: readonly Volume[]
+  readonly tmpfs: readonly string[]
+  readonly readOnly: boolean
+  readonly memoryBytesMax: number | undefined
+  readonly pidsMax: number | undefined
+  readonly pull: 'never' | 'missing' | 'always'
+}
+
+export interface Volume {
+  /** Absolute; undefined for one that is empty, or has what the image has there. */
+  readonly source: string | undefined
+  readonly path: string
+  readonly isReadOnly: boolean
 }
 
 export interface ResolvedClient {

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import type { Property } from '../../checker/property.ts'
 import { defaultWeights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
-import type { Client, FaultKind, GlobalState, Observer, SystemDefinition, Weights } from './definition.ts'
+import type {
+  Client,
+  ContainerDefinition,
+  FaultKind,
+  GlobalState,
+  Observer,
+  SystemDefinition,
+  Weights,
+} from './definition.ts'
 import { nearest } from './nearest.ts'
 
 /**
@@ -26,6 +34,11 @@ const is = <T>(test: (value: unknown) => boolean, what: string) => z.custom<T>(t
 const isFunction = (value: unknown) => typeof value === 'function'
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
+const bytesOf = (amount: string): number => {
+  const [, number, unit] = /^(\d+)([kmg]?)b?$/i.exec(amount)!
+  return Number(number) * 1024 ** ['', 'k', 'm', 'g'].indexOf(unit!.toLowerCase())
+}
+
 const port = 'expected a port, from 1 to 65535'
 const portNumber = wholeNumber(port, 1).max(65_535, { error: port })
 const listens = z
@@ -36,17 +49,55 @@ const listens = z
   .default([])
 
 const command = 'expected a non-empty list of strings'
+const words = z.array(text, { error: command }).min(1, { error: command })
+
+const absolute = (what: string) => z.string({ error: what }).regex(/^\//, { error: what })
+const volume = "expected a volume: '/data', './here:/there' or './here:/there:ro'"
+const memory = "expected an amount of memory such as '256m' or '1g', at least 6m"
+const container = fields(
+  {
+    entrypoint: words.optional(),
+    user: text.min(1, { error: 'expected a user' }).optional(),
+    volumes: z
+      .array(z.string({ error: volume }).regex(/^(\/[^:]*|[^:]+:\/[^:]*(:(ro|rw))?)$/, { error: volume }), {
+        error: 'expected a list of volumes',
+      })
+      .default([]),
+    tmpfs: z
+      .array(absolute('expected a path in the container, such as /run'), { error: 'expected a list of paths' })
+      .default([]),
+    readOnly: z.boolean({ error: 'expected true or false' }).default(false),
+    memory: z
+      .string({ error: memory })
+      .regex(/^\d+[kmg]?b?$/i, { error: memory })
+      .transform(bytesOf)
+      .refine(bytes => bytes >= 6 << 20, { error: memory })
+      .optional(),
+    pids: wholeNumber('expected how many processes and threads, at least 1', 1).optional(),
+    pull: z.enum(['never', 'missing', 'always'], { error: "expected 'never', 'missing' or 'always'" }).default('never'),
+  } satisfies Record<keyof ContainerDefinition, unknown>,
+  'what a container is given: { user, volumes, … }',
+)
+
 const node = fields(
   {
-    command: z.array(text, { error: command }).min(1, { error: command }),
+    command: words.optional(),
     env: z.record(z.string(), text, { error: 'expected an object of strings' }).default({}),
     image: text.min(1, { error: 'expected the name of an image' }).optional(),
+    container: container.optional(),
     cwd: text.optional(),
     disk: z.enum(['kept', 'lost'], { error: "expected 'kept' or 'lost'" }).default('kept'),
     listens,
+    healthy: words.optional(),
+    aliases: z.array(text, { error: 'expected a list of host names' }).default([]),
   },
-  "a node: { command: ['program', 'argument'] }",
-)
+  "a node: { command: ['program', 'argument'] }, or { image: 'name' }",
+).superRefine(({ command: program, image, container }, { addIssue }) => {
+  if (image !== undefined) return
+  if (program === undefined) addIssue({ code: 'custom', path: ['command'], message: command })
+  if (container !== undefined)
+    addIssue({ code: 'custom', path: ['container'], message: 'expected nothing without an image' })
+})
 
 /** Names are also host names. */
 const hostName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
@@ -139,3 +190,4 @@ export const systemSchema = fields(
 )
 
 export type CheckedDefinition = z.output<typeof systemSchema>
+export type CheckedContainer = z.output<typeof container>

@@ -124,6 +124,8 @@ export class HeldNode {
   /** The first process; the others end with it. */
   pid = 0
   exit: Exit | undefined
+  /** Whether its /proc shows its own pid namespace before it is prepared. */
+  hasProc = false
   #threads: number
 
   /** Clock and randomness go on when the node is started again. */

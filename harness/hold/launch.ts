@@ -14,7 +14,7 @@ import {
   unshare,
 } from '../../proxy/libc.ts'
 import { awayFromHome } from './away.ts'
-import { applyMounts, type MountPlan } from './mounts.ts'
+import { applyMounts, isolateMounts, type MountPlan } from './mounts.ts'
 import { spawn } from './spawn.ts'
 
 export interface Launch {
@@ -35,6 +35,8 @@ export interface Launch {
 /** A process that waits, as pid 1 of its own pid namespace, to be let into its program. */
 export interface Launched {
   readonly pid: number
+  /** Whether its /proc shows its own pid namespace already. */
+  readonly hasProc: boolean
   /** Lets it exec. */
   release(): void
 }
@@ -62,7 +64,7 @@ export const launch = (plan: Launch): Launched => {
     const pid = inNamespacesOf(plan, () => spawnTrampoline(plan, gate.readEnd, ready.writeEnd))
     closeSync(ready.writeEnd)
     awaitByte(ready.readEnd, pid)
-    return { pid, release: () => release(gate.writeEnd) }
+    return { pid, hasProc: false, release: () => release(gate.writeEnd) }
   } catch (error) {
     closeSync(gate.writeEnd)
     throw error
@@ -96,6 +98,7 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result =>
       check('setns(net)', setns(plan.network, CLONE_NEWNET))
       check('unshare', unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
       check('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
+      isolateMounts()
       applyMounts(plan.mounts)
       return inside()
     } finally {

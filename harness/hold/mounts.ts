@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { check, mount } from '../../proxy/libc.ts'
 
 /** What the node's file system shows differently from this machine's. */
@@ -22,15 +23,20 @@ export interface Overlay {
 const privatePropagation = 0x4000 | (1 << 18) // MS_REC | MS_PRIVATE
 const bind = 0x1000
 
-/** Gives the mount namespace that this thread is in, a copy of another, what the node sees. */
-export const applyMounts = (plan: MountPlan) => {
+/** What is mounted in the namespace that this thread is in, a copy of another, is mounted there alone. */
+export const isolateMounts = () => {
   check('mount /', mount(null, '/', null, privatePropagation, null))
+}
+
+/** Mounts in the namespace that this thread is in. What is to be shown in a place that is not there is left out. */
+export const applyMounts = (plan: MountPlan) => {
   for (const overlay of plan.overlays) mountOverlay(overlay)
-  for (const [path, source] of plan.files) check(`mount ${path}`, mount(source, path, null, bind, null))
-  for (const [path, source] of plan.additions) {
-    mountLayers(path, `lowerdir=${escaped(source)}:${escaped(path)}`)
-  }
-  for (const path of plan.empty) check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', 0, 'mode=1777'))
+  for (const [path, source] of plan.files)
+    if (existsSync(path)) check(`mount ${path}`, mount(source, path, null, bind, null))
+  for (const [path, source] of plan.additions)
+    if (existsSync(path)) mountLayers(path, `lowerdir=${escaped(source)}:${escaped(path)}`)
+  for (const path of plan.empty)
+    if (existsSync(path)) check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', 0, 'mode=1777'))
 }
 
 const mountOverlay = ({ directory, upper, work }: Overlay) => {

@@ -18,7 +18,8 @@ const privateAnonymousFixed = 0x02 | 0x20 | 0x100000
 
 /**
  * Makes a program that has just been exec'd ours, before its first instruction: the filter, the clock page, the
- * patched vDSO, the bytes that libraries seed themselves with. A node's first program also gets its own `/proc`.
+ * patched vDSO, the bytes that libraries seed themselves with. A node's first program also gets its own `/proc`, where it
+ * has none.
  */
 export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   const { tid, process, randomness } = thread
@@ -28,7 +29,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.isGo = isGoProgram(process.pid)
   injecting(tid, process.memory, injector => {
     if (isFirst) {
-      mountProc(injector)
+      if (!process.node.hasProc) mountProc(injector)
       installFilter(injector)
     }
     mapPage(injector)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { enterCall, exitCall, restart } from './filtered.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
 import { disarmAll } from './kernel-timers.ts'
-import { sendSignal } from './launch.ts'
+import { type Launched, sendSignal } from './launch.ts'
 import { ProcessMemory } from './memory.ts'
 import { prepare } from './prepare.ts'
 import {
@@ -42,9 +42,10 @@ export class Tracer {
   readonly #registers = new Registers()
 
   /** Takes hold of a launched process that waits to be released. */
-  hold(node: HeldNode, pid: number): void {
+  hold(node: HeldNode, { pid, hasProc }: Launched): void {
     seize(pid)
     node.pid = pid
+    node.hasProc = hasProc
     this.#addThread(this.#addProcess(pid, node), pid, node.originOf(undefined))
   }
 

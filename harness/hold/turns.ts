@@ -19,8 +19,8 @@ export const highestPriority = lowest + ranks - 1
  * wait sooner; but V8's main thread, for one, goes round and round until its other threads have swept the heap.
  */
 const realTimeLimit = 15
-const turnUsMax = 20_000n
-const lastTurnUsMax = 60_000_000n
+export const turnUsMax = 20_000
+export const lastTurnUsMax = 60_000_000
 
 /** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
 const setTimerSlack = 29
@@ -120,5 +120,5 @@ export const setRank = (tid: number, rank: number): void => {
 
 /** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
 export const limitTurns = (pid: number): void => {
-  prlimit(pid, realTimeLimit, Buffer.from(BigUint64Array.of(turnUsMax, lastTurnUsMax).buffer), null)
+  prlimit(pid, realTimeLimit, Buffer.from(BigUint64Array.of(BigInt(turnUsMax), BigInt(lastTurnUsMax)).buffer), null)
 }

@@ -24,22 +24,31 @@ type Content = Map<string, Buffer | undefined>
 /** The private layers of a node's file system. They are brought back through the node's own view, as the kernel demands. */
 export class DiskMark {
   readonly #layers: readonly Overlay[]
+  readonly #lowerOf: (directory: string) => string
+  readonly #inMemory: readonly string[]
   readonly #contents: readonly Content[]
 
-  /** @throws CannotRewind */
-  constructor(layers: readonly Overlay[]) {
+  /**
+   * @param lowerOf what is below a layer
+   * @param inMemory directories of the node that are empty at each start
+   * @throws CannotRewind
+   */
+  constructor(layers: readonly Overlay[], lowerOf: (directory: string) => string, inMemory: readonly string[]) {
     this.#layers = layers
+    this.#lowerOf = lowerOf
+    this.#inMemory = inMemory
     this.#contents = layers.map(({ upper }) => contentOf(upper))
   }
 
   /** @param root of the node's file system, as this process sees it. @throws CannotRewind */
   rewind(root: string): void {
-    if (readdirSync(join(root, 'dev/shm')).length > 0) throw new CannotRewind('it has files in /dev/shm')
+    for (const directory of this.#inMemory)
+      if (readdirSync(join(root, directory)).length > 0) throw new CannotRewind(`it has files in ${directory}`)
     for (const [index, { directory, upper }] of this.#layers.entries()) {
       const merged = join(root, directory)
       // Whatever happens, nothing but a private layer is ever written to.
       if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
-      rewindLayer({ merged, lower: directory }, this.#contents[index]!, contentOf(upper))
+      rewindLayer({ merged, lower: this.#lowerOf(directory) }, this.#contents[index]!, contentOf(upper))
     }
   }
 }

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import type { z } from 'zod'
+import { ConfigError } from '../../harness/config.ts'
+import { interpolate } from './interpolate.ts'
+import { type Compose, composeSchema } from './schema.ts'
+
+/** A place in a file: names and indices from its root on. */
+export type Place = readonly PropertyKey[]
+
+/** A compose file that was read. */
+export interface ComposeFile {
+  readonly content: Compose
+  /** What is wrong at a place of it, with its line. */
+  problem(place: Place, message: string): string
+}
+
+/** @throws ConfigError with a line for each thing that is wrong: file, line, field, what was expected */
+export const readComposeFile = (path: string): ComposeFile => {
+  const lines = new LineCounter()
+  const document = parseDocument(readText(path), { lineCounter: lines, merge: true })
+  const at = (offset: number) => `${path}:${lines.linePos(offset).line}`
+  if (document.errors.length > 0)
+    throw new ConfigError(document.errors.map(({ message, pos }) => `${at(pos[0])}: ${message.split('\n')[0]}`))
+
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value !== 'string') return
+      try {
+        scalar.value = interpolate(scalar.value, process.env)
+      } catch (error) {
+        throw new ConfigError([`${at(scalar.range![0])}: ${(error as Error).message}`])
+      }
+    },
+  })
+
+  const problem = (place: Place, message: string) =>
+    `${at(offsetOf(document.contents, place))}: ${place.map(String).join('.') || 'the file'}: ${message}`
+  const checked = composeSchema.safeParse(document.toJS())
+  if (!checked.success) throw new ConfigError(checked.error.issues.flatMap(issue => problemsOf(issue, problem)))
+  return { content: checked.data, problem }
+}
+
+const problemsOf = (issue: z.core.$ZodIssue, problem: ComposeFile['problem']): string[] => {
+  if (issue.code !== 'unrecognized_keys') return [problem(issue.path, issue.message)]
+  return issue.message.split('\n').map((line, index) => {
+    const [, message] = /^[^:]*: (.*)$/.exec(line)!
+    return problem([...issue.path, issue.keys[index]!], message!)
+  })
+}
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new ConfigError([`cannot read the compose file ${path}: ${code === 'ENOENT' ? 'no such file' : message}`], {
+      cause,
+    })
+  }
+}
+
+/** Where in the text a place is, or the innermost there is around it. */
+const offsetOf = (root: unknown, place: Place): number => {
+  let node = root
+  let offset = isNode(root) ? root.range![0] : 0
+  for (const step of place) {
+    const items: readonly unknown[] = (node as { items?: unknown[] } | null)?.items ?? []
+    const named = items.find(item => isPair(item) && isScalar(item.key) && item.key.value === step)
+    if (isPair(named)) {
+      offset = (named.key as { range?: [number] }).range![0]
+      node = named.value
+    } else {
+      node = typeof step === 'number' ? items[step] : undefined
+      if (!isNode(node)) break
+      offset = node.range![0]
+    }
+  }
+  return offset
+}

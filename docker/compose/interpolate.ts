@@ -1,0 +1,20 @@
+/** `$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and the like; `$$` is a dollar. */
+const reference = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|(.?))/g
+
+/**
+ * A text with its references to variables replaced, as the Compose specification says.
+ *
+ * @throws Error where one is not set and has no default, or is not written as one
+ */
+export const interpolate = (text: string, variables: Readonly<Record<string, string | undefined>>): string =>
+  text.replace(reference, (whole, dollar?: string, bare?: string, braced?: string, how?: string, rest?: string) => {
+    if (dollar) return '$'
+    const name = bare ?? braced
+    if (name === undefined) throw new Error(`expected a variable such as \${NAME}, or $$ for a dollar, found ${whole}`)
+    const value = variables[name]
+    const isThere = how?.startsWith(':') ? value !== undefined && value !== '' : value !== undefined
+    if (how?.endsWith('+')) return isThere ? rest! : ''
+    if (isThere) return value!
+    if (how?.endsWith('-')) return rest!
+    throw new Error(`expected the variable ${name} to be set${how?.endsWith('?') && rest ? ` (${rest})` : ''}`)
+  })

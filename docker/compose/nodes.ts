@@ -1,0 +1,160 @@
+import { dirname, resolve } from 'node:path'
+import {
+  ConfigError,
+  type DescribedNodes,
+  type NodeDefinition,
+  type NodesFile,
+  readNodes,
+} from '../../harness/config.ts'
+import { type ComposeFile, type Place, readComposeFile } from './file.ts'
+import { notesOf } from './notes.ts'
+import type { Service } from './schema.ts'
+
+/**
+ * The services of a compose file as nodes, each in a container of its image. A service of several containers gives
+ * nodes `name-1`, `name-2` and so on, which also share its own name; they start in the order of `depends_on`.
+ *
+ * @param path relative to the configuration
+ */
+export const fromCompose = (path: string): NodesFile => ({
+  [readNodes]: directory => nodesOf(resolve(directory, path)),
+})
+
+const nodesOf = (path: string): DescribedNodes => {
+  const file = readComposeFile(path)
+  const problems = [...imageProblems(file), ...dependencyProblems(file), ...portProblems(file), ...volumeProblems(file)]
+  if (problems.length > 0) throw new ConfigError(problems)
+  const { services } = file.content
+  const nodes = inOrder(services).flatMap(name => nodesOfService(name, services, dirname(path)))
+  return { nodes: Object.fromEntries(nodes), notes: notesOf(path, file.content) }
+}
+
+type Services = Readonly<Record<string, Service>>
+
+const countOf = ({ scale, deploy }: Service): number => scale ?? deploy.replicas ?? 1
+
+const nodesOfService = (name: string, services: Services, directory: string): [string, NodeDefinition][] => {
+  const service = services[name]!
+  const count = countOf(service)
+  const definition = definitionOf(service, directory)
+  if (count === 1) return [[name, definition]]
+  return Array.from({ length: count }, (_, index) => [`${name}-${index + 1}`, { ...definition, aliases: [name] }])
+}
+
+const definitionOf = (service: Service, directory: string): NodeDefinition => {
+  const { environment, healthcheck, deploy } = service
+  const limits = deploy.resources?.limits
+  return {
+    image: service.image,
+    command: service.command ?? undefined,
+    env: Object.fromEntries(
+      Object.entries(environment).flatMap(([name, value = process.env[name]]) =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    ),
+    cwd: service.working_dir,
+    healthy: healthcheck?.disable ? undefined : healthcheck?.test,
+    container: {
+      entrypoint: service.entrypoint ?? undefined,
+      user: service.user,
+      volumes: service.volumes.flatMap(volume => volumeText(volume, directory)),
+      tmpfs: [...service.tmpfs, ...service.volumes.flatMap(volume => (isInMemory(volume) ? [volume.target] : []))],
+      readOnly: service.read_only,
+      memory: service.mem_limit ?? limits?.memory,
+      pids: service.pids_limit ?? limits?.pids,
+      pull: service.pull_policy === 'if_not_present' ? 'missing' : service.pull_policy,
+    },
+  }
+}
+
+type Volume = Service['volumes'][number]
+
+const isInMemory = (volume: Volume) => 'type' in volume && volume.type === 'tmpfs'
+
+/** In the short form a source is a directory where it begins so. */
+const isBind = (volume: Volume) => ('type' in volume ? volume.type === 'bind' : /^[./~]/.test(volume.source ?? ''))
+
+const volumeText = (volume: Volume, directory: string): string[] => {
+  if (isInMemory(volume)) return []
+  if (!isBind(volume)) return [volume.target!]
+  return [`${resolve(directory, volume.source!)}:${volume.target}${volume.isReadOnly ? ':ro' : ''}`]
+}
+
+/** Each after those that it depends on. */
+const inOrder = (services: Services): string[] => {
+  const ordered = new Set<string>()
+  const add = (name: string) => {
+    if (ordered.has(name)) return
+    for (const other of Object.keys(services[name]!.depends_on)) add(other)
+    ordered.add(name)
+  }
+  for (const name of Object.keys(services)) add(name)
+  return [...ordered]
+}
+
+const eachService = (
+  { content, problem }: ComposeFile,
+  problemsOf: (service: Service, name: string, at: (place: Place, message: string) => string) => string[],
+): string[] =>
+  Object.entries(content.services).flatMap(([name, service]) =>
+    problemsOf(service, name, (place, message) => problem(['services', name, ...place], message)),
+  )
+
+const imageProblems = (file: ComposeFile) =>
+  eachService(file, ({ image }, _, at) => (image === undefined ? [at(['image'], 'expected the name of an image')] : []))
+
+const dependencyProblems = (file: ComposeFile) => {
+  const { services } = file.content
+  return eachService(file, ({ depends_on }, name, at) =>
+    Object.entries(depends_on).flatMap(([other, { condition }]) => {
+      const place = ['depends_on', other]
+      if (services[other] === undefined) return [at(place, `expected a service, found none named ${other}`)]
+      if (reaches(services, other, name)) return [at(place, `expected no circle, but ${other} depends on ${name}`)]
+      if (condition === 'service_healthy' && services[other].healthcheck?.test === undefined)
+        return [at(place, `expected ${other} to have a healthcheck.test`)]
+      return []
+    }),
+  )
+}
+
+const reaches = (services: Services, from: string, to: string, seen = new Set<string>()): boolean => {
+  if (from === to) return true
+  if (seen.has(from)) return false
+  seen.add(from)
+  return Object.keys(services[from]?.depends_on ?? {}).some(next => reaches(services, next, to, seen))
+}
+
+/** Nothing is published here; but where two services could not be up at once, the file is not what was meant. */
+const portProblems = (file: ComposeFile) => {
+  const publishers = new Map<string, string>()
+  return eachService(file, (service, name, at) =>
+    service.ports.flatMap(({ published }, index) => {
+      if (published === undefined || published.includes('-')) return []
+      const other = publishers.get(published) ?? (countOf(service) > 1 ? name : undefined)
+      publishers.set(published, name)
+      if (other === undefined) return []
+      return [at(['ports', index], `expected a port of its own, but ${published} is published by ${other} too`)]
+    }),
+  )
+}
+
+/** What nodes write is theirs alone. */
+const volumeProblems = (file: ComposeFile) => {
+  const owners = new Map<string, string>()
+  return eachService(file, (service, name, at) =>
+    service.volumes.flatMap((volume, index) => {
+      const { source } = volume
+      const place = ['volumes', index]
+      if (isInMemory(volume)) return []
+      if (isBind(volume)) {
+        if (source === undefined || source.startsWith('~')) return [at(place, 'expected a path of a file or directory')]
+        return []
+      }
+      if (source === undefined) return []
+      const other = owners.get(source) ?? (countOf(service) > 1 ? name : undefined)
+      owners.set(source, name)
+      if (other === undefined) return []
+      return [at(place, `expected a volume of its own: ${source} is shared with ${other}, and nodes share no disk`)]
+    }),
+  )
+}

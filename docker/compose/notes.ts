@@ -1,0 +1,35 @@
+import type { Compose, Service } from './schema.ts'
+
+const reached = 'every port of a node is reached at its address, and none is published on this machine'
+const killed = 'nodes are not stopped, but killed'
+const chosen = 'a node that is down starts again where a choice says so'
+
+/** Fields that say nothing of how a service behaves, or that a check decides in another way. */
+const withoutMeaning: Partial<Record<keyof Service, string>> = {
+  container_name: 'a node has the name of its service',
+  expose: reached,
+  hostname: 'the host name of a node is its name',
+  init: 'the program is the first process of its container',
+  labels: 'containers have labels of ours alone',
+  logging: 'output is kept for the check alone',
+  networks: 'all nodes are on one network',
+  restart: chosen,
+  stop_grace_period: killed,
+  stop_signal: killed,
+}
+
+/** One line for each thing of a file that has another meaning here, or none. */
+export const notesOf = (file: string, { services }: Compose): string[] =>
+  Object.entries(services).flatMap(([name, service]) => {
+    const note = (field: string, why: string) => `${file}: services.${name}.${field}: ${why}`
+    const fields = Object.entries(withoutMeaning)
+      .filter(([field]) => service[field as keyof Service] !== undefined)
+      .map(([field, why]) => note(field, why))
+    const check = Object.keys(service.healthcheck ?? {}).filter(field => field !== 'test' && field !== 'disable')
+    return [
+      ...fields,
+      ...(service.ports.length > 0 ? [note('ports', reached)] : []),
+      ...(check.length > 0 ? [note('healthcheck', `${check.join(', ')}: a start is over when the test succeeds`)] : []),
+      ...(service.deploy.restart_policy === undefined ? [] : [note('deploy.restart_policy', chosen)]),
+    ]
+  })

@@ -1,0 +1,225 @@
+import { z } from 'zod'
+import { wordsOf } from './words.ts'
+
+/**
+ * The part of the Compose specification that nodes are made of. What it has besides is refused by name.
+ */
+
+/** A line for each field that is not known. */
+const unsupported = (issue: { readonly code?: string; readonly keys?: unknown }, otherwise: string): string =>
+  issue.code === 'unrecognized_keys'
+    ? (issue.keys as string[]).map(key => `${key}: is not supported`).join('\n')
+    : otherwise
+
+const text = z.string({ error: 'expected a string' })
+/** YAML has numbers and truth values where strings are meant. */
+const scalar = z
+  .union([z.string(), z.number(), z.boolean(), z.null()], { error: 'expected a string or a number' })
+  .transform(value => (value === null ? undefined : String(value)))
+
+const wordsExpected = 'expected a command: a string, or a list of strings'
+const words = z
+  .union([z.string(), z.array(z.union([z.string(), z.number()]).transform(String))], { error: wordsExpected })
+  .transform((value, { addIssue }) => {
+    if (typeof value !== 'string') return value
+    try {
+      return wordsOf(value)
+    } catch (error) {
+      addIssue({ code: 'custom', message: (error as Error).message })
+      return z.NEVER
+    }
+  })
+
+const list = (what: string) =>
+  z.union([text.transform(one => [one]), z.array(text, { error: what })], { error: what }).default([])
+
+const environmentExpected = 'expected variables: an object, or a list of NAME=value'
+const environment = z
+  .union(
+    [
+      z.record(z.string(), scalar),
+      z
+        .array(z.string())
+        .transform(lines =>
+          Object.fromEntries(
+            lines.map(line => line.split(/=(.*)/s) as [string, string?]).map(([name, value]) => [name, value]),
+          ),
+        ),
+    ],
+    { error: environmentExpected },
+  )
+  .default({})
+
+const dependencyExpected = 'expected services: a list of names, or an object of { condition }'
+const dependsOn = z
+  .union(
+    [
+      z
+        .array(z.string())
+        .transform(names => Object.fromEntries(names.map(name => [name, { condition: 'service_started' }]))),
+      z.record(
+        z.string(),
+        z.strictObject({
+          condition: z.enum(['service_started', 'service_healthy']).default('service_started'),
+          required: z.literal(true).optional(),
+          restart: z.boolean().optional(),
+        }),
+      ),
+    ],
+    { error: `${dependencyExpected} service_started or service_healthy` },
+  )
+  .default({})
+
+const portExpected = "expected a port such as 8080 or '8080:80', or { target, published }"
+const port = z.union(
+  [
+    z.number().transform(target => ({ target, published: undefined })),
+    z
+      .string()
+      .regex(/^(([\d.]+:)?[\d-]*:)?[\d-]+(\/(tcp|udp))?$/)
+      .transform(short => {
+        const [, published, target] = /(?:^|:)(?:([\d-]*):)?([\d-]+)(?:\/\w+)?$/.exec(short)!
+        return { target, published: published || undefined }
+      }),
+    z
+      .looseObject({ target: z.number(), published: z.union([z.string(), z.number()]).optional() })
+      .transform(({ target, published }) => ({ target, published: published?.toString() })),
+  ],
+  { error: portExpected },
+)
+
+const volumeExpected = "expected a volume such as 'data:/var/lib/data', './here:/there:ro', or { type, source, target }"
+const volume = z.union(
+  [
+    z
+      .string()
+      .regex(/^([^:]+:)?\/[^:]*(:(ro|rw|z|Z|,)+)?$/)
+      .transform(short => {
+        const [first, target, mode] = short.split(':') as [string, string?, string?]
+        return {
+          source: target === undefined ? undefined : first,
+          target: target ?? first,
+          isReadOnly: /ro/.test(mode ?? ''),
+        }
+      }),
+    z
+      .strictObject({
+        type: z.enum(['volume', 'bind', 'tmpfs']),
+        source: z.string().optional(),
+        target: z.string(),
+        read_only: z.boolean().default(false),
+      })
+      .transform(({ type, source, target, read_only: isReadOnly }) => ({ type, source, target, isReadOnly })),
+  ],
+  { error: volumeExpected },
+)
+
+const checkExpected = "expected a test: a string, or a list that begins with 'CMD', 'CMD-SHELL' or 'NONE'"
+const healthcheck = z.looseObject(
+  {
+    test: z
+      .union(
+        [
+          z.string().transform(command => ['/bin/sh', '-c', command]),
+          z.tuple([z.literal('CMD-SHELL'), z.string()]).transform(([, command]) => ['/bin/sh', '-c', command]),
+          z.tuple([z.literal('CMD')], z.string()).transform(([, ...command]) => command),
+          z.tuple([z.literal('NONE')]).transform(() => undefined),
+        ],
+        { error: checkExpected },
+      )
+      .optional(),
+    disable: z.boolean().default(false),
+  },
+  { error: 'expected a health check: { test }' },
+)
+
+const scale = z.int({ error: 'expected how many containers, at least 1' }).min(1, {
+  error: 'expected how many containers, at least 1',
+})
+const amount = z.union([z.string(), z.number().transform(String)], { error: "expected an amount such as '256m'" })
+const numberOf = (what: string) => z.int({ error: what }).min(1, { error: what })
+
+/** Of no consequence here; `notes.ts` says which and why. */
+const accepted = z.unknown().optional()
+
+const service = z.strictObject(
+  {
+    image: text.optional(),
+    command: words.nullish(),
+    entrypoint: words.nullish(),
+    environment,
+    depends_on: dependsOn,
+    ports: z.array(port, { error: 'expected a list of ports' }).default([]),
+    volumes: z.array(volume, { error: 'expected a list of volumes' }).default([]),
+    tmpfs: list('expected paths'),
+    healthcheck: healthcheck.optional(),
+    scale: scale.optional(),
+    user: scalar.optional(),
+    working_dir: text.optional(),
+    read_only: z.boolean({ error: 'expected true or false' }).default(false),
+    mem_limit: amount.optional(),
+    pids_limit: numberOf('expected how many processes').optional(),
+    pull_policy: z
+      .enum(['never', 'missing', 'if_not_present', 'always'], { error: "expected 'never', 'missing' or 'always'" })
+      .optional(),
+    deploy: z
+      .strictObject(
+        {
+          replicas: scale.optional(),
+          resources: z
+            .looseObject({
+              limits: z
+                .looseObject({ memory: amount.optional(), pids: numberOf('expected a number').optional() })
+                .optional(),
+            })
+            .optional(),
+          restart_policy: accepted,
+        },
+        { error: issue => unsupported(issue, 'expected { replicas, resources }') },
+      )
+      .default({}),
+    container_name: accepted,
+    expose: accepted,
+    hostname: accepted,
+    init: accepted,
+    labels: accepted,
+    logging: accepted,
+    networks: accepted,
+    restart: accepted,
+    stop_grace_period: accepted,
+    stop_signal: accepted,
+  },
+  { error: issue => unsupported(issue, 'expected a service: { image, … }') },
+)
+
+const declaredVolumes = z
+  .record(
+    z.string(),
+    z
+      .strictObject(
+        {
+          name: text.optional(),
+          labels: accepted,
+          driver: z.literal('local', { error: "expected 'local'" }).optional(),
+        },
+        { error: issue => unsupported(issue, 'expected a volume') },
+      )
+      .nullable(),
+  )
+  .nullish()
+
+export const composeSchema = z.strictObject(
+  {
+    name: text.optional(),
+    version: accepted,
+    services: z
+      .record(z.string(), service, { error: 'expected the services by name' })
+      .refine(services => Object.keys(services).length > 0, { error: 'expected at least one service' }),
+    volumes: declaredVolumes,
+    networks: accepted,
+  },
+  { error: issue => unsupported(issue, 'expected a compose file: { services }') },
+)
+
+export type Compose = z.output<typeof composeSchema>
+export type Service = Compose['services'][string]

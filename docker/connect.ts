@@ -1,0 +1,31 @@
+import Docker from 'dockerode'
+import { EngineLacks, reasonOf } from './error.ts'
+
+/**
+ * The engine that DOCKER_HOST names, or else this machine's own.
+ *
+ * @throws EngineLacks where none answers
+ */
+export const connect = async (): Promise<Docker> => {
+  const place = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
+  const docker = new Docker()
+  try {
+    await docker.ping()
+    return docker
+  } catch (error) {
+    throw new EngineLacks(`${explain(error as NodeJS.ErrnoException)} at ${place}: ${remedyOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+const explain = (error: NodeJS.ErrnoException): string => {
+  if (error.code === 'EACCES') return 'this user may not speak with the Docker engine'
+  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return 'no Docker engine answers'
+  return `the Docker engine cannot be reached (${reasonOf(error)})`
+}
+
+const remedyOf = (error: unknown): string =>
+  (error as NodeJS.ErrnoException).code === 'EACCES'
+    ? 'run as root'
+    : 'start it, or set DOCKER_HOST to where it listens'

@@ -1,0 +1,86 @@
+import { closeSync, existsSync } from 'node:fs'
+import { isAbsolute, join, posix } from 'node:path'
+import type Docker from 'dockerode'
+import { ConfigError } from '../harness/config.ts'
+import type { NodePlan, Place, Runtime } from '../harness/runtime.ts'
+import { shownTo } from '../harness/shared-files.ts'
+import { Uplink } from '../harness/uplink.ts'
+import { NetworkNamespace } from '../proxy/namespace.ts'
+import { type Container, type ContainerPlan, startContainer } from './container.ts'
+import { shareCpu } from './cpu-group.ts'
+import { insideFilesOf, mountInside } from './mounts.ts'
+
+/** Runs a node's image: each life in a container of its own, which is there and waits before the life begins. */
+export class ContainerRuntime implements Runtime {
+  readonly workingDirectory: string
+  readonly writable: readonly string[]
+  readonly #docker: Docker
+  readonly #plan: NodePlan
+  readonly #container: ContainerPlan
+  readonly #inMemory: readonly string[]
+  #waiting: Container | undefined
+  #containers = 0
+
+  /** @param writable the directories that layers are put over */
+  constructor(docker: Docker, plan: NodePlan, container: ContainerPlan, writable: readonly string[]) {
+    this.#docker = docker
+    this.#plan = plan
+    this.#container = container
+    this.workingDirectory = container.workingDirectory
+    this.writable = writable
+    this.#inMemory = ['/dev/shm', ...plan.definition.container!.tmpfs]
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#waiting) return
+    const directory = join(this.#plan.directory, `container${this.#containers++}`)
+    this.#waiting = await startContainer(this.#docker, this.#container, directory)
+  }
+
+  place(): Place {
+    const container = this.#waiting!
+    this.#waiting = undefined
+    const { pid, stdout, stderr } = container
+    const uplink = new Uplink(this.#plan.address, NetworkNamespace.of(pid))
+    let lowers = new Map<string, number>()
+    return {
+      uplink,
+      stdout,
+      stderr,
+      inMemory: this.#inMemory,
+      mounts: undefined,
+      lowerOf: directory => `/proc/self/fd/${lowers.get(directory)}`,
+      launch: (disk, seed) => {
+        const { files } = this.#plan
+        shareCpu(pid)
+        lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, seed) })
+        const program = this.#findProgram(pid)
+        return { pid, hasProc: true, release: () => container.letIn(program) }
+      },
+      leave: () => {
+        uplink.close()
+        for (const lower of lowers.values()) closeSync(lower)
+        container.leave()
+      },
+    }
+  }
+
+  close(): void {
+    this.#waiting?.leave()
+    this.#waiting = undefined
+  }
+
+  /** Where the program is in the container. */
+  #findProgram(pid: number): string {
+    const { command, workingDirectory, options } = this.#container
+    const program = command[0]!
+    const searchPath = options.Env!.find(line => line.startsWith('PATH='))!.slice('PATH='.length)
+    const places = program.includes('/')
+      ? [isAbsolute(program) ? program : posix.resolve(workingDirectory, program)]
+      : searchPath.split(':').map(place => posix.join(place, program))
+    const found = insideFilesOf(pid, () => places.find(place => existsSync(place)))
+    if (found !== undefined) return found
+    const { name, image } = this.#plan.definition
+    throw new ConfigError([`nodes.${name}.command: expected a program of the image "${image}", found no "${program}"`])
+  }
+}

@@ -1,0 +1,87 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import { Output } from '../harness/output.ts'
+import { libc } from '../proxy/libc.ts'
+import { EngineLacks, reasonOf } from './error.ts'
+import { goOn } from './gate.ts'
+
+const mkfifo = libc.func('int mkfifo(const char *path, unsigned int mode)')
+
+/** How a container is made. */
+export interface ContainerPlan {
+  /** As Docker's API has it, but for the entrypoint and command. */
+  readonly options: Docker.ContainerCreateOptions
+  /** The program that it runs, with its arguments. */
+  readonly command: readonly string[]
+  /** Where the program runs. */
+  readonly workingDirectory: string
+  /** Path of the gate, in the container and here. */
+  readonly gate: string
+}
+
+/** A running container whose program waits to be let in. */
+export interface Container {
+  /** Of its first process, on this machine. */
+  readonly pid: number
+  readonly stdout: Output
+  readonly stderr: Output
+  /** @param program its path in the container */
+  letIn(program: string): void
+  /** Lets go of its files here. Unless it was let in, it ends. */
+  leave(): void
+}
+
+/**
+ * Creates and starts a container. Whatever happens to this process, it ends: what waits, when its gate is closed; what
+ * runs, when nobody traces it any more. Then the engine removes it.
+ *
+ * @param directory for its output, at the same path in the container
+ * @throws EngineLacks
+ */
+export const startContainer = async (
+  docker: Docker,
+  { options, command, workingDirectory, gate }: ContainerPlan,
+  directory: string,
+): Promise<Container> => {
+  mkdirSync(directory, { recursive: true })
+  const [out, err, fifo] = ['stdout', 'stderr', 'gate'].map(name => join(directory, name)) as [string, string, string]
+  const [stdout, stderr] = [new Output(out), new Output(err)]
+  // Whoever the image's user is.
+  for (const path of [out, err]) chmodSync(path, 0o666)
+  mkfifo(fifo, 0o644)
+  const gateEnd = openSync(fifo, 'r+')
+  const leave = () => {
+    stdout.close()
+    stderr.close()
+    closeSync(gateEnd)
+    rmSync(directory, { recursive: true, force: true })
+  }
+  try {
+    const Entrypoint = [gate, out, err, fifo, workingDirectory, ...command]
+    const container = await docker.createContainer({ ...options, Entrypoint, Cmd: [] })
+    await container.start()
+    const { Pid: pid } = (await container.inspect()).State
+    await untilAtGate(pid, gate)
+    return { pid, stdout, stderr, letIn: program => void writeSync(gateEnd, goOn(program)), leave }
+  } catch (error) {
+    leave()
+    if (error instanceof EngineLacks) throw error
+    throw new EngineLacks(`the Docker engine cannot run ${options.Image}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+const atGateMsMax = 5000
+
+/** Waits until the engine's starter has become the gate. Processes of an engine elsewhere are never seen here. */
+const untilAtGate = async (pid: number, gate: string): Promise<void> => {
+  const path = `/proc/${pid}/cmdline`
+  for (let waitedMs = 0; waitedMs < atGateMsMax && existsSync(path); waitedMs += 1) {
+    if (readFileSync(path, 'latin1').startsWith(`${gate}\0`)) return
+    await sleep(1)
+  }
+  throw new EngineLacks(
+    'the Docker engine runs its containers where their processes cannot be held: expected an engine on this machine',
+  )
+}

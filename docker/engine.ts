@@ -1,0 +1,134 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import { ConfigError, type ResolvedNode, type ResolvedSystem } from '../harness/config.ts'
+import type { Engine, NodePlan, Runtime } from '../harness/runtime.ts'
+import { connect } from './connect.ts'
+import { ContainerRuntime } from './container-runtime.ts'
+import { EngineLacks } from './error.ts'
+import { writeGate } from './gate.ts'
+import { commandOf, directoryOf, environmentOf, findImage, type Image, type OnPull } from './image.ts'
+import { type Labels, labelled, newLabels, removeContainers, removeStale } from './labels.ts'
+
+/** The Docker engine, for as long as a cluster uses it. */
+export class DockerEngine implements Engine {
+  readonly #docker: Docker
+  readonly #images: ReadonlyMap<string, Image>
+  readonly #labels = newLabels()
+
+  private constructor(docker: Docker, images: ReadonlyMap<string, Image>) {
+    this.#docker = docker
+    this.#images = images
+  }
+
+  /** The engine of a system, where it needs one. */
+  static async openFor(system: ResolvedSystem, onPull?: OnPull): Promise<DockerEngine | undefined> {
+    return system.nodes.some(({ image }) => image !== undefined) ? DockerEngine.open(system, onPull) : undefined
+  }
+
+  /**
+   * Connects to the engine, and finds the images of all nodes; what runs that were killed have left is removed.
+   *
+   * @throws EngineLacks, ConfigError
+   */
+  static async open({ nodes }: ResolvedSystem, onPull: OnPull = () => {}): Promise<DockerEngine> {
+    const docker = await connect()
+    if (process.geteuid!() !== 0) throw new EngineLacks('only root can hold the processes of containers: run as root')
+    await removeStale(docker)
+    const images = new Map<string, Image>()
+    for (const node of nodes.filter(({ image }) => image !== undefined)) {
+      assertSources(node)
+      images.set(node.name, await findImage(docker, node, onPull))
+    }
+    return new DockerEngine(docker, images)
+  }
+
+  runtime(plan: NodePlan): Runtime {
+    const { definition, files } = plan
+    const image = this.#images.get(definition.name)!
+    const gate = join(files.directory, 'gate')
+    if (!existsSync(gate)) writeGate(gate)
+    const container = {
+      options: optionsOf(definition, image, files.directory, this.#labels),
+      command: commandOf(image, definition),
+      workingDirectory: directoryOf(image, definition),
+      gate,
+    }
+    return new ContainerRuntime(this.#docker, plan, container, writableOf(definition, image))
+  }
+
+  /** Removes all containers; to be called when the cluster is closed. */
+  async close(): Promise<void> {
+    await removeContainers(this.#docker, this.#labels)
+    for (let waitedMs = 0; waitedMs < removalMsMax; waitedMs += pauseMs) {
+      if ((await labelled(this.#docker, this.#labels)).length === 0) return
+      await sleep(pauseMs)
+    }
+    throw new EngineLacks(
+      `the Docker engine still has containers after ${removalMsMax / 1000} s: ${await this.#left()}`,
+    )
+  }
+
+  async #left(): Promise<string> {
+    return (await labelled(this.#docker, this.#labels)).map(({ Id }) => Id.slice(0, 12)).join(', ')
+  }
+}
+
+const removalMsMax = 20_000
+const pauseMs = 20
+
+const assertSources = ({ name, container }: ResolvedNode) => {
+  const missing = container!.volumes.find(({ source }) => source !== undefined && !existsSync(source))
+  if (missing === undefined) return
+  throw new ConfigError([`nodes.${name}.container.volumes: expected a file or directory, found no ${missing.source}`])
+}
+
+/** The directories that a node may write to, each before those in it. */
+const writableOf = ({ container }: ResolvedNode, image: Image): string[] => {
+  const { volumes, readOnly } = container!
+  const ofNode = volumes.filter(({ source, isReadOnly }) => !isReadOnly && !isFile(source)).map(({ path }) => path)
+  const fixed = volumes.filter(({ path }) => !ofNode.includes(path)).map(({ path }) => path)
+  const ofImage = image.volumes.filter(path => !fixed.includes(path))
+  return [...new Set([...(readOnly ? [] : ['/']), ...ofImage, ...ofNode])].sort()
+}
+
+const isFile = (path: string | undefined) => path !== undefined && statSync(path).isFile()
+
+const optionsOf = (
+  node: ResolvedNode,
+  image: Image,
+  scaffold: string,
+  labels: Labels,
+): Docker.ContainerCreateOptions => {
+  const { volumes, tmpfs, readOnly, user, memoryBytesMax, pidsMax } = node.container!
+  const mounted = volumes.filter(({ source }) => source !== undefined)
+  return {
+    Image: image.name,
+    Hostname: node.name,
+    Labels: labels,
+    Env: environmentOf(image, node),
+    WorkingDir: directoryOf(image, node),
+    // The image's own checks would run in it on real time.
+    Healthcheck: { Test: ['NONE'] },
+    Volumes: Object.fromEntries(volumes.filter(({ source }) => source === undefined).map(({ path }) => [path, {}])),
+    ...(user !== undefined && { User: user }),
+    HostConfig: {
+      AutoRemove: true,
+      NetworkMode: 'none',
+      Binds: [
+        `${scaffold}:${scaffold}`,
+        ...mounted.map(
+          ({ source, path, isReadOnly }) => `${source}:${path}${isReadOnly || isFile(source) ? ':ro' : ''}`,
+        ),
+      ],
+      Tmpfs: Object.fromEntries(tmpfs.map(path => [path, ''])),
+      ReadonlyRootfs: readOnly,
+      // Docker's own filter forbids switching off address randomisation; each process gets one of ours.
+      SecurityOpt: ['seccomp=unconfined'],
+      LogConfig: { Type: 'none', Config: {} },
+      ...(memoryBytesMax !== undefined && { Memory: memoryBytesMax }),
+      ...(pidsMax !== undefined && { PidsLimit: pidsMax }),
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { lastTurnUsMax, turnUsMax } from '../harness/hold/turns.ts'
+
+/** The longest path that it takes, with its end. */
+const pathMax = 4096
+
+/** What is written to its FIFO to let it go. */
+export const goOn = (program: string): Buffer => {
+  const message = Buffer.from(`${program}\0`)
+  if (message.length > pathMax) throw new Error(`a path of ${message.length} bytes: ${program}`)
+  return message
+}
+
+/**
+ * A static program that any image can run, since it needs nothing of it: with the arguments
+ *
+ *     stdout stderr fifo directory program argument…
+ *
+ * it appends its output to two files, waits for a path from a FIFO (and ends where that is closed instead), and executes
+ * what is there as the program, in the directory, without address randomisation. How long a turn of it may take it sets
+ * itself: of another user's process only root with CAP_SYS_RESOURCE may.
+ */
+export const writeGate = (path: string): void => {
+  writeFileSync(path, executable)
+  chmodSync(path, 0o755)
+}
+
+const call = (name: keyof typeof numbers) => `b8 ${numbers[name]} 00 00 00  0f 05`
+const numbers = {
+  read: '00',
+  open: '02',
+  dup2: '21',
+  execve: '3b',
+  chdir: '50',
+  personality: '87',
+  setrlimit: 'a0',
+  exitGroup: 'e7',
+}
+const number = (value: number) => Buffer.from(Uint32Array.of(value).buffer).toString('hex')
+/** `mov rdi, [rbx + offset]`: the stack holds the count of arguments, and then pointers to them. */
+const argument = (index: number) => `48 8b 7b ${(8 + 8 * index).toString(16).padStart(2, '0')}`
+const redirect = (index: number, descriptor: number) => `
+  ${argument(index)}  be 01 04 08 00  ${call('open')}   # O_WRONLY | O_APPEND | O_CLOEXEC
+  89 c7  be 0${descriptor} 00 00 00  ${call('dup2')}
+`
+
+const wait = `
+  48 89 e3                                              # mov rbx, rsp
+  bf 00 00 04 00  ${call('personality')}                # ADDR_NO_RANDOMIZE
+  68 ${number(lastTurnUsMax)}  68 ${number(turnUsMax)}  # a struct rlimit, from its end
+  48 89 e6  bf 0f 00 00 00  ${call('setrlimit')}        # RLIMIT_RTTIME
+  ${redirect(1, 1)}
+  ${redirect(2, 2)}
+  ${argument(3)}  be 00 00 08 00  ${call('open')}       # O_RDONLY | O_CLOEXEC
+  89 c7  48 8d b4 24 00 e0 ff ff                        # lea rsi, [rsp - 8192]
+  49 89 f4  ba 00 10 00 00  ${call('read')}             # mov r12, rsi
+  83 f8 00                                              # cmp eax, 0
+`
+
+const enter = `
+  ${argument(4)}  ${call('chdir')}
+  4c 89 e7  48 8d 73 30                                 # mov rdi, r12; lea rsi, [rbx + 48]
+  48 8b 03  48 8d 54 c3 10                              # the environment: lea rdx, [rbx + 8 * argc + 16]
+  ${call('execve')}
+`
+
+const end = `bf 7f 00 00 00  ${call('exitGroup')}`
+
+const bytesOf = (code: string): Buffer => Buffer.from(code.replaceAll(/#.*$|\s/gm, ''), 'hex')
+
+const jumpUnlessMore = (over: Buffer) => Buffer.from([0x7e, over.length])
+
+const code = Buffer.concat([bytesOf(wait), jumpUnlessMore(bytesOf(enter)), bytesOf(enter), bytesOf(end)])
+
+const loadAddress = 0x40_0000n
+const headersSize = 64 + 56
+
+/** An ELF header, one segment that is the whole file, and the code. */
+const executable = ((): Buffer => {
+  const file = Buffer.concat([Buffer.alloc(headersSize), code])
+  file.write('\x7fELF\x02\x01\x01', 'latin1')
+  file.writeUInt16LE(2, 16) // an executable
+  file.writeUInt16LE(62, 18) // x86-64
+  file.writeUInt32LE(1, 20)
+  file.writeBigUInt64LE(loadAddress + BigInt(headersSize), 24)
+  file.writeBigUInt64LE(64n, 32)
+  file.writeUInt16LE(64, 52)
+  file.writeUInt16LE(56, 54)
+  file.writeUInt16LE(1, 56)
+  file.writeUInt32LE(1, 64) // to be loaded
+  file.writeUInt32LE(5, 68) // to be read and executed
+  file.writeBigUInt64LE(loadAddress, 80)
+  file.writeBigUInt64LE(loadAddress, 88)
+  file.writeBigUInt64LE(BigInt(file.length), 96)
+  file.writeBigUInt64LE(BigInt(file.length), 104)
+  file.writeBigUInt64LE(4096n, 112)
+  return file
+})()

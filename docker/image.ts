@@ -1,0 +1,95 @@
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import { ConfigError, type ResolvedNode } from '../harness/config.ts'
+import { reasonOf, statusOf } from './error.ts'
+
+/** What an image says about the containers made of it. */
+export interface Image {
+  readonly name: string
+  readonly entrypoint: readonly string[]
+  readonly command: readonly string[]
+  readonly environment: readonly string[]
+  readonly directory: string
+  readonly volumes: readonly string[]
+}
+
+/** Told while an image is pulled: a line at a time. */
+export type OnPull = (line: string) => void
+
+/**
+ * Looks an image up in the engine, which asks a registry for it only where the node says so.
+ *
+ * @throws ConfigError where it is not there, or not for this machine
+ */
+export const findImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Promise<Image> => {
+  const name = node.image!
+  const { pull } = node.container!
+  if (pull === 'always') await pullImage(docker, node, onPull)
+  try {
+    return await inspect(docker, node)
+  } catch (error) {
+    if (statusOf(error) !== 404 || pull === 'always') throw error
+    if (pull === 'missing') {
+      await pullImage(docker, node, onPull)
+      return inspect(docker, node)
+    }
+    throw wrong(node, `the engine has no "${name}"; "docker pull ${name}", or container: { pull: 'missing' }`)
+  }
+}
+
+const inspect = async (docker: Docker, node: ResolvedNode): Promise<Image> => {
+  const name = node.image!
+  const { Config, Os, Architecture } = await docker.getImage(name).inspect()
+  if (Os !== 'linux' || Architecture !== 'amd64') throw wrong(node, `"${name}" is for ${Os} on ${Architecture}`)
+  return {
+    name,
+    entrypoint: [Config?.Entrypoint ?? []].flat(),
+    command: Config?.Cmd ?? [],
+    environment: Config?.Env ?? [],
+    directory: Config?.WorkingDir || '/',
+    volumes: Object.keys(Config?.Volumes ?? {}),
+  }
+}
+
+const pullImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Promise<void> => {
+  const name = node.image!
+  try {
+    const stream = await docker.pull(withTag(name))
+    await new Promise<void>((resolve, reject) =>
+      docker.modem.followProgress(
+        stream,
+        error => (error ? reject(error) : resolve()),
+        ({ id, status }: { id?: string; status?: string }) => onPull(`${name}: ${id ? `${id} ` : ''}${status ?? ''}`),
+      ),
+    )
+  } catch (error) {
+    throw wrong(node, `"${name}" cannot be pulled: ${reasonOf(error)}`)
+  }
+}
+
+/** Without one, all tags would be pulled. */
+const withTag = (name: string) => (/[:@][^/]*$/.test(name) ? name : `${name}:latest`)
+
+const wrong = ({ name }: ResolvedNode, found: string) =>
+  new ConfigError([`nodes.${name}.image: expected an image of the engine for Linux on x86-64, but ${found}`])
+
+/** The program that a container of the image is to run, with its arguments, as Docker puts them together. */
+export const commandOf = (image: Image, { name, command, container }: ResolvedNode): string[] => {
+  const entrypoint = container!.entrypoint ?? image.entrypoint
+  const own = container!.entrypoint === undefined ? image.command : []
+  const whole = [...entrypoint, ...(command.length > 0 ? command : own)]
+  if (whole.length > 0) return whole
+  throw new ConfigError([`nodes.${name}.command: expected a command, since the image "${image.name}" has none`])
+}
+
+const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** The environment of a container, which Docker adds HOSTNAME and HOME to. */
+export const environmentOf = (image: Image, { env }: ResolvedNode): string[] => {
+  const all = new Map([searchPath, ...image.environment].map(line => line.split(/=(.*)/s) as [string, string]))
+  for (const [name, value] of Object.entries(env)) all.set(name, value)
+  return [...all].map(([name, value]) => `${name}=${value}`)
+}
+
+/** The directory that it runs in. */
+export const directoryOf = (image: Image, { cwd }: ResolvedNode): string => posix.resolve(image.directory, cwd ?? '.')

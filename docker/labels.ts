@@ -1,0 +1,52 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import type Docker from 'dockerode'
+import { identity } from '../harness/run-directory.ts'
+import { statusOf } from './error.ts'
+
+/** What marks the containers of one engine of ours: which process made them, and where its id is valid. */
+export type Labels = Readonly<Record<string, string>>
+
+const ownerLabel = 'lastnail.owner'
+const placeLabel = 'lastnail.place'
+const ordinalLabel = 'lastnail.ordinal'
+
+/** Process ids begin anew with each boot of a machine and in each pid namespace. */
+const place = (): string =>
+  `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`
+
+let ordinal = 0
+
+/** Of another engine than all others'. */
+export const newLabels = (): Labels => ({
+  [ownerLabel]: identity(process.pid),
+  [placeLabel]: place(),
+  [ordinalLabel]: String(ordinal++),
+})
+
+/** All containers with these labels, running or not. */
+export const labelled = (docker: Docker, labels: Labels): Promise<Docker.ContainerInfo[]> =>
+  docker.listContainers({
+    all: true,
+    filters: { label: Object.entries(labels).map(([name, value]) => `${name}=${value}`) },
+  })
+
+export const removeContainers = async (docker: Docker, labels: Labels): Promise<void> => {
+  await Promise.all((await labelled(docker, labels)).map(({ Id }) => remove(docker, Id)))
+}
+
+/** Removes the containers of processes that have ended. */
+export const removeStale = async (docker: Docker): Promise<void> => {
+  const all = await labelled(docker, { [placeLabel]: place() })
+  const stale = all.filter(({ Labels }) => identity(Number(Labels[ownerLabel]!.split('-')[0])) !== Labels[ownerLabel])
+  await Promise.all(stale.map(({ Id }) => remove(docker, Id)))
+}
+
+const [goneAlready, beingRemoved] = [404, 409]
+
+const remove = async (docker: Docker, id: string): Promise<void> => {
+  try {
+    await docker.getContainer(id).remove({ force: true, v: true })
+  } catch (error) {
+    if (![goneAlready, beingRemoved].includes(statusOf(error) ?? 0)) throw error
+  }
+}

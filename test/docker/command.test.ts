@@ -1,0 +1,106 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { copyOfFixtures, start } from '../cli/lastnail.ts'
+import { install } from '../examples/install.ts'
+import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
+import { importNode } from './images.ts'
+
+const reason = cannotRunContainers()
+const example = fileURLToPath(new URL('../../examples/liferaft/', import.meta.url))
+
+const adders = `
+services:
+  a: &adder
+    image: node
+    command: ['node', '/srv/adder.js', 'b']
+    volumes: ['.:/srv:ro']
+  b: { <<: *adder, command: ['node', '/srv/adder.js', 'a'] }
+`
+
+describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : ''}`, () => {
+  let daemon: Daemon
+  beforeAll(async () => {
+    daemon = await startDaemon()
+    await importNode(daemon.docker, 'node')
+    await install(example)
+  })
+  afterAll(() => daemon?.stop())
+
+  const begin = (directory: string, ...args: readonly string[]) =>
+    start(directory, args, { env: { DOCKER_HOST: daemon.host, NODE_IMAGE: 'node' } })
+
+  const directoryWith = (files: Record<string, string>) => {
+    const { directory, remove } = copyOfFixtures(files)
+    onTestFinished(remove)
+    return directory
+  }
+
+  const containers = () => daemon.docker.listContainers({ all: true })
+
+  test('liferaft: the same violation and the same shrunk schedule as by local processes', {
+    timeout: 240_000,
+  }, async () => {
+    const directory = directoryWith({})
+    cpSync(example, join(directory, 'liferaft'), { recursive: true })
+    const verdictOf = async (config: string) => {
+      const { exitCode, stdout } = await begin(
+        join(directory, 'liferaft'),
+        'check',
+        config,
+        '--executions',
+        '20',
+        '--json',
+      )
+      const { verdict, property, schedule, repeated } = JSON.parse(String(stdout))
+      return { exitCode, verdict, property, schedule, repeated }
+    }
+    const local = await verdictOf('lastnail.config.ts')
+    expect(local).toMatchObject({ exitCode: 1, property: 'electionSafety', repeated: true })
+    expect(await verdictOf('containers.config.ts')).toEqual(local)
+    expect(await containers()).toEqual([])
+  })
+
+  test('a compose file is checked, and a configuration is written for it', async () => {
+    const directory = directoryWith({ 'compose.yaml': adders })
+    const checked = await begin(directory, 'check', 'compose.yaml', '--executions', '2')
+    expect(checked).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await begin(directory, 'init', 'compose.yaml')).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await begin(directory, 'check', 'lastnail.config.ts', '--executions', '2')).toMatchObject({ exitCode: 0 })
+    expect(await begin(directory, 'init', 'compose.yaml')).toMatchObject({ exitCode: 64 })
+  })
+
+  /** A check that goes on, in containers that are up. */
+  const beginForever = async () => {
+    const directory = directoryWith({ 'compose.yaml': adders })
+    const tool = begin(directory, 'check', 'compose.yaml', '--for', '10m', '--workers', '1')
+    while ((await containers()).filter(({ State }) => State === 'running').length < 2) await sleep(50)
+    return { directory, tool }
+  }
+
+  test('after Ctrl-C no container is left', async () => {
+    const { tool } = await beginForever()
+    process.kill(tool.pid!, 'SIGINT')
+    expect(await tool).toMatchObject({ exitCode: 2 })
+    expect(await containers()).toEqual([])
+  })
+
+  test('after kill -9 the next start removes what may be left', async () => {
+    const { directory, tool } = await beginForever()
+    process.kill(tool.pid!, 'SIGKILL')
+    await tool
+    expect(await begin(directory, 'check', 'compose.yaml', '--executions', '1')).toMatchObject({ exitCode: 0 })
+    expect(await containers()).toEqual([])
+  })
+
+  test('where no engine answers, that is said with the remedy', async () => {
+    const directory = directoryWith({ 'compose.yaml': adders })
+    const env = { DOCKER_HOST: `unix://${directory}/none` }
+    expect(await start(directory, ['check', 'compose.yaml'], { env })).toMatchObject({
+      exitCode: 69,
+      stderr: `lastnail: no Docker engine answers at unix://${directory}/none: start it, or set DOCKER_HOST to where it listens`,
+    })
+  })
+})

@@ -1,0 +1,186 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how compose files name variables
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { interpolate } from '../../docker/compose/interpolate.ts'
+import { fromCompose } from '../../docker/compose/nodes.ts'
+import { wordsOf } from '../../docker/compose/words.ts'
+import { defineSystem, readNodes, resolveSystem } from '../../harness/config.ts'
+
+const directoryWith = (compose: string): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'lastnail-compose-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, 'compose.yaml'), compose)
+  return directory
+}
+
+const read = (compose: string) => {
+  const directory = directoryWith(compose)
+  return { directory, ...fromCompose('compose.yaml')[readNodes](directory) }
+}
+
+/** The lines of its error, without the directory. */
+const problemsOf = (compose: string): string[] => {
+  const directory = directoryWith(compose)
+  try {
+    fromCompose('compose.yaml')[readNodes](directory)
+  } catch (error) {
+    return (error as Error).message.replaceAll(`${directory}/`, '').split('\n')
+  }
+  return []
+}
+
+describe('services become nodes', () => {
+  test('of an image, with all that its container is given', () => {
+    const { directory, nodes } = read(`
+services:
+  db:
+    image: redis:7
+    command: redis-server --port 6379 --save ''
+    entrypoint: ["/entry", "--now"]
+    environment: { A: 1, B: "two", C: true }
+    user: 999
+    working_dir: /data
+    read_only: true
+    mem_limit: 256m
+    pids_limit: 50
+    pull_policy: if_not_present
+    tmpfs: /run
+    volumes:
+      - data:/data
+      - ./seed:/seed:ro
+      - /anonymous
+      - { type: tmpfs, target: /cache }
+      - { type: bind, source: ./more, target: /more, read_only: true }
+    healthcheck: { test: redis-cli ping }
+volumes:
+  data:
+`)
+    expect(nodes).toEqual({
+      db: {
+        image: 'redis:7',
+        command: ['redis-server', '--port', '6379', '--save', ''],
+        env: { A: '1', B: 'two', C: 'true' },
+        cwd: '/data',
+        healthy: ['/bin/sh', '-c', 'redis-cli ping'],
+        container: {
+          entrypoint: ['/entry', '--now'],
+          user: '999',
+          volumes: ['/data', `${directory}/seed:/seed:ro`, '/anonymous', `${directory}/more:/more:ro`],
+          tmpfs: ['/run', '/cache'],
+          readOnly: true,
+          memory: '256m',
+          pids: 50,
+          pull: 'missing',
+        },
+      },
+    })
+    expect(
+      resolveSystem(defineSystem({ name: 'x', nodes: fromCompose('compose.yaml') }), { directory }).nodes,
+    ).toMatchObject([{ name: 'db', container: { memoryBytesMax: 256 << 20, pidsMax: 50 } }])
+  })
+
+  test('as many as it is scaled to, which share its name, after those that it depends on', () => {
+    const { nodes } = read(`
+services:
+  web: { image: web, depends_on: [db, cache], deploy: { replicas: 2 } }
+  cache: { image: cache, depends_on: { db: { condition: service_healthy } }, scale: 1 }
+  db: { image: db, healthcheck: { test: [CMD, ready, --now] } }
+`)
+    expect(Object.entries(nodes).map(([name, { aliases, healthy }]) => [name, aliases, healthy])).toEqual([
+      ['db', undefined, ['ready', '--now']],
+      ['cache', undefined, undefined],
+      ['web-1', ['web'], undefined],
+      ['web-2', ['web'], undefined],
+    ])
+  })
+
+  test('what has another meaning, or none, is said', () => {
+    const { directory, notes } = read(`
+services:
+  web:
+    image: web
+    restart: always
+    ports: ['8080:80']
+    healthcheck: { test: x, interval: 5s, retries: 3 }
+`)
+    expect(notes.map(note => note.replace(`${directory}/`, ''))).toEqual([
+      'compose.yaml: services.web.restart: a node that is down starts again where a choice says so',
+      'compose.yaml: services.web.ports: every port of a node is reached at its address, and none is published on this machine',
+      'compose.yaml: services.web.healthcheck: interval, retries: a start is over when the test succeeds',
+    ])
+  })
+})
+
+describe('what is wrong is refused, with its line and field', () => {
+  test.each([
+    ['', 'compose.yaml:1: the file: expected a compose file: { services }'],
+    ['services: {}', 'compose.yaml:1: services: expected at least one service'],
+    ['services:\n  a:\n    command: x', 'compose.yaml:2: services.a.image: expected the name of an image'],
+    ['services:\n  a:\n    build: .', 'compose.yaml:3: services.a.build: is not supported'],
+    [
+      'services:\n  a:\n    image: x\n    scale: 0',
+      'compose.yaml:4: services.a.scale: expected how many containers, at least 1',
+    ],
+    [
+      'services:\n  a:\n    image: x\n    volumes:\n      - data',
+      "compose.yaml:5: services.a.volumes.0: expected a volume such as 'data:/var/lib/data', './here:/there:ro', or { type, source, target }",
+    ],
+    [
+      'services:\n  a:\n    image: x\n    depends_on: [b]',
+      'compose.yaml:4: services.a.depends_on.b: expected a service, found none named b',
+    ],
+    [
+      'services:\n  a:\n    image: "${NOT_SET_AT_ALL}"',
+      'compose.yaml:3: expected the variable NOT_SET_AT_ALL to be set',
+    ],
+    [
+      'services:\n  a:\n    image: x\n    command: "echo \'a"',
+      "compose.yaml:4: services.a.command: expected a closing '",
+    ],
+    ['services:\n  a: { image: x }\n  a: { image: y }', 'compose.yaml:3: Map keys must be unique at line 3, column 3:'],
+    ['secrets: {}\nservices:\n  a: { image: x }', 'compose.yaml:1: secrets: is not supported'],
+  ])('%j', (compose, problem) => {
+    expect(problemsOf(compose)).toEqual([problem])
+  })
+
+  test('two services with one published port, or one volume', () => {
+    expect(
+      problemsOf(`services:
+  a: { image: x, ports: ['80:1'], volumes: ['data:/a'] }
+  b:
+    image: x
+    ports: [ '80:2' ]
+    volumes: [ 'data:/b' ]
+`),
+    ).toEqual([
+      'compose.yaml:5: services.b.ports.0: expected a port of its own, but 80 is published by a too',
+      'compose.yaml:6: services.b.volumes.0: expected a volume of its own: data is shared with a, and nodes share no disk',
+    ])
+  })
+
+  test('services that wait for each other', () => {
+    expect(problemsOf('services:\n  a: { image: x, depends_on: [b] }\n  b: { image: x, depends_on: [a] }')).toEqual([
+      'compose.yaml:2: services.a.depends_on.b: expected no circle, but b depends on a',
+      'compose.yaml:3: services.b.depends_on.a: expected no circle, but a depends on b',
+    ])
+  })
+})
+
+test('variables are replaced as the specification says', () => {
+  const variables = { SET: 'set', EMPTY: '' }
+  const replaced = ['$SET', '${SET}!', '${NONE-x}', '${EMPTY-x}', '${EMPTY:-x}', '${SET+y}', '${NONE:+y}', '$$SET']
+  expect(replaced.map(text => interpolate(text, variables))).toEqual(['set', 'set!', 'x', '', 'x', 'y', '', '$SET'])
+  expect(() => interpolate('${NONE:?give it}', variables)).toThrow('expected the variable NONE to be set (give it)')
+  expect(() => interpolate('${', variables)).toThrow('found ${')
+})
+
+test('the words of a command are those that were quoted', () => {
+  const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
+  fc.assert(
+    fc.property(fc.array(fc.string()), words => void expect(wordsOf(words.map(quoted).join(' '))).toEqual(words)),
+  )
+  expect(wordsOf('a  "b \\" c"\td\\ e\'f\'')).toEqual(['a', 'b " c', 'd ef'])
+})

@@ -1,0 +1,244 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { DockerEngine } from '../../docker/engine.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import {
+  defineSystem,
+  jsonLines,
+  type NodeDefinition,
+  resolveSystem,
+  type SystemDefinition,
+} from '../../harness/config.ts'
+import { clusterOf, directoryWith, labelsOf, stdoutOf, take } from '../harness/system.ts'
+import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
+import { importImage, importNode, programFiles } from './images.ts'
+
+const reason = cannotRunContainers()
+const busybox = '/bin/busybox'
+
+describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, () => {
+  let daemon: Daemon
+  beforeAll(async () => {
+    daemon = await startDaemon()
+    process.env.DOCKER_HOST = daemon.host
+    await importNode(daemon.docker, 'node')
+  })
+  afterAll(async () => {
+    delete process.env.DOCKER_HOST
+    await daemon?.stop()
+  })
+
+  /** A cluster in containers, ended with the test. */
+  const containersOf = async (definition: Omit<SystemDefinition, 'name'>, files: Record<string, string> = {}) => {
+    const directory = directoryWith(files)
+    const system = resolveSystem(defineSystem({ name: 'test', ...definition }), { directory })
+    const engine = await DockerEngine.open(system)
+    const cluster = new Cluster(system, { engine })
+    const close = async () => {
+      cluster.close()
+      await engine.close()
+    }
+    onTestFinished(close)
+    return { cluster, close }
+  }
+
+  const node = (script: string, more: Partial<NodeDefinition> = {}): NodeDefinition => ({
+    image: 'node',
+    command: ['node', '-e', script],
+    ...more,
+  })
+
+  const containers = () => daemon.docker.listContainers({ all: true })
+
+  test('an image runs as it says: user, directory, environment, command; its clock is held', async () => {
+    const print =
+      'console.log(process.getuid(), process.cwd(), process.env.FROM, process.env.HOSTNAME, process.pid, Date.now()); setInterval(() => {}, 1000)'
+    await importImage(daemon.docker, 'said', {
+      files: programFiles(process.execPath),
+      texts: { '/etc/passwd': 'app:x:1000:1000::/:/bin/sh\n', '/srv/print.js': print },
+      changes: ['USER app', 'WORKDIR /srv', 'ENV FROM=image', `ENTRYPOINT ["${process.execPath}"]`, 'CMD ["print.js"]'],
+    })
+    const { cluster } = await containersOf({
+      nodes: {
+        a: { image: 'said' },
+        b: {
+          image: 'said',
+          env: { FROM: 'node' },
+          cwd: '/',
+          command: ['-e', 'console.log(process.cwd()); setInterval(() => {}, 1000)'],
+        },
+      },
+    })
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'a')).toEqual([`1000 /srv image a 1 ${Date.UTC(2026, 0, 1)}`])
+    expect(stdoutOf(cluster, 'b')).toEqual(['/'])
+  })
+
+  test('the same choices, labels, states and random numbers as local processes', async () => {
+    const gossip = `
+      const [, name, ...others] = process.argv
+      const socket = require('dgram').createSocket('udp4')
+      socket.on('message', bytes => console.log(JSON.stringify({ got: String(bytes) })))
+      socket.bind(4000)
+      setTimeout(() => { for (const other of others) socket.send(name, 4000, other) }, Math.floor(Math.random() * 100))`
+    const definition = (image?: string) => ({
+      nodes: {
+        a: { image, command: [process.execPath, '-e', gossip, 'a', 'b'] },
+        b: { image, command: [process.execPath, '-e', gossip, 'b', '{{a.address}}'] },
+      },
+      state: jsonLines('stdout'),
+    })
+    const executionOf = async (cluster: Cluster) => {
+      await cluster.reset()
+      const seen: unknown[] = []
+      while (labelsOf(cluster).length > 0) {
+        seen.push(labelsOf(cluster), cluster.fingerprint())
+        await cluster.execute(cluster.enabled()[0]!)
+      }
+      return [...seen, cluster.state().nodes.map(({ state }) => state)]
+    }
+    const { cluster } = await containersOf(definition('node'))
+    const inContainers = await executionOf(cluster)
+    expect(inContainers).toHaveLength(9)
+    expect(inContainers).toEqual(await executionOf(clusterOf(definition())))
+    expect(await executionOf(cluster)).toEqual(inContainers)
+    expect(cluster.starts).toBe(2)
+  })
+
+  test('what it writes is its disk: kept over a crash, and gone in the next execution', async () => {
+    const count = (path: string) => `
+      const fs = require('fs')
+      const count = fs.existsSync('${path}') ? Number(fs.readFileSync('${path}')) + 1 : 1
+      fs.writeFileSync('${path}', String(count))
+      console.log(count)
+      setInterval(() => {}, 5000)`
+    const { cluster } = await containersOf({
+      nodes: {
+        root: node(count('/count')),
+        volume: node(count('/data/count'), { container: { volumes: ['/data'] } }),
+        lost: node(count('/count'), { disk: 'lost' }),
+      },
+      faults: { crash: 3 },
+    })
+    for (let execution = 0; execution < 2; execution++) {
+      expect(await cluster.reset()).toEqual([])
+      for (const name of ['root', 'volume', 'lost']) {
+        await take(cluster, `crash ${name}`)
+        await take(cluster, `restart ${name}`)
+      }
+      expect(['root', 'volume', 'lost'].map(name => stdoutOf(cluster, name))).toEqual([['2'], ['2'], ['1']])
+    }
+  })
+
+  test('files of this machine are mounted, and never written to', async () => {
+    const { cluster } = await containersOf(
+      {
+        nodes: {
+          n: node(
+            `const fs = require('fs')
+            const attempt = path => { try { fs.writeFileSync(path, 'new'); return 'wrote' } catch (error) { return error.code } }
+            console.log(String(fs.readFileSync('/in/seed')), attempt('/in/seed'), attempt('/ro/seed'), attempt('/etc/x'), attempt('/run/x'))`,
+            { container: { volumes: ['.:/in', '.:/ro:ro'], tmpfs: ['/run'], readOnly: true } },
+          ),
+        },
+      },
+      { seed: 'old' },
+    )
+    await cluster.reset()
+    expect(stdoutOf(cluster, 'n')).toEqual(['old wrote EROFS EROFS wrote'])
+    await cluster.reset()
+    expect(stdoutOf(cluster, 'n')).toEqual(['old wrote EROFS EROFS wrote'])
+  })
+
+  test('nothing of the checker is seen in it', async () => {
+    const look = `
+      const fs = require('fs')
+      const places = fs.readFileSync('/proc/self/mountinfo', 'utf8').split('\\n').map(line => line.split(' ')[4])
+      console.log(fs.readdirSync('/dev/shm').length, places.filter(place => /lastnail/.test(place)).length)
+      console.log(Object.keys(process.env).sort().join())`
+    const { cluster } = await containersOf({ nodes: { n: node(look) } })
+    await cluster.reset()
+    expect(stdoutOf(cluster, 'n')).toEqual(['0 0', 'HOME,HOSTNAME,PATH'])
+  })
+
+  test('limits are the engine’s', async () => {
+    const { cluster } = await containersOf({
+      nodes: { n: node('setInterval(() => {}, 1000)', { container: { memory: '256m', pids: 50 } }) },
+    })
+    await cluster.reset()
+    const [container] = await containers()
+    expect((await daemon.docker.getContainer(container!.Id).inspect()).HostConfig).toMatchObject({
+      Memory: 256 << 20,
+      PidsLimit: 50,
+      AutoRemove: true,
+    })
+  })
+
+  test('a start is over when the health check succeeds', async () => {
+    const late = `
+      setTimeout(() => require('fs').writeFileSync('/healthy', ''), 3000)
+      setInterval(() => {}, 1e8)`
+    const check = ['node', '-e', "require('fs').accessSync('/healthy')"]
+    const { cluster } = await containersOf({ nodes: { n: node(late, { healthy: check }) } })
+    expect(await cluster.reset()).toEqual([])
+    expect(labelsOf(cluster)).toEqual(['n timer +99997000ms'])
+    const { cluster: ill } = await containersOf({
+      nodes: { n: node('setInterval(() => {}, 1e8)', { healthy: ['node', '-e', 'process.exit(1)'] }) },
+    })
+    expect(await ill.reset()).toMatchObject([
+      { kind: 'crash', message: expect.stringMatching(/^n is idle, and "node -e .*" fails in it/) },
+    ])
+  })
+
+  test.skipIf(!existsSync(busybox))('an image of one static program (needs busybox-static)', async () => {
+    await importImage(daemon.docker, 'scratch', { files: [busybox] })
+    const { cluster } = await containersOf({
+      nodes: { n: { image: 'scratch', command: [busybox, 'sh', '-c', 'date +%m-%d; sleep 60; echo up'] } },
+    })
+    await cluster.reset()
+    await take(cluster, 'n timer +60000ms')
+    expect(stdoutOf(cluster, 'n')).toEqual(['01-01', 'up'])
+    const { cluster: without } = await containersOf({
+      nodes: { n: { image: 'scratch', command: ['sh', '-c', 'true'] } },
+    })
+    await expect(without.reset()).rejects.toThrow(
+      'nodes.n.command: expected a program of the image "scratch", found no "sh"',
+    )
+  })
+
+  test('wrong images are refused before anything starts', async () => {
+    await expect(containersOf({ nodes: { n: { image: 'nowhere' } } })).rejects.toThrow(
+      'nodes.n.image: expected an image of the engine for Linux on x86-64, but the engine has no "nowhere"',
+    )
+    await expect(containersOf({ nodes: { n: node('', { container: { volumes: ['./none:/x'] } }) } })).rejects.toThrow(
+      /nodes\.n\.container\.volumes: expected a file or directory, found no .*\/none$/,
+    )
+    await importImage(daemon.docker, 'mute', { texts: { '/x': '' } })
+    await expect(containersOf({ nodes: { n: { image: 'mute' } } })).rejects.toThrow(
+      'nodes.n.command: expected a command, since the image "mute" has none',
+    )
+    expect(await containers()).toEqual([])
+  })
+
+  test('nothing is left when it is closed', async () => {
+    const { cluster, close } = await containersOf({
+      nodes: {
+        a: node('setInterval(() => {}, 1000)', { container: { volumes: ['/data'] } }),
+        b: node('setInterval(() => {}, 1000)'),
+      },
+      faults: { crash: 1 },
+    })
+    await cluster.reset()
+    expect(await containers()).toHaveLength(2)
+    await take(cluster, 'crash a')
+    await cluster.reset()
+    await close()
+    expect(await containers()).toEqual([])
+    expect((await daemon.docker.listVolumes()).Volumes ?? []).toEqual([])
+    const runs = existsSync('/dev/shm/lastnail') ? readdirSync('/dev/shm/lastnail') : []
+    expect(
+      runs.filter(name => name.startsWith(`${process.pid}-`)).map(name => join('/dev/shm/lastnail', name)),
+    ).toEqual([])
+  })
+})
