@@ -6,19 +6,13 @@
 import { BoundedSearch } from '../checker/bounded.ts'
 import { OwnCell } from '../checker/cell.ts'
 import { Cells } from '../checker/cells.ts'
-import { loadConfig } from '../cli/load-config.ts'
-import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
-import { configOf } from './corpus/package-root.ts'
+import type { ResolvedSystem } from '../harness/config.ts'
+import { loadSystem } from './corpus/load-system.ts'
 import { row, whole } from './table.ts'
 import { withCluster } from './with-cluster.ts'
 
 const depthMax = Number(process.argv[2] ?? 4)
 const systems = ['transport', 'corpus/lockserver', 'corpus/paxos'] as const
-
-const load = async (name: string): Promise<ResolvedSystem> => {
-  const { definition, directory } = await loadConfig(configOf(name))
-  return resolveSystem(definition, { directory })
-}
 
 /** Executions to the depth. */
 const search = (system: ResolvedSystem, fingerprint: 'observed' | 'none', everyOrder: boolean): Promise<number> =>
@@ -31,7 +25,7 @@ const search = (system: ResolvedSystem, fingerprint: 'observed' | 'none', everyO
   })
 
 for (const name of systems) {
-  const system = await load(name)
+  const system = await loadSystem(name)
   const every = await search(system, 'none', true)
   const fingerprints = await search(system, 'observed', true)
   const orders = await search(system, 'none', false)

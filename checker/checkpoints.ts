@@ -58,9 +58,7 @@ export class Checkpoints<State> {
   }
 
   #nearest(labels: readonly string[], variant: number): Saved | undefined {
-    const onTheWay = this.#saved.filter(
-      saved => saved.variant === variant && saved.labels.every((label, index) => label === labels[index]),
-    )
+    const onTheWay = this.#saved.filter(saved => isOnTheWay(saved, labels, variant))
     return onTheWay.toSorted((one, other) => other.labels.length - one.labels.length)[0]
   }
 
@@ -69,7 +67,7 @@ export class Checkpoints<State> {
     if (this.#cannot || !system.checkpoint || violation || broken) return false
     if (this.#costMs(labels.length) < this.#goBackMs) return false
     const key = [variant, ...labels].join('\n')
-    if (this.#asked.has(key)) return !this.#saved.some(saved => isSame(saved, labels, variant))
+    if (this.#asked.has(key)) return this.#nearest(labels, variant)?.labels.length !== labels.length
     if (this.#asked.size === askedMax) this.#asked.clear()
     this.#asked.add(key)
     return false
@@ -93,10 +91,8 @@ export class Checkpoints<State> {
   }
 }
 
-const isSame = (saved: Saved, labels: readonly string[], variant: number): boolean =>
-  saved.variant === variant &&
-  saved.labels.length === labels.length &&
-  saved.labels.every((label, index) => label === labels[index])
+const isOnTheWay = (saved: Saved, labels: readonly string[], variant: number): boolean =>
+  saved.variant === variant && saved.labels.every((label, index) => label === labels[index])
 
 /** Milliseconds that something takes, the last times more than those before. */
 class Average {

@@ -3,6 +3,7 @@ import type { Cells } from './cells.ts'
 import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
 import { headline, type Violation } from './executor.ts'
+import { labelsOf } from './labels.ts'
 import { oldestFirst } from './oldest-first.ts'
 import type { Progress } from './options.ts'
 import type { Random } from './random.ts'
@@ -136,8 +137,6 @@ export class Examination {
     return oldestFirst(cells, labelsOf(schedule), { milliseconds: orderMs })
   }
 }
-
-const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(({ label }) => label)
 
 const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
 

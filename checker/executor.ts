@@ -1,5 +1,6 @@
 import { Budget } from './budget.ts'
 import { UsageError } from './errors.ts'
+import { labelsOf } from './labels.ts'
 import type { Property } from './property.ts'
 import type { Checkpoint, Choice, Finding, Step, System } from './system.ts'
 
@@ -60,7 +61,7 @@ export class Executor<State> {
   broken = false
   /** By liveness property, the last step of this execution after which it was live. */
   lastLive = new Map<string, number>()
-  /** By label of what was offered in this execution, the step after which it was first. */
+  /** By label of what was `offered()` in this execution, the step after which it was first. */
   offeredSince = new Map<string, number>()
 
   readonly #safety: [string, Property<State>][]
@@ -135,7 +136,12 @@ export class Executor<State> {
   }
 
   enabled(): readonly Choice[] {
-    const enabled = this.system.enabled()
+    return this.system.enabled()
+  }
+
+  /** What is enabled, remembered as offered by now. */
+  offered(): readonly Choice[] {
+    const enabled = this.enabled()
     for (const { label } of enabled)
       if (!this.offeredSince.has(label)) this.offeredSince.set(label, this.schedule.length)
     return enabled
@@ -156,7 +162,7 @@ export class Executor<State> {
 
   /** The labels of what has been executed since the last reset. */
   labels(): string[] {
-    return this.schedule.map(choice => choice.label)
+    return labelsOf(this.schedule)
   }
 
   #watch(findings: readonly Finding[]): void {

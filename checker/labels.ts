@@ -1,5 +1,9 @@
 // Labels are the system's; what is read from them here is only their convention: `n1→n2 #3 vote term=4`.
 
+/** The labels of some choices, or of messages. */
+export const labelsOf = (labelled: readonly { readonly label: string }[]): string[] =>
+  labelled.map(({ label }) => label)
+
 const standingAlone = /(?<![\w.])\d+(?:\.\d+)?/g
 
 /** Without the numbers that stand alone, or before a unit: `n1→n2 # vote term=`. */

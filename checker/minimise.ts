@@ -1,5 +1,6 @@
 import { BudgetSpent, type Limits } from './budget.ts'
 import type { Cells } from './cells.ts'
+import { labelsOf } from './labels.ts'
 import { type Choice, faultKinds } from './system.ts'
 import type { Outcome } from './task.ts'
 
@@ -137,8 +138,6 @@ class Minimiser {
     return all.filter(({ index, key }) => !this.#tried.has(key) && isFirst(index, key))
   }
 }
-
-const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice => choice.label)
 
 const without = (schedule: readonly Choice[], [begin, end]: Piece): Choice[] => [
   ...schedule.slice(0, begin),

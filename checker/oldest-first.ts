@@ -1,6 +1,7 @@
 import { BudgetSpent, type Limits } from './budget.ts'
 import type { Cells } from './cells.ts'
 import { Diverged } from './errors.ts'
+import { labelsOf } from './labels.ts'
 import type { Outcome } from './task.ts'
 
 /**
@@ -58,7 +59,7 @@ class Ordering {
   /** The schedule with two neighbours exchanged of which the later has waited longer, wherever there are such. */
   #swapped({ schedule, arrival, fingerprints }: Outcome): (readonly string[])[] {
     if (fingerprints.at(-1) === undefined) return []
-    const labels = schedule.map(({ label }) => label)
+    const labels = labelsOf(schedule)
     return schedule.slice(1).flatMap((second, i) => {
       const first = schedule[i]!
       if (first.node === second.node || arrival.offered[i + 1]! >= arrival.offered[i]!) return []

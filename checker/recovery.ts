@@ -1,4 +1,5 @@
 import type { Cells } from './cells.ts'
+import { labelsOf } from './labels.ts'
 import type { Random } from './random.ts'
 import type { Choice } from './system.ts'
 import type { Manner, Outcome, Task } from './task.ts'
@@ -82,8 +83,7 @@ export const recover = async (
     begin ??= beginOf(outcome, options.property)
     const { toLive, broken } = outcome
     if (toLive?.end === 'goal') {
-      const live = outcome.schedule.map(({ label }) => label)
-      return { live, walk: isShort ? undefined : ordinal + 1, isTerminal: false, begin }
+      return { live: labelsOf(outcome.schedule), walk: isShort ? undefined : ordinal + 1, isTerminal: false, begin }
     }
     const isOver = toLive?.end === 'terminal' && !broken
     // Nothing can happen, whatever the walk.

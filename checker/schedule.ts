@@ -1,17 +1,14 @@
 import { Diverged } from './errors.ts'
 import type { Executor } from './executor.ts'
-import { numbers, withoutNumbers } from './labels.ts'
+import { labelsOf, numbers, withoutNumbers } from './labels.ts'
 import type { Choice } from './system.ts'
 
 /** Executes exactly these labels. Throws `Diverged` at the first that is not enabled. */
 export const follow = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
-    const enabled = executor.enabled()
-    const choice = enabled.find(each => each.label === label)
-    if (!choice) {
-      const offered = enabled.map(each => each.label)
-      throw new Diverged(executor.schedule.length + 1, label, offered)
-    }
+    const offered = executor.offered()
+    const choice = offered.find(each => each.label === label)
+    if (!choice) throw new Diverged(executor.schedule.length + 1, label, labelsOf(offered))
     await executor.execute(choice)
   }
 }
@@ -20,8 +17,7 @@ export const follow = async <State>(executor: Executor<State>, labels: readonly 
 export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
     if (executor.violation) return
-    const enabled = executor.enabled()
-    const choice = findSimilar(enabled, label)
+    const choice = findSimilar(executor.offered(), label)
     if (choice) await executor.execute(choice)
   }
 }

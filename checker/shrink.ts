@@ -3,7 +3,7 @@ import { OwnCell } from './cell.ts'
 import { Cells } from './cells.ts'
 import { UsageError } from './errors.ts'
 import { headline, type Observer, type Properties, type Violation } from './executor.ts'
-import { withoutNumbers } from './labels.ts'
+import { labelsOf, withoutNumbers } from './labels.ts'
 import { type Attempt, type Minimum, minimise } from './minimise.ts'
 import { Random } from './random.ts'
 import { defaultWalks, type RecoveryOptions, recover } from './recovery.ts'
@@ -145,8 +145,6 @@ export const shrinkDeath = (
 
 const isAlike = (violation: Violation, like: ViolationLike): boolean =>
   violation.kind === like.kind && violation.property === (like.property ?? undefined)
-
-const labelsOf = (schedule: readonly Choice[]): string[] => schedule.map(choice => choice.label)
 
 const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | undefined): UsageError => {
   const expected = property ? `a violation of ${property}` : `a ${kind}`

@@ -1,4 +1,4 @@
-import { check } from '../checker/check.ts'
+import { check, select } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
 import { Executor, type Properties } from '../checker/executor.ts'
 import { attempt } from '../checker/schedule.ts'
@@ -30,7 +30,7 @@ export interface Tried {
  */
 export const trySchedule = (config: LoadedConfig, schedule: readonly string[], options: TryOptions): Promise<Tried> =>
   inSession(config, options, async session => {
-    const properties = propertiesOf(session, options.property)
+    const properties = select(session.system.properties, options.property)
     const executor = new Executor(session.cluster, properties)
     await executor.reset()
     await attempt(executor, schedule)
@@ -43,14 +43,6 @@ export const trySchedule = (config: LoadedConfig, schedule: readonly string[], o
     const { verdict, message } = await recovers(session, properties, executed)
     return { verdict, message, schedule: executed, state }
   })
-
-const propertiesOf = ({ system }: Session, name: string | undefined): Properties<GlobalState> => {
-  if (name === undefined) return system.properties
-  const property = system.properties[name]
-  if (property) return { [name]: property }
-  const names = Object.keys(system.properties).join(', ') || 'none'
-  throw new UsageError(`no property "${name}": there are ${names}`)
-}
 
 /** Whether all that must hold eventually does so after a schedule. */
 const recovers = async (

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Diverged, Unfaithful } from '../checker/errors.ts'
+import { labelsOf } from '../checker/labels.ts'
 import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
@@ -227,7 +228,7 @@ export class Cluster implements System<GlobalState> {
     this.#stepIndex = schedule.length
     this.#state = this.#snapshot()
     this.#options = optionsOf(this.#moment())
-    this.#inFlight = this.#network.inFlight().map(({ label }) => label)
+    this.#inFlight = labelsOf(this.#network.inFlight())
     this.#details = { messages: [], lost: [], outputs: [], durationUs: 0 }
   }
 
@@ -462,9 +463,10 @@ export class Cluster implements System<GlobalState> {
     if (!this.#isOver) await this.#clients.observe(touched, () => this.#settleAlive(touched))
     this.#state = this.#snapshot()
     this.#options = this.#isOver ? [] : optionsOf(this.#moment())
+    const inFlight = this.#network.inFlight()
     this.#details = {
-      messages: this.#newMessages(),
-      lost: this.#lostMessages(taken),
+      messages: this.#newMessages(inFlight),
+      lost: this.#lostMessages(labelsOf(inFlight), labelsOf(taken)),
       outputs,
       durationUs: Math.round((performance.now() - begun) * 1000),
     }
@@ -483,8 +485,8 @@ export class Cluster implements System<GlobalState> {
     return this.#settle(nodes.filter(node => node.isAlive)).findings
   }
 
-  #newMessages(): Message[] {
-    return this.#network.inFlight().filter(message => {
+  #newMessages(inFlight: readonly Message[]): Message[] {
+    return inFlight.filter(message => {
       const isNew = !this.#known.has(message.label)
       this.#known.add(message.label)
       return isNew
@@ -492,11 +494,11 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** To be asked once a step: it compares with the step before. */
-  #lostMessages(taken: readonly Message[]): string[] {
-    const before = this.#inFlight
-    this.#inFlight = this.#network.inFlight().map(({ label }) => label)
-    const accounted = new Set([...this.#inFlight, ...taken.map(({ label }) => label)])
-    return before.filter(label => !accounted.has(label))
+  #lostMessages(inFlight: readonly string[], taken: readonly string[]): string[] {
+    const accounted = new Set([...inFlight, ...taken])
+    const lost = this.#inFlight.filter(label => !accounted.has(label))
+    this.#inFlight = inFlight
+    return lost
   }
 
   #moment() {
@@ -526,8 +528,6 @@ export class Cluster implements System<GlobalState> {
     }
   }
 }
-
-const labelsOf = (choices: readonly Choice[]) => choices.map(({ label }) => label)
 
 const startsNode = (action: Action): action is Extract<Action, { do: 'kill' | 'restart' }> =>
   action.do === 'restart' || (action.do === 'kill' && action.restart)

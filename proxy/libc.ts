@@ -67,6 +67,8 @@ export const CLONE_NEWUSER = 0x1000_0000
 export const CLONE_NEWPID = 0x2000_0000
 export const CLONE_NEWNET = 0x4000_0000
 
+export const AF_INET = 2
+
 /** What went wrong in a call of the C library; the fields are those of Node's own system errors. */
 export class SystemError extends Error {
   override readonly name = 'SystemError'

@@ -2,10 +2,9 @@
  * rtnetlink (rtnetlink(7)): the four requests that a node's network needs, without a process for each.
  * All act in the network namespace that the thread was in when the socket was opened.
  */
-import { check, close, libc, recv, SystemError, send, socket } from './libc.ts'
+import { AF_INET, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
 
 const AF_NETLINK = 16
-const AF_INET = 2
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000
 const NETLINK_ROUTE = 0
 

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { errno } from './libc.ts'
+import { AF_INET, errno } from './libc.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
 
-const AF_INET = 2
 const AF_INET6 = 10
 const NETLINK_SOCK_DIAG = 4
 const SOCK_DESTROY = 21
@@ -65,8 +64,10 @@ const entriesOf = (path: string, family: number): TcpEntry[] => {
 }
 
 /** A struct sockaddr of one end. */
-export const socketAddress = (family: number, end: string): Buffer => {
-  const [address, port] = partsOf(end)
+export const socketAddressOf = (family: number, end: string): Buffer => socketAddress(family, ...partsOf(end))
+
+/** A struct sockaddr. */
+export const socketAddress = (family: number, address: Buffer, port: number): Buffer => {
   const bytes = Buffer.alloc(family === AF_INET ? 16 : 28)
   bytes.writeUInt16LE(family, 0)
   bytes.writeUInt16BE(port, 2)

@@ -8,25 +8,19 @@ import { Executor } from '../../checker/executor.ts'
 import { Random } from '../../checker/random.ts'
 import { walk } from '../../checker/walk.ts'
 import { defaultWeights, type Policy, weighted, withoutFaults } from '../../checker/weights.ts'
-import { loadConfig } from '../../cli/load-config.ts'
-import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import type { ResolvedSystem } from '../../harness/config.ts'
 import { median, row } from '../table.ts'
 import { withCluster } from '../with-cluster.ts'
-import { configOf } from './package-root.ts'
+import { loadSystem } from './load-system.ts'
 
 const walks = Number(process.argv[2] ?? 40)
 const lengthMax = 1_000
 const depth = 4
 const systems = ['transport', 'corpus/randtree', 'corpus/pastry', 'corpus/chord'] as const
 
-const load = async (name: string): Promise<ResolvedSystem> => {
-  const { definition, directory } = await loadConfig(configOf(name))
-  return resolveSystem(definition, { directory })
-}
-
 /** Executions of a bounded search to the same depth, with states that are told apart and without. */
 const measureHashing = async (name: string): Promise<void> => {
-  const system = await load(name)
+  const system = await loadSystem(name)
   const search = (fingerprint: 'observed' | 'none') =>
     withCluster({ ...system, fingerprint }, cluster => check(cluster, {}, { search: 'bounded', depth }))
   const [hashed, plain] = [await search('observed'), await search('none')]
@@ -58,7 +52,7 @@ const unbiased =
   }
 
 const measureBias = async (name: string): Promise<void> => {
-  const system = await load(name)
+  const system = await loadSystem(name)
   const biased = await stepsToLive(system, random => weighted(random, withoutFaults(defaultWeights)))
   const even = await stepsToLive(system, unbiased)
   row(`${name}: steps to a live state, weighted (median of ${walks})`, `${median(biased)}`, 'steps')

@@ -1,7 +1,7 @@
-import { check, close, libc, socket } from '../../proxy/libc.ts'
+import { AF_INET, check, close, libc, socket } from '../../proxy/libc.ts'
 import type { NetworkNamespace } from '../../proxy/namespace.ts'
 import type { Side } from '../../proxy/tcp.ts'
-import { addressOf, portOf, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
+import { addressOf, portOf, socketAddress, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
 import { CannotCheckpoint } from './error.ts'
 
 /** Who faces a connection of a kernel, by the kernel's port and by the address and port of the peer. */
@@ -29,7 +29,7 @@ const setOption = libc.func('int setsockopt(int fd, int level, int name, void *v
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
 const connect = libc.func('int connect(int fd, void *address, unsigned int length)')
 
-const [AF_INET, SOCK_STREAM, SOCK_CLOEXEC, IPPROTO_TCP] = [2, 1, 0o2000000, 6]
+const [SOCK_STREAM, SOCK_CLOEXEC, IPPROTO_TCP] = [1, 0o2000000, 6]
 /** Of IPPROTO_TCP (linux/tcp.h): a socket in repair is given what others learn from their peer. */
 const option = { repair: 19, repairQueue: 20, queueSequence: 21, repairOptions: 22, repairWindow: 29 } as const
 const queue = { receive: 1, send: 2 } as const
@@ -78,11 +78,8 @@ const int = (value: number) => Buffer.from(Int32Array.of(value).buffer)
 const windows = ({ sendUnacknowledged, sendWindow, offered }: Side): Buffer =>
   Buffer.concat([sendUnacknowledged, offered, offered, sendWindow, sendUnacknowledged].map(value => int(value | 0)))
 
-/** struct sockaddr_in */
 const address = (numeric: number, port: number): Buffer => {
-  const bytes = Buffer.alloc(16)
-  bytes.writeUInt16LE(AF_INET, 0)
-  bytes.writeUInt16BE(port, 2)
-  bytes.writeUInt32BE(numeric, 4)
-  return bytes
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(numeric)
+  return socketAddress(AF_INET, bytes, port)
 }

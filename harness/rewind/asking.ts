@@ -1,4 +1,4 @@
-import { socketAddress, type TcpEntry, tcpState } from '../../proxy/tcp-table.ts'
+import { socketAddressOf, type TcpEntry, tcpState } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
@@ -35,7 +35,7 @@ export const markAsking = (
   if (entry?.state !== tcpState.synSent) throw new CannotRewind(`descriptor ${fd} (${link}) is a connection`)
   const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8) & (nonBlocking | closeOnExec)
   const options = withDuplicate(pid, fd, own => kept.map(option => [option, getNumber(own, option)] as const))!
-  return { fd, family: entry.family, peer: socketAddress(entry.family, entry.remote), flags, options }
+  return { fd, family: entry.family, peer: socketAddressOf(entry.family, entry.remote), flags, options }
 }
 
 /** Makes such a socket again, by a frozen thread whose registers may be used. @throws CannotRewind */
