@@ -44,6 +44,9 @@ describe('a right definition', () => {
       cwd: directory,
       disk: 'kept',
       listens: [],
+      container: undefined,
+      healthy: undefined,
+      aliases: [],
     }
     expect(system).toEqual({
       name: 'raft',
@@ -60,6 +63,7 @@ describe('a right definition', () => {
       weights: defaultWeights,
       fingerprint: 'observed',
       stepCpuMsMax: 2000,
+      notes: [],
     })
     expect(dissectorOf(7000)).toBe(undefined)
   })
@@ -89,12 +93,13 @@ describe('a right definition', () => {
       }),
       { directory },
     )
-    expect(system.nodes).toEqual([
+    expect(system.nodes).toMatchObject([
       {
         name: 'a',
         command: ['./a'],
         env: { X: '1' },
         image: undefined,
+        container: undefined,
         cwd: '/configs/sub',
         disk: 'lost',
         listens: [7000],
@@ -201,7 +206,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
     [
       'a node that is none',
       { name: 'x', nodes: { n1: 'node' } },
-      [`nodes.n1: expected a node: { command: ['program', 'argument'] }, found "node"`],
+      [`nodes.n1: expected a node: { command: ['program', 'argument'] }, or { image: 'name' }, found "node"`],
     ],
     [
       'a name that no host can have',
