@@ -39,7 +39,10 @@ export class DockerEngine implements Engine {
     const images = new Map<string, Image>()
     for (const node of nodes.filter(({ image }) => image !== undefined)) {
       assertSources(node)
-      images.set(node.name, await findImage(docker, node, onPull))
+      const image = await findImage(docker, node, onPull)
+      // Said now rather than when a cluster has been begun.
+      commandOf(image, node)
+      images.set(node.name, image)
     }
     return new DockerEngine(docker, images)
   }
