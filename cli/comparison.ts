@@ -10,14 +10,15 @@ export class Differs extends Error {
 }
 
 /** Throws `Differs` at the first step that is not as it was recorded. */
-export const compareWith = (recorded: readonly RecordedStep[], reader: StepReader): Observer<GlobalState> => {
-  const compare = (found: RecordedStep) => {
-    const difference = differenceOf(recorded[found.index]!, found)
-    if (difference === undefined) return
-    const { index, choice } = found
-    throw new Differs(`diverged at ${choice ? `step ${index} (${choice.label})` : 'the start'}: ${difference}`)
-  }
-  return reader.observer(compare)
+export const compareWith = (recorded: readonly RecordedStep[], reader: StepReader): Observer<GlobalState> =>
+  reader.observer(found => requireSame(recorded[found.index]!, found))
+
+/** @throws Differs where a step is not as it was recorded */
+export const requireSame = (recorded: RecordedStep, found: RecordedStep): void => {
+  const difference = differenceOf(recorded, found)
+  if (difference === undefined) return
+  const { index, choice } = found
+  throw new Differs(`diverged at ${choice ? `step ${index} (${choice.label})` : 'the start'}: ${difference}`)
 }
 
 /** What a service means to others: what becomes of it, its states, what it answers, what it sends. Not what it prints beside. */

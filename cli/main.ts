@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import { searches } from '../checker/check.ts'
 import { writeReport } from '../report/report.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
+import { debugTrace } from './debug/debug.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { getCriu } from './get-criu.ts'
@@ -93,6 +94,12 @@ const program = (done: (code: number) => void) => {
       report(shrunk, json)
       done(exitCode[shrunk.verdict.verdict])
     })
+
+  root
+    .command('debug')
+    .description('moves through an execution of a trace, in both directions, by new processes')
+    .argument('<trace>')
+    .action(debugTrace)
 
   addTopologyCommands(root)
 

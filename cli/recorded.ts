@@ -16,7 +16,7 @@ export const scheduleFrom = (text: string): string[] => {
 /** The seed of the nodes' randomness in it. */
 export const seedFrom = (text: string): number => readTrace(partsOf(text).path, { torn: 'accept' }).header.seed
 
-const partsOf = (text: string): { path: string; step: number | undefined } => {
+export const partsOf = (text: string): { path: string; step: number | undefined } => {
   const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
   return { path: path!, step: step === undefined ? undefined : Number(step) }
 }

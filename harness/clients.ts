@@ -6,7 +6,7 @@ import type { Operation } from '../checker/history/operation.ts'
 import type { Finding } from '../checker/system.ts'
 import type { Stream, VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
 import type { Cell } from './cell.ts'
-import { type ClientCall, ConfigError, type NodeHandle, type ResolvedSystem } from './config.ts'
+import { type ClientCall, ConfigError, type ExecResult, type NodeHandle, type ResolvedSystem } from './config.ts'
 import { runInside } from './exec.ts'
 import { History } from './history.ts'
 import type { Node } from './node.ts'
@@ -171,15 +171,24 @@ export class Clients {
     return this.#history.operations
   }
 
-  /** Whether a program that is run in a node succeeds. The node goes on meanwhile. */
-  async succeeds(node: Node, program: readonly string[], settle: () => Finding[]): Promise<boolean> {
-    let exitCode: number | undefined
-    const end = this.#exec(node, program).then(result => {
-      exitCode = result.exitCode
+  /** Runs a program in a node, which goes on meanwhile; `undefined` where it does not end in time. */
+  async run(node: Node, program: readonly string[], settle: () => Finding[]): Promise<ExecResult | undefined> {
+    let result: ExecResult | undefined
+    const end = this.#exec(node, program).then(ended => {
+      result = ended
     })
-    end.catch(() => {})
-    await this.#settleUntil(settle, () => exitCode !== undefined)
-    return exitCode === 0
+    let failed: unknown
+    end.catch(error => {
+      failed = error
+    })
+    await this.#settleUntil(settle, () => result !== undefined || failed !== undefined)
+    if (failed !== undefined) throw failed
+    return result
+  }
+
+  /** Lets the nodes go on until somebody outside has done with them. */
+  async goOn(settle: () => Finding[], isDone: () => boolean): Promise<void> {
+    while (!isDone() && settle().length === 0) await sleep(1)
   }
 
   stateOf(node: Node): unknown {

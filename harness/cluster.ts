@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Diverged, Unfaithful } from '../checker/errors.ts'
+import { Diverged, Unfaithful, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
 import type { Choice, Finding, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
@@ -8,11 +8,13 @@ import { Cell } from './cell.ts'
 import { bytesIn, ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './checkpoint/cluster-checkpoint.ts'
 import { findCriu } from './checkpoint/criu.ts'
 import { CannotCheckpoint } from './checkpoint/error.ts'
+import { letGo } from './checkpoint/stopped.ts'
 import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
 import { Clients, type ClientsMark } from './clients.ts'
-import { type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
+import { type ExecResult, type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
 import { closedPortsOf, crashOf, divergenceOf, hasCrashed, unhealthyOf } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
+import type { HeldNode } from './hold/held-node.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
 import { LocalRuntime } from './local-runtime.ts'
@@ -294,6 +296,49 @@ export class Cluster implements System<GlobalState> {
     }
   }
 
+  /** Runs a program inside a node, which goes on meanwhile: it may be what the program asks. */
+  async runInside(name: string, program: readonly string[]): Promise<ExecResult> {
+    const result = await this.#clients.run(this.#named(name), program, () => this.#settleAlive(this.#nodes))
+    this.#options = optionsOf(this.#moment())
+    if (result === undefined) throw new UsageError(`${program.join(' ')} has not ended in ${name} in time`)
+    return result
+  }
+
+  /** Lets all nodes go on while somebody outside speaks with them. No step can be executed afterwards, but a new start. */
+  async goOnUntil(isDone: () => boolean): Promise<void> {
+    await this.#clients.goOn(() => this.#settleAlive(this.#nodes), isDone)
+    this.#options = []
+  }
+
+  /**
+   * Stops a node, and lets go of it, so that a debugger can trace it, until it is taken back, which ends it. No step can
+   * be executed afterwards, but a new start.
+   */
+  lend(name: string): { readonly pid: number; takeBack(): void } {
+    const held = this.#alive(name)
+    this.#options = []
+    this.#cell.freeze(held)
+    letGo(this.#cell.tracer, held)
+    return { pid: held.pid, takeBack: () => this.#cell.tracer.abandon(held) }
+  }
+
+  /** Id of a node's first process, on this machine. */
+  pidOf(name: string): number {
+    return this.#alive(name).pid
+  }
+
+  #alive(name: string): HeldNode {
+    const { held, isAlive } = this.#named(name)
+    if (!held || !isAlive) throw new UsageError(`${name} is down`)
+    return held
+  }
+
+  #named(name: string): Node {
+    const node = this.#nodes.find(each => each.name === name)
+    if (node) return node
+    throw new UsageError(`no node ${name}: there are ${this.#nodes.map(each => each.name).join(', ')}`)
+  }
+
   /** Ends all processes: the next execution begins with new ones. */
   endLives(): void {
     this.#clients.close()
@@ -430,7 +475,8 @@ export class Cluster implements System<GlobalState> {
   /** What was brought back to the end of its start was healthy there. */
   async #isHealthy(node: Node): Promise<boolean> {
     if (node.healthCheck === undefined || node.isResumed) return true
-    return this.#clients.succeeds(node, node.healthCheck, () => this.#settleAlive([node]))
+    const result = await this.#clients.run(node, node.healthCheck, () => this.#settleAlive([node]))
+    return result?.exitCode === 0
   }
 
   #settle(

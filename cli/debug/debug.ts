@@ -1,0 +1,109 @@
+import { createInterface, type Interface } from 'node:readline'
+import { readTrace } from '../../checker/trace/read.ts'
+import type { Verdict } from '../../checker/verdict.ts'
+import { noFilter } from '../../report/model/filter.ts'
+import { explainError } from '../exit-code.ts'
+import { print } from '../print.ts'
+import { configOfTrace } from '../replay.ts'
+import { inSession } from '../session.ts'
+import { commandNamed, completionsOf, type Debugger, describePlace } from './commands.ts'
+import { Timeline } from './timeline.ts'
+
+/**
+ * Reads commands from a terminal or a pipe, and moves through an execution of a trace by new processes.
+ *
+ * @throws TraceError where the trace cannot be read
+ * @throws Differs where its start is another now
+ */
+export const debugTrace = async (path: string): Promise<void> => {
+  const trace = readTrace(path, { torn: 'accept' })
+  const config = await configOfTrace(path, trace)
+  const { criticalTransition } = (trace.end?.verdict ?? {}) as Partial<Verdict>
+  await inSession(config, { seed: trace.header.seed }, async session => {
+    const timeline = new Timeline(session, trace)
+    await timeline.goTo(0)
+    const terminal = new Terminal(words => completionsOf(debug, words))
+    const debug: Debugger = {
+      timeline,
+      filter: noFilter,
+      critical: criticalTransition?.step,
+      untilAsked: prompt => terminal.ask(prompt),
+    }
+    session.signal.addEventListener('abort', () => terminal.close())
+    print([
+      `${trace.header.system}: ${timeline.execution.end} steps; "help" lists the commands`,
+      ...describePlace(debug),
+    ])
+    try {
+      for await (const line of terminal.lines(() => placeOf(timeline))) if (!(await perform(debug, line))) break
+    } finally {
+      terminal.close()
+    }
+  })
+}
+
+const placeOf = ({ at, execution, isBranch }: Timeline) => `${at}/${execution.end}${isBranch ? ' (branch)' : ''}> `
+
+/** False where it was the last. What is wrong with a command is said, and nothing is lost. */
+const perform = async (debug: Debugger, line: string): Promise<boolean> => {
+  const [name, ...words] = line.trim().split(/\s+/)
+  if (!name) return true
+  try {
+    const command = commandNamed(name)
+    const lines = await command.run(debug, words)
+    if (lines.length > 0) print(lines)
+    return command.names[0] !== 'quit'
+  } catch (error) {
+    for (const text of explainError(error).lines) process.stderr.write(`lastnail: ${text}\n`)
+    return true
+  }
+}
+
+/** Lines of input: with a prompt, a history and completion, where it is a terminal. */
+class Terminal {
+  readonly #interface: Interface
+  readonly #lines: AsyncIterator<string>
+  readonly #isTerminal = process.stdin.isTTY === true
+
+  constructor(completions: (words: readonly string[]) => readonly string[]) {
+    this.#interface = createInterface({
+      input: process.stdin,
+      ...(this.#isTerminal && { output: process.stdout, completer: completerOf(completions) }),
+    })
+    this.#interface.on('SIGINT', () => this.close())
+    this.#lines = this.#interface[Symbol.asyncIterator]()
+  }
+
+  async *lines(promptOf: () => string): AsyncGenerator<string> {
+    for (;;) {
+      this.#prompt(promptOf())
+      const { done, value } = await this.#lines.next()
+      if (done) return
+      yield value
+    }
+  }
+
+  /** Resolves at the next line. */
+  async ask(prompt: string): Promise<void> {
+    process.stdout.write(this.#isTerminal ? '' : `${prompt}\n`)
+    this.#prompt(prompt)
+    await this.#lines.next()
+  }
+
+  close(): void {
+    this.#interface.close()
+  }
+
+  #prompt(text: string): void {
+    if (!this.#isTerminal) return
+    this.#interface.setPrompt(text)
+    this.#interface.prompt()
+  }
+}
+
+/** Completes the last word; of `take`, the whole label. */
+const completerOf = (completions: (words: readonly string[]) => readonly string[]) => (line: string) => {
+  const words = line.split(/\s+/)
+  const given = words[0] === 'take' && words.length > 1 ? words.slice(1).join(' ') : words.at(-1)!
+  return [completions(words).filter(each => each.startsWith(given)), given]
+}

@@ -1,0 +1,87 @@
+import { show as showOperations } from '../../checker/history/show.ts'
+import type { Choice } from '../../checker/system.ts'
+import type { RecordedMessage } from '../../checker/trace/trace.ts'
+import { diffOf, shortly, show } from '../../report/model/changes.ts'
+import type { Execution } from '../../report/model/execution.ts'
+import { textOf } from '../../report/model/payload.ts'
+
+/** What is printed of an execution: lines of text. */
+
+const number = (step: number) => String(step).padStart(5)
+
+export const labelOf = ({ steps }: Execution, step: number): string => steps[step]!.choice?.label ?? '(start)'
+
+/** One line for each step; where it stands is marked `>`, where it can no longer recover `!`. */
+export const viewList = (execution: Execution, steps: readonly number[], at: number, critical?: number): string[] =>
+  steps.map(step => {
+    const mark = step === at ? '>' : step === critical ? '!' : ' '
+    return `${mark}${number(step)}  ${labelOf(execution, step)}`
+  })
+
+/** A step with all that came of it. */
+export const viewStep = (execution: Execution, step: number): string[] => {
+  const { messages, lost, outputs, findings, operations, properties, clocks } = execution.steps[step]!
+  return [
+    `${number(step)}  ${labelOf(execution, step)}`,
+    ...clocks.map(({ node, elapsedMs }) => `       ${node} clock +${elapsedMs} ms`),
+    ...execution
+      .changesIn(step)
+      .map(
+        ({ node, name, before, after }) =>
+          `       ${name ? `${node} ${name}` : node}: ${shortly(before)} → ${shortly(after)}`,
+      ),
+    ...messages.map(message => `       sent ${message.label}${payloadOf(message)}`),
+    ...lost.map(label => `       lost ${label}`),
+    ...outputs
+      .filter(({ stream }) => stream === 'stderr')
+      .flatMap(({ node, bytes }) => linesOf(bytes).map(line => `       ${node} stderr: ${line}`)),
+    ...showOperations(operations).map(line => `       ${line}`),
+    ...properties.map(({ name, holds }) => `       ${name} ${holds ? 'holds' : 'does not hold'}`),
+    ...findings.map(({ message }) => `       ${message}`),
+  ]
+}
+
+const payloadMax = 100
+
+const payloadOf = ({ bytes, length }: RecordedMessage): string => {
+  const text = textOf(bytes)?.trim()
+  if (!length) return ''
+  if (text === undefined) return `  (${length} bytes)`
+  return `  ${text.length > payloadMax ? `${text.slice(0, payloadMax - 1)}…` : text}`
+}
+
+const linesOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trimEnd().split('\n')
+
+/** The states of nodes after a step. */
+export const viewStates = (execution: Execution, nodes: readonly string[], step: number): string[] =>
+  nodes.flatMap(node => {
+    const state = execution.isDownAfter(node, step) ? 'down' : show(execution.stateAfter(node, step))
+    const [first, ...others] = state.split('\n')
+    return [`${node}: ${first}`, ...others]
+  })
+
+/** A step of an execution. */
+export interface Moment {
+  readonly execution: Execution
+  readonly step: number
+}
+
+/** The states of nodes that differ, as a diff. */
+export const viewDiff = (nodes: readonly string[], one: Moment, other: Moment): string[] => {
+  const lines = nodes.flatMap(node => {
+    const [before, after] = [one, other].map(({ execution, step }) =>
+      execution.isDownAfter(node, step) ? '(down)' : execution.stateAfter(node, step),
+    )
+    const diff = diffOf(before, after)
+    return diff.every(({ sign }) => sign === ' ')
+      ? []
+      : [`${node}:`, ...diff.map(({ sign, text }) => `${sign} ${text}`)]
+  })
+  return lines.length > 0 ? lines : ['no difference']
+}
+
+/** What is enabled, numbered for `take`. */
+export const viewChoices = (choices: readonly Choice[], taken: string | undefined): string[] =>
+  choices.length === 0
+    ? ['nothing can happen any more']
+    : choices.map(({ label }, index) => `${label === taken ? '>' : ' '}${number(index + 1)}  ${label}`)
