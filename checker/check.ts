@@ -165,7 +165,8 @@ class Check {
     if (starved === undefined) return undefined
     const examinations = this.#examinations.get(starved) ?? 0
     if (examinations === examinationsMax) return undefined
-    const found = await this.#examination.examineLiveness(cells, schedule, starved, walkLength)
+    const { recoveryLength } = this.#exploration
+    const found = await this.#examination.examineLiveness(cells, schedule, starved, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1
       return undefined

@@ -3,6 +3,8 @@ import { type Recovery, type RecoveryOptions, recover, type Scouts } from './rec
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient'> {
   readonly scouts: Scouts
+  /** Of the one walk from the end of the execution that may show it to be transient; `walkLength` by default. */
+  readonly suspectLength?: number
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
 }
@@ -56,8 +58,11 @@ export const confirmCriticalTransition = (
 const longEvery = 20
 /** By how much, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
-/** How much longer walks are at the least than the longest way back to life that was seen. */
-const recoveryFactor = 4
+/**
+ * How much longer walks are at the least than the longest way back to life that was seen. A walk that could live but is
+ * too short is no evidence; there are many, and the long ones tell where all were.
+ */
+const recoveryFactor = 2
 
 class CriticalSearch {
   readonly #cells: Cells
@@ -77,7 +82,8 @@ class CriticalSearch {
 
   async find(): Promise<Critical> {
     // An execution that recovers from its end is told apart first: it is the common case in a correct system.
-    const { live, begin } = await this.#recover(this.#schedule.length, 1, this.#walkLength)
+    const { suspectLength = this.#walkLength } = this.#options
+    const { live, begin } = await this.#recover(this.#schedule.length, 1, suspectLength)
     if (live) return this.#answer('transient')
     return (await this.#findRecoverable(begin.lastLive)) ?? (await this.#findDead())
   }

@@ -28,6 +28,14 @@ export interface ExaminationOptions {
   readonly onPhase: (phase: Progress['phase']) => void
 }
 
+/** Of walks, in steps. */
+export interface Lengths {
+  /** Of the one in which a property was not live. */
+  readonly walkLength: number
+  /** Of each of the many that look for a live state from one state, to begin with. */
+  readonly recoveryLength: number
+}
+
 const shrinkMs = 30_000
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
 const shrinkDeadMs = 15_000
@@ -86,16 +94,18 @@ export class Examination {
     cells: Cells,
     suspect: readonly Choice[],
     property: string,
-    walkLength: number,
+    lengths: Lengths,
   ): Promise<Found | 'transient' | undefined> {
     const { signal, onPhase } = this.#options
     onPhase('finding the critical transition')
     try {
-      return await this.#examineDeath(cells.within({ milliseconds: criticalMs, signal }), suspect, property, walkLength)
+      return await this.#examineDeath(cells.within({ milliseconds: criticalMs, signal }), suspect, property, lengths)
     } catch (error) {
       if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect))
       if (!(error instanceof Diverged)) throw error
-      this.notRepeated.push(`${property} was not live for ${walkLength} steps; executed again, it ${error.message}`)
+      this.notRepeated.push(
+        `${property} was not live for ${lengths.walkLength} steps; executed again, it ${error.message}`,
+      )
       return undefined
     }
   }
@@ -105,7 +115,7 @@ export class Examination {
     cells: Cells,
     suspect: readonly Choice[],
     property: string,
-    walkLength: number,
+    { walkLength, recoveryLength }: Lengths,
   ): Promise<Found | 'transient'> {
     const { walks, walkLengthMax, random, onPhase } = this.#options
     const schedule = labelsOf(suspect)
@@ -113,7 +123,8 @@ export class Examination {
       property,
       walks: Math.ceil(walks * firstShare),
       scouts: new Scouts(),
-      walkLength,
+      walkLength: recoveryLength,
+      suspectLength: walkLength,
       walkLengthMax,
       random,
     }

@@ -22,6 +22,8 @@ export interface ExplorationOptions {
 
 /** The walk length by itself (MaceMC, section 4.4, took 80,000 steps where all walks had lived by 10,000). */
 export const walkLengthFactor = 8
+/** The same for the many walks behind a suspect: with some much longer ones they tell no less than a few long ones. */
+const recoveryLengthFactor = 2
 const walkLengthMin = 64
 export const walkLengthMax = 8_000
 
@@ -117,8 +119,13 @@ export class Exploration {
       yield came instanceof Diverged ? this.#fail(turn, came) : this.#learn(turn, came)
   }
 
-  get #walkLength(): number {
-    const own = Math.max(walkLengthMin, walkLengthFactor * this.stepsToLive)
+  /** Of each of the many walks that look for a live state from one state. */
+  get recoveryLength(): number {
+    return this.#lengthOf(recoveryLengthFactor)
+  }
+
+  #lengthOf(factor: number): number {
+    const own = Math.max(walkLengthMin, factor * this.stepsToLive)
     return this.#options.walkLength ?? Math.min(own, walkLengthMax)
   }
 
@@ -131,7 +138,7 @@ export class Exploration {
     if (search === 'bounded' && prefix === undefined) return undefined
     const plan = planned === 'bounded' && prefix === undefined ? 'race' : planned
     const variant = this.#nextVariant(plan)
-    const walkLength = this.#walkLength
+    const walkLength = this.#lengthOf(walkLengthFactor)
     this.#turns += 1
     return { plan, variant, prefix, walkLength, task: this.#taskOf(plan, prefix?.labels ?? [], walkLength) }
   }
