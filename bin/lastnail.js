@@ -19,5 +19,14 @@ const refuse = ({ message, stack }) => {
   return machineLacks
 }
 
+/** What was written to a pipe is not read yet; where nobody reads any more, nothing is left to do. */
+const flush = stream =>
+  new Promise(done => {
+    stream.on('error', done)
+    stream.write('', done)
+  })
+
+const code = await start().catch(refuse)
+await Promise.all([flush(process.stdout), flush(process.stderr)])
 // Not left to the end of all handles: a configuration may have opened some.
-process.exit(await start().catch(refuse))
+process.exit(code)

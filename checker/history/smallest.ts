@@ -14,11 +14,8 @@ export type FindOrder = (operations: readonly Operation[]) => Order
 export const smallestPart = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
   const beginning = shortestBeginning(history, findOrder)
   const against = contradiction(beginning, findOrder)
-  const others = beginning.filter(operation => !against.includes(operation)).map(perhaps)
-  const needed = explanation(against, others, findOrder)
-  return beginning.filter(
-    operation => against.includes(operation) || needed.some(({ invoked }) => invoked === operation.invoked),
-  )
+  const others = beginning.filter(operation => !against.includes(operation))
+  return [...against, ...explanation(against, others, findOrder)].sort((one, other) => one.invoked - other.invoked)
 }
 
 /** Up to the first return after which there is no order. */
@@ -56,12 +53,16 @@ const contradiction = (history: readonly Operation[], findOrder: FindOrder): rea
   return history.filter(operation => isOk(operation) && !open.has(operation))
 }
 
-/** Which of the open operations it takes, that each one of the contradiction could be the only one that is wrong. */
+/**
+ * Which of the other operations it takes, that each one of the contradiction could be the only one that is wrong: as they
+ * were, or else left open.
+ */
 const explanation = (
   against: readonly Operation[],
-  open: readonly Operation[],
+  others: readonly Operation[],
   findOrder: FindOrder,
 ): readonly Operation[] => {
+  const open = others.map(perhaps)
   const allButOne = against.map(one => against.map(other => (other === one ? perhaps(other) : other)))
   const orders = allButOne.map(rest => findOrder([...rest, ...open]))
   const explained = allButOne.filter((_, i) => isFound(orders[i]!))
@@ -72,5 +73,6 @@ const explanation = (
     const fewer = needed.filter(other => other !== operation)
     if (isEnough(fewer)) needed = fewer
   }
-  return needed
+  const asTheyWere = others.filter(({ invoked }) => needed.some(each => each.invoked === invoked))
+  return isEnough(asTheyWere) ? asTheyWere : needed
 }

@@ -100,6 +100,11 @@ test('runs a program in a node, and lends it to a debugger', async () => {
   expect(lines.slice(-2)).toEqual([`    2  ${value()}`, `       sent ${write()}  write 1`])
 })
 
+test('all of what was printed last arrives, however much', async () => {
+  const { lines } = await debug("run store node -e console.log('x'.repeat(1e6))", 'quit')
+  expect(lines.at(-1)).toHaveLength(1_000_000)
+})
+
 test('what is wrong with a command is said, and nothing is lost', async () => {
   const { exitCode, errors, lines } = await debug(
     'jump 4',
