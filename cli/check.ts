@@ -12,6 +12,7 @@ import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
 import { nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
+import { newPlace } from './store.ts'
 import { allowedCpus } from './workers.ts'
 
 export interface Checked {
@@ -20,6 +21,8 @@ export interface Checked {
   readonly trace: string | null
   /** Path of its report, to be opened in a browser. */
   readonly report: string | null
+  /** Why there is none, though there should be. */
+  readonly reportProblem?: string
   /** Where that execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -61,7 +64,8 @@ const recordFound = async (
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated')
     return { verdict, trace: null, report: null, state: undefined }
   const { signal: _, onProgress: __, ...recorded } = options
-  const trace = join(resolve(options.out ?? defaultOut), traceName(session, verdict))
+  const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
+  const trace = join(place, `${verdict.property ?? verdict.kind}.trace`)
   // Whatever was found counts only if new processes do it too.
   session.cluster.endLives()
   const { diverged, violation } = await record(session, trace, verdict.schedule, {
@@ -71,12 +75,12 @@ const recordFound = async (
   })
   const state = session.cluster.state()
   await recordLive(session, trace, verdict, recorded)
-  const report = writeReport(trace)
+  const report = tryReport(trace)
   const isSafety = verdict.verdict === 'violated' && verdict.kind !== 'liveness'
-  if (!diverged && (violation || !isSafety)) return { verdict, trace, report, state }
+  if (!diverged && (violation || !isSafety)) return { verdict, trace, ...report, state }
   const what = diverged?.message ?? 'did not violate it'
   const message = `${headline(verdict.message)}; executed once more, to be recorded, it ${what}`
-  return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, report, state }
+  return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, ...report, state }
 }
 
 /** Executes the closest live execution as well, into a trace beside that of the dead one. */
@@ -91,4 +95,11 @@ const recordLive = async (session: Session, trace: string, verdict: Verdict, opt
   if (diverged) rmSync(path)
 }
 
-const traceName = ({ system }: Session, { property, kind }: Verdict) => `${system.name}-${property ?? kind}.trace`
+/** What was found is worth more than its report. */
+const tryReport = (trace: string): { report: string | null; reportProblem?: string } => {
+  try {
+    return { report: writeReport(trace) }
+  } catch (error) {
+    return { report: null, reportProblem: (error as Error).message }
+  }
+}

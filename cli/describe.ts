@@ -4,7 +4,7 @@ import type { Checked } from './check.ts'
 import type { Replayed } from './replay.ts'
 
 /** What a check or a shrinking came to, for a person. */
-export const describe = ({ verdict, trace, report }: Checked): string[] => {
+export const describe = ({ verdict, trace, report, reportProblem }: Checked): string[] => {
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
   return [
@@ -17,6 +17,7 @@ export const describe = ({ verdict, trace, report }: Checked): string[] => {
     depth === 0 ? times : `${times}; every schedule of up to ${depth} steps`,
     ...(trace ? [`trace: ${trace}`, `again: lastnail replay ${trace}`] : []),
     ...(report ? [`report: ${report}`] : []),
+    ...(reportProblem ? [`no report: ${reportProblem}`] : []),
   ]
 }
 

@@ -1,14 +1,17 @@
 import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import { Command, Option } from 'commander'
 import { searches } from '../checker/check.ts'
 import { writeReport } from '../report/report.ts'
+import { annotationOf } from './annotation.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { debugTrace } from './debug/debug.ts'
 import { describe, describeReplay } from './describe.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { getCriu } from './get-criu.ts'
 import { writeConfig } from './init.ts'
-import { loadConfig, notesOf } from './load-config.ts'
+import { writeJunit } from './junit.ts'
+import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
@@ -37,6 +40,19 @@ const report = (checked: Checked, json: boolean | undefined) => {
   print(JSON.stringify(outcomeOf(verdict, trace)))
 }
 
+/** For a CI server, which shows it where people look. */
+const tellServers = (
+  { definition, path }: LoadedConfig,
+  { verdict, trace }: Checked,
+  { junit, property }: { junit?: string; property?: string },
+) => {
+  const { name, properties = {} } = definition
+  const named = property === undefined ? Object.keys(properties) : [property]
+  if (junit) writeJunit(junit, { system: name, properties: named, verdict, trace })
+  if (process.env.GITHUB_ACTIONS === 'true' && verdict.verdict !== 'held')
+    process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
+}
+
 const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')
     .description('Checks unmodified multi-process services.')
@@ -60,13 +76,15 @@ const program = (done: (code: number) => void) => {
     .option('--property <name>', 'checks this property alone')
     .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')
     .option('--out <directory>', 'where traces are put', defaultOut)
+    .option('--junit <file>', 'writes what became of each property, for a CI server')
     .option('--json', 'prints one JSON object as the last line')
-    .action(async (file: string, { for: forMs, json, ...options }) => {
+    .action(async (file: string, { for: forMs, json, junit, ...options }) => {
       const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file)
       for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
       const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
+      tellServers(config, checked, { junit, property: options.property })
       report(checked, json)
       done(exitCode[checked.verdict.verdict])
     })

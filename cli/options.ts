@@ -19,7 +19,7 @@ export interface CheckOptions {
   readonly property?: string | undefined
   /** What each execution begins with: a schedule, or `TRACE` or `TRACE:STEP`. */
   readonly from?: string | readonly string[] | undefined
-  /** Directory for traces; `.lastnail` by default. */
+  /** Directory for traces, each check's in a directory of its own: `<out>/<system>/<time>/`; `.lastnail` by default. */
   readonly out?: string | undefined
   /** Processes that search, each with its own nodes, for a configuration with a path; 1 by default. */
   readonly workers?: number | undefined

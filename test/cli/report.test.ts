@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
@@ -42,8 +42,8 @@ test('a check leaves the trace of the dead execution, that of the closest live o
   const { code, stdout } = await run('check', 'house.config.ts', '--search', 'walk', '--executions', '40')
   expect(stdout).toContain('violated: liveness doorOpens')
   expect(code).toBe(1)
-  const path = (extension: string) => join(directory, `.lastnail/house-doorOpens.${extension}`)
-  expect(stdout.split('\n').at(-1)).toBe(`report: ${path('html')}`)
+  const path = (extension: string) => join(directory, `.lastnail/house/latest/doorOpens.${extension}`)
+  expect(realpathSync(path('html'))).toBe(stdout.split('\n').at(-1)!.replace('report: ', ''))
   const shut = 'guest→door #2 4 bytes :7000 "shut"'
   const open = 'guest→door #1 4 bytes :7000 "open"'
   const dead = readTrace(path('trace'))
