@@ -152,11 +152,12 @@ class CriticalSearch {
 
   /** Tests the answer with fresh walks, and with some that are much longer. */
   async #test(dead: number): Promise<Recovery> {
-    const { walks, walkLengthMax } = this.#options
+    const { walks, walkLengthMax, suspectLength = 0 } = this.#options
     const tested = await this.#recover(dead, walks, this.#walkLength)
     const long = Math.floor(walks / longEvery)
     if (tested.live || tested.isTerminal || long === 0) return tested
-    return this.#recover(dead, long, Math.min(longFactor * this.#walkLength, walkLengthMax))
+    const length = Math.max(longFactor * this.#walkLength, suspectLength)
+    return this.#recover(dead, long, Math.min(length, walkLengthMax))
   }
 
   /** Whether a walk that starts just before the critical transition comes to a live state by going on. */

@@ -20,10 +20,15 @@ export interface ExplorationOptions {
   readonly random: Random
 }
 
-/** The walk length by itself (MaceMC, section 4.4, took 80,000 steps where all walks had lived by 10,000). */
+/**
+ * The length of walks to a live state by itself, in times what nearly all of them needed (MaceMC, section 4.4, took 80,000
+ * steps where all walks had lived by 10,000), and in times what the slowest needed: one of thousands may be very slow.
+ */
 export const walkLengthFactor = 8
+const slowestFactor = 2
 /** The same for the many walks behind a suspect: with some much longer ones they tell no less than a few long ones. */
 const recoveryLengthFactor = 2
+const nearlyAll = 0.95
 const walkLengthMin = 64
 export const walkLengthMax = 8_000
 
@@ -96,6 +101,8 @@ export class Exploration {
   stepsToLive = 0
   /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
   readonly walksToLive: number[] = []
+  /** Steps to a live state, of each walk that was not live at once. */
+  readonly #lived: number[] = []
   readonly #options: ExplorationOptions
   readonly #surprises = new Surprises()
   #turns = 0
@@ -121,12 +128,21 @@ export class Exploration {
 
   /** Of each of the many walks that look for a live state from one state. */
   get recoveryLength(): number {
-    return this.#lengthOf(recoveryLengthFactor)
+    return this.#lengthOf(recoveryLengthFactor * this.#usual())
   }
 
-  #lengthOf(factor: number): number {
-    const own = Math.max(walkLengthMin, factor * this.stepsToLive)
-    return this.#options.walkLength ?? Math.min(own, walkLengthMax)
+  get #walkLength(): number {
+    return this.#lengthOf(Math.max(walkLengthFactor * this.#usual(), slowestFactor * this.stepsToLive))
+  }
+
+  #lengthOf(own: number): number {
+    return this.#options.walkLength ?? Math.min(Math.max(walkLengthMin, own), walkLengthMax)
+  }
+
+  /** Steps in which nearly all walks lived that were not live at once. */
+  #usual(): number {
+    const sorted = this.#lived.toSorted((one, other) => one - other)
+    return sorted[Math.ceil(nearlyAll * sorted.length) - 1] ?? 0
   }
 
   #nextTurn(): Turn | undefined {
@@ -138,7 +154,7 @@ export class Exploration {
     if (search === 'bounded' && prefix === undefined) return undefined
     const plan = planned === 'bounded' && prefix === undefined ? 'race' : planned
     const variant = this.#nextVariant(plan)
-    const walkLength = this.#lengthOf(walkLengthFactor)
+    const walkLength = this.#walkLength
     this.#turns += 1
     return { plan, variant, prefix, walkLength, task: this.#taskOf(plan, prefix?.labels ?? [], walkLength) }
   }
@@ -205,6 +221,7 @@ export class Exploration {
 
   #count(steps: number): void {
     this.stepsToLive = Math.max(this.stepsToLive, steps)
+    if (steps > 0) this.#lived.push(steps)
     const digits = 32 - Math.clz32(steps)
     while (this.walksToLive.length <= digits) this.walksToLive.push(0)
     this.walksToLive[digits]! += 1
