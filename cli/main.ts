@@ -20,6 +20,7 @@ import { print } from './print.ts'
 import { showProgress } from './progress.ts'
 import { replayTrace } from './replay.ts'
 import { timeOf } from './search.ts'
+import { serveTrace } from './serve/serve.ts'
 import { shrinkTrace } from './shrink.ts'
 import { addTopologyCommands } from './topology.ts'
 import { duration, wholeNumber } from './values.ts'
@@ -118,6 +119,13 @@ const program = (done: (code: number) => void) => {
     .description('moves through an execution of a trace, in both directions, by new processes')
     .argument('<trace>')
     .action(debugTrace)
+
+  root
+    .command('serve')
+    .description('the same in a browser: the page of a trace, with processes behind it')
+    .argument('<trace>')
+    .option('--port <n>', 'on loopback (any that is free)', wholeNumber)
+    .action(serveTrace)
 
   addTopologyCommands(root)
 

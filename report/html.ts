@@ -1,18 +1,24 @@
 import { readFileSync } from 'node:fs'
 import type { Trace } from '../checker/trace/trace.ts'
 import { pack } from './pack.ts'
+import type { Served } from './page-data.ts'
 
 /** Where `npm run build` puts the page's script and style: beside what is built of this file. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/report/' : './', import.meta.url)
 
 /** The page, with all that it shows in it. It may load nothing, and runs nothing but its own script. */
-export const pageOf = (trace: Trace, live?: Trace): string => `<!doctype html>
+export const pageOf = (trace: Trace, live?: Trace): string => page(trace, live, undefined)
+
+/** The same, for processes that do what the page asks. */
+export const servedPageOf = (trace: Trace, live: Trace | undefined, served: Served): string => page(trace, live, served)
+
+const page = (trace: Trace, live: Trace | undefined, served: Served | undefined): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:${served ? "; connect-src 'self'" : ''}">
 <link rel="icon" href="data:,">
 <title>${escapeHtml(titleOf(trace))}</title>
 <style>${readFileSync(new URL('page.css', built), 'utf8')}</style>
@@ -20,6 +26,7 @@ export const pageOf = (trace: Trace, live?: Trace): string => `<!doctype html>
 <body>
 <div id="app"><p>This report needs JavaScript.</p></div>
 <script type="text/plain" id="data">${pack(trace, live)}</script>
+${served ? `<script type="application/json" id="served">${JSON.stringify(served)}</script>` : ''}
 <script type="module">${readFileSync(new URL('page.js', built), 'utf8')}</script>
 </body>
 </html>

@@ -6,6 +6,27 @@ export interface PageData {
   readonly live: PackedTrace | undefined
 }
 
+/** What stands in a page that is served, with processes behind it. */
+export interface Served {
+  /** To be shown with whatever is asked. */
+  readonly token: string
+}
+
+/** Where the processes stand after they were moved. */
+export interface Moved {
+  readonly at: number
+  readonly isBranch: boolean
+  /** Of a branch, all its steps: as in the page. */
+  readonly packed?: string
+}
+
+/** What became of a program that was run in a node. */
+export interface Ran {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
 export interface PackedTrace extends Omit<Trace, 'steps'> {
   readonly steps: readonly PackedStep[]
 }

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { readTrace } from '../checker/trace/read.ts'
+import type { Trace } from '../checker/trace/trace.ts'
 import { ReportError } from './error.ts'
 import { pageOf } from './html.ts'
 
@@ -20,10 +21,14 @@ const withoutExtension = (trace: string) => trace.replace(/\.trace$/, '')
  */
 export const writeReport = (tracePath: string, path = reportPath(tracePath)): string => {
   const trace = readTrace(tracePath, { torn: 'accept' })
-  const besides = liveTracePath(tracePath)
-  const live = existsSync(besides) ? readTrace(besides, { torn: 'accept' }) : undefined
-  write(path, pageOf(trace, live))
+  write(path, pageOf(trace, closestLiveOf(tracePath)))
   return path
+}
+
+/** The closest live execution to that of a trace, where its trace lies beside it. */
+export const closestLiveOf = (tracePath: string): Trace | undefined => {
+  const besides = liveTracePath(tracePath)
+  return existsSync(besides) ? readTrace(besides, { torn: 'accept' }) : undefined
 }
 
 const write = (path: string, page: string) => {

@@ -36,7 +36,11 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
     await timeline.goTo(0)
     const actions = actionsOn(timeline)
     const server = await serve(
-      { page: token => servedPageOf(trace, live, { token }), actions, explain: error => explainError(error).lines.join('\n') },
+      {
+        page: token => servedPageOf(trace, live, { token }),
+        actions,
+        explain: error => explainError(error).lines.join('\n'),
+      },
       port,
     )
     print([`${trace.header.system}: ${server.url}`, 'Ctrl-C ends it'])

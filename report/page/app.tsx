@@ -2,12 +2,14 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { type Filter, isFiltering, matcher, noFilter } from '../model/filter.ts'
 import { pastOf } from '../model/past.ts'
 import type { Story } from '../model/story.ts'
+import { Controlled, useControl } from './control.tsx'
 import { Details } from './details.tsx'
 import { Facts } from './facts.tsx'
 import { Graph } from './graph.tsx'
 import { useKeyboard } from './keyboard.ts'
 import { Names } from './names.tsx'
 import { usePrinting } from './printing.ts'
+import type { Processes } from './processes.ts'
 import { executionOn, hashOf, type Selection, selectionFrom, within } from './selection.ts'
 import { Summary } from './summary.tsx'
 import { Timeline } from './timeline.tsx'
@@ -16,7 +18,14 @@ import { Toolbar, zooms } from './toolbar.tsx'
 /** Executions of so many steps begin with high rows, which say what changed. */
 const roomyMax = 60
 
-export const App = ({ story }: { story: Story }) => {
+interface AppProps {
+  readonly story: Story
+  /** Behind a page that is served. */
+  readonly processes: Processes | undefined
+}
+
+export const App = ({ story: first, processes }: AppProps) => {
+  const [story, setStory] = useState(first)
   const [selection, setSelection] = useState<Selection>(() => selectionFrom(location.hash, story))
   const [filter, setFilter] = useState<Filter>(noFilter)
   const [pastOnly, setPastOnly] = useState<Selection | undefined>(undefined)
@@ -34,6 +43,11 @@ export const App = ({ story }: { story: Story }) => {
     [story],
   )
   const steps = useMemo(() => shownSteps(story, filter, pastOnly, isComparing), [story, filter, pastOnly, isComparing])
+  const control = useControl(processes, (branch, step) => {
+    if (branch) setStory(branch)
+    setSelection({ side: 'main', step })
+    history.replaceState(null, '', hashOf({ side: 'main', step }))
+  })
   const changeZoom = (by: number) => setZoom(now => Math.max(0, Math.min(now + by, zooms.length - 1)))
   useKeyboard({ story, steps, selection, select, isComparing, changeZoom })
   useEffect(() => {
@@ -41,23 +55,25 @@ export const App = ({ story }: { story: Story }) => {
   }, [isComparing, pastOnly, selection, select])
 
   return (
-    <Names.Provider value={namesOf(story)}>
-      <Summary story={story} select={select} />
-      <main>
-        <div class="left">
-          <Timeline story={story} selection={selection} select={select} />
-          <Toolbar
-            {...{ story, filter, setFilter, zoom, changeZoom, isComparing, setWantsLive }}
-            pastOnly={pastOnly}
-            setPastOnly={isOn => setPastOnly(isOn ? selection : undefined)}
-            shown={steps.length}
-          />
-          <Graph {...{ story, steps, selection, select, isComparing, isPrinting }} rowHeight={zooms[zoom]!} />
-        </div>
-        <Details story={story} selection={selection} select={select} />
-      </main>
-      <Facts story={story} />
-    </Names.Provider>
+    <Controlled.Provider value={control}>
+      <Names.Provider value={namesOf(story)}>
+        <Summary story={story} select={select} />
+        <main>
+          <div class="left">
+            <Timeline story={story} selection={selection} select={select} />
+            <Toolbar
+              {...{ story, filter, setFilter, zoom, changeZoom, isComparing, setWantsLive }}
+              pastOnly={pastOnly}
+              setPastOnly={isOn => setPastOnly(isOn ? selection : undefined)}
+              shown={steps.length}
+            />
+            <Graph {...{ story, steps, selection, select, isComparing, isPrinting }} rowHeight={zooms[zoom]!} />
+          </div>
+          <Details story={story} selection={selection} select={select} />
+        </main>
+        <Facts story={story} />
+      </Names.Provider>
+    </Controlled.Provider>
   )
 }
 

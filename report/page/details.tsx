@@ -5,7 +5,8 @@ import type { Execution } from '../model/execution.ts'
 import type { Journey } from '../model/journeys.ts'
 import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
 import { Badges } from './badges.tsx'
-import { Enabled } from './enabled.tsx'
+import { ControlBox } from './control.tsx'
+import { Enabled, Next } from './enabled.tsx'
 import { StepLink } from './links.tsx'
 import { Named } from './names.tsx'
 import { Payload } from './payload.tsx'
@@ -43,6 +44,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
         <span class="kind">{recorded.choice?.kind ?? 'start'}</span>{' '}
         <code>{recorded.choice?.label ?? 'the nodes start'}</code>
       </p>
+      {side === 'main' && <ControlBox nodes={execution.nodes} step={step} />}
       {badges.length > 0 && <Badges badges={badges} />}
       <Clocks {...shared} />
       {recorded.findings.map(({ kind, node, message }) => (
@@ -56,6 +58,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
       <Outputs recorded={recorded} />
       <Sent {...shared} />
       <Enabled {...shared} story={story} />
+      {side === 'main' && step === execution.end && <Next execution={execution} />}
       <AllStates {...shared} />
     </section>
   )

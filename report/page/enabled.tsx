@@ -1,7 +1,9 @@
+import { useContext } from 'preact/hooks'
 import type { Choice } from '../../checker/system.ts'
 import type { Execution } from '../model/execution.ts'
 import { takenBy } from '../model/journeys.ts'
 import type { Story } from '../model/story.ts'
+import { Controlled, Take } from './control.tsx'
 import { StepLink } from './links.tsx'
 import type { Selection, Side } from './selection.ts'
 
@@ -29,7 +31,8 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
     <ul class="enabled">
       {choices.slice(0, shownMax).map(choice => (
         <li key={choice.label}>
-          <code>{choice.label}</code> <When {...others} {...{ execution, step, taken, choice }} />
+          <code>{choice.label}</code> {others.side === 'main' && <Take step={step - 1} label={choice.label} />}{' '}
+          <When {...others} {...{ execution, step, taken, choice }} />
         </li>
       ))}
       {choices.length > shownMax && <li>and {choices.length - shownMax} more</li>}
@@ -48,6 +51,26 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
           {list(rest)}
         </details>
       )}
+    </section>
+  )
+}
+
+/** What can happen after the last step, where there are processes to do it. */
+export const Next = ({ execution }: { execution: Execution }) => {
+  if (useContext(Controlled) === undefined) return null
+  const choices = execution.enabledBefore(execution.end + 1)
+  return (
+    <section>
+      <h3>What is possible next</h3>
+      {choices.length === 0 && <p>Nothing.</p>}
+      <ul class="enabled">
+        {choices.slice(0, shownMax).map(({ label }) => (
+          <li key={label}>
+            <code>{label}</code> <Take step={execution.end} label={label} />
+          </li>
+        ))}
+        {choices.length > shownMax && <li>and {choices.length - shownMax} more</li>}
+      </ul>
     </section>
   )
 }

@@ -3,9 +3,12 @@ import { Execution } from '../model/execution.ts'
 import { storyOf } from '../model/story.ts'
 import { App } from './app.tsx'
 import './page.css'
+import { Processes } from './processes.ts'
 import { unpack } from './unpack.ts'
 
 const { trace, live } = await unpack(document.getElementById('data')!.textContent!)
+const served = document.getElementById('served')?.textContent
 const root = document.getElementById('app')!
 root.textContent = ''
-render(<App story={storyOf(new Execution(trace), live && new Execution(live))} />, root)
+const story = storyOf(new Execution(trace), live && new Execution(live))
+render(<App {...{ story }} processes={served ? new Processes(JSON.parse(served)) : undefined} />, root)

@@ -15,10 +15,16 @@ const args = [
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath, args })
 
-/** Opens a file as its reader does, does what is asked, and then expects that nothing was loaded and nothing complained of. */
+const isServed = (place: string) => place.startsWith('http:')
+const isOf = (place: string, url: string) => isServed(place) && new URL(place).origin === new URL(url).origin
+
+/**
+ * Opens a file, or what is served at an address, as its reader does, does what is asked, and then expects that nothing was
+ * loaded from elsewhere and nothing complained of.
+ */
 export const inPage = async (
   browser: Browser,
-  path: string,
+  place: string,
   work: (page: Page) => Promise<void>,
   colorScheme: 'light' | 'dark' = 'light',
 ): Promise<void> => {
@@ -27,10 +33,11 @@ export const inPage = async (
   page.on('console', message => complaints.push(message.text()))
   page.on('pageerror', error => complaints.push(String(error)))
   page.on('request', request => {
-    if (!/^(file|data):/.test(request.url())) complaints.push(`asked for ${request.url()}`)
+    if (!/^(file|data):/.test(request.url()) && !isOf(place, request.url()))
+      complaints.push(`asked for ${request.url()}`)
   })
   try {
-    await page.goto(`file://${path}`)
+    await page.goto(isServed(place) ? place : `file://${place}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await work(page)
     expect(complaints).toEqual([])
