@@ -102,8 +102,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const other = labels[0]![0] === 'a' ? 'b' : 'a'
       await page.getByRole('button', { name: `take ${other}→store #1` }).click()
       await heading(page).getByText('Step 2 of 2').waitFor()
-      const first = page.getByRole('button', { name: 'take' }).first()
-      await first.click()
+      const next = page.locator('section', { hasText: 'What is possible next' }).last()
+      await next.getByRole('button').first().click()
       await heading(page).getByText('Step 3 of 3').waitFor()
       await processes(page).getByText('stand at step 3').waitFor()
     }))
