@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
@@ -35,7 +35,7 @@ test('check gives what the command prints with --json', async () => {
   })
   expect(found).toEqual({
     ...{ verdict: 'violated', property: 'noUpdateLost', kind: 'safety', depth: 0, seed: 1, repeated: true },
-    ...{ schedule, criticalTransition: null, trace: join(out, 'adders-noUpdateLost.trace') },
+    ...{ schedule, criticalTransition: null, trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')) },
   })
   expect(readTrace(found.trace!).end?.verdict).toMatchObject({ verdict: 'violated', schedule })
 })
@@ -101,7 +101,9 @@ test('without a schedule it is a check within a budget; a failure can be pasted 
     .toHold({ property: 'neverWritten', search: 'walk', executions: 3, out })
     .catch(error => error.message)
   expect(failure).toMatch(/^expected adders to hold, but neverWritten does not hold after step 3 /)
-  expect(failure).toContain(`\ntrace: ${join(out, 'adders-neverWritten.trace')}\nas a test of its own:\n`)
+  expect(failure).toContain(
+    `\ntrace: ${realpathSync(join(out, 'adders/latest/neverWritten.trace'))}\nas a test of its own:\n`,
+  )
   const pasted = /toHold\((\{[\s\S]*\})\)$/.exec(failure)![1]!
   expect(pasted).toMatch(/^\{ schedule: \[\n {2}"[ab]→store #1 4 bytes :7000 \\"read\\"",/)
 })

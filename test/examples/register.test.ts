@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -37,7 +37,7 @@ test('a read that goes back in time is found, repeated, shrunk, and shown with w
     /^linearizable does not hold after step \d+ \(.*\): no register has these operations in any order/,
   )
   expect(operationsIn(lines)).toEqual(goesBack)
-  const trace = join(out, 'register-linearizable.trace')
+  const trace = realpathSync(join(out, 'register/latest/linearizable.trace'))
   const { steps } = readTrace(trace)
   expect(
     steps.flatMap(step => step.operations).map(({ process, op, outcome }) => `${process} ${op} ${outcome}`),
