@@ -97,12 +97,8 @@ export class Exploration {
   /** Executions that were carried to their end. */
   completed = 0
   walks = 0
-  /** The most steps that a live state was away. */
-  stepsToLive = 0
-  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
-  readonly walksToLive: number[] = []
-  /** Steps to a live state, of each walk that was not live at once. */
-  readonly #lived: number[] = []
+  /** How many walks had to go so many steps to a live state. */
+  readonly #walksOfSteps: number[] = []
   readonly #options: ExplorationOptions
   readonly #surprises = new Surprises()
   #turns = 0
@@ -126,6 +122,21 @@ export class Exploration {
       yield came instanceof Diverged ? this.#fail(turn, came) : this.#learn(turn, came)
   }
 
+  /** The most steps that a live state was away. */
+  get stepsToLive(): number {
+    return Math.max(0, this.#walksOfSteps.length - 1)
+  }
+
+  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
+  get walksToLive(): readonly number[] {
+    const doubling: number[] = []
+    for (const [steps, walks] of this.#walksOfSteps.entries()) {
+      const digits = 32 - Math.clz32(steps)
+      doubling[digits] = (doubling[digits] ?? 0) + walks
+    }
+    return doubling
+  }
+
   /** Of each of the many walks that look for a live state from one state. */
   get recoveryLength(): number {
     return this.#lengthOf(recoveryLengthFactor * this.#usual())
@@ -141,8 +152,10 @@ export class Exploration {
 
   /** Steps in which nearly all walks lived that were not live at once. */
   #usual(): number {
-    const sorted = this.#lived.toSorted((one, other) => one - other)
-    return sorted[Math.ceil(nearlyAll * sorted.length) - 1] ?? 0
+    const [, ...late] = this.#walksOfSteps
+    let left = Math.ceil(nearlyAll * late.reduce((sum, walks) => sum + walks, 0))
+    if (left === 0) return 0
+    return 1 + late.findIndex(walks => (left -= walks) <= 0)
   }
 
   #nextTurn(): Turn | undefined {
@@ -220,10 +233,7 @@ export class Exploration {
   }
 
   #count(steps: number): void {
-    this.stepsToLive = Math.max(this.stepsToLive, steps)
-    if (steps > 0) this.#lived.push(steps)
-    const digits = 32 - Math.clz32(steps)
-    while (this.walksToLive.length <= digits) this.walksToLive.push(0)
-    this.walksToLive[digits]! += 1
+    while (this.#walksOfSteps.length <= steps) this.#walksOfSteps.push(0)
+    this.#walksOfSteps[steps]! += 1
   }
 }

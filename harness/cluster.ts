@@ -336,7 +336,7 @@ export class Cluster implements System<GlobalState> {
   #named(name: string): Node {
     const node = this.#nodes.find(each => each.name === name)
     if (node) return node
-    throw new UsageError(`no node ${name}: there are ${this.#nodes.map(each => each.name).join(', ')}`)
+    throw new UsageError(noNode(name, this.#nodes))
   }
 
   /** Ends all processes: the next execution begins with new ones. */
@@ -584,8 +584,11 @@ const engineOf = (engine: Engine | undefined): Engine => {
 }
 
 const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {
-  throw new Error(`no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`)
+  throw new Error(noNode(name, nodes))
 }
+
+const noNode = (name: string, nodes: readonly { name: string }[]) =>
+  `no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`
 
 const addressOf = (index: number) => `10.77.${Math.floor((index + 1) / 250)}.${((index + 1) % 250) + 1}`
 

@@ -195,8 +195,10 @@ export const commands: readonly DebugCommand[] = [
 const width = 27
 const linesAround = 10
 
+const findCommand = (name: string) => commands.find(({ names }) => names.includes(name))
+
 export const commandNamed = (name: string): DebugCommand => {
-  const found = commands.find(({ names }) => names.includes(name))
+  const found = findCommand(name)
   if (found) return found
   throw new UsageError(`no command "${name}": "help" lists them`)
 }
@@ -205,8 +207,7 @@ export const commandNamed = (name: string): DebugCommand => {
 export const completionsOf = ({ timeline }: Debugger, words: readonly string[]): readonly string[] => {
   if (words.length <= 1) return commands.map(({ names }) => `${names[0]!} `)
   const { header } = timeline.execution.trace
-  const named = (name: string) => commands.find(({ names }) => names.includes(name))?.names[0]
-  switch (named(words[0]!)) {
+  switch (findCommand(words[0]!)?.names[0]) {
     case 'only':
     case 'list':
       return [...timeline.execution.nodes, ...kinds]
@@ -276,8 +277,7 @@ const stepOf = ({ timeline, critical }: Debugger, text: string | undefined): num
   }
   if (text === undefined || !/^\d+$/.test(text))
     throw new UsageError(`expected a step, start, end or critical, found "${text ?? ''}"`)
-  if (Number(text) > end) throw new UsageError(`there is no step ${text}: the last that is known is ${end}`)
-  return Number(text)
+  return timeline.known(Number(text))
 }
 
 const nodeOf = ({ execution }: Timeline, name: string | undefined): string => {

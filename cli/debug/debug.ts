@@ -1,13 +1,10 @@
 import { createInterface, type Interface } from 'node:readline'
-import { readTrace } from '../../checker/trace/read.ts'
-import type { Verdict } from '../../checker/verdict.ts'
 import { noFilter } from '../../report/model/filter.ts'
+import { verdictOf } from '../../report/model/story.ts'
 import { explainError } from '../exit-code.ts'
 import { print } from '../print.ts'
-import { configOfTrace } from '../replay.ts'
-import { inSession } from '../session.ts'
 import { commandNamed, completionsOf, type Debugger, describePlace } from './commands.ts'
-import { Timeline } from './timeline.ts'
+import { type Timeline, withTimeline } from './timeline.ts'
 
 /**
  * Reads commands from a terminal or a pipe, and moves through an execution of a trace by new processes.
@@ -16,20 +13,15 @@ import { Timeline } from './timeline.ts'
  * @throws Differs where its start is another now
  */
 export const debugTrace = async (path: string): Promise<void> => {
-  const trace = readTrace(path, { torn: 'accept' })
-  const config = await configOfTrace(path, trace)
-  const { criticalTransition } = (trace.end?.verdict ?? {}) as Partial<Verdict>
-  await inSession(config, { seed: trace.header.seed }, async session => {
-    const timeline = new Timeline(session, trace)
-    await timeline.goTo(0)
+  await withTimeline(path, async (timeline, trace, signal) => {
     const terminal = new Terminal(words => completionsOf(debug, words))
     const debug: Debugger = {
       timeline,
       filter: noFilter,
-      critical: criticalTransition?.step,
+      critical: verdictOf(trace)?.criticalTransition?.step,
       untilAsked: prompt => terminal.ask(prompt),
     }
-    session.signal.addEventListener('abort', () => terminal.close())
+    signal.addEventListener('abort', () => terminal.close())
     print([
       `${trace.header.system}: ${timeline.execution.end} steps; "help" lists the commands`,
       ...describePlace(debug),

@@ -1,14 +1,16 @@
 import { UsageError } from '../../checker/errors.ts'
 import { Executor } from '../../checker/executor.ts'
-import { labelsOf } from '../../checker/labels.ts'
 import { follow } from '../../checker/schedule.ts'
 import type { Choice } from '../../checker/system.ts'
+import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import type { ExecResult, GlobalState } from '../../harness/config.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { requireSame } from '../comparison.ts'
 import { record } from '../record.ts'
-import type { Session } from '../session.ts'
+import { labelsOf } from '../recorded.ts'
+import { configOfTrace } from '../replay.ts'
+import { inSession, type Session } from '../session.ts'
 import { StepReader } from '../step-reader.ts'
 
 /**
@@ -58,16 +60,22 @@ export class Timeline {
     return this.#executor?.violation?.message
   }
 
+  /** The step. @throws UsageError where none is known of that index */
+  known(step: number): number {
+    const { end } = this.execution
+    if (step <= end) return step
+    throw new UsageError(`there is no step ${step}: the last that is known is ${end}`)
+  }
+
   /**
    * Moves to a known step: onwards, or from the start again.
    *
    * @throws Diverged, Differs where the processes do something else than is known
    */
   async goTo(step: number): Promise<void> {
-    const { end } = this.execution
-    if (step > end) throw new UsageError(`there is no step ${step}: the last that is known is ${end}`)
+    this.known(step)
     if (this.#executor === undefined || step < this.at) await this.#begin()
-    const labels = labelsOf(this.#steps.flatMap(({ choice }) => choice ?? []))
+    const labels = labelsOf({ steps: this.#steps })
     await follow(this.#executor!, labels.slice(this.at, step))
   }
 
@@ -138,4 +146,23 @@ export class Timeline {
     if (known) requireSame(known, step)
     else this.#steps.push(step)
   }
+}
+
+/**
+ * Opens a trace for as long as some work takes; its processes stand at the start.
+ *
+ * @throws TraceError where the trace cannot be read
+ * @throws Differs where its start is another now
+ */
+export const withTimeline = async (
+  path: string,
+  work: (timeline: Timeline, trace: Trace, signal: AbortSignal) => Promise<void>,
+): Promise<void> => {
+  const trace = readTrace(path, { torn: 'accept' })
+  const config = await configOfTrace(path, trace)
+  await inSession(config, { seed: trace.header.seed }, async session => {
+    const timeline = new Timeline(session, trace)
+    await timeline.goTo(0)
+    await work(timeline, trace, session.signal)
+  })
 }

@@ -1,16 +1,13 @@
 import PQueue from 'p-queue'
 import { z } from 'zod'
 import { UsageError } from '../../checker/errors.ts'
-import { readTrace } from '../../checker/trace/read.ts'
 import { servedPageOf } from '../../report/html.ts'
 import { pack } from '../../report/pack.ts'
 import type { Moved } from '../../report/page-data.ts'
 import { closestLiveOf } from '../../report/report.ts'
-import { Timeline } from '../debug/timeline.ts'
+import { type Timeline, withTimeline } from '../debug/timeline.ts'
 import { explainError } from '../exit-code.ts'
 import { print } from '../print.ts'
-import { configOfTrace } from '../replay.ts'
-import { inSession } from '../session.ts'
 import { serve } from './server.ts'
 
 const step = z.int().min(0)
@@ -28,12 +25,8 @@ const asked = {
  * @throws Differs where its start is another now
  */
 export const serveTrace = async (path: string, { port }: { port?: number }): Promise<void> => {
-  const trace = readTrace(path, { torn: 'accept' })
   const live = closestLiveOf(path)
-  const config = await configOfTrace(path, trace)
-  await inSession(config, { seed: trace.header.seed }, async session => {
-    const timeline = new Timeline(session, trace)
-    await timeline.goTo(0)
+  await withTimeline(path, async (timeline, trace, signal) => {
     const actions = actionsOn(timeline)
     const server = await serve(
       {
@@ -45,7 +38,7 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
     )
     print([`${trace.header.system}: ${server.url}`, 'Ctrl-C ends it'])
     try {
-      await new Promise(interrupted => session.signal.addEventListener('abort', interrupted))
+      await new Promise(interrupted => signal.addEventListener('abort', interrupted))
     } finally {
       server.close()
     }
