@@ -7,6 +7,8 @@ import { annotationOf } from './annotation.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { debugTrace } from './debug/debug.ts'
 import { describe, describeReplay } from './describe.ts'
+import { emulate } from './emulate/emulate.ts'
+import { describeSummary } from './emulate/summary.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { getCriu } from './get-criu.ts'
 import { writeConfig } from './init.ts'
@@ -126,6 +128,25 @@ const program = (done: (code: number) => void) => {
     .argument('<trace>')
     .option('--port <n>', 'on loopback (any that is free)', wholeNumber)
     .action(serveTrace)
+
+  root
+    .command('emulate')
+    .description(
+      'runs the system of a configuration live over an emulated internet, with churn, faults and measurements',
+    )
+    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+    .option('--topology <file>', 'a .json, .graphml, .gml or .inet file')
+    .option('--churn <file>', 'who comes and goes: a plan (.json) or a script')
+    .option('--for <duration>', 'how long', duration)
+    .option('--look <duration>', 'how often properties are evaluated', duration)
+    .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
+    .option('--out <directory>', 'where the trace is put', defaultOut)
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (file: string, { for: forMs, look: lookMs, json, ...options }) => {
+      const summary = await emulate(await loadConfig(file), { forMs, lookMs, ...options })
+      print(json ? JSON.stringify(summary) : describeSummary(summary))
+      done(exitCode[summary.verdict])
+    })
 
   addTopologyCommands(root)
 

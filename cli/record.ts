@@ -5,6 +5,8 @@ import { UsageError } from '../checker/errors.ts'
 import { type Replay, replay } from '../checker/replay.ts'
 import type { TraceHeader } from '../checker/trace/trace.ts'
 import { TraceWriter } from '../checker/trace/write.ts'
+import type { ResolvedSystem } from '../harness/config.ts'
+import type { LoadedConfig } from './load-config.ts'
 import type { Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 import { version } from './version.ts'
@@ -17,7 +19,11 @@ export const record = async (
   { options, verdict, variant = 0 }: { options: unknown; verdict: unknown; variant?: number },
 ): Promise<Replay> => {
   const { cluster, system } = session
-  const writer = create(path, headerOf(session, options, variant))
+  const { config, seed } = session
+  const writer = createTrace(
+    path,
+    headerOf(config, system, { seed: seed + variant, options, addresses: cluster.addresses }),
+  )
   const reader = new StepReader(cluster, system.properties)
   try {
     const observer = reader.observer(step => writer.step(step))
@@ -46,7 +52,8 @@ export const requirePlace = (directory: string): void => {
   }
 }
 
-const create = (path: string, header: TraceHeader): TraceWriter => {
+/** @throws UsageError where that cannot be done */
+export const createTrace = (path: string, header: TraceHeader): TraceWriter => {
   try {
     mkdirSync(dirname(path), { recursive: true })
     return new TraceWriter(path, header)
@@ -56,15 +63,23 @@ const create = (path: string, header: TraceHeader): TraceWriter => {
 }
 
 /** What a trace says of how it came about. */
-const headerOf = ({ config, system, cluster, seed }: Session, options: unknown, variant: number): TraceHeader => ({
+export const headerOf = (
+  config: LoadedConfig,
+  system: ResolvedSystem,
+  {
+    seed,
+    options,
+    addresses,
+  }: { readonly seed: number; readonly options: unknown; readonly addresses: Readonly<Record<string, string>> },
+): TraceHeader => ({
   system: system.name,
   versions: { lastnail: version, node: process.versions.node, kernel: release() },
   config: { path: config.path, sha256: config.sha256 },
-  seed: seed + variant,
+  seed,
   options,
   nodes: system.nodes.map(({ name, command, env, image }) => ({
     ...{ name, command, env, image: image ?? '' },
-    address: cluster.addresses[name]!,
+    address: addresses[name]!,
   })),
   properties: Object.entries(system.properties).map(([name, { kind }]) => ({ name, kind })),
   faults: system.faults,

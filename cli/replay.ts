@@ -43,6 +43,8 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
 
 /** The configuration that a trace was recorded of, as it is now. */
 export const configOfTrace = async (path: string, { header }: Trace): Promise<LoadedConfig> => {
+  if ((header.options as { live?: boolean } | undefined)?.live)
+    throw new UsageError(`${path} is of a live run: it can be looked at, and not executed again`)
   if (header.config.path === '')
     throw new UsageError(`${path} was recorded of a definition in a program: only that program can execute it again`)
   const config = await loadConfig(header.config.path)

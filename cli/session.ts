@@ -1,6 +1,7 @@
 import { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { whileUninterrupted } from './interrupt.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { requireAbilities } from './machine.ts'
 
@@ -23,9 +24,6 @@ export interface SessionOptions {
   readonly cpu?: number | undefined
 }
 
-/** Ctrl-C, a polite kill, a terminal that is closed. */
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
   config: LoadedConfig,
@@ -34,24 +32,22 @@ export const inSession = async <Result>(
 ): Promise<Result> => {
   const system = resolveSystem(config.definition, { directory: config.directory })
   requireAbilities()
-  const interrupt = new AbortController()
-  const stop = () => interrupt.abort()
-  for (const signal of signals) process.on(signal, stop)
-  let cluster: Cluster | undefined
-  let engine: DockerEngine | undefined
-  try {
-    engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
-    cluster = new Cluster(system, { seed, cpu, engine })
-    return await work({
-      config,
-      system,
-      cluster,
-      seed,
-      signal: signal ? AbortSignal.any([signal, interrupt.signal]) : interrupt.signal,
-    })
-  } finally {
-    cluster?.close()
-    await engine?.close()
-    for (const signal of signals) process.off(signal, stop)
-  }
+  return whileUninterrupted(async interrupt => {
+    let cluster: Cluster | undefined
+    let engine: DockerEngine | undefined
+    try {
+      engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
+      cluster = new Cluster(system, { seed, cpu, engine })
+      return await work({
+        config,
+        system,
+        cluster,
+        seed,
+        signal: signal ? AbortSignal.any([signal, interrupt]) : interrupt,
+      })
+    } finally {
+      cluster?.close()
+      await engine?.close()
+    }
+  })
 }

@@ -6,9 +6,12 @@ import type { PropertyValue, RecordedClock, RecordedState, RecordedStep } from '
 import type { Cluster } from '../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
 
+/** What a step did, as a cluster tells it. */
+export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'fingerprint' | 'enabled'>
+
 /** Turns what a cluster did, and what came of it, into the steps of a trace. */
 export class StepReader {
-  readonly #cluster: Cluster
+  readonly #cluster: Recordable
   readonly #properties: ResolvedSystem['properties']
   readonly #states = new Map<string, string>()
   readonly #values = new Map<string, boolean>()
@@ -18,7 +21,7 @@ export class StepReader {
   #enabled: readonly Choice[] = []
   #index = 0
 
-  constructor(cluster: Cluster, properties: ResolvedSystem['properties']) {
+  constructor(cluster: Recordable, properties: ResolvedSystem['properties']) {
     this.#cluster = cluster
     this.#properties = properties
   }
@@ -26,13 +29,13 @@ export class StepReader {
   /** Shows each step of an execution as it happens. */
   observer(see: (step: RecordedStep) => void): Observer<GlobalState> {
     return {
-      onReset: (findings, state) => see(this.#read(undefined, findings, state())),
-      onStep: ({ choice, findings }, state) => see(this.#read(choice, findings, state())),
+      onReset: (findings, state) => see(this.read(undefined, findings, state())),
+      onStep: ({ choice, findings }, state) => see(this.read(choice, findings, state())),
     }
   }
 
   /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
-  #read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
+  read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
     const { messages, lost, outputs, durationUs } = this.#cluster.details
     return {
       index: this.#index++,
@@ -58,6 +61,11 @@ export class StepReader {
       fingerprint: this.#cluster.fingerprint(),
       ...this.#changedChoices(),
     }
+  }
+
+  /** The step that was read last is none: there was nothing in it. */
+  takeBack(): void {
+    this.#index -= 1
   }
 
   #movedClocks(): RecordedClock[] {

@@ -11,7 +11,7 @@ import { CannotCheckpoint } from './checkpoint/error.ts'
 import { letGo } from './checkpoint/stopped.ts'
 import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
 import { Clients, type ClientsMark } from './clients.ts'
-import { type ExecResult, type GlobalState, type ResolvedSystem, withAddresses } from './config.ts'
+import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
 import { closedPortsOf, crashOf, divergenceOf, hasCrashed, unhealthyOf } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import type { HeldNode } from './hold/held-node.ts'
@@ -19,9 +19,11 @@ import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
 import { LocalRuntime } from './local-runtime.ts'
 import { Node } from './node.ts'
+import { outputsOf } from './output.ts'
+import { plansOf } from './plans.ts'
 import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
-import type { Engine, NodePlan } from './runtime.ts'
-import { writeSharedFiles } from './shared-files.ts'
+import type { Engine } from './runtime.ts'
+import { noNode, stateOf } from './state.ts'
 
 /** What a step did beyond what a search has to know: for a trace. */
 export interface StepDetails {
@@ -76,20 +78,10 @@ export class Cluster implements System<GlobalState> {
     this.#system = system
     this.#seed = seed
     this.#directory = createRunDirectory()
-    const addresses = Object.fromEntries(system.nodes.map(({ name }, index) => [name, addressOf(index)]))
-    const files = writeSharedFiles(
-      this.#directory,
-      system.nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
+    this.#nodes = plansOf(system, this.#directory).map(
+      plan =>
+        new Node(plan, plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan)),
     )
-    this.#nodes = system.nodes.map(definition => {
-      const plan: NodePlan = {
-        definition: withAddresses(definition, addresses),
-        address: addresses[definition.name]!,
-        directory: join(this.#directory, definition.name),
-        files,
-      }
-      return new Node(plan, definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan))
-    })
     this.#cell = new Cell(cpu)
     this.#clients = this.#newClients()
     this.#state = this.#snapshot()
@@ -566,12 +558,11 @@ export class Cluster implements System<GlobalState> {
       state: node.isAlive ? this.#clients.stateOf(node) : undefined,
       output: node.output(),
     }))
-    return {
+    return stateOf(
       nodes,
-      calls: this.#clients.calls.map(call => ({ ...call })),
-      history: this.#clients.history,
-      node: name => nodes.find(node => node.name === name) ?? unknownNode(name, nodes),
-    }
+      this.#clients.calls.map(call => ({ ...call })),
+      this.#clients.history,
+    )
   }
 }
 
@@ -583,22 +574,5 @@ const engineOf = (engine: Engine | undefined): Engine => {
   return engine
 }
 
-const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {
-  throw new Error(noNode(name, nodes))
-}
-
-const noNode = (name: string, nodes: readonly { name: string }[]) =>
-  `no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`
-
-const addressOf = (index: number) => `10.77.${Math.floor((index + 1) / 250)}.${((index + 1) % 250) + 1}`
-
 /** Whether it may yet listen when its clock moves on, within what a start may take. */
 const awaitsTime = ({ held }: Node) => (held?.earliestDeadline() ?? Number.POSITIVE_INFINITY) <= startMax
-
-const outputsOf = (node: Node) => {
-  const { stdout, stderr } = node.readOutput()
-  return [
-    { node: node.name, stream: 'stdout' as const, bytes: stdout },
-    { node: node.name, stream: 'stderr' as const, bytes: stderr },
-  ].filter(({ bytes }) => bytes.length > 0)
-}

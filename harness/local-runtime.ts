@@ -49,7 +49,7 @@ export class LocalRuntime implements Runtime {
       launch: (disk: Disk, seed: number): Launched =>
         launch({
           command: [this.#executable, ...definition.command.slice(1)],
-          environment: { PATH: searchPath, HOME: process.env.HOME ?? '/', LANG: 'C.UTF-8', ...definition.env },
+          environment: environmentOf(definition),
           directory: this.workingDirectory,
           hostname: definition.name,
           mounts: mounts(disk, seed),
@@ -78,13 +78,21 @@ export class LocalRuntime implements Runtime {
 }
 
 /** A layer over /tmp serves for what is inside it too. The whole file system is never covered. */
-const coveredBy = (workingDirectory: string): string[] => {
+export const coveredBy = (workingDirectory: string): string[] => {
   if (workingDirectory === '/' || workingDirectory === '/tmp' || workingDirectory.startsWith('/tmp/')) return ['/tmp']
   return ['/tmp', workingDirectory]
 }
 
+/** What a program of this machine finds in its environment. */
+export const environmentOf = ({ env }: ResolvedNode): Readonly<Record<string, string>> => ({
+  PATH: searchPath,
+  HOME: process.env.HOME ?? '/',
+  LANG: 'C.UTF-8',
+  ...env,
+})
+
 /** Where the program is, as the node would find it. */
-const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
+export const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
   const program = command[0]!
   const places = program.includes('/')
     ? [isAbsolute(program) ? program : resolve(cwd ?? '/', program)]

@@ -8,11 +8,14 @@ export class Output {
   #decoder = new StringDecoder()
   readonly #buffer = Buffer.alloc(65_536)
   #offset = 0
-  /** All that was read, since the node was last started. */
+  readonly #lengthMax: number
+  /** All that was read, since the node was last started, or its end. */
   text = ''
 
-  constructor(path: string) {
+  /** @param lengthMax of the end of the text that is kept at least, and not twice as much */
+  constructor(path: string, lengthMax = Number.POSITIVE_INFINITY) {
     this.path = path
+    this.#lengthMax = lengthMax
     this.descriptor = openSync(path, 'a+')
   }
 
@@ -27,6 +30,7 @@ export class Output {
     }
     const bytes = Buffer.concat(chunks)
     if (bytes.length > 0) this.text += this.#decoder.write(bytes)
+    if (this.text.length > 2 * this.#lengthMax) this.text = this.text.slice(-this.#lengthMax)
     return bytes
   }
 
@@ -49,4 +53,23 @@ export class Output {
   close(): void {
     closeSync(this.descriptor)
   }
+}
+
+/** What a node wrote to one of its streams. */
+export interface NodeOutputs {
+  readonly node: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Buffer
+}
+
+/** What a node wrote since this was last asked, by stream. */
+export const outputsOf = (node: {
+  readonly name: string
+  readOutput(): { stdout: Buffer; stderr: Buffer }
+}): NodeOutputs[] => {
+  const { stdout, stderr } = node.readOutput()
+  return [
+    { node: node.name, stream: 'stdout' as const, bytes: stdout },
+    { node: node.name, stream: 'stderr' as const, bytes: stderr },
+  ].filter(({ bytes }) => bytes.length > 0)
 }

@@ -20,18 +20,16 @@ export interface SharedFiles {
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 const randomBytesLength = 1 << 20
 
+/** By which a node finds the others. */
+export const hostsShownTo = ({ hosts, resolvConf }: SharedFiles): MountPlan['files'] => [
+  ['/etc/hosts', hosts],
+  ['/etc/resolv.conf', resolvConf],
+]
+
 /** What a node sees of them, as far as its file system has places for it. */
-export const shownTo = (
-  { hosts, resolvConf, random, cpu }: SharedFiles,
-  seed: number,
-): Omit<MountPlan, 'overlays'> => ({
-  files: [
-    ['/etc/hosts', hosts],
-    ['/etc/resolv.conf', resolvConf],
-    ['/dev/random', random(seed)],
-    ['/dev/urandom', random(seed)],
-  ],
-  additions: [[cpuDirectory, cpu]],
+export const shownTo = (shared: SharedFiles, seed: number): Omit<MountPlan, 'overlays'> => ({
+  files: [...hostsShownTo(shared), ['/dev/random', shared.random(seed)], ['/dev/urandom', shared.random(seed)]],
+  additions: [[cpuDirectory, shared.cpu]],
   empty: ['/dev/shm'],
 })
 

@@ -5,13 +5,22 @@ import { Netlink } from './netlink.ts'
 /** The network namespace of the calling thread, not of the process's first thread. */
 const current = '/proc/thread-self/ns/net'
 
-/**
- * What a node's kernel must do differently because its peers answer only when a choice says so. Its TCP timers run
- * on real time; without these they would act while a message is held.
- */
-const sysctls: Readonly<Record<string, string>> = {
+/** What any node's kernel does differently. */
+const live: Readonly<Record<string, string>> = {
   'ipv6/conf/all/disable_ipv6': '1',
   'ipv6/conf/default/disable_ipv6': '1',
+  // Nothing learned from one connection may change the next.
+  'ipv4/tcp_no_metrics_save': '1',
+  // Any user may listen on low ports, as in a container.
+  'ipv4/ip_unprivileged_port_start': '0',
+}
+
+/**
+ * What one must do differently because its peers answer only when a choice says so. Its TCP timers run on
+ * real time; without these they would act while a message is held.
+ */
+const held: Readonly<Record<string, string>> = {
+  ...live,
   // A connection that is asked for may be held for any time: go on asking, and seldom.
   'ipv4/tcp_syn_retries': '127',
   'ipv4/tcp_syn_linear_timeouts': '0',
@@ -20,12 +29,8 @@ const sysctls: Readonly<Record<string, string>> = {
   // A cookie would forget the window scale.
   'ipv4/tcp_syncookies': '0',
   'ipv4/tcp_max_syn_backlog': '65535',
-  // Nothing learned from one connection may change the next.
-  'ipv4/tcp_no_metrics_save': '1',
   // The range that `isEphemeral` knows: the one that is registered for it, where no service is looked for.
   'ipv4/ip_local_port_range': '49152 65535',
-  // Any user may listen on low ports, as in a container.
-  'ipv4/ip_unprivileged_port_start': '0',
 }
 
 /**
@@ -50,14 +55,14 @@ export class NetworkNamespace {
   }
 
   /**
-   * Makes a namespace; takes about 2 ms. The user namespace of the caller must own the network namespace that it is in,
+   * Makes a namespace; takes about 2 ms. In a `held` one TCP waits for peers that answer only when a choice says so. The user namespace of the caller must own the network namespace that it is in,
    * as it does for root, and after `unshare --user --map-root-user --net` for everybody.
    *
    * @throws SystemError `unshare: EPERM (operation not permitted)`
    */
-  static create(): NetworkNamespace {
+  static create(kind: 'held' | 'live' = 'held'): NetworkNamespace {
     NetworkNamespace.#parent ??= NetworkNamespace.#make(inherited)
-    return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(sysctls))
+    return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(kind === 'held' ? held : live))
   }
 
   /**
@@ -67,7 +72,7 @@ export class NetworkNamespace {
    */
   static of(pid: number): NetworkNamespace {
     const namespace = new NetworkNamespace(openSync(`/proc/${pid}/ns/net`, 'r'))
-    namespace.run(() => configure(sysctls))
+    namespace.run(() => configure(held))
     return namespace
   }
 

@@ -80,18 +80,13 @@ export class Netlink {
     ])
   }
 
-  /** Routes everything to the interface, acknowledging at once, and sending again only after `retransmitAfterMs`. */
-  addDefaultRoute(index: number, retransmitAfterMs: number): void {
+  /** Routes everything to the interface; with `retransmitAfterMs` TCP acknowledges at once, and sends again only after it. */
+  addDefaultRoute(index: number, retransmitAfterMs?: number): void {
     const route = Buffer.from([AF_INET, 0, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0])
-    const metrics = [
-      attribute(RTAX_LOCK, uint32(1 << RTAX_RTO_MIN)),
-      attribute(RTAX_RTO_MIN, uint32(retransmitAfterMs)),
-      attribute(RTAX_QUICKACK, uint32(1)),
-    ]
     this.#request('add the default route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
       route,
       attribute(RTA_OIF, uint32(index)),
-      attribute(RTA_METRICS, Buffer.concat(metrics)),
+      ...(retransmitAfterMs === undefined ? [] : [attribute(RTA_METRICS, patientMetrics(retransmitAfterMs))]),
     ])
   }
 
@@ -112,6 +107,13 @@ export class Netlink {
     return -this.#answer.readInt32LE(16)
   }
 }
+
+const patientMetrics = (retransmitAfterMs: number) =>
+  Buffer.concat([
+    attribute(RTAX_LOCK, uint32(1 << RTAX_RTO_MIN)),
+    attribute(RTAX_RTO_MIN, uint32(retransmitAfterMs)),
+    attribute(RTAX_QUICKACK, uint32(1)),
+  ])
 
 const uint32 = (value: number) => {
   const bytes = Buffer.alloc(4)

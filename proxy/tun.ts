@@ -1,22 +1,44 @@
 import { constants } from 'node:fs'
 import { parseAddress } from './address.ts'
-import { check, close, errno, ioctl, lastErrno, open, read, SystemError, write } from './libc.ts'
+import { check, close, errno, ioctl, lastErrno, libc, open, read, SystemError, write } from './libc.ts'
 import type { Link } from './link.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
 
 const TUNSETIFF = 0x4004_54ca
+const TUNSETOFFLOAD = 0x4004_54d0
+const TUN_F_CSUM = 0x01
+const TUN_F_TSO4 = 0x02
 const IFF_TUN = 0x0001
 const IFF_NO_PI = 0x1000
+const IFF_VNET_HDR = 0x4000
+
+const setFeatures = libc.func('int ioctl(int fd, unsigned long request, unsigned long features)')
 
 /** The name that the node sees. */
 const interfaceName = 'eth0'
-/** One segment carries what a small message has in it, so that a node's write is rarely cut in two. */
-const mtu = 65_535
-/** A packet that finds the queue full is lost, and TCP would notice: deep enough for bursts of 1,000 connections. */
-const queueLength = 50_000
-/** Longer than any execution may stop to think; the router acknowledges at once, so nothing has to be sent again. */
-const retransmitAfterMs = 60_000
+
+/** What a device is like to the kernel of its node. */
+interface Device {
+  readonly flags: number
+  readonly mtu: number
+  /** A packet that finds so many waiting is lost. */
+  readonly queueLength: number
+  /** The least time after which TCP sends again; as the kernel finds it where absent, and it acknowledges as it likes. */
+  readonly retransmitAfterMs?: number
+}
+
+const held: Device = {
+  flags: IFF_TUN | IFF_NO_PI,
+  // One segment carries what a small message has in it, so that a node's write is rarely cut in two.
+  mtu: 65_535,
+  // Deep enough for bursts of 1,000 connections.
+  queueLength: 50_000,
+  // Longer than any execution may stop to think; the router acknowledges at once, so nothing has to be sent again.
+  retransmitAfterMs: 60_000,
+}
+
+const forwarded: Device = { flags: IFF_TUN | IFF_NO_PI | IFF_VNET_HDR, mtu: 1500, queueLength: 10_000 }
 
 /**
  * Gives a namespace its one way out, a TUN device with `address`, and returns our end of it. The device goes when the
@@ -24,7 +46,29 @@ const retransmitAfterMs = 60_000
  *
  * @throws SystemError if /dev/net/tun may not be opened or the caller lacks CAP_NET_ADMIN in the namespace
  */
-export const openTun = (namespace: NetworkNamespace, address: string): Link => {
+export const openTun = (namespace: NetworkNamespace, address: string): Link =>
+  new Tun(openDevice(namespace, address, held))
+
+/**
+ * The same for packets that are forwarded, each after a struct virtio_net_hdr.
+ *
+ * @returns a descriptor; `closeTun` closes it
+ * @throws SystemError
+ */
+export const openForwardedTun = (namespace: NetworkNamespace, address: string): number =>
+  openDevice(namespace, address, forwarded)
+
+/** Whether its kernel may leave it to the receiver's to make checksums, and to cut large packets in small ones. */
+export const setOffloads = (fd: number, areOn: boolean): void => {
+  check('ioctl(TUNSETOFFLOAD)', setFeatures(fd, TUNSETOFFLOAD, areOn ? TUN_F_CSUM | TUN_F_TSO4 : 0))
+}
+
+/** The kernel waits until no CPU can see the device any more (up to 30 ms): another thread does that. */
+export const closeTun = (fd: number): void => {
+  close.async(fd, () => undefined)
+}
+
+const openDevice = (namespace: NetworkNamespace, address: string, device: Device): number => {
   const numeric = parseAddress(address)
   return namespace.run(() => {
     const fd = check(
@@ -32,24 +76,24 @@ export const openTun = (namespace: NetworkNamespace, address: string): Link => {
       open('/dev/net/tun', constants.O_RDWR | constants.O_NONBLOCK | 0o2000000 /* O_CLOEXEC */, 0),
     )
     try {
-      check('ioctl(TUNSETIFF)', ioctl(fd, TUNSETIFF, interfaceRequest()))
-      configure(numeric)
+      check('ioctl(TUNSETIFF)', ioctl(fd, TUNSETIFF, interfaceRequest(device.flags)))
+      configure(numeric, device)
     } catch (error) {
       close(fd)
       throw error
     }
-    return new Tun(fd)
+    return fd
   })
 }
 
-const interfaceRequest = () => {
+const interfaceRequest = (flags: number) => {
   const request = Buffer.alloc(40)
   request.write(interfaceName)
-  request.writeUInt16LE(IFF_TUN | IFF_NO_PI, 16)
+  request.writeUInt16LE(flags, 16)
   return request
 }
 
-const configure = (address: number) => {
+const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Device) => {
   const netlink = Netlink.open()
   try {
     const index = netlink.indexOf(interfaceName)
@@ -82,8 +126,7 @@ class Tun implements Link {
 
   close(): void {
     if (this.#fd === -1) return
-    // The kernel waits until no CPU can see the device any more (up to 30 ms): another thread does that.
-    close.async(this.#fd, () => undefined)
+    closeTun(this.#fd)
     this.#fd = -1
   }
 }

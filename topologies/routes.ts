@@ -15,14 +15,23 @@ export interface Route extends Pipe {
  * bandwidth and queue are those of the narrowest link, and a packet is lost where any link loses it. Throws a
  * `TopologyError` for a node that is not there, and for a pair with no way between.
  */
-export const collapse = (topology: Topology, ends: readonly string[]): Route[] => {
-  const net = networkOf(topology)
-  for (const end of ends) if (!net.indexOf.has(end)) throw new TopologyError(`there is no node "${end}"`)
-  return ends.flatMap(from => {
-    const last = lastArcs(net, net.indexOf.get(from)!)
-    return ends.filter(to => to !== from).map(to => routeAlong(net, last, from, to))
-  })
+export const collapse = (topology: Topology, ends: readonly string[]): Route[] =>
+  betweenAll(topology, ends, (pipes, from, to) => ({ from, to, hops: pipes.length, ...inSeries(pipes) }))
+
+/** The way of least delay as the pipes that packets pass one after the other. */
+export interface HopRoute {
+  readonly from: string
+  readonly to: string
+  /** Those with limited bandwidth belong to one direction of one link: routes that share it share the object. */
+  readonly pipes: readonly Pipe[]
 }
+
+/**
+ * A route for each ordered pair of the given nodes, hop by hop, as ModelNet does where links are shared. Links in a row
+ * without limited bandwidth are one pipe. Throws as `collapse` does.
+ */
+export const routesByHop = (topology: Topology, ends: readonly string[]): HopRoute[] =>
+  betweenAll(topology, ends, (pipes, from, to) => ({ from, to, pipes: inStages(pipes) }))
 
 /** One direction of a link. */
 interface Arc {
@@ -44,7 +53,8 @@ const networkOf = ({ nodes, links }: Topology): Network => {
     const [from, to] = [indexOf.get(link.from)!, indexOf.get(link.to)!]
     const { there, back } = pipesOf(link)
     arcs[from]!.push({ from, to, pipe: there })
-    if (back) arcs[to]!.push({ from: to, to: from, pipe: back })
+    // An object of its own: the two directions share nothing.
+    if (back) arcs[to]!.push({ from: to, to: from, pipe: { ...back } })
   }
   return { indexOf, arcs }
 }
@@ -74,7 +84,20 @@ const lastArcs = ({ arcs }: Network, source: number): readonly (Arc | undefined)
   return last
 }
 
-const routeAlong = ({ indexOf }: Network, last: readonly (Arc | undefined)[], from: string, to: string): Route => {
+const betweenAll = <R>(
+  topology: Topology,
+  ends: readonly string[],
+  routeOf: (pipes: readonly Pipe[], from: string, to: string) => R,
+): R[] => {
+  const net = networkOf(topology)
+  for (const end of ends) if (!net.indexOf.has(end)) throw new TopologyError(`there is no node "${end}"`)
+  return ends.flatMap(from => {
+    const last = lastArcs(net, net.indexOf.get(from)!)
+    return ends.filter(to => to !== from).map(to => routeOf(pipesAlong(net, last, from, to), from, to))
+  })
+}
+
+const pipesAlong = ({ indexOf }: Network, last: readonly (Arc | undefined)[], from: string, to: string): Pipe[] => {
   const pipes: Pipe[] = []
   const start = indexOf.get(from)!
   for (let node = indexOf.get(to)!; node !== start; ) {
@@ -83,7 +106,26 @@ const routeAlong = ({ indexOf }: Network, last: readonly (Arc | undefined)[], fr
     pipes.push(arc.pipe)
     node = arc.from
   }
-  return { from, to, hops: pipes.length, ...inSeries(pipes.reverse()) }
+  return pipes.reverse()
+}
+
+/** Pipes with limited bandwidth as they are, those between as one. */
+const inStages = (pipes: readonly Pipe[]): Pipe[] => {
+  const stages: Pipe[] = []
+  let unlimited: Pipe[] = []
+  const endRun = () => {
+    if (unlimited.length > 0) stages.push(inSeries(unlimited))
+    unlimited = []
+  }
+  for (const pipe of pipes) {
+    if (pipe.bandwidth === undefined) unlimited.push(pipe)
+    else {
+      endRun()
+      stages.push(pipe)
+    }
+  }
+  endRun()
+  return stages
 }
 
 /** Pipes one after another as one. */

@@ -4,6 +4,9 @@ import type { Operation } from '../../checker/history/operation.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Weights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
+import type { ChurnModel } from '../../topologies/churn/model.ts'
+import type { Manner } from '../../topologies/churn/plan.ts'
+import type { TopologyKind } from '../../topologies/generate.ts'
 import type { readNodes } from './nodes-file.ts'
 
 /** What a user writes to have a system checked. `Name`: the names of the nodes, which are inferred. */
@@ -38,7 +41,58 @@ export interface SystemDefinition<Name extends string = string> {
   readonly fingerprint?: 'observed' | 'history' | 'none' | undefined
   /** CPU time in milliseconds after which a node that is still busy counts as divergent; 2,000 by default. */
   readonly stepLimit?: number | undefined
+  /** How it runs live, by `lastnail emulate`. */
+  readonly emulation?: EmulationDefinition | undefined
 }
+
+/** A live run over an emulated internet. What the command's options say counts before it. */
+export interface EmulationDefinition {
+  /** A file of a topology, relative to the configuration, or one to be generated; all nodes side by side where absent. */
+  readonly topology?: string | GeneratedTopology | undefined
+  /**
+   * `collapsed` (the default): each pair of nodes has a pipe of its own, end to end. `each`: packets pass the pipe of every
+   * link on their way, which they share.
+   */
+  readonly hops?: 'collapsed' | 'each' | undefined
+  /** Who comes and goes: a plan or a script (files, relative to the configuration), a model, or several of these. */
+  readonly churn?: Churn | readonly Churn[] | undefined
+  /** So many nodes, the first, are there from the start; all by default. */
+  readonly initial?: number | undefined
+  /** One minute by default. */
+  readonly for?: Duration | undefined
+  /** How often properties are evaluated; every second by default. */
+  readonly look?: Duration | undefined
+  /**
+   * `still` (the default): meanwhile no packet passes and nodes are stopped, but for those that have to answer, so that the
+   * state seen is a consistent one. `running`: nothing waits, and the state seen may never have been.
+   */
+  readonly looks?: 'still' | 'running' | undefined
+  /** How long each client pauses between its calls, a second by default. Here `times` does not limit them. */
+  readonly clients?: Readonly<Record<string, Duration>> | undefined
+  /** Whether a node has become a member, by what is seen of it: then the time that joining takes is measured. */
+  readonly joined?: ((node: NodeView) => boolean) | undefined
+}
+
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`
+
+export interface GeneratedTopology {
+  readonly kind: TopologyKind
+  /** Routers and stubs; 5,000 for `inet` by default, 100 for others. */
+  readonly nodes?: number | undefined
+  readonly seed?: number | undefined
+  /** All delays are scaled so that the mean round trip between stubs is so many milliseconds. */
+  readonly meanRtt?: number | undefined
+}
+
+/** A file, or a model with the bounds of the population and the manners in which nodes leave (`stop` by default). */
+export type Churn =
+  | string
+  | (ChurnModel & {
+      readonly atLeast?: number | undefined
+      readonly atMost?: number | undefined
+      readonly manners?: readonly Manner[] | undefined
+      readonly seed?: number | undefined
+    })
 
 export type { Operation, Weights }
 

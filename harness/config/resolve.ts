@@ -45,6 +45,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   dissectorOf: dissectorOf(definition.messages),
   fingerprint: definition.fingerprint,
   stepCpuMsMax: definition.stepLimit,
+  emulation: definition.emulation,
 })
 
 const containerOf = (container: CheckedContainer = bare, directory: string): ResolvedContainer => ({

@@ -1,6 +1,7 @@
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, FaultKind, GlobalState, Observer, Weights } from './definition.ts'
+import type { CheckedEmulation } from './schema.ts'
 
 /** A definition that was found right, with nothing left to default. */
 export interface ResolvedSystem {
@@ -19,6 +20,8 @@ export interface ResolvedSystem {
   readonly fingerprint: 'observed' | 'history' | 'none'
   /** CPU time of one step. */
   readonly stepCpuMsMax: number
+  /** How it runs live; times in milliseconds, paths as they stand in the configuration. */
+  readonly emulation: CheckedEmulation
   /** What of a file of nodes has another meaning here, or none: a line each. */
   readonly notes: readonly string[]
 }

@@ -2,11 +2,16 @@ import { z } from 'zod'
 import type { Property } from '../../checker/property.ts'
 import { defaultWeights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
+import { manners } from '../../topologies/churn/plan.ts'
+import { topologyKinds } from '../../topologies/generate.ts'
 import type {
   Client,
   ContainerDefinition,
+  EmulationDefinition,
   FaultKind,
+  GeneratedTopology,
   GlobalState,
+  NodeView,
   Observer,
   SystemDefinition,
   Weights,
@@ -164,6 +169,90 @@ const messages = is<Dissector | Record<number, Dissector>>(
   'expected a dissector such as frames.lines(), or dissectors by port',
 )
 
+const durationExpected = "expected a duration such as '500ms', '60s', '10m' or '1h'"
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+/** In milliseconds. */
+const duration = z
+  .string({ error: durationExpected })
+  .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: durationExpected })
+  .transform(text => Number.parseFloat(text) * units[text.replace(/^[\d.]+/, '') as keyof typeof units])
+  .refine(milliseconds => milliseconds > 0, { error: 'expected a duration above zero' })
+
+const positive = (what: string) => z.number({ error: what }).positive({ error: what })
+const rate = positive('expected how many a minute, above 0').or(z.literal(0))
+const kindsExpected = `expected one of ${topologyKinds.join(', ')}`
+const topology = z.union(
+  [
+    text,
+    fields(
+      {
+        kind: z.enum(topologyKinds, { error: kindsExpected }),
+        nodes: wholeNumber('expected how many, at least 1', 1).optional(),
+        seed: wholeNumber('expected a whole number').default(1),
+        meanRtt: positive('expected milliseconds above 0').optional(),
+      } satisfies Record<keyof GeneratedTopology, unknown>,
+      'a topology: { kind, nodes, … }',
+    ),
+  ],
+  { error: "expected a file of a topology, or one to generate: { kind: 'inet', nodes: 5000 }" },
+)
+
+const distributionExpected =
+  "expected a distribution: { kind: 'exponential', meanMs: 60000 }, a pareto or a weibull one"
+const above = positive('expected a number above 0')
+const distribution = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('exponential'), meanMs: above }),
+    z.strictObject({ kind: z.literal('pareto'), shape: above, leastMs: above }),
+    z.strictObject({ kind: z.literal('weibull'), shape: above, scaleMs: above }),
+  ],
+  { error: distributionExpected },
+)
+const churnExpected = "expected a file, or a model of churn: { kind: 'poisson', joinsPerMinute, leavesPerMinute }"
+const bounds = {
+  atLeast: wholeNumber('expected how many nodes are there at least').optional(),
+  atMost: wholeNumber('expected how many nodes are there at most').optional(),
+  manners: z
+    .array(z.enum(manners, { error: `expected ${manners.join(', ')}` }), { error: 'expected a list of manners' })
+    .min(1, { error: 'expected at least one manner' })
+    .default(['stop']),
+  seed: wholeNumber('expected a whole number').default(1),
+}
+const churn = z.union(
+  [
+    text,
+    z.discriminatedUnion(
+      'kind',
+      [
+        z.strictObject({ kind: z.literal('poisson'), joinsPerMinute: rate, leavesPerMinute: rate, ...bounds }),
+        z.strictObject({ kind: z.literal('sessions'), joinsPerMinute: rate, session: distribution, ...bounds }),
+        z.strictObject({ kind: z.literal('on-off'), on: distribution, off: distribution, ...bounds }),
+      ],
+      { error: churnExpected },
+    ),
+  ],
+  { error: churnExpected },
+)
+
+const emulation = fields(
+  {
+    topology: topology.optional(),
+    hops: z.enum(['collapsed', 'each'], { error: "expected 'collapsed' or 'each'" }).default('collapsed'),
+    churn: z.preprocess(
+      value => (value === undefined || Array.isArray(value) ? value : [value]),
+      z.array(churn, { error: churnExpected }).default([]),
+    ),
+    initial: wholeNumber('expected how many nodes are there from the start').optional(),
+    for: duration.prefault('1m'),
+    look: duration.prefault('1s'),
+    looks: z.enum(['still', 'running'], { error: "expected 'still' or 'running'" }).default('still'),
+    clients: z.record(z.string(), duration, { error: 'expected a duration by the name of each client' }).default({}),
+    joined: is<(node: NodeView) => boolean>(isFunction, 'expected a function of a node').optional(),
+  } satisfies Record<keyof EmulationDefinition, unknown>,
+  'how it runs live: { topology, churn, … }',
+)
+
 /** Checks a definition, whose nodes are a record by now, and fills in all that has a default. */
 export const systemSchema = fields(
   {
@@ -185,9 +274,11 @@ export const systemSchema = fields(
       .enum(['observed', 'history', 'none'], { error: "expected 'observed', 'history' or 'none'" })
       .default('observed'),
     stepLimit: wholeNumber('expected CPU time in milliseconds, at least 1', 1).default(2000),
+    emulation: emulation.prefault({}),
   } satisfies Record<keyof SystemDefinition, unknown>,
   'a definition: { name, nodes, … }',
 )
 
 export type CheckedDefinition = z.output<typeof systemSchema>
+export type CheckedEmulation = z.output<typeof emulation>
 export type CheckedContainer = z.output<typeof container>

@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { resolveSystem } from '../../harness/config.ts'
+import { Emulation, type EmulationObserver } from '../../harness/live/emulation.ts'
+import { writeText } from '../../topologies/file.ts'
+import { whileUninterrupted } from '../interrupt.ts'
+import type { LoadedConfig } from '../load-config.ts'
+import { requireAbilities } from '../machine.ts'
+import { headerOf } from '../record.ts'
+import { newPlace } from '../store.ts'
+import { LiveTrace } from './live-trace.ts'
+import { drawRun } from './plot.ts'
+import { showLiveProgress } from './progress.ts'
+import { type EmulateOptions, emulationOf } from './settings.ts'
+import { type Summary, summaryOf } from './summary.ts'
+
+/** Where the traces of live runs are put. */
+export interface Place {
+  readonly out: string
+}
+
+/**
+ * Runs a system live over an emulated internet, until its time is over or somebody ends it.
+ *
+ * @throws ConfigError, TopologyError, MachineLacks
+ */
+export const emulate = async (config: LoadedConfig, options: EmulateOptions & Place): Promise<Summary> => {
+  const system = resolveSystem(config.definition, { directory: config.directory })
+  const settings = emulationOf(system, config.directory, options)
+  requireAbilities()
+  return whileUninterrupted(async signal => {
+    const progress = showLiveProgress(settings.forMs)
+    const observer: { trace?: LiveTrace } & EmulationObserver = {
+      onHappening: happening => observer.trace?.happened(happening),
+      onLook: (look, atMs, values) => {
+        observer.trace?.looked(look, atMs)
+        progress.update(look, atMs, values)
+      },
+    }
+    const emulation = new Emulation(system, settings, observer)
+    try {
+      const place = newPlace(options.out, system.name)
+      const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
+      const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
+      const header = headerOf(config, system, { seed: options.seed, options: { live: true, ...options }, addresses })
+      observer.trace = new LiveTrace(trace, header, system.properties)
+      await emulation.run(signal)
+      const seconds = emulation.elapsedMs / 1000
+      const summary = summaryOf(emulation, { seed: options.seed, seconds })
+      observer.trace.end(summary)
+      writeText(plot, drawRun(emulation, system.name, seconds))
+      return { ...summary, trace, plot }
+    } finally {
+      progress.end()
+      await emulation.close()
+    }
+  })
+}

@@ -1,0 +1,89 @@
+import type { Choice, ChoiceKind } from '../../checker/system.ts'
+import type { RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
+import type { TraceWriter } from '../../checker/trace/write.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import type { Look } from '../../harness/live/looks.ts'
+import type { Happening } from '../../harness/live/measurements.ts'
+import { stateOf } from '../../harness/state.ts'
+import { createTrace } from '../record.ts'
+import { type Recordable, StepReader } from '../step-reader.ts'
+import type { Summary } from './summary.ts'
+
+/** The trace of a live run: a step for whatever happened, and for each look that saw something new. */
+export class LiveTrace {
+  readonly #writer: TraceWriter
+  readonly #reader: StepReader
+  readonly #source = new LiveSource()
+  readonly #nodes: readonly string[]
+  #state: GlobalState
+  #seenAtMs = 0
+
+  /** @throws UsageError where it cannot be written */
+  constructor(path: string, header: TraceHeader, properties: ResolvedSystem['properties']) {
+    this.#nodes = header.nodes.map(({ name }) => name)
+    const output = { stdout: '', stderr: '' }
+    this.#state = stateOf(
+      this.#nodes.map(name => ({ name, alive: false, state: undefined, output })),
+      [],
+      [],
+    )
+    this.#reader = new StepReader(this.#source, properties)
+    this.#writer = createTrace(path, header)
+    this.#writer.step(this.#reader.read(undefined, [], this.#state))
+  }
+
+  happened({ atMs, kind, label, node, isCrash }: Happening): void {
+    const choice = this.#choice(kindOf(kind, label, node), node, atMs, label)
+    const findings = isCrash ? [{ kind: 'crash' as const, node: node!, message: label }] : []
+    this.#source.take([], 0)
+    this.#writer.step(this.#reader.read(choice, findings, this.#state))
+  }
+
+  looked({ state, outputs }: Look, atMs: number): void {
+    this.#state = state
+    this.#source.take(outputs, atMs - this.#seenAtMs)
+    this.#seenAtMs = atMs
+    const step = this.#reader.read(undefined, [], state)
+    if (isEmpty(step)) return this.#reader.takeBack()
+    const node = step.states[0]?.node ?? step.outputs[0]?.node
+    this.#writer.step({ ...step, choice: this.#choice('timer', node, atMs, 'look') })
+  }
+
+  end(summary: Omit<Summary, 'trace' | 'plot'>): void {
+    const { verdict, property, kind, message, seconds, seed } = summary
+    this.#writer.end({ verdict: { verdict, property, kind, message, seconds, seed, repeated: false } })
+    this.#writer.close()
+  }
+
+  #choice(kind: ChoiceKind, node: string | undefined, atMs: number, label: string): Choice {
+    return { kind, node: node ?? this.#nodes[0]!, label: `${(atMs / 1000).toFixed(2)} s ${label}` }
+  }
+}
+
+/** What a live run can tell of a step. */
+class LiveSource implements Recordable {
+  details: Recordable['details'] = { messages: [], lost: [], outputs: [], durationUs: 0 }
+  readonly clocks = []
+  readonly timers = []
+
+  take(outputs: Look['outputs'], tookMs: number): void {
+    this.details = { messages: [], lost: [], outputs, durationUs: Math.round(1000 * tookMs) }
+  }
+
+  fingerprint(): undefined {
+    return undefined
+  }
+
+  enabled(): readonly Choice[] {
+    return []
+  }
+}
+
+const isEmpty = ({ states, outputs, operations, properties }: RecordedStep) =>
+  states.length + outputs.length + operations.length + properties.length === 0
+
+const kindOf = (kind: Happening['kind'], label: string, node: string | undefined): ChoiceKind => {
+  if (node === undefined) return kind === 'fault' ? 'partition' : 'heal'
+  if (kind === 'repair') return 'restart'
+  return label.endsWith('restarts') ? 'reset' : 'crash'
+}

@@ -1,0 +1,21 @@
+import type { Look } from '../../harness/live/looks.ts'
+
+/** A line that is written over itself on a terminal; nothing where there is none. */
+export const showLiveProgress = (forMs: number) => {
+  const isTerminal = process.stderr.isTTY === true
+  let inconsistent = 0
+  return {
+    update: ({ state }: Look, atMs: number, values: Readonly<Record<string, boolean>>) => {
+      const out = Object.keys(values).filter(name => !values[name])
+      if (out.length > 0) inconsistent += 1
+      if (!isTerminal) return
+      const alive = state.nodes.filter(({ alive }) => alive).length
+      const left = Math.max(0, Math.ceil((forMs - atMs) / 1000))
+      const now = out.length === 0 ? 'all properties hold' : `not now: ${out.join(', ')}`
+      process.stderr.write(`\r\u001b[K${alive} nodes up · ${inconsistent} inconsistent looks · ${now} · ${left} s left`)
+    },
+    end: () => {
+      if (isTerminal) process.stderr.write('\r\u001b[K')
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import type { Emulation } from '../../harness/live/emulation.ts'
+import type { Outage, PropertyFigures } from '../../harness/live/measurements.ts'
+import type { Counts } from '../../proxy/forwarding/counters.ts'
+
+/** Of something that was measured several times, in milliseconds; undefined where it never was. */
+export interface Distribution {
+  readonly count: number
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly max: number
+}
+
+/** What a live run came to, as `--json` prints it. */
+export interface Summary {
+  readonly verdict: 'violated' | 'held' | 'undetermined'
+  /** The first property that did not hold in some look; of `eventually` ones, that did not hold any more in the end. */
+  readonly property: string | null
+  readonly kind: 'safety' | 'liveness' | 'crash' | null
+  readonly message: string
+  readonly seconds: number
+  readonly seed: number
+  readonly looks: number
+  /** Looks in which some property did not hold. */
+  readonly inconsistent: number
+  /** How long everything stood still for a look. */
+  readonly still: Distribution | undefined
+  /** Times that the state of a node that was up could not be seen. */
+  readonly unseen: number
+  readonly properties: readonly (Omit<PropertyFigures, 'outages'> & {
+    readonly outages: number
+    readonly longestMs: number
+    readonly message: string
+  })[]
+  readonly faults: number
+  readonly crashes: number
+  /** Until all properties held again. */
+  readonly recovery: Distribution | undefined
+  readonly notRecovered: number
+  readonly joins: Distribution | undefined
+  readonly clients: readonly {
+    readonly name: string
+    readonly calls: number
+    readonly failed: number
+    readonly callsPerSecond: number
+    readonly latency: Distribution | undefined
+  }[]
+  readonly packets: Counts
+  readonly trace: string | null
+  readonly plot: string | null
+}
+
+export const summaryOf = (
+  { measurements, clients, cluster }: Emulation,
+  { seed, seconds }: { readonly seed: number; readonly seconds: number },
+): Omit<Summary, 'trace' | 'plot'> => {
+  const endMs = seconds * 1000
+  const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
+  return {
+    ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length),
+    seconds,
+    seed,
+    looks: looks.length,
+    inconsistent: looks.filter(({ without }) => without > 0).length,
+    still: distributionOf(looks.map(({ stillMs }) => stillMs)),
+    unseen,
+    properties: properties.map(({ outages, ...figures }) => ({
+      ...figures,
+      outages: outages.length,
+      longestMs: Math.max(0, ...outages.map(outage => lengthOf(outage, endMs))),
+      message: outages[0]?.message ?? '',
+    })),
+    faults: recoveries.length,
+    crashes: happenings.filter(({ isCrash }) => isCrash).length,
+    recovery: distributionOf(recoveries.flatMap(({ tookMs }) => tookMs ?? [])),
+    notRecovered: recoveries.filter(({ tookMs }) => tookMs === undefined).length,
+    joins: distributionOf(joinTimes),
+    clients: [...new Set(clients.calls.map(({ client }) => client))].map(name => {
+      const timed = clients.timed.filter(({ client }) => client === name)
+      const failed = timed.filter(({ isOk }) => !isOk).length
+      const latency = distributionOf(timed.filter(({ isOk }) => isOk).map(({ tookMs }) => tookMs))
+      return { name, calls: timed.length, failed, callsPerSecond: timed.length / seconds, latency }
+    }),
+    packets: cluster.counts,
+  }
+}
+
+const lengthOf = ({ fromMs, untilMs }: Outage, endMs: number) => (untilMs ?? endMs) - fromMs
+
+/** A live run shows what happened once: it is not repeated, and what did not come about may yet have. */
+const conclusionOf = (
+  properties: readonly PropertyFigures[],
+  crash: string | undefined,
+  looks: number,
+): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> => {
+  const unsafe = properties.find(({ kind, outages }) => kind === 'always' && outages.length > 0)
+  if (unsafe) {
+    const { fromMs, message } = unsafe.outages[0]!
+    const first = `${unsafe.name} did not hold in ${unsafe.looksWithout} of ${looks} looks, first at ${inSeconds(fromMs)}`
+    return { verdict: 'violated', property: unsafe.name, kind: 'safety', message: withDetail(first, message) }
+  }
+  if (crash) return { verdict: 'violated', property: null, kind: 'crash', message: crash }
+  const out = properties.find(({ kind, outages }) => kind === 'eventually' && isOut(outages))
+  if (out) {
+    const { fromMs, message } = out.outages.at(-1)!
+    const since = `${out.name} did not hold any more from ${inSeconds(fromMs)} on: it may yet have`
+    return { verdict: 'undetermined', property: out.name, kind: 'liveness', message: withDetail(since, message) }
+  }
+  const message = `every property held in the end, and those that must always hold in all of ${looks} looks`
+  return { verdict: 'held', property: null, kind: null, message }
+}
+
+const isOut = (outages: readonly Outage[]) => {
+  const last = outages.at(-1)
+  return last !== undefined && last.untilMs === undefined
+}
+
+const withDetail = (line: string, detail: string) => (detail === '' ? line : `${line}\n${detail}`)
+
+export const distributionOf = (values: readonly number[]): Distribution | undefined => {
+  if (values.length === 0) return undefined
+  const sorted = values.toSorted((one, other) => one - other)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!
+  return { count: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: sorted.at(-1)! }
+}
+
+/** For a person. */
+export const describeSummary = (summary: Summary): string[] => {
+  const { verdict, property, kind, message, seconds, looks, inconsistent, packets } = summary
+  const what = [kind, property].filter(word => word !== null).join(' ')
+  return [
+    what === '' ? verdict : `${verdict}: ${what}`,
+    message,
+    `${seconds.toFixed(1)} s, ${looks} looks, ${inconsistent} of them inconsistent, ${summary.faults} faults, ${summary.crashes} crashes`,
+    ...summary.properties.map(
+      ({ name, looksWithout, outages, longestMs }) =>
+        `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages} times, at most ${inSeconds(longestMs)}`}`,
+    ),
+    ...line('time to recover', summary.recovery, summary.notRecovered > 0 ? `, ${summary.notRecovered} not seen` : ''),
+    ...line('time to join', summary.joins),
+    ...summary.clients.flatMap(({ name, calls, failed, callsPerSecond, latency }) => [
+      `  ${name}: ${calls} calls, ${callsPerSecond.toFixed(1)} a second, ${failed} failed`,
+      ...line(`${name}, latency`, latency),
+    ]),
+    ...line('stood still for a look', summary.still),
+    ...(summary.unseen > 0 ? [`  states not seen: ${summary.unseen}`] : []),
+    `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
+    ...[summary.trace, summary.plot].filter(path => path !== null).map(path => `written: ${path}`),
+  ]
+}
+
+const line = (name: string, found: Distribution | undefined, more = ''): string[] => {
+  if (found === undefined) return []
+  const { count, p50, p90, p99, max } = found
+  return [
+    `  ${name}: ${inSeconds(p50)} median, ${inSeconds(p90)} p90, ${inSeconds(p99)} p99, ${inSeconds(max)} at most (${count})${more}`,
+  ]
+}
+
+const inSeconds = (milliseconds: number) =>
+  milliseconds < 1000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1000).toFixed(1)} s`

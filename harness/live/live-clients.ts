@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientCall, NodeHandle, Operation, ResolvedClient } from '../config.ts'
+import { History } from '../history.ts'
+import type { LiveCluster } from './live-cluster.ts'
+import { handleOf } from './live-handle.ts'
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** A call that is over. */
+export interface TimedCall {
+  readonly client: string
+  /** Since the clients began. */
+  readonly beganMs: number
+  readonly tookMs: number
+  readonly isOk: boolean
+}
+
+/** Clients that call again and again, each its next when the last is over and it has paused. */
+export class LiveClients {
+  readonly calls: Mutable<ClientCall>[] = []
+  readonly timed: TimedCall[] = []
+  readonly #history = new History()
+  readonly #handles: Readonly<Record<string, NodeHandle & { close(): void }>>
+  readonly #end = new AbortController()
+  readonly #begun = performance.now()
+  #step = 0
+
+  constructor(cluster: LiveCluster) {
+    this.#handles = Object.fromEntries(cluster.nodes.map(node => [node.name, handleOf(node)]))
+  }
+
+  get history(): readonly Operation[] {
+    this.#history.endStep(this.#step)
+    return this.#history.operations
+  }
+
+  /** What happens from now on happens in this step. */
+  set step(step: number) {
+    this.#history.endStep(this.#step)
+    this.#step = step
+  }
+
+  /** @param pauseMs after each call */
+  begin(client: ResolvedClient, pauseMs: number): void {
+    void this.#callOn(client, pauseMs)
+  }
+
+  close(): void {
+    this.#end.abort()
+    for (const handle of Object.values(this.#handles)) handle.close()
+  }
+
+  async #callOn(client: ResolvedClient, pauseMs: number): Promise<void> {
+    const { signal } = this.#end
+    for (let ordinal = 1; !signal.aborted; ordinal++) {
+      await this.#call(client, ordinal)
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #call({ name, run }: ResolvedClient, ordinal: number): Promise<void> {
+    const call: Mutable<ClientCall> = {
+      client: name,
+      ordinal,
+      invokedAt: this.#step,
+      completedAt: undefined,
+      value: undefined,
+      error: undefined,
+    }
+    this.calls.push(call)
+    const began = performance.now()
+    try {
+      call.value = await run(this.#handles, { ordinal, operation: this.#history.performerOf(name) })
+    } catch (error) {
+      call.error = String((error as Error)?.message ?? error)
+    }
+    if (this.#end.signal.aborted) return
+    call.completedAt = this.#step
+    const tookMs = performance.now() - began
+    this.timed.push({ client: name, beganMs: began - this.#begun, tookMs, isOk: call.error === undefined })
+  }
+}

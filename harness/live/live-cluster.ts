@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { UsageError } from '../../checker/errors.ts'
+import type { Counts } from '../../proxy/forwarding/counters.ts'
+import { Forwarder } from '../../proxy/forwarding/forwarder.ts'
+import { type PipeSettings, treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
+import { setOffloads } from '../../proxy/tun.ts'
+import type { Manner } from '../../topologies/churn/plan.ts'
+import { ConfigError, type ResolvedSystem } from '../config.ts'
+import { plansOf } from '../plans.ts'
+import { createRunDirectory, removeRunDirectory } from '../run-directory.ts'
+import { noNode } from '../state.ts'
+import type { Ending } from './ending.ts'
+import { LiveNode } from './live-node.ts'
+import { Reach } from './reach.ts'
+import { planOf, type Wiring } from './wiring.ts'
+
+/** A program that is asked to end is killed after so long. */
+const graceMs = 5000
+const pollMs = 5
+
+/** What becomes of packets from one node to another, on top of the pipes between them. */
+export interface WaySetting {
+  readonly from: string
+  readonly to: string
+  /** Nothing passes. */
+  readonly isCut?: boolean
+  /** One more pipe; `null` for none. */
+  readonly pipe?: PipeSettings | null
+}
+
+/** A system that runs in real time over an emulated network. Nothing runs in it at first: nodes join. */
+export class LiveCluster {
+  readonly nodes: readonly LiveNode[]
+  /** Called for each node that ends without having been told to. */
+  onEnd: (node: LiveNode, ending: Ending) => void = () => undefined
+  readonly #directory = createRunDirectory()
+  readonly #forwarder: Forwarder
+  readonly #reach: Reach
+  /** Those that were told to end, and whoever waits for that. */
+  readonly #leaving = new Map<LiveNode, () => void>()
+  readonly #isCut = new Set<LiveNode>()
+  readonly #reap = () => this.#notice()
+
+  /**
+   * @throws ConfigError where a program is not found, or an image is to be run
+   * @throws TopologyError where the nodes have no place in the topology
+   * @throws SystemError
+   */
+  constructor(system: ResolvedSystem, wiring: Wiring) {
+    refuseImages(system)
+    const made: LiveNode[] = []
+    try {
+      const plans = plansOf(system, this.#directory)
+      const plan = planOf(
+        plans.map(({ definition: { name }, address }) => ({ name, address })),
+        wiring,
+      )
+      for (const each of plans) made.push(new LiveNode(each))
+      this.nodes = made
+      if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
+      this.#forwarder = new Forwarder(
+        plan,
+        made.map(({ descriptor }) => descriptor),
+      )
+    } catch (error) {
+      for (const node of made) node.close()
+      removeRunDirectory(this.#directory)
+      throw error
+    }
+    this.#reach = new Reach(this.nodes.length)
+    process.on('SIGCHLD', this.#reap)
+  }
+
+  /** Rejects when the network fails. */
+  get failed(): Promise<never> {
+    return this.#forwarder.failed
+  }
+
+  get counts(): Counts {
+    return this.#forwarder.counts
+  }
+
+  /** A node starts, or has its links again. */
+  async join(name: string): Promise<void> {
+    const node = this.node(name)
+    if (this.#isCut.has(node)) {
+      this.#isCut.delete(node)
+      this.#reach.cutNode(this.#indexOf(node), false)
+      await this.#apply()
+    }
+    while (this.#leaving.has(node)) await sleep(pollMs)
+    if (!node.isAlive) node.start()
+  }
+
+  /** `stop` and `kill` are over when it has ended. */
+  async leave(name: string, manner: Manner): Promise<void> {
+    const node = this.node(name)
+    if (manner === 'cut') {
+      this.#isCut.add(node)
+      this.#reach.cutNode(this.#indexOf(node), true)
+      return this.#apply()
+    }
+    if (!node.isAlive) return
+    const end = new Promise<void>(resolve => this.#leaving.set(node, resolve))
+    if (manner === 'kill') node.kill()
+    else node.stop()
+    const killing = setTimeout(() => node.kill(), graceMs)
+    // A child may have ended before anybody listened.
+    const looking = setInterval(this.#reap, 20 * pollMs)
+    await end
+    clearTimeout(killing)
+    clearInterval(looking)
+  }
+
+  /** Only those of the same group reach each other; nodes of no group are one more. */
+  async partition(groups: readonly (readonly string[])[]): Promise<void> {
+    this.#reach.partition(groups.map(group => group.map(name => this.#indexOf(this.node(name)))))
+    await this.#apply()
+  }
+
+  async heal(): Promise<void> {
+    this.#reach.heal()
+    await this.#apply()
+  }
+
+  /** All of them at once, between two packets: connections that exist are under them too. */
+  async set(settings: readonly WaySetting[]): Promise<void> {
+    const changes = settings.map(({ from, to, pipe, isCut }) => {
+      const way = { from: this.#indexOf(this.node(from)), to: this.#indexOf(this.node(to)) }
+      if (isCut !== undefined) this.#reach.cutWay(way.from, way.to, isCut)
+      return { ...way, ...(pipe !== undefined && { extra: pipe }) }
+    })
+    if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
+    await this.#forwarder.change([...changes, ...this.#reach.changes()])
+  }
+
+  /** Stops time between nodes, and in them, while something is done. */
+  async standStill<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.#forwarder.pause()
+    try {
+      for (const node of this.nodes) node.freeze()
+      return await work()
+    } finally {
+      for (const node of this.nodes) node.thaw()
+      await this.#forwarder.resume()
+    }
+  }
+
+  /** @throws UsageError where there is none of that name */
+  node(name: string): LiveNode {
+    const node = this.nodes.find(each => each.name === name)
+    if (node) return node
+    throw new UsageError(noNode(name, this.nodes))
+  }
+
+  /** Ends all, and leaves nothing. */
+  async close(): Promise<void> {
+    this.onEnd = () => undefined
+    for (const node of this.nodes) node.kill()
+    while (this.nodes.some(({ isAlive }) => isAlive)) {
+      this.#notice()
+      await sleep(pollMs)
+    }
+    process.off('SIGCHLD', this.#reap)
+    await this.#forwarder.end().catch(() => undefined)
+    for (const node of this.nodes) node.close()
+    removeRunDirectory(this.#directory)
+  }
+
+  #notice(): void {
+    for (const node of this.nodes) {
+      const ending = node.ending()
+      if (ending === undefined) continue
+      const told = this.#leaving.get(node)
+      this.#leaving.delete(node)
+      if (told) told()
+      else this.onEnd(node, ending)
+    }
+  }
+
+  #setOffloads(areOn: boolean): void {
+    for (const { descriptor } of this.nodes) setOffloads(descriptor, areOn)
+  }
+
+  #apply(): Promise<void> {
+    return this.#forwarder.change(this.#reach.changes())
+  }
+
+  #indexOf(node: LiveNode): number {
+    return this.nodes.indexOf(node)
+  }
+}
+
+const refuseImages = ({ nodes }: ResolvedSystem): void => {
+  const problems = nodes
+    .filter(({ image }) => image !== undefined)
+    .map(({ name }) => `nodes.${name}.image: expected a command, for containers are not emulated`)
+  if (problems.length > 0) throw new ConfigError(problems)
+}

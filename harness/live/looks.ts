@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { GlobalState, Observer } from '../config.ts'
+import { type NodeOutputs, outputsOf } from '../output.ts'
+import { stateOf } from '../state.ts'
+import type { LiveClients } from './live-clients.ts'
+import type { LiveCluster } from './live-cluster.ts'
+import { handleOf } from './live-handle.ts'
+import type { LiveNode } from './live-node.ts'
+
+/** An observer that has not seen the state of a node by then sees none. */
+const patienceMs = 1000
+
+/** How states are looked at: `still`, no packet passes and nodes are stopped, but for those that have to answer; or not. */
+export type Manner = 'still' | 'running'
+
+/** The states of all nodes, seen at one time. */
+export interface Look {
+  readonly state: GlobalState
+  /** How long everything stood still for it, in milliseconds; 0 where nothing did. */
+  readonly stillMs: number
+  /** What nodes wrote since the last look. */
+  readonly outputs: readonly NodeOutputs[]
+  /** Nodes that are up and whose state could not be seen. */
+  readonly unseen: readonly string[]
+}
+
+/** Sees the states of the nodes of a running system. */
+export class Looks {
+  readonly #cluster: LiveCluster
+  readonly #clients: LiveClients
+  readonly #observe: Observer | undefined
+  readonly #handles: ReadonlyMap<LiveNode, ReturnType<typeof handleOf>>
+
+  constructor(cluster: LiveCluster, clients: LiveClients, observe: Observer | undefined) {
+    this.#cluster = cluster
+    this.#clients = clients
+    this.#observe = observe
+    // One that has to answer runs; what it sends meanwhile stays in the network.
+    this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw())]))
+  }
+
+  /**
+   * `still` gives a consistent cut: no node has received what another had not sent yet. What `running` gives may never
+   * have been so.
+   */
+  async look(manner: Manner): Promise<Look> {
+    if (manner === 'running') return { ...(await this.#see()), stillMs: 0 }
+    const begun = performance.now()
+    const seen = await this.#cluster.standStill(() => this.#see())
+    return { ...seen, stillMs: performance.now() - begun }
+  }
+
+  close(): void {
+    for (const handle of this.#handles.values()) handle.close()
+  }
+
+  async #see(): Promise<Omit<Look, 'stillMs'>> {
+    const unseen: string[] = []
+    const outputs: NodeOutputs[] = []
+    const nodes = await Promise.all(
+      this.#cluster.nodes.map(async node => {
+        const { name, isAlive: alive } = node
+        outputs.push(...outputsOf(node))
+        const state = alive ? await this.#stateOf(node).catch(() => void unseen.push(name)) : undefined
+        return { name, alive, state, output: node.output() }
+      }),
+    )
+    return { state: stateOf(nodes, this.#clients.calls, this.#clients.history), outputs, unseen }
+  }
+
+  async #stateOf(node: LiveNode): Promise<unknown> {
+    const seen = this.#observe?.(this.#handles.get(node)!)
+    if (!(seen instanceof Promise)) return seen
+    const given = new AbortController()
+    const late = sleep(patienceMs, undefined, { signal: given.signal }).then(() => {
+      throw new Error(`the observer of ${node.name} is still waiting after ${patienceMs} ms`)
+    })
+    late.catch(() => undefined)
+    return Promise.race([seen, late]).finally(() => given.abort())
+  }
+}

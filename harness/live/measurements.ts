@@ -1,0 +1,119 @@
+import type { NodeView, ResolvedSystem } from '../config.ts'
+import type { Look } from './looks.ts'
+
+/** Something that happened to the system, at milliseconds since its start. */
+export interface Happening {
+  readonly atMs: number
+  /** `fault` takes something away, `repair` gives something back. */
+  readonly kind: 'fault' | 'repair'
+  readonly label: string
+  /** The node that it happened to, where it is one. */
+  readonly node: string | undefined
+  /** Whether it ended of itself. */
+  readonly isCrash: boolean
+}
+
+/** What was seen of a property. */
+export interface PropertyFigures {
+  readonly name: string
+  readonly kind: 'always' | 'eventually'
+  /** Looks in which it did not hold. */
+  readonly looksWithout: number
+  /** Times in which it did not hold, from the first look without it to the next with it. */
+  readonly outages: readonly Outage[]
+}
+
+export interface Outage {
+  readonly fromMs: number
+  /** Undefined where it did not hold any more in the end. */
+  readonly untilMs: number | undefined
+  readonly message: string
+}
+
+/** After a fault: when all properties held again that had held before; undefined where that was not seen. */
+export interface Recovery {
+  readonly fault: Happening
+  readonly tookMs: number | undefined
+}
+
+/** What was seen while a system ran, look by look. */
+export class Measurements {
+  readonly #properties: ResolvedSystem['properties']
+  readonly #joined: ((node: NodeView) => boolean) | undefined
+  readonly happenings: Happening[] = []
+  readonly recoveries: { fault: Happening; tookMs: number | undefined }[] = []
+  /** From the start of a node until it was seen to have joined, in milliseconds. */
+  readonly joinTimes: number[] = []
+  /** Of each look: when, and how many nodes were up, and how many properties did not hold. */
+  readonly looks: {
+    readonly atMs: number
+    readonly alive: number
+    readonly without: number
+    readonly stillMs: number
+  }[] = []
+  unseen = 0
+  readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[] }>
+  #unrecovered: { fault: Happening; tookMs: number | undefined }[] = []
+  readonly #joining = new Map<string, number>()
+
+  /** @param joined whether a node has become a member, by what is seen of it */
+  constructor(properties: ResolvedSystem['properties'], joined: ((node: NodeView) => boolean) | undefined) {
+    this.#properties = properties
+    this.#joined = joined
+    this.#figures = new Map(Object.keys(properties).map(name => [name, { looksWithout: 0, outages: [] }]))
+  }
+
+  /** A node has been started. */
+  started(node: string, atMs: number): void {
+    if (this.#joined) this.#joining.set(node, atMs)
+  }
+
+  happened(happening: Happening): void {
+    this.happenings.push(happening)
+    if (happening.node !== undefined && happening.kind === 'fault') this.#joining.delete(happening.node)
+    if (happening.kind !== 'fault') return
+    const recovery = { fault: happening, tookMs: undefined }
+    this.recoveries.push(recovery)
+    this.#unrecovered.push(recovery)
+  }
+
+  /** Which properties held in a look. */
+  looked({ state, stillMs, unseen }: Look, atMs: number): Readonly<Record<string, boolean>> {
+    const values = Object.fromEntries(
+      Object.entries(this.#properties).map(([name, { holds, explain }]) => {
+        const isHeld = holds(state)
+        this.#count(name, isHeld, atMs, isHeld ? '' : (explain?.(state) ?? ''))
+        return [name, isHeld]
+      }),
+    )
+    const without = Object.values(values).filter(holds => !holds).length
+    this.looks.push({ atMs, alive: state.nodes.filter(({ alive }) => alive).length, without, stillMs })
+    this.unseen += unseen.length
+    this.#noteJoins(state.nodes, atMs)
+    if (without === 0) for (const each of this.#unrecovered.splice(0)) each.tookMs = atMs - each.fault.atMs
+    return values
+  }
+
+  get properties(): PropertyFigures[] {
+    return Object.entries(this.#properties).map(([name, { kind }]) => ({ name, kind, ...this.#figures.get(name)! }))
+  }
+
+  #count(name: string, isHeld: boolean, atMs: number, message: string): void {
+    const figures = this.#figures.get(name)!
+    const last = figures.outages.at(-1)
+    const isOut = last !== undefined && last.untilMs === undefined
+    if (isHeld && isOut) figures.outages.push({ ...figures.outages.pop()!, untilMs: atMs })
+    if (isHeld) return
+    figures.looksWithout += 1
+    if (!isOut) figures.outages.push({ fromMs: atMs, untilMs: undefined, message })
+  }
+
+  #noteJoins(nodes: readonly NodeView[], atMs: number): void {
+    for (const node of nodes) {
+      const since = this.#joining.get(node.name)
+      if (since === undefined || !node.alive || !this.#joined!(node)) continue
+      this.#joining.delete(node.name)
+      this.joinTimes.push(atMs - since)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { WayChange } from '../../proxy/forwarding/plan.ts'
+
+/** Who reaches whom: partitions, nodes and ways that are cut, each of them undone by itself. */
+export class Reach {
+  readonly #count: number
+  /** By node; those of no group are one more. */
+  #groups: readonly number[] | undefined
+  readonly #nodes = new Set<number>()
+  readonly #ways = new Set<number>()
+  readonly #isCut: Uint8Array
+
+  constructor(count: number) {
+    this.#count = count
+    this.#isCut = new Uint8Array(count * count)
+  }
+
+  /** Only those of the same group reach each other; nodes of no group are one more. */
+  partition(groups: readonly (readonly number[])[]): void {
+    this.#groups = Array.from({ length: this.#count }, (_, node) => groups.findIndex(group => group.includes(node)))
+  }
+
+  heal(): void {
+    this.#groups = undefined
+  }
+
+  cutNode(node: number, isCut: boolean): void {
+    if (isCut) this.#nodes.add(node)
+    else this.#nodes.delete(node)
+  }
+
+  cutWay(from: number, to: number, isCut: boolean): void {
+    if (isCut) this.#ways.add(from * this.#count + to)
+    else this.#ways.delete(from * this.#count + to)
+  }
+
+  /** What has changed since this was last asked. */
+  changes(): WayChange[] {
+    const changes: WayChange[] = []
+    for (let from = 0; from < this.#count; from++)
+      for (let to = 0; to < this.#count; to++) {
+        const way = from * this.#count + to
+        const isCut = this.#reaches(from, to) ? 0 : 1
+        if (this.#isCut[way] === isCut) continue
+        this.#isCut[way] = isCut
+        changes.push({ from, to, isCut: isCut === 1 })
+      }
+    return changes
+  }
+
+  #reaches(from: number, to: number): boolean {
+    if (this.#nodes.has(from) || this.#nodes.has(to) || this.#ways.has(from * this.#count + to)) return false
+    return this.#groups === undefined || this.#groups[from] === this.#groups[to]
+  }
+}

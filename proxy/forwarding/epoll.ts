@@ -1,0 +1,51 @@
+import { check, close, libc } from '../libc.ts'
+
+const epollCreate = libc.func('int epoll_create1(int flags)')
+const epollCtl = libc.func('int epoll_ctl(int epoll, int op, int fd, void *event)')
+const epollPwait2 = libc.func(
+  'int epoll_pwait2(int epoll, void *events, int max, void *timeout, void *mask, size_t length)',
+)
+
+const closeOnExec = 0o2000000
+const add = 1
+const readable = 1
+/** struct epoll_event is packed on x86-64: the events, then what was given with the descriptor. */
+const eventLength = 12
+const eventsMax = 256
+
+/** Waits until one of many descriptors can be read (epoll(7)), to the microsecond. */
+export class Epoll {
+  readonly #fd = check('epoll_create1', epollCreate(closeOnExec))
+  readonly #events = Buffer.alloc(eventLength * eventsMax)
+  readonly #timeout = Buffer.alloc(16)
+
+  add(fd: number, key: number): void {
+    const event = Buffer.alloc(eventLength)
+    event.writeUInt32LE(readable, 0)
+    event.writeInt32LE(key, 4)
+    check('epoll_ctl', epollCtl(this.#fd, add, fd, event))
+  }
+
+  /**
+   * @param milliseconds at most, with fractions; Infinity for any time
+   * @returns how many can be read; `key` tells which
+   */
+  wait(milliseconds: number): number {
+    const timeout = Number.isFinite(milliseconds) ? this.#timeout : null
+    if (timeout) {
+      const nanoseconds = Math.max(0, Math.round(milliseconds * 1e6))
+      timeout.writeBigInt64LE(BigInt(Math.floor(nanoseconds / 1e9)), 0)
+      timeout.writeBigInt64LE(BigInt(nanoseconds % 1e9), 8)
+    }
+    // Interrupted by a signal it gives -1: nothing can be read then.
+    return Math.max(0, epollPwait2(this.#fd, this.#events, eventsMax, timeout, null, 0))
+  }
+
+  key(index: number): number {
+    return this.#events.readInt32LE(eventLength * index + 4)
+  }
+
+  close(): void {
+    close(this.#fd)
+  }
+}

@@ -1,0 +1,75 @@
+import { extname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type Counts, countsOf, newCounters } from './counters.ts'
+import type { ForwardingPlan, WayChange } from './plan.ts'
+import type { Order, ThreadData } from './thread.ts'
+import { closeWake, newWake, wake } from './wake.ts'
+
+const program = join(import.meta.dirname, `thread${extname(import.meta.filename)}`)
+
+type What = Order extends infer Each ? (Each extends Order ? Omit<Each, 'id'> : never) : never
+
+/** A router in a thread of its own. */
+export class Forwarder {
+  readonly #wake = newWake()
+  readonly #counters = newCounters()
+  readonly #worker: Worker
+  readonly #awaited = new Map<number, () => void>()
+  #orders = 0
+  readonly #failed: Promise<never>
+  #isEnded = false
+
+  /** @param descriptors of the hosts' TUN devices, which stay open until it has ended */
+  constructor(plan: ForwardingPlan, descriptors: readonly number[]) {
+    const workerData: ThreadData = { plan, descriptors, wake: this.#wake, counters: this.#counters }
+    this.#worker = new Worker(program, { workerData })
+    this.#worker.on('message', (id: number) => {
+      this.#awaited.get(id)?.()
+      this.#awaited.delete(id)
+    })
+    this.#failed = new Promise((_, reject) => {
+      this.#worker.once('error', reject)
+      this.#worker.once('exit', () => void (this.#isEnded || reject(new Error('the thread of the router ended'))))
+    })
+    this.#failed.catch(() => undefined)
+  }
+
+  /** Rejects when its thread ends without having been asked to. */
+  get failed(): Promise<never> {
+    return this.#failed
+  }
+
+  get counts(): Counts {
+    return countsOf(this.#counters)
+  }
+
+  /** All of them at once, between two packets. */
+  change(changes: readonly WayChange[]): Promise<void> {
+    return this.#order({ does: 'change', changes })
+  }
+
+  /** Packets stay where they are until `resume`. */
+  pause(): Promise<void> {
+    return this.#order({ does: 'pause' })
+  }
+
+  resume(): Promise<void> {
+    return this.#order({ does: 'resume' })
+  }
+
+  async end(): Promise<void> {
+    const exit = new Promise(resolve => this.#worker.once('exit', resolve))
+    this.#isEnded = true
+    await Promise.race([this.#order({ does: 'end' }), exit])
+    await this.#worker.terminate()
+    closeWake(this.#wake)
+  }
+
+  #order(what: What): Promise<void> {
+    const id = this.#orders++
+    const done = new Promise<void>(resolve => this.#awaited.set(id, resolve))
+    this.#worker.postMessage({ ...what, id } as Order)
+    wake(this.#wake)
+    return Promise.race([done, this.#failed])
+  }
+}

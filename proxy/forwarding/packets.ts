@@ -1,0 +1,46 @@
+import FlatQueue from 'flatqueue'
+import type { Way } from './way.ts'
+
+/** What most packets fit into, with their header. */
+const smallLength = 2048
+const largeLength = 1 << 17
+
+/** Packets that wait, each in a slot that is used again: nothing is allocated for a packet. */
+export class Packets {
+  readonly #buffers: Buffer[] = []
+  readonly #lengths: number[] = []
+  readonly #ways: Way[] = []
+  readonly #stages: number[] = []
+  readonly #freeSmall: number[] = []
+  readonly #freeLarge: number[] = []
+  readonly #queue = new FlatQueue()
+
+  /** @param stage the pipe of its way that it enters then */
+  keep(bytes: Buffer, length: number, way: Way, stage: number, until: number): void {
+    const slot = (length <= smallLength ? this.#freeSmall : this.#freeLarge).pop() ?? this.#newSlot(length)
+    bytes.copy(this.#buffers[slot]!, 0, 0, length)
+    this.#lengths[slot] = length
+    this.#ways[slot] = way
+    this.#stages[slot] = stage
+    this.#queue.push(slot, until)
+  }
+
+  /** When the first that waits goes on; Infinity where none waits. */
+  get due(): number {
+    return this.#queue.peekValue() ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Hands out the first that waits; its bytes may be used until the function returns. */
+  next(pass: (bytes: Buffer, length: number, way: Way, stage: number) => void): void {
+    const slot = this.#queue.pop()!
+    const length = this.#lengths[slot]!
+    pass(this.#buffers[slot]!, length, this.#ways[slot]!, this.#stages[slot]!)
+    if (length <= smallLength) this.#freeSmall.push(slot)
+    else this.#freeLarge.push(slot)
+  }
+
+  #newSlot(length: number): number {
+    this.#buffers.push(Buffer.allocUnsafeSlow(length <= smallLength ? smallLength : largeLength))
+    return this.#buffers.length - 1
+  }
+}

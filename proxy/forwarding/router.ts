@@ -1,0 +1,119 @@
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
+import { mersenne } from 'pure-rand/generator/mersenne'
+import { parseAddress } from '../address.ts'
+import { indexOfKind, type Kind, newCounters } from './counters.ts'
+import { Packets } from './packets.ts'
+import { lost, overflowed, Pipe } from './pipe.ts'
+import type { ForwardingPlan, WayChange } from './plan.ts'
+import { Way } from './way.ts'
+
+/** The wire to one host: whole IPv4 packets, each after a header that is passed on as it is. */
+export interface Port {
+  /** Takes the next packet that the host sent, and gives its length with the header; 0: none now. */
+  read(into: Buffer): number
+  write(packet: Buffer, length: number): void
+}
+
+/** Bytes before each packet: struct virtio_net_hdr. */
+export const headerLength = 10
+/** So many packets of one host are taken before others have their turn. */
+const burst = 64
+const destinationAt = headerLength + 16
+
+/**
+ * The forwarding plane: it takes packets from hosts, and gives them to others when they come out of the pipes between.
+ * All times are milliseconds of the caller's clock.
+ */
+export class Router {
+  readonly counters: Float64Array
+  readonly #ports: readonly Port[]
+  readonly #hosts: ReadonlyMap<number, number>
+  readonly #ways: (Way | undefined)[]
+  readonly #random: () => number
+  readonly #packets = new Packets()
+  /** The packet that was read last. */
+  readonly #hand = Buffer.allocUnsafeSlow(1 << 17)
+
+  constructor({ addresses, pipes, routes, seed }: ForwardingPlan, ports: readonly Port[], counters = newCounters()) {
+    this.counters = counters
+    this.#ports = ports
+    this.#hosts = new Map(addresses.map((address, host) => [parseAddress(address), host]))
+    const generator = mersenne(seed)
+    this.#random = () => uniformFloat64(generator)
+    const shared = pipes.map(settings => new Pipe(settings, this.#random))
+    this.#ways = Array(addresses.length ** 2).fill(undefined)
+    for (const { from, to, pipes } of routes)
+      this.#ways[from * ports.length + to] = new Way(
+        to,
+        pipes.map(pipe => shared[pipe]!),
+      )
+  }
+
+  /** All of them at once, between two packets. */
+  change(changes: readonly WayChange[]): void {
+    for (const { from, to, isCut, extra } of changes) {
+      const way = this.#ways[from * this.#ports.length + to]
+      if (way === undefined) continue
+      if (isCut !== undefined) way.isCut = isCut
+      if (extra !== undefined) way.putBefore(extra === null ? undefined : new Pipe(extra, this.#random))
+    }
+  }
+
+  /** When the first packet that waits goes on; Infinity where none waits. */
+  get due(): number {
+    return this.#packets.due
+  }
+
+  /** Takes what a host sends; false where there was nothing. */
+  takeFrom(host: number, now: number): boolean {
+    for (let taken = 0; taken < burst; taken++) {
+      const length = this.#ports[host]!.read(this.#hand)
+      if (length === 0) return taken > 0
+      const way = this.#wayFrom(host, length)
+      if (way === undefined) this.#count('unroutable', 1)
+      else this.#goOn(this.#hand, length, way, 0, now, now)
+    }
+    return true
+  }
+
+  /** Packets whose time has come go on. */
+  release(now: number): void {
+    while (this.due <= now) {
+      const due = this.due
+      this.#packets.next((bytes, length, way, stage) => this.#goOn(bytes, length, way, stage, due, now))
+    }
+  }
+
+  #wayFrom(host: number, length: number): Way | undefined {
+    if (length < headerLength + 20) return undefined
+    const destination = this.#hosts.get(this.#hand.readUInt32BE(destinationAt))
+    return destination === undefined ? undefined : this.#ways[host * this.#ports.length + destination]
+  }
+
+  /** @param at when the packet is at that stage; no later than now */
+  #goOn(bytes: Buffer, length: number, way: Way, from: number, at: number, now: number): void {
+    if (way.isCut) return this.#count('cut', 1)
+    let time = at
+    for (let stage = from; stage < way.pipes.length; stage++) {
+      const pipe = way.pipes[stage]!
+      time = pipe.enter(time, length - headerLength)
+      if (time === lost) return this.#count('lost', 1)
+      if (time === overflowed) return this.#count('overflowed', 1)
+      this.#corrupt(bytes, length, pipe)
+      if (pipe.isDuplicated()) this.#packets.keep(bytes, length, way, stage + 1, time)
+      if (time > now) return this.#packets.keep(bytes, length, way, stage + 1, time)
+    }
+    this.#ports[way.to]!.write(bytes, length)
+    this.#count('forwarded', 1)
+    this.#count('bytes', length - headerLength)
+  }
+
+  #corrupt(bytes: Buffer, length: number, pipe: Pipe): void {
+    const bit = pipe.corruptedBit(8 * (length - headerLength))
+    if (bit !== undefined) bytes[headerLength + (bit >> 3)]! ^= 1 << (bit & 7)
+  }
+
+  #count(kind: Kind, amount: number): void {
+    this.counters[indexOfKind[kind]]! += amount
+  }
+}

@@ -1,0 +1,91 @@
+/** The thread of a router. It never returns to its event loop: what it is told comes with a wake. */
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { libc } from '../libc.ts'
+import { Epoll } from './epoll.ts'
+import type { ForwardingPlan, WayChange } from './plan.ts'
+import { Router } from './router.ts'
+import { TunPort } from './tun-port.ts'
+import { awake } from './wake.ts'
+
+export interface ThreadData {
+  readonly plan: ForwardingPlan
+  /** Descriptors of the hosts' TUN devices. */
+  readonly descriptors: readonly number[]
+  readonly wake: number
+  readonly counters: Float64Array
+}
+
+/** What it is told; it answers with the message's id when it is done. */
+export type Order = { readonly id: number } & (
+  | { readonly does: 'change'; readonly changes: readonly WayChange[] }
+  /** Packets stay where they are until `resume`. */
+  | { readonly does: 'pause' | 'resume' | 'end' }
+)
+
+const setTimerSlack = 29 // PR_SET_TIMERSLACK
+const roundRobin = 2 // SCHED_RR
+const prctl = libc.func('int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)')
+const setScheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameters)')
+
+const wakeKey = -1
+
+class Thread {
+  readonly #data: ThreadData
+  readonly #port: MessagePort
+  readonly #router: Router
+  readonly #all = new Epoll()
+  /** While packets stay where they are. */
+  readonly #orders = new Epoll()
+  #isPaused = false
+  #isOver = false
+
+  constructor(data: ThreadData, port: MessagePort) {
+    this.#data = data
+    this.#port = port
+    this.#router = new Router(
+      data.plan,
+      data.descriptors.map(descriptor => new TunPort(descriptor)),
+      data.counters,
+    )
+    for (const [host, descriptor] of data.descriptors.entries()) this.#all.add(descriptor, host)
+    this.#all.add(data.wake, wakeKey)
+    this.#orders.add(data.wake, wakeKey)
+  }
+
+  run(): void {
+    while (!this.#isOver) {
+      if (!this.#isPaused) this.#router.release(performance.now())
+      const epoll = this.#isPaused ? this.#orders : this.#all
+      const ready = epoll.wait(this.#isPaused ? Number.POSITIVE_INFINITY : this.#router.due - performance.now())
+      for (let index = 0; index < ready; index++) {
+        const key = epoll.key(index)
+        if (key === wakeKey) this.#obey()
+        else this.#router.takeFrom(key, performance.now())
+      }
+    }
+    this.#all.close()
+    this.#orders.close()
+  }
+
+  #obey(): void {
+    awake(this.#data.wake)
+    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port)) {
+      const order: Order = next.message
+      if (order.does === 'change') this.#router.change(order.changes)
+      else if (order.does === 'end') this.#isOver = true
+      else this.#isPaused = order.does === 'pause'
+      this.#port.postMessage(order.id)
+    }
+  }
+}
+
+/** Timers to the microsecond, and the CPU before the hosts have it, where this is allowed. */
+const hurry = () => {
+  prctl(setTimerSlack, 1, 0, 0, 0)
+  const priority = Buffer.alloc(4)
+  priority.writeInt32LE(1)
+  setScheduler(0, roundRobin, priority)
+}
+
+hurry()
+new Thread(workerData as ThreadData, parentPort!).run()
