@@ -9,6 +9,7 @@ import { debugTrace } from './debug/debug.ts'
 import { describe, describeReplay } from './describe.ts'
 import { emulate } from './emulate/emulate.ts'
 import { describeSummary } from './emulate/summary.ts'
+import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { getCriu } from './get-criu.ts'
 import { writeConfig } from './init.ts'
@@ -140,6 +141,7 @@ const program = (done: (code: number) => void) => {
     .option('--for <duration>', 'how long', duration)
     .option('--look <duration>', 'how often properties are evaluated', duration)
     .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
+    .option('--port <n>', 'on loopback, of its control (any that is free)', wholeNumber)
     .option('--out <directory>', 'where the trace is put', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, look: lookMs, json, ...options }) => {
@@ -148,6 +150,7 @@ const program = (done: (code: number) => void) => {
       done(exitCode[summary.verdict])
     })
 
+  addControlCommands(root)
   addTopologyCommands(root)
 
   root

@@ -20,3 +20,14 @@ export const aboveZero = (text: string): number => {
   if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('expected a number above zero.')
   return Number(text)
 }
+
+export const atLeastZero = (text: string): number => {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('expected a number of at least 0.')
+  return Number(text)
+}
+
+export const share = (text: string): number => {
+  const value = atLeastZero(text)
+  if (value > 1) throw new InvalidArgumentError('expected a number from 0 to 1.')
+  return value
+}

@@ -7,15 +7,18 @@ import type { LoadedConfig } from '../load-config.ts'
 import { requireAbilities } from '../machine.ts'
 import { headerOf } from '../record.ts'
 import { newPlace } from '../store.ts'
+import { openControl } from './control.ts'
 import { LiveTrace } from './live-trace.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
 import { type EmulateOptions, emulationOf } from './settings.ts'
 import { type Summary, summaryOf } from './summary.ts'
 
-/** Where the traces of live runs are put. */
-export interface Place {
+export interface RunOptions extends EmulateOptions {
+  /** Where its trace is put. */
   readonly out: string
+  /** Where it can be asked; any by default. */
+  readonly port?: number | undefined
 }
 
 /**
@@ -23,7 +26,7 @@ export interface Place {
  *
  * @throws ConfigError, TopologyError, MachineLacks
  */
-export const emulate = async (config: LoadedConfig, options: EmulateOptions & Place): Promise<Summary> => {
+export const emulate = async (config: LoadedConfig, options: RunOptions): Promise<Summary> => {
   const system = resolveSystem(config.definition, { directory: config.directory })
   const settings = emulationOf(system, config.directory, options)
   requireAbilities()
@@ -37,12 +40,15 @@ export const emulate = async (config: LoadedConfig, options: EmulateOptions & Pl
       },
     }
     const emulation = new Emulation(system, settings, observer)
+    let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
       const header = headerOf(config, system, { seed: options.seed, options: { live: true, ...options }, addresses })
       observer.trace = new LiveTrace(trace, header, system.properties)
+      const { origin, token } = (control = await openControl(emulation, system.name, options.port ?? 0))
+      process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await emulation.run(signal)
       const seconds = emulation.elapsedMs / 1000
       const summary = summaryOf(emulation, { seed: options.seed, seconds })
@@ -51,6 +57,7 @@ export const emulate = async (config: LoadedConfig, options: EmulateOptions & Pl
       return { ...summary, trace, plot }
     } finally {
       progress.end()
+      control?.close()
       await emulation.close()
     }
   })

@@ -1,6 +1,5 @@
 import PQueue from 'p-queue'
 import { z } from 'zod'
-import { UsageError } from '../../checker/errors.ts'
 import { servedPageOf } from '../../report/html.ts'
 import { pack } from '../../report/pack.ts'
 import type { Moved } from '../../report/page-data.ts'
@@ -8,7 +7,7 @@ import { closestLiveOf } from '../../report/report.ts'
 import { type Timeline, withTimeline } from '../debug/timeline.ts'
 import { explainError } from '../exit-code.ts'
 import { print } from '../print.ts'
-import { serve } from './server.ts'
+import { checkAsked, serve } from '../server.ts'
 
 const step = z.int().min(0)
 const asked = {
@@ -30,7 +29,7 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
     const actions = actionsOn(timeline)
     const server = await serve(
       {
-        page: token => servedPageOf(trace, live, { token }),
+        reads: { '': token => ({ type: 'text/html; charset=utf-8', body: servedPageOf(trace, live, { token }) }) },
         actions,
         explain: error => explainError(error).lines.join('\n'),
       },
@@ -56,7 +55,7 @@ const actionsOn = (timeline: Timeline) => {
   const inTurn =
     <Asked, Answer>(schema: z.ZodType<Asked>, act: (asked: Asked) => Promise<Answer>) =>
     (given: unknown) =>
-      queue.add(() => act(check(schema, given)))
+      queue.add(() => act(checkAsked(schema, given)))
   return {
     go: inTurn(asked.go, async ({ step }) => {
       await timeline.goTo(step)
@@ -72,10 +71,4 @@ const actionsOn = (timeline: Timeline) => {
       return timeline.run(node, program)
     }),
   }
-}
-
-const check = <Asked>(schema: z.ZodType<Asked>, given: unknown): Asked => {
-  const checked = schema.safeParse(given)
-  if (checked.success) return checked.data
-  throw new UsageError(z.prettifyError(checked.error))
 }

@@ -36,6 +36,9 @@ export class LiveCluster {
   readonly #directory = createRunDirectory()
   readonly #forwarder: Forwarder
   readonly #reach: Reach
+  /** What is laid on ways, by `from→to`. */
+  readonly #settings = new Map<string, WaySetting>()
+  #groups: readonly (readonly string[])[] | null = null
   /** Those that were told to end, and whoever waits for that. */
   readonly #leaving = new Map<LiveNode, () => void>()
   readonly #isCut = new Set<LiveNode>()
@@ -80,6 +83,21 @@ export class LiveCluster {
     return this.#forwarder.counts
   }
 
+  /** Whether its links were taken away. */
+  isCut(node: LiveNode): boolean {
+    return this.#isCut.has(node)
+  }
+
+  /** What was laid on ways and not taken away. */
+  settings(): readonly WaySetting[] {
+    return [...this.#settings.values()]
+  }
+
+  /** Of the partition that there is; null where there is none. */
+  get groups(): readonly (readonly string[])[] | null {
+    return this.#groups
+  }
+
   /** A node starts, or has its links again. */
   async join(name: string): Promise<void> {
     const node = this.node(name)
@@ -115,11 +133,13 @@ export class LiveCluster {
   /** Only those of the same group reach each other; nodes of no group are one more. */
   async partition(groups: readonly (readonly string[])[]): Promise<void> {
     this.#reach.partition(groups.map(group => group.map(name => this.#indexOf(this.node(name)))))
+    this.#groups = groups
     await this.#apply()
   }
 
   async heal(): Promise<void> {
     this.#reach.heal()
+    this.#groups = null
     await this.#apply()
   }
 
@@ -131,6 +151,7 @@ export class LiveCluster {
       return { ...way, ...(pipe !== undefined && { extra: pipe }) }
     })
     if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
+    for (const setting of settings) this.#keep(setting)
     await this.#forwarder.change([...changes, ...this.#reach.changes()])
   }
 
@@ -176,6 +197,14 @@ export class LiveCluster {
       if (told) told()
       else this.onEnd(node, ending)
     }
+  }
+
+  #keep({ from, to, isCut, pipe }: WaySetting): void {
+    const key = `${from}→${to}`
+    const before = this.#settings.get(key)
+    const kept = { isCut: isCut ?? before?.isCut ?? false, pipe: pipe === undefined ? (before?.pipe ?? null) : pipe }
+    if (kept.isCut || kept.pipe) this.#settings.set(key, { from, to, ...kept })
+    else this.#settings.delete(key)
   }
 
   #setOffloads(areOn: boolean): void {

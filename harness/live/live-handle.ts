@@ -18,6 +18,8 @@ export const handleOf = (node: LiveNode, onAsked: () => void = () => undefined):
   const agent = new Agent({
     connect: ({ port }, done) => {
       const socket = connectInside(node.namespace, node.address, Number(port || 80))
+      // Whoever asked learns of it.
+      socket.once('error', () => undefined)
       if (socket.errored) process.nextTick(done, socket.errored, null)
       else process.nextTick(done, null, socket)
     },

@@ -40,7 +40,7 @@ export class Reach {
       for (let to = 0; to < this.#count; to++) {
         const way = from * this.#count + to
         const isCut = this.#reaches(from, to) ? 0 : 1
-        if (this.#isCut[way] === isCut) continue
+        if (from === to || this.#isCut[way] === isCut) continue
         this.#isCut[way] = isCut
         changes.push({ from, to, isCut: isCut === 1 })
       }

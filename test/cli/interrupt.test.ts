@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { processesIn, runDirectoriesOf } from './leftovers.ts'
 
 const forever = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--for', '10m', '--json']
 const once = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--executions', '1']
@@ -64,23 +65,3 @@ const until = async <Seen>(look: () => Seen, isEnough: (seen: Seen) => boolean):
     await sleep(20)
   }
 }
-
-/** Where a link leads, if there is (still) something at its end. */
-const link = (path: string): string[] => {
-  try {
-    return [readlinkSync(path)]
-  } catch {
-    return []
-  }
-}
-
-const processes = (): number[] => readdirSync('/proc').map(Number).filter(Boolean)
-
-const processesIn = (directory: string): number[] =>
-  processes().filter(pid => link(`/proc/${pid}/cwd`).includes(directory))
-
-const runDirectoriesOf = (pid: number): string[] =>
-  ['/dev/shm/lastnail', '/tmp/lastnail']
-    .filter(existsSync)
-    .flatMap(root => readdirSync(root))
-    .filter(name => name.startsWith(`${pid}-`))

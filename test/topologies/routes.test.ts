@@ -5,7 +5,7 @@ import { arcsOfLink } from '../../topologies/formats/ways.ts'
 import { generate } from '../../topologies/generate.ts'
 import { place } from '../../topologies/place.ts'
 import { meanRoundTrip, routesBetweenEnds, withMeanRoundTrip } from '../../topologies/round-trip.ts'
-import { collapse } from '../../topologies/routes.ts'
+import { collapse, routesByHop } from '../../topologies/routes.ts'
 import { pipesOf, type Topology } from '../../topologies/topology.ts'
 import { anyTopology } from './graphs.ts'
 
@@ -38,6 +38,27 @@ describe('collapse', () => {
         ...{ bandwidth: 1e6, queue: { packets: 10 } },
       },
     ])
+  })
+
+  it('goes hop by hop through links of limited bandwidth, which routes share, and makes one of those between', () => {
+    const topology: Topology = {
+      nodes: ['a', 'b', 'c', 'd', 'e'].map(id => ({ id, role: 'stub' })),
+      links: [
+        { from: 'a', to: 'b', class: 'stub-stub', delayMs: 1 },
+        { from: 'b', to: 'c', class: 'stub-stub', delayMs: 2, loss: 0.5 },
+        { from: 'c', to: 'd', class: 'stub-stub', delayMs: 4, bandwidth: 1000 },
+        { from: 'd', to: 'e', class: 'stub-stub', delayMs: 8, bandwidth: 2000 },
+      ],
+    }
+    const routes = routesByHop(topology, ['a', 'b', 'e'])
+    const pipes = (from: string, to: string) => routes.find(route => route.from === from && route.to === to)!.pipes
+    expect(pipes('a', 'e')).toEqual([
+      { delayMs: 3, jitterMs: 0, loss: 0.5 },
+      { delayMs: 4, bandwidth: 1000 },
+      { delayMs: 8, bandwidth: 2000 },
+    ])
+    expect(pipes('b', 'e')[1]).toBe(pipes('a', 'e')[1])
+    expect(pipes('e', 'a')[1]).not.toBe(pipes('a', 'e')[1])
   })
 
   it('names the pair that has no way, and a node that is not there', () => {

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Action } from '../../harness/live/emulation.ts'
+import type { WaySetting } from '../../harness/live/live-cluster.ts'
+import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { manners } from '../../topologies/churn/plan.ts'
+
+const name = z.string().min(1)
+const milliseconds = z.number().min(0)
+const probability = z.number().min(0).max(1)
+
+const pipe: z.ZodType<PipeSettings> = z.strictObject({
+  delayMs: milliseconds.default(0),
+  jitterMs: milliseconds.exactOptional(),
+  bandwidth: z.number().min(1).exactOptional(),
+  queue: z
+    .union([z.strictObject({ packets: z.int().min(1) }), z.strictObject({ bytes: z.int().min(1) })])
+    .exactOptional(),
+  loss: probability.exactOptional(),
+  duplicate: probability.exactOptional(),
+  reorder: probability.exactOptional(),
+  corrupt: probability.exactOptional(),
+})
+
+const way: z.ZodType<WaySetting> = z.strictObject({
+  from: name,
+  to: name,
+  isCut: z.boolean().exactOptional(),
+  pipe: pipe.nullable().exactOptional(),
+})
+
+/** What can be asked of a running system. */
+export const actionSchema: z.ZodType<Action> = z.discriminatedUnion('does', [
+  z.strictObject({ does: z.literal('join'), node: name }),
+  z.strictObject({ does: z.literal('leave'), node: name, manner: z.enum(manners) }),
+  z.strictObject({ does: z.literal('restart'), node: name }),
+  z.strictObject({ does: z.literal('partition'), groups: z.array(z.array(name).min(1)).min(1) }),
+  z.strictObject({ does: z.literal('heal') }),
+  z.strictObject({ does: z.literal('set'), ways: z.array(way).min(1) }),
+])

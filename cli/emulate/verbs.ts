@@ -1,0 +1,130 @@
+import type { Command } from 'commander'
+import { UsageError } from '../../checker/errors.ts'
+import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { print } from '../print.ts'
+import { atLeastZero, share, wholeNumber } from '../values.ts'
+import { type Controller, control } from './client.ts'
+import type { Running } from './control.ts'
+
+interface Where {
+  readonly url?: string
+  readonly token?: string
+}
+
+interface PipeOptions {
+  readonly delay?: number
+  readonly jitter?: number
+  readonly bandwidth?: number
+  readonly queue?: number
+  readonly loss?: number
+  readonly duplicate?: number
+  readonly reorder?: number
+  readonly corrupt?: number
+  readonly cut?: boolean
+  readonly clear?: boolean
+  readonly both?: boolean
+}
+
+/** Adds `control VERB`: what can be asked of a system that runs, and done to it. */
+export const addControlCommands = (root: Command): void => {
+  const command = root
+    .command('control')
+    .description('asks a system that lastnail emulate runs, or does something to it')
+    .option('--url <url>', 'where it can be asked (the only one that runs)')
+    .option('--token <token>', 'that it was started with')
+  const controller = (): Controller => controllerAt(command.opts<Where>())
+  const acting = (name: string, description: string, act: (controller: Controller, node: string) => Promise<Running>) =>
+    command
+      .command(name)
+      .description(description)
+      .argument('<node>')
+      .action(async (node: string) => void print(describe(await act(controller(), node))))
+  acting('join', 'a node starts, or has its links again', ({ join }, node) => join(node))
+  acting('stop', 'a program is asked to end', ({ stop }, node) => stop(node))
+  acting('kill', 'ends a node at once', ({ kill }, node) => kill(node))
+  acting('cut', 'takes the links of a node away', ({ cut }, node) => cut(node))
+  acting('restart', 'kills a node, and starts it again', ({ restart }, node) => restart(node))
+  command
+    .command('partition')
+    .description('only nodes of one group reach each other: n1,n2 n3')
+    .argument('<group...>', 'names with commas between; nodes of no group are one more')
+    .action(async (groups: string[]) => {
+      print(describe(await controller().partition(...groups.map(group => group.split(',')))))
+    })
+  command
+    .command('heal')
+    .description('ends a partition')
+    .action(async () => void print(describe(await controller().heal())))
+  command
+    .command('set')
+    .description('lays something on the way from one node to another, on top of the pipes between')
+    .argument('<from>')
+    .argument('<to>')
+    .option('--both', 'on the way back too')
+    .option('--delay <ms>', 'propagation', atLeastZero)
+    .option('--jitter <ms>', 'the delay varies by so much, more or less', atLeastZero)
+    .option('--bandwidth <bits>', 'a second', wholeNumber)
+    .option('--queue <packets>', 'may wait for bandwidth', wholeNumber)
+    .option('--loss <share>', 'of packets that are lost, from 0 to 1', share)
+    .option('--duplicate <share>', 'that come twice', share)
+    .option('--reorder <share>', 'that overtake others', share)
+    .option('--corrupt <share>', 'with one bit turned over', share)
+    .option('--cut', 'nothing passes')
+    .option('--clear', 'takes away what was laid there')
+    .action(async (from: string, to: string, { both, ...options }: PipeOptions) => {
+      const setting = settingOf(options)
+      const ways = both
+        ? [
+            { from, to, ...setting },
+            { from: to, to: from, ...setting },
+          ]
+        : [{ from, to, ...setting }]
+      print(describe(await controller().set(...ways)))
+    })
+  command
+    .command('list')
+    .description('nodes, and what is laid between them')
+    .option('--json', 'prints one JSON object')
+    .action(async ({ json }: { json?: boolean }) => {
+      const running = await controller().list()
+      print(json ? JSON.stringify(running) : describe(running))
+    })
+  command
+    .command('metrics')
+    .description('what Prometheus reads')
+    .action(async () => void print((await controller().metrics()).trimEnd()))
+}
+
+const controllerAt = ({ url, token }: Where): Controller => {
+  if (url === undefined && token === undefined) return control()
+  if (url === undefined || token === undefined)
+    throw new UsageError('expected both --url and --token, as lastnail emulate printed them')
+  return control({ origin: new URL(url).origin, token })
+}
+
+const settingOf = ({ cut, clear, delay, jitter, bandwidth, queue, ...shares }: Omit<PipeOptions, 'both'>) => {
+  if (clear) return { pipe: null, isCut: false }
+  const given: PipeSettings = {
+    delayMs: delay ?? 0,
+    ...(jitter !== undefined && { jitterMs: jitter }),
+    ...(bandwidth !== undefined && { bandwidth }),
+    ...(queue !== undefined && { queue: { packets: queue } }),
+    ...shares,
+  }
+  const isNothing = delay === undefined && Object.keys(given).length === 1
+  if (isNothing && !cut)
+    throw new UsageError('expected something to be laid there, such as --loss 0.1, --cut or --clear')
+  return { ...(cut && { isCut: true }), ...(!isNothing && { pipe: given }) }
+}
+
+const describe = ({ system, elapsedMs, nodes, groups, ways }: Running): string[] => [
+  `${system}, ${(elapsedMs / 1000).toFixed(1)} s`,
+  ...nodes.map(
+    ({ name, address, isAlive, isCut }) => `  ${name} ${address} ${isAlive ? 'up' : 'down'}${isCut ? ', cut' : ''}`,
+  ),
+  ...(groups ? [`  partition: ${groups.map(group => group.join(',')).join(' ')}`] : []),
+  ...ways.map(
+    ({ from, to, isCut, pipe }) =>
+      `  ${from}→${to}: ${[isCut && 'cut', pipe && JSON.stringify(pipe)].filter(Boolean).join(', ')}`,
+  ),
+]

@@ -1,0 +1,23 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+
+/** Where a link leads, if there is (still) something at its end. */
+const link = (path: string): string[] => {
+  try {
+    return [readlinkSync(path)]
+  } catch {
+    return []
+  }
+}
+
+const processes = (): number[] => readdirSync('/proc').map(Number).filter(Boolean)
+
+/** Those that work in a directory. */
+export const processesIn = (directory: string): number[] =>
+  processes().filter(pid => link(`/proc/${pid}/cwd`).includes(directory))
+
+/** Of a process, on either place. */
+export const runDirectoriesOf = (pid: number): string[] =>
+  ['/dev/shm/lastnail', '/tmp/lastnail']
+    .filter(existsSync)
+    .flatMap(root => readdirSync(root))
+    .filter(name => name.startsWith(`${pid}-`))

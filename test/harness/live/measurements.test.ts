@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { always, eventually, type GlobalState } from '../../../harness/config.ts'
+import type { Look } from '../../../harness/live/looks.ts'
+import { type Happening, Measurements } from '../../../harness/live/measurements.ts'
+import { stateOf } from '../../../harness/state.ts'
+
+const output = { stdout: '', stderr: '' }
+const look = (...values: (number | undefined)[]): Look => ({
+  state: stateOf(
+    values.map((state, index) => ({ name: `n${index + 1}`, alive: state !== undefined, state, output })),
+    [],
+    [],
+  ),
+  outputs: [],
+  stillMs: 0,
+  unseen: [],
+})
+const values = (state: GlobalState) => state.nodes.flatMap(node => node.state ?? [])
+const properties = {
+  positive: always((state: GlobalState) => values(state).every(value => value > 0)),
+  someBig: {
+    ...eventually((state: GlobalState) => values(state).some(value => value > 9)),
+    explain: () => 'all small',
+  },
+}
+const fault = (atMs: number, node?: string): Happening => ({
+  atMs,
+  kind: 'fault',
+  label: 'a fault',
+  node,
+  isCrash: false,
+})
+
+test('outages last from the first look without a property to the next with it', () => {
+  const measured = new Measurements(properties, undefined)
+  const seen = [look(10), look(1), look(1), look(10), look(-1)]
+  expect(seen.map((each, index) => measured.looked(each, 100 * index))).toEqual([
+    { positive: true, someBig: true },
+    { positive: true, someBig: false },
+    { positive: true, someBig: false },
+    { positive: true, someBig: true },
+    { positive: false, someBig: false },
+  ])
+  expect(measured.properties).toEqual([
+    {
+      name: 'positive',
+      kind: 'always',
+      looksWithout: 1,
+      outages: [{ fromMs: 400, untilMs: undefined, message: '' }],
+    },
+    {
+      name: 'someBig',
+      kind: 'eventually',
+      looksWithout: 3,
+      outages: [
+        { fromMs: 100, untilMs: 300, message: 'all small' },
+        { fromMs: 400, untilMs: undefined, message: 'all small' },
+      ],
+    },
+  ])
+})
+
+test('a fault is recovered from when all properties hold again', () => {
+  const measured = new Measurements(properties, undefined)
+  measured.looked(look(10), 0)
+  measured.happened(fault(50))
+  measured.happened(fault(70))
+  measured.looked(look(1), 100)
+  measured.looked(look(10), 200)
+  measured.happened(fault(250))
+  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130, undefined])
+})
+
+test('joining takes from the start of a node until it is seen to have joined, unless it leaves before', () => {
+  const measured = new Measurements({}, node => node.state === 1)
+  measured.started('n1', 0)
+  measured.started('n2', 100)
+  measured.looked(look(0, 0), 200)
+  measured.happened(fault(250, 'n2'))
+  measured.looked(look(1, 1), 300)
+  measured.looked(look(1, 1), 400)
+  expect(measured.joinTimes).toEqual([300])
+})
