@@ -10,7 +10,7 @@ import { Output } from '../output.ts'
 import type { NodePlan } from '../runtime.ts'
 import { hostsShownTo } from '../shared-files.ts'
 import { type Ending, endingOf } from './ending.ts'
-import { processesOf } from './processes.ts'
+import { childrenOf, signalAll } from './processes.ts'
 
 const SIGKILL = 9
 const SIGTERM = 15
@@ -91,8 +91,7 @@ export class LiveNode {
 
   /** Asks its program to end. */
   stop(): void {
-    const [, ...programs] = this.#processes()
-    for (const pid of programs) sendSignal(pid, SIGTERM)
+    if (this.#life) for (const pid of childrenOf(this.#life.pid)) sendSignal(pid, SIGTERM)
   }
 
   /** Ends all its processes at once; its kernel tells its peers. */
@@ -115,13 +114,13 @@ export class LiveNode {
   /** Stops every process of it where it is; nothing where it is down. */
   freeze(): void {
     this.#isFrozen = true
-    for (const pid of this.#processes()) sendSignal(pid, SIGSTOP)
+    if (this.#life) signalAll(this.#life.pid, SIGSTOP)
   }
 
   thaw(): void {
     if (!this.#isFrozen) return
     this.#isFrozen = false
-    for (const pid of this.#processes()) sendSignal(pid, SIGCONT)
+    if (this.#life) signalAll(this.#life.pid, SIGCONT)
   }
 
   output(): NodeOutput {
@@ -147,9 +146,5 @@ export class LiveNode {
   #forgetDisk(): void {
     this.#disk?.remove()
     this.#disk = undefined
-  }
-
-  #processes(): number[] {
-    return this.#life ? processesOf(this.#life.pid) : []
   }
 }

@@ -1,17 +1,23 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { sendSignal } from '../hold/launch.ts'
 
-/** A process and all its descendants, parents first. Those that are stopped in this order have no more children. */
-export const processesOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(processesOf)]
+/**
+ * Sends a signal to a node's processes: the group that its first began, and those that left it and have lost their
+ * parent since, as daemons do.
+ *
+ * @param pid of its first
+ */
+export const signalAll = (pid: number, signal: number): void => {
+  sendSignal(-pid, signal)
+  for (const child of childrenOf(pid)) sendSignal(child, signal)
+}
 
-const childrenOf = (pid: number): number[] => {
+/** Of a process that has one thread. */
+export const childrenOf = (pid: number): number[] => {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap(tid =>
-      readFileSync(`/proc/${pid}/task/${tid}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-    )
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
   } catch (error) {
-    if (isGone(error)) return []
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
     throw error
   }
 }
-
-const isGone = (error: unknown): boolean => ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
