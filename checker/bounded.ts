@@ -54,6 +54,7 @@ export class BoundedSearch {
   readonly #waiting: Prefix[] = [{ labels: [], asleep: [] }]
   /** By depth, how many schedules wait or are on their way. */
   readonly #open = [1]
+  readonly #failed = new WeakSet<Prefix>()
   #isCut = false
 
   constructor({ depthMax = Number.POSITIVE_INFINITY, everyOrder = false }: BoundedOptions = {}) {
@@ -94,10 +95,18 @@ export class BoundedSearch {
     return arrived
   }
 
-  /** Learns that a schedule could not be executed again. One that was disturbed from outside is tried once more. */
-  fail(prefix: Prefix, error: unknown): void {
-    if (error instanceof Unfaithful) this.#waiting.unshift(prefix)
-    else this.#close(prefix.labels.length)
+  /**
+   * Learns that a schedule could not be executed again. One that was disturbed from outside does not count; any other is
+   * tried once more, for it may be that this once something went otherwise.
+   *
+   * @returns whether it is given up
+   */
+  fail(prefix: Prefix, error: unknown): boolean {
+    const isGivenUp = !(error instanceof Unfaithful) && this.#failed.has(prefix)
+    if (isGivenUp) this.#close(prefix.labels.length)
+    else this.#waiting.unshift(prefix)
+    this.#failed.add(prefix)
+    return isGivenUp
   }
 
   #count({ labels }: Prefix, arrived: Arrived): void {

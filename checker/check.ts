@@ -65,6 +65,9 @@ export const select = <State>(properties: Properties<State>, name: string | unde
 
 type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
 
+/** Of executions that may do something else than before, once, without a doubt about the others. */
+const divergedShareMax = 0.001
+
 class Check {
   readonly #options: SearchOptions
   readonly #cells: Cells
@@ -75,6 +78,8 @@ class Check {
   #phase: Progress['phase'] = 'searching'
   #transient = 0
   #unfaithful = 0
+  /** One line for each schedule that could be executed and, once, not again. */
+  readonly #diverged: string[] = []
   #undetermined: Discovered | undefined
   #ended: BudgetSpent | undefined
 
@@ -138,7 +143,7 @@ class Check {
     }
     // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
     if (this.#exploration.completed === 0) throw error
-    this.#examination.notRepeated.push(`a schedule that had been executed before ${error.message}`)
+    this.#diverged.push(`a schedule that had been executed before ${error.message}`)
   }
 
   /** Looks again at what an execution came to, if it may be a violation. */
@@ -177,7 +182,7 @@ class Check {
 
   /** What can be said where nothing was found. */
   #conclude(): Discovered {
-    const [first] = this.#examination.notRepeated
+    const [first] = this.#isHeld() ? this.#examination.notRepeated : this.#notRepeated
     const nothing = {
       property: null,
       kind: null,
@@ -197,9 +202,19 @@ class Check {
     return { ...nothing, verdict: 'held', message: this.#covered() }
   }
 
+  /** Whether executions repeat but for some few, as on a machine that does much else: these say nothing of the rest. */
+  #isHeld(): boolean {
+    return this.#diverged.length <= divergedShareMax * this.#exploration.completed
+  }
+
+  get #notRepeated(): string[] {
+    return [...this.#examination.notRepeated, ...this.#diverged]
+  }
+
   #covered(): string {
     const { depth, exhausted } = this.#exploration.bounded
-    return describeCoverage({ ...this.#cells.counts, depth, coverage: { exhausted, unfaithful: this.#unfaithful } })
+    const coverage = { exhausted, unfaithful: this.#unfaithful, givenUp: this.#exploration.givenUp }
+    return describeCoverage({ ...this.#cells.counts, depth, coverage })
   }
 
   #verdict(found: Discovered): Verdict {
@@ -223,8 +238,9 @@ class Check {
         walksToLive,
         transient: this.#transient,
         unfaithful: this.#unfaithful,
+        givenUp: this.#exploration.givenUp,
       },
-      notRepeated: this.#examination.notRepeated,
+      notRepeated: this.#notRepeated,
     }
   }
 

@@ -97,6 +97,8 @@ export class Exploration {
   /** Executions that were carried to their end. */
   completed = 0
   walks = 0
+  /** Schedules of the bounded search that could be executed once and never again. */
+  givenUp = 0
   /** How many walks had to go so many steps to a live state. */
   readonly #walksOfSteps: number[] = []
   readonly #options: ExplorationOptions
@@ -213,7 +215,7 @@ export class Exploration {
   }
 
   #fail({ prefix }: Turn, error: Diverged): Diverged {
-    if (prefix) this.bounded.fail(prefix, error)
+    if (prefix && this.bounded.fail(prefix, error)) this.givenUp += 1
     return error
   }
 

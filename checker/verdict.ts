@@ -82,6 +82,8 @@ export interface Coverage {
   readonly transient: number
   /** Executions that do not count, because the network was not faithful in them. */
   readonly unfaithful: number
+  /** Schedules that could be executed once and never again: nothing after them was searched. */
+  readonly givenUp: number
 }
 
 /** How far a search was at some time. */
@@ -101,7 +103,7 @@ export interface RecordedVerdict extends Verdict {
 /** One line for a search that found nothing. */
 export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
-    coverage: Pick<Coverage, 'exhausted' | 'unfaithful'>
+    coverage: Pick<Coverage, 'exhausted' | 'unfaithful' | 'givenUp'>
   },
 ): string => {
   const { executions, steps, states, depth, coverage } = searched
@@ -109,5 +111,7 @@ export const describeCoverage = (
   const among = coverage.exhausted || depth > 0 ? `; among them ${all}` : ''
   const unfaithful =
     coverage.unfaithful > 0 ? `; ${coverage.unfaithful} do not count: the network was not faithful` : ''
-  return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}${unfaithful}`
+  const givenUp =
+    coverage.givenUp > 0 ? `; ${coverage.givenUp} did not repeat, and what comes after them was not searched` : ''
+  return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}${unfaithful}${givenUp}`
 }

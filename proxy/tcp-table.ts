@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { parseAddress } from './address.ts'
 import { AF_INET, errno } from './libc.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
@@ -26,11 +27,14 @@ export interface TcpEntry {
  * Ends every TCP connection of a namespace, closed ones that still wait for their peer among them; listeners stay. The
  * kernel may send resets.
  *
+ * @param peer ends those with this address alone
  * @returns false where this kernel cannot (sock_diag(7) without SOCK_DESTROY)
  */
-export const endConnections = (namespace: NetworkNamespace): boolean =>
+export const endConnections = (namespace: NetworkNamespace, peer?: string): boolean =>
   namespace.run(() => {
-    const connections = tcpEntries('thread-self').filter(({ state }) => state !== tcpState.listen)
+    const isMeant = ({ state, remote }: TcpEntry) =>
+      state !== tcpState.listen && (peer === undefined || addressOf(remote) === parseAddress(peer))
+    const connections = tcpEntries('thread-self').filter(isMeant)
     if (connections.length === 0) return true
     const netlink = Netlink.open(NETLINK_SOCK_DIAG)
     try {

@@ -35,5 +35,6 @@ export const actionSchema: z.ZodType<Action> = z.discriminatedUnion('does', [
   z.strictObject({ does: z.literal('restart'), node: name }),
   z.strictObject({ does: z.literal('partition'), groups: z.array(z.array(name).min(1)).min(1) }),
   z.strictObject({ does: z.literal('heal') }),
+  z.strictObject({ does: z.literal('reset'), node: name, peer: name }),
   z.strictObject({ does: z.literal('set'), ways: z.array(way).min(1) }),
 ])

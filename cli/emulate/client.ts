@@ -20,6 +20,8 @@ export interface Controller {
   /** Its links are taken away; `join` gives them back. */
   cut(node: string): Promise<Running>
   restart(node: string): Promise<Running>
+  /** Connections between the two are reset. */
+  reset(node: string, peer: string): Promise<Running>
   partition(...groups: readonly (readonly string[])[]): Promise<Running>
   heal(): Promise<Running>
   /** All of them at once. */
@@ -57,6 +59,7 @@ export const control = (where: Control = onlyOne()): Controller => {
     kill: node => act({ does: 'leave', node, manner: 'kill' }),
     cut: node => act({ does: 'leave', node, manner: 'cut' }),
     restart: node => act({ does: 'restart', node }),
+    reset: (node, peer) => act({ does: 'reset', node, peer }),
     partition: (...groups) => act({ does: 'partition', groups }),
     heal: () => act({ does: 'heal' }),
     set: (...ways) => act({ does: 'set', ways }),

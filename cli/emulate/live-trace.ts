@@ -85,5 +85,5 @@ const isEmpty = ({ states, outputs, operations, properties }: RecordedStep) =>
 const kindOf = (kind: Happening['kind'], label: string, node: string | undefined): ChoiceKind => {
   if (node === undefined) return kind === 'fault' ? 'partition' : 'heal'
   if (kind === 'repair') return 'restart'
-  return label.endsWith('restarts') ? 'reset' : 'crash'
+  return /restarts$|are reset$/.test(label) ? 'reset' : 'crash'
 }

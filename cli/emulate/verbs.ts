@@ -45,6 +45,12 @@ export const addControlCommands = (root: Command): void => {
   acting('cut', 'takes the links of a node away', ({ cut }, node) => cut(node))
   acting('restart', 'kills a node, and starts it again', ({ restart }, node) => restart(node))
   command
+    .command('reset')
+    .description('resets the connections between two nodes')
+    .argument('<node>')
+    .argument('<peer>')
+    .action(async (node: string, peer: string) => void print(describe(await controller().reset(node, peer))))
+  command
     .command('partition')
     .description('only nodes of one group reach each other: n1,n2 n3')
     .argument('<group...>', 'names with commas between; nodes of no group are one more')

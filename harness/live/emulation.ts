@@ -29,6 +29,8 @@ export type Action =
   | { readonly does: 'restart'; readonly node: string }
   | { readonly does: 'partition'; readonly groups: readonly (readonly string[])[] }
   | { readonly does: 'heal' }
+  /** TCP connections between two nodes are reset. */
+  | { readonly does: 'reset'; readonly node: string; readonly peer: string }
   | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
 
 /** Who wants to know what happens. */
@@ -96,6 +98,9 @@ export class Emulation {
         break
       case 'heal':
         await this.cluster.heal()
+        break
+      case 'reset':
+        this.cluster.reset(action.node, action.peer)
         break
       case 'set':
         await this.cluster.set(action.ways)
@@ -180,6 +185,8 @@ const describe = (action: Action): Pick<Happening, 'kind' | 'label' | 'node'> =>
       }
     case 'heal':
       return { kind: 'repair', label: 'heal', node: undefined }
+    case 'reset':
+      return { kind: 'fault', label: `connections of ${action.node} and ${action.peer} are reset`, node: action.node }
     case 'set':
       return {
         kind: action.ways.some(isHarm) ? 'fault' : 'repair',

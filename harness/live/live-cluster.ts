@@ -3,6 +3,7 @@ import { UsageError } from '../../checker/errors.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import { Forwarder } from '../../proxy/forwarding/forwarder.ts'
 import { type PipeSettings, treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
+import { endConnections } from '../../proxy/tcp-table.ts'
 import { setOffloads } from '../../proxy/tun.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import { ConfigError, type ResolvedSystem } from '../config.ts'
@@ -153,6 +154,17 @@ export class LiveCluster {
     if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
     for (const setting of settings) this.#keep(setting)
     await this.#forwarder.change([...changes, ...this.#reach.changes()])
+  }
+
+  /**
+   * Resets the TCP connections between two nodes.
+   *
+   * @throws UsageError where this kernel cannot
+   */
+  reset(one: string, other: string): void {
+    const [first, second] = [this.node(one), this.node(other)]
+    const isDone = [endConnections(first.namespace, second.address), endConnections(second.namespace, first.address)]
+    if (!isDone.every(Boolean)) throw new UsageError('this kernel cannot reset connections (CONFIG_INET_DIAG_DESTROY)')
   }
 
   /** Stops time between nodes, and in them, while something is done. */

@@ -197,6 +197,37 @@ describe('a check of a system that does not repeat', () => {
   })
 })
 
+/** Every word of `a` and `b`; once, after so many resets, there is something else to choose at the end of one. */
+const nearlySteady = (odd: number) => {
+  const model: Model<string> = new Model<string>('', state => {
+    const letters = model.resets === odd && state.length === 9 ? ['a', 'b', 'c'] : ['a', 'b']
+    return state.length === 10
+      ? []
+      : letters.map(label => ({ kind: 'timer', node: 'n', label, next: () => state + label }))
+  })
+  return model
+}
+
+describe('a check of a system that nearly always repeats', () => {
+  const short = { short: always<string>(state => state.length <= 10) }
+
+  it('holds it, and says what did not repeat and was not searched beyond', async () => {
+    const { verdict, coverage, message, notRepeated } = await check(nearlySteady(700), short, { search: 'bounded' })
+    expect(verdict).toBe('held')
+    expect(coverage.givenUp).toBe(1)
+    expect(notRepeated).toEqual(
+      Array(2).fill(expect.stringMatching(/^a schedule that had been executed before diverged at step 10/)),
+    )
+    expect(message).toMatch(/; 1 did not repeat, and what comes after them was not searched$/)
+  })
+
+  it('says nothing of it where that is more than one in a thousand', async () => {
+    const { verdict, message } = await check(nearlySteady(700), short, { search: 'bounded', executions: 1450 })
+    expect(verdict).toBe('undetermined')
+    expect(message).toMatch(/^what was found does not repeat: a schedule/)
+  })
+})
+
 describe('a check of any small system', () => {
   it('never accuses one that recovers from everywhere, however the search goes', async () => {
     await fc.assert(

@@ -84,6 +84,7 @@ test('a run can be told what to do, by a program and from the command line', asy
     'counter→reader: {"delayMs":200}',
   )
   expect((await asked.impair('reader', 'counter', null, true)).ways).toEqual([])
+  await asked.reset('reader', 'counter')
   expect((await asked.kill('counter')).nodes[0]).toMatchObject({ name: 'counter', isAlive: false })
   expect((await asked.join('counter')).nodes[0]).toMatchObject({ isAlive: true })
   await expect(asked.kill('nobody')).rejects.toThrow('no node nobody: there are counter, reader')
@@ -92,7 +93,7 @@ test('a run can be told what to do, by a program and from the command line', asy
 
   run.kill('SIGINT')
   const { stdout, exitCode } = await run
-  expect(JSON.parse(String(stdout))).toMatchObject({ faults: 3, crashes: 0 })
+  expect(JSON.parse(String(stdout))).toMatchObject({ faults: 4, crashes: 0 })
   expect([0, 2]).toContain(exitCode)
 })
 
