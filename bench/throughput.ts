@@ -2,14 +2,14 @@
  * How many bytes a second one TCP connection carries between two namespaces: through the router of the message plane,
  * which holds and delivers all of it, and through a kernel that forwards packets, by turns.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { Network } from '../proxy/network.ts'
 import { openTun } from '../proxy/tun.ts'
+import * as forwarding from './forwarding-kernel.ts'
 import { median, row, whole } from './table.ts'
 
 const rounds = 3
@@ -47,32 +47,8 @@ const throughRouter = (): Way => {
 }
 
 const throughKernel = (): Way => {
-  const [sender, forwarder, receiver] = [
-    NetworkNamespace.create(),
-    NetworkNamespace.create(),
-    NetworkNamespace.create(),
-  ]
-  forwarder.run(() => writeFileSync('/proc/sys/net/ipv4/ip_forward', '1'))
-  for (const [index, end] of [sender, receiver].entries()) {
-    const device = `veth${index}`
-    const router = `10.77.${index}.1`
-    const ip = (namespace: NetworkNamespace, command: string) =>
-      namespace.run(() => execFileSync('ip', command.split(' ')))
-    ip(forwarder, `link add ${device} type veth peer name eth0 netns /proc/${process.pid}/fd/${end.fd}`)
-    ip(forwarder, `addr add ${router}/24 dev ${device}`)
-    ip(forwarder, `link set ${device} up`)
-    ip(end, `addr add ${addresses[index]}/24 dev eth0`)
-    ip(end, 'link set eth0 up')
-    ip(end, `route add default via ${router}`)
-  }
-  return {
-    sender,
-    receiver,
-    move: () => sleep(20),
-    close() {
-      for (const namespace of [sender, forwarder, receiver]) namespace.close()
-    },
-  }
+  const { namespaces, close } = forwarding.throughKernel(addresses, 'held')
+  return { sender: namespaces[0], receiver: namespaces[1], move: () => sleep(20), close }
 }
 
 /** Megabytes a second, as the receiver sees them. */

@@ -1,0 +1,27 @@
+/** Packets a second, and CPU time for each, with 2 to 100 nodes that all send at once. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { row, whole } from '../table.ts'
+import { withLive } from './with-live.ts'
+
+const seconds = 5
+const name = (index: number) => `n${index + 1}`
+
+for (const count of [2, 10, 25, 50, 100]) {
+  const nodes = Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      name(index),
+      // A flood: as fast as answers come.
+      { command: ['sh', '-c', `exec busybox ping -A -q {{${name((index + 1) % count)}.address}}`] },
+    ]),
+  )
+  await withLive(nodes, undefined, async ({ cluster }) => {
+    for (const name of Object.keys(nodes)) await cluster.join(name)
+    await sleep(1000)
+    const [before, used] = [cluster.counts, process.cpuUsage()]
+    await sleep(1000 * seconds)
+    const packets = cluster.counts.forwarded - before.forwarded
+    const { user, system } = process.cpuUsage(used)
+    row(`${count} nodes: packets through the router`, whole(packets / seconds), 'a second')
+    row('  CPU time of the tool for each', ((user + system) / packets).toFixed(1), 'µs')
+  })
+}

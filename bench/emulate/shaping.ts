@@ -1,0 +1,77 @@
+/** Whether loss and bandwidth are what was set, over 100,000 packets; and whether TCP fares as the Mathis formula says. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { row, whole } from '../table.ts'
+import { type Live, pair, withLive } from './with-live.ts'
+
+const packets = 100_000
+const program = (name: string, ...words: readonly string[]) => ({
+  command: ['node', `../../../bench/service/${name}.cjs`, ...words],
+})
+
+const blast = (size: number, perSecond: number) => ({
+  a: program('blast', 'send', '{{b.address}}', String(packets), String(size), String(perSecond)),
+  b: program('blast', 'receive'),
+})
+
+interface Received {
+  readonly received: number
+  readonly bytes: number
+  readonly milliseconds: number
+}
+
+const afterBlast = async ({ cluster, output }: Live): Promise<Received> => {
+  await cluster.join('b')
+  await sleep(500)
+  await cluster.join('a')
+  while (!output('a').includes('sent')) await sleep(200)
+  // What waits for bandwidth still comes.
+  for (let before = -1; ; await sleep(1000)) {
+    const last: Received = JSON.parse(output('b').trimEnd().split('\n').at(-1)!)
+    if (last.received === before) return last
+    before = last.received
+  }
+}
+
+const percent = (found: number, expected: number) => `${((100 * found) / expected - 100).toFixed(2)} %`
+
+const loss = 0.1
+const { received } = await withLive(blast(100, 10_000), pair({ delayMs: 10, loss }), afterBlast)
+row(`packets of ${whole(packets)} that came, loss ${loss}`, whole(received), '')
+row('  lost, beyond what was set', percent(packets - received, packets * loss), '')
+
+const bandwidth = 50e6
+const queue = { packets: 100_000 }
+const { bytes, milliseconds } = await withLive(blast(1200, 10_000), pair({ delayMs: 10, bandwidth, queue }), afterBlast)
+row(`bandwidth of a pipe of ${bandwidth / 1e6} Mbit/s`, ((bytes * 8) / milliseconds / 1000).toFixed(2), 'Mbit/s')
+row('  beyond what was set', percent((bytes * 8000) / milliseconds, bandwidth), '')
+
+/** Mathis, Semke, Mahdavi and Ott, CCR 1997: for random loss and a receiver that acknowledges each packet or each second. */
+const mathis = (p: number, roundTripMs: number, packetsPerAck: number) =>
+  (1448 * 8 * Math.sqrt(3 / (2 * packetsPerAck * p))) / (roundTripMs / 1000)
+
+const p = 0.002
+const delayMs = 40
+const bits = await withLive(
+  { a: program('reno', 'send', '{{b.address}}'), b: program('reno', 'receive') },
+  pair({ delayMs, loss: p }),
+  async ({ cluster, output }) => {
+    await cluster.join('b')
+    await sleep(500)
+    await cluster.join('a')
+    await sleep(130_000)
+    const lines = output('b')
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    // Not its slow start.
+    const [first, last] = [lines[10], lines.at(-1)]
+    return ((last.bytes - first.bytes) * 8) / ((last.at - first.at) / 1000)
+  },
+)
+row(`TCP (Reno) over ${2 * delayMs} ms that lose ${p}`, (bits / 1e6).toFixed(2), 'Mbit/s')
+for (const packetsPerAck of [1, 2])
+  row(
+    `  beyond Mathis, ${packetsPerAck} packets an acknowledgement`,
+    percent(bits, mathis(p, 2 * delayMs, packetsPerAck)),
+    '',
+  )

@@ -1,0 +1,52 @@
+import { defineSystem, type NodeDefinition, resolveSystem } from '../../harness/config.ts'
+import { LiveCluster } from '../../harness/live/live-cluster.ts'
+import { planOf } from '../../harness/live/wiring.ts'
+import { plansOf } from '../../harness/plans.ts'
+import { createRunDirectory, removeRunDirectory } from '../../harness/run-directory.ts'
+import type { Pipe, Topology } from '../../topologies/topology.ts'
+
+export interface Live {
+  readonly cluster: LiveCluster
+  /** What a node has written so far. */
+  output(name: string): string
+  /** The model's way from one node to another, end to end. */
+  pipe(from: string, to: string): Pipe
+}
+
+/** Runs nodes over a topology for as long as some work takes. None has started yet. */
+export const withLive = async <Result>(
+  nodes: Readonly<Record<string, NodeDefinition>>,
+  topology: Topology | undefined,
+  work: (live: Live) => Promise<Result>,
+): Promise<Result> => {
+  const system = resolveSystem(defineSystem({ name: 'bench', nodes }), { directory: import.meta.dirname })
+  const wiring = { topology, hops: 'collapsed', seed: 1 } as const
+  const cluster = new LiveCluster(system, wiring)
+  const directory = createRunDirectory()
+  const named = plansOf(system, directory).map(({ definition: { name }, address }) => ({ name, address }))
+  removeRunDirectory(directory)
+  const { pipes, routes } = planOf(named, wiring)
+  const indexOf = (name: string) => named.findIndex(each => each.name === name)
+  try {
+    return await work({
+      cluster,
+      output: name => {
+        const node = cluster.node(name)
+        node.readOutput()
+        return node.output().stdout
+      },
+      pipe: (from, to) => {
+        const route = routes.find(each => each.from === indexOf(from) && each.to === indexOf(to))!
+        return pipes[route.pipes[0]!]!
+      },
+    })
+  } finally {
+    await cluster.close()
+  }
+}
+
+/** Two nodes, `a` and `b`, with a pipe there and another back. */
+export const pair = (there: Pipe, back: Pipe = { delayMs: there.delayMs }): Topology => ({
+  nodes: ['a', 'b'].map(id => ({ id, role: 'client' })),
+  links: [{ from: 'a', to: 'b', class: 'client-stub', ...there, back }],
+})
