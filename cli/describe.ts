@@ -3,14 +3,14 @@ import type { GlobalState } from '../harness/config.ts'
 import type { Checked } from './check.ts'
 import type { Replayed } from './replay.ts'
 
-/** What a check or a shrinking came to, for a person. */
+/** What a check or a shrinking came to, for a person: the schedule, and in the end, where it is seen, what counts. */
 export const describe = ({ verdict, trace, report, reportProblem }: Checked): string[] => {
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
   return [
+    ...briefly(numbered(schedule)),
     `${verdict.verdict}${what(verdict)}`,
     verdict.message,
-    ...briefly(numbered(schedule)),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
     ...(discovery ? [describeDiscovery(discovery)] : []),

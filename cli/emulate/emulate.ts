@@ -11,6 +11,7 @@ import { openControl } from './control.ts'
 import { LiveTrace } from './live-trace.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
+import { requireRoom } from './room.ts'
 import { type EmulateOptions, emulationOf } from './settings.ts'
 import { type Summary, summaryOf } from './summary.ts'
 
@@ -30,6 +31,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   const system = resolveSystem(config.definition, { directory: config.directory })
   const settings = emulationOf(system, config.directory, options)
   requireAbilities()
+  requireRoom(system.nodes.length)
   return whileUninterrupted(async signal => {
     const progress = showLiveProgress(settings.forMs)
     const observer: { trace?: LiveTrace } & EmulationObserver = {

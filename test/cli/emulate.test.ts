@@ -2,11 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { execa } from 'execa'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { control } from '../../cli/emulate/client.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { processesIn, runDirectoriesOf } from './leftovers.ts'
+
+const bin = join(import.meta.dirname, '../../bin/lastnail.js')
 
 const files = (more: Readonly<Record<string, string>> = {}) => {
   const { directory, remove } = copyOfFixtures(more)
@@ -146,6 +149,17 @@ describe('what is wrong is said before anything starts', () => {
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/\n\s+at /)
     expect(code).toBe(64)
+  })
+
+  test('more nodes than the machine has room for', async () => {
+    const directory = files()
+    const command = `ulimit -n 205; exec ${process.execPath} "$@"`
+    const { exitCode, stderr } = await execa('sh', ['-c', command, 'sh', bin, 'emulate', 'counter.config.ts'], {
+      cwd: directory,
+      reject: false,
+    })
+    expect(stderr).toMatch(/this machine lacks open files: 208 are needed, 205 left; raise ulimit -n/)
+    expect(exitCode).toBe(69)
   })
 
   test('a port that is taken', async () => {
