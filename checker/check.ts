@@ -3,7 +3,7 @@ import { type Cell, OwnCell } from './cell.ts'
 import { Cells, type Counts } from './cells.ts'
 import { Diverged, Unfaithful, UsageError } from './errors.ts'
 import { Examination, type Found } from './examine.ts'
-import type { Properties } from './executor.ts'
+import { headline, type Properties } from './executor.ts'
 import { Exploration, type Explored, walkLengthFactor, walkLengthMax } from './explore.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './options.ts'
 import type { Property } from './property.ts'
@@ -81,6 +81,7 @@ class Check {
   /** One line for each schedule that could be executed and, once, not again. */
   readonly #diverged: string[] = []
   #undetermined: Discovered | undefined
+  #finding: string | undefined
   #ended: BudgetSpent | undefined
 
   constructor(cells: readonly Cell[], liveness: readonly string[], options: SearchOptions) {
@@ -151,6 +152,7 @@ class Check {
     const { plan, variant, outcome, starved } = explored
     const { violation, schedule } = outcome
     if (!violation && starved === undefined) return undefined
+    this.#finding = violation ? headline(violation.message) : `${starved} in doubt after ${schedule.length} steps`
     const discovery: Discovery = {
       by: plan,
       execution: this.#cells.counts.executions,
@@ -246,7 +248,9 @@ class Check {
 
   #report(counts: Counts): void {
     const { depth } = this.#exploration.bounded
-    this.#options.onProgress?.({ phase: this.#phase, ...counts, depth, seconds: this.#seconds() })
+    const { liveShare } = this.#exploration
+    const seconds = this.#seconds()
+    this.#options.onProgress?.({ phase: this.#phase, ...counts, depth, seconds, liveShare, finding: this.#finding })
   }
 
   #seconds(): number {

@@ -104,6 +104,8 @@ export class Exploration {
   readonly #options: ExplorationOptions
   readonly #surprises = new Surprises()
   #turns = 0
+  /** Walks that came to no live state. */
+  #starved = 0
 
   constructor(options: ExplorationOptions) {
     this.#options = options
@@ -122,6 +124,12 @@ export class Exploration {
     )
     for await (const [turn, came] of outcomes)
       yield came instanceof Diverged ? this.#fail(turn, came) : this.#learn(turn, came)
+  }
+
+  /** Of the walks that looked for a live state, the share that came to one; undefined before the first. */
+  get liveShare(): number | undefined {
+    const lived = this.#walksOfSteps.reduce((sum, walks) => sum + walks, 0)
+    return lived + this.#starved === 0 ? undefined : lived / (lived + this.#starved)
   }
 
   /** The most steps that a live state was away. */
@@ -229,7 +237,10 @@ export class Exploration {
 
   #judge({ violation, broken, toLive, schedule, lastLive }: Outcome): string | undefined {
     if (violation || broken || !toLive) return undefined
-    if (toLive.end !== 'goal') return this.#options.liveness.find(name => (lastLive.get(name) ?? -1) < toLive.begin)
+    if (toLive.end !== 'goal') {
+      this.#starved += 1
+      return this.#options.liveness.find(name => (lastLive.get(name) ?? -1) < toLive.begin)
+    }
     this.#count(schedule.length - toLive.begin)
     return undefined
   }

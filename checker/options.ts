@@ -45,6 +45,10 @@ export interface Progress {
   readonly states: number
   readonly depth: number
   readonly seconds: number
+  /** Of the walks that looked for a live state, the share that came to one; undefined before the first. */
+  readonly liveShare?: number | undefined
+  /** What was seen last that may be a violation, in a few words. */
+  readonly finding?: string | undefined
 }
 
 /** Refuses what no search can do, with a line for the one who asked. */

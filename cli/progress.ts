@@ -6,15 +6,24 @@ export const showProgress = (milliseconds: number | undefined) => {
   let shown = Number.NEGATIVE_INFINITY
   const isTerminal = process.stderr.isTTY === true
   return {
-    update: ({ phase, executions, steps, states, depth }: Progress) => {
+    update: ({ phase, executions, steps, states, depth, liveShare, finding }: Progress) => {
       const now = performance.now()
       if (!isTerminal || now - shown < 200) return
       shown = now
       const seconds = (now - begun) / 1000
-      const left =
-        milliseconds === undefined ? '' : ` · ${Math.max(0, Math.ceil(milliseconds / 1000 - seconds))} s left`
-      const line = `${phase} · ${executions} executions · ${Math.round(steps / seconds)} steps/s · ${states} states · depth ${depth}${left}`
-      process.stderr.write(`\r\u001b[K${line}`)
+      const left = milliseconds === undefined ? [] : [`${Math.max(0, Math.ceil(milliseconds / 1000 - seconds))} s left`]
+      const line = [
+        phase,
+        `${executions} executions`,
+        `${Math.round(steps / seconds)} steps/s`,
+        `${states} states`,
+        `depth ${depth}`,
+        ...(liveShare === undefined ? [] : [`${Math.floor(100 * liveShare)} % live`]),
+        ...left,
+        ...(finding === undefined ? [] : [finding]),
+      ].join(' · ')
+      // One line, whatever the terminal's width is: it could not be written over otherwise.
+      process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`)
     },
     end: () => {
       if (isTerminal) process.stderr.write('\r\u001b[K')

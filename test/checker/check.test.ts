@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Level } from '../../checker/bounded.ts'
-import { type CheckOptions, check } from '../../checker/check.ts'
+import { type CheckOptions, check, type Progress } from '../../checker/check.ts'
 import { Unfaithful } from '../../checker/errors.ts'
 import { always, eventually } from '../../checker/property.ts'
 import { replay } from '../../checker/replay.ts'
@@ -314,6 +314,16 @@ describe('a check within limits', () => {
       },
     )
     expect(found).toMatchObject({ verdict: 'violated', property: 'consistent', repeated: true })
+  })
+
+  it('tells how much lives, and what it has found', async () => {
+    const told: Progress[] = []
+    const onProgress = (progress: Progress) => void told.push(progress)
+    await check(twoPhaseCommit(3, { impatient: true }), { consistent, decided }, { executions: 500, onProgress })
+    const last = told.at(-1)!
+    expect(last.liveShare).toBeGreaterThan(0)
+    expect(last.finding).toMatch(/^consistent does not hold after step \d+/)
+    expect(told[0]!.finding).toBeUndefined()
   })
 
   it('gives the same verdict for the same seed', async () => {
