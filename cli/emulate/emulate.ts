@@ -35,6 +35,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   return whileUninterrupted(async signal => {
     const progress = showLiveProgress(settings.forMs)
     const observer: { trace?: LiveTrace } & EmulationObserver = {
+      onStart: progress.start,
       onHappening: happening => observer.trace?.happened(happening),
       onLook: (look, atMs, values) => {
         observer.trace?.looked(look, atMs)
@@ -53,7 +54,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await emulation.run(signal)
       const seconds = emulation.elapsedMs / 1000
-      const summary = summaryOf(emulation, { seed: options.seed, seconds })
+      const summary = summaryOf(emulation, { seed: options.seed, seconds, lookedAt: settings.looks })
       observer.trace.end(summary)
       writeText(plot, drawRun(emulation, system.name, seconds))
       return { ...summary, trace, plot }

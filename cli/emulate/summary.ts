@@ -20,6 +20,8 @@ export interface Summary {
   readonly message: string
   readonly seconds: number
   readonly seed: number
+  /** `running`: nothing waited for a look, and a state that was seen may never have been. */
+  readonly lookedAt: 'still' | 'running'
   readonly looks: number
   /** Looks in which some property did not hold. */
   readonly inconsistent: number
@@ -52,7 +54,7 @@ export interface Summary {
 
 export const summaryOf = (
   { measurements, clients, cluster }: Emulation,
-  { seed, seconds }: { readonly seed: number; readonly seconds: number },
+  { seed, seconds, lookedAt }: Pick<Summary, 'seed' | 'seconds' | 'lookedAt'>,
 ): Omit<Summary, 'trace' | 'plot'> => {
   const endMs = seconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
@@ -60,6 +62,7 @@ export const summaryOf = (
     ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length),
     seconds,
     seed,
+    lookedAt,
     looks: looks.length,
     inconsistent: looks.filter(({ without }) => without > 0).length,
     still: distributionOf(looks.map(({ stillMs }) => stillMs)),
@@ -143,6 +146,9 @@ export const describeSummary = (summary: Summary): string[] => {
       ...line(`${name}, latency`, latency),
     ]),
     ...line('stood still for a look', summary.still),
+    ...(summary.lookedAt === 'running'
+      ? ['  nothing waited for looks: a state that was seen may never have been']
+      : []),
     ...(summary.unseen > 0 ? [`  states not seen: ${summary.unseen}`] : []),
     `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
     ...[summary.trace, summary.plot].filter(path => path !== null).map(path => `written: ${path}`),

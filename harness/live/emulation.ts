@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
 import { ConfigError, type NodeView, type ResolvedSystem } from '../config.ts'
@@ -35,6 +35,8 @@ export type Action =
 
 /** Who wants to know what happens. */
 export interface EmulationObserver {
+  /** So many of those that are there from the start have been started. */
+  onStart(started: number, all: number): void
   onHappening(happening: Happening): void
   onLook(look: Look, atMs: number, values: Readonly<Record<string, boolean>>): void
 }
@@ -72,7 +74,13 @@ export class Emulation {
     const { churn, forMs, pauseOf } = this.#options
     const over = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
     this.#begun = performance.now()
-    for (const node of churn.initial) await this.#join(node)
+    for (const [index, node] of churn.initial.entries()) {
+      // Whoever asks for the end meanwhile is heard.
+      await nextTurn()
+      if (over.aborted) return
+      await this.#join(node)
+      this.#observer.onStart(index + 1, churn.initial.length)
+    }
     for (const client of this.#system.clients) this.clients.begin(client, pauseOf(client.name))
     const work = Promise.all([this.#carryOut(churn, over), this.#lookAgainAndAgain(over)])
     await Promise.race([work, this.cluster.failed])
