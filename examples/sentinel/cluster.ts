@@ -20,10 +20,10 @@ export const observe = async (node: NodeHandle): Promise<Server | undefined> => 
 
 /** Writes a key of its own to the server that began as the primary: who is cut off from the others still reaches it. */
 export const write = async (
-  { primary }: Readonly<Record<'primary', NodeHandle>>,
+  { primary }: Readonly<Record<string, NodeHandle>>,
   { ordinal }: { readonly ordinal: number },
 ): Promise<string> => {
-  await redis(primary, 'SET', `k${ordinal}`, 'x')
+  await redis(primary!, 'SET', `k${ordinal}`, 'x')
   return `k${ordinal}`
 }
 
