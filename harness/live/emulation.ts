@@ -129,12 +129,15 @@ export class Emulation {
   }
 
   async #carryOut({ events }: ChurnPlan, over: AbortSignal): Promise<void> {
+    // A program that takes its time to end does not put off what comes next.
+    const underWay: Promise<void>[] = []
     for (const { atMs, ...action } of events) {
-      if (!(await this.#until(atMs, over))) return
-      // A program that takes its time to end does not put off what comes next.
-      void this.act(action).catch(() => undefined)
+      if (!(await this.#until(atMs, over))) break
+      underWay.push(this.act(action))
+      underWay.at(-1)!.catch(() => undefined)
     }
     await this.#until(this.#options.forMs, over)
+    await Promise.all(underWay)
   }
 
   async #lookAgainAndAgain(over: AbortSignal): Promise<void> {

@@ -146,8 +146,12 @@ export class LiveCluster {
 
   /** All of them at once, between two packets: connections that exist are under them too. */
   async set(settings: readonly WaySetting[]): Promise<void> {
-    const changes = settings.map(({ from, to, pipe, isCut }) => {
-      const way = { from: this.#indexOf(this.node(from)), to: this.#indexOf(this.node(to)) }
+    const ways = settings.map(({ from, to }) => ({
+      from: this.#indexOf(this.node(from)),
+      to: this.#indexOf(this.node(to)),
+    }))
+    const changes = settings.map(({ pipe, isCut }, index) => {
+      const way = ways[index]!
       if (isCut !== undefined) this.#reach.cutWay(way.from, way.to, isCut)
       return { ...way, ...(pipe !== undefined && { extra: pipe }) }
     })
