@@ -63,6 +63,7 @@ describe('a right definition', () => {
       weights: defaultWeights,
       fingerprint: 'observed',
       stepCpuMsMax: 2000,
+      emulation: { hops: 'collapsed', churn: [], for: 60_000, look: 1000, looks: 'still', clients: {} },
       notes: [],
     })
     expect(dissectorOf(7000)).toBe(undefined)
@@ -120,6 +121,22 @@ describe('a right definition', () => {
     expect(system.dissectorOf(7000)).toBe(dissector)
     expect(system.dissectorOf(7001)).toBe(undefined)
     expect(system).toMatchObject({ overlap: 0, fingerprint: 'history', stepCpuMsMax: 10 })
+  })
+
+  test('may say how it runs live', () => {
+    const emulation = {
+      topology: { kind: 'inet', meanRtt: 130 },
+      churn: ['plan.txt', { kind: 'poisson', joinsPerMinute: 1, leavesPerMinute: 2 }],
+      for: '1.5m',
+      look: '500ms',
+    } as const
+    const system = resolveSystem(defineSystem({ name: 'x', nodes, emulation }), { directory })
+    expect(system.emulation).toMatchObject({
+      topology: { kind: 'inet', seed: 1, meanRtt: 130 },
+      churn: ['plan.txt', { kind: 'poisson', joinsPerMinute: 1, leavesPerMinute: 2, manners: ['stop'], seed: 1 }],
+      for: 90_000,
+      look: 500,
+    })
   })
 
   test('may have one clock for all, and one dissector for all ports', () => {
