@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import type { Story } from '../model/story.ts'
 import { executionOn, type Selection } from './selection.ts'
 import { searchFieldId } from './toolbar.tsx'
@@ -15,7 +15,8 @@ interface Actions {
 
 /** Keys that work wherever nothing is being typed. */
 export const useKeyboard = (actions: Actions): void => {
-  useEffect(() => {
+  // Not after the next paint: the next key may come before it, and must find what this one selected.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return
       if (act(event.key, actions)) event.preventDefault()
