@@ -1,4 +1,5 @@
 import { constants } from 'node:fs'
+import PQueue from 'p-queue'
 import { parseAddress } from './address.ts'
 import { check, close, errno, ioctl, lastErrno, libc, open, read, SystemError, write } from './libc.ts'
 import type { Link } from './link.ts'
@@ -65,8 +66,11 @@ export const setOffloads = (fd: number, areOn: boolean): void => {
 
 /** The kernel waits until no CPU can see the device any more (up to 30 ms): another thread does that. */
 export const closeTun = (fd: number): void => {
-  close.async(fd, () => undefined)
+  void closing.add(() => new Promise<void>(resolve => close.async(fd, () => resolve())))
 }
+
+/** As many at once as there may be calls on other threads (koffi's limit is 256). */
+const closing = new PQueue({ concurrency: 64 })
 
 const openDevice = (namespace: NetworkNamespace, address: string, device: Device): number => {
   const numeric = parseAddress(address)
