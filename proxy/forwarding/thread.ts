@@ -60,7 +60,8 @@ class Thread {
       for (let index = 0; index < ready; index++) {
         const key = epoll.key(index)
         if (key === wakeKey) this.#obey()
-        else this.#router.takeFrom(key, performance.now())
+        // Told to pause just now: it can be read later.
+        else if (!this.#isPaused) this.#router.takeFrom(key, performance.now())
       }
     }
     this.#all.close()
