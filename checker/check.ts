@@ -184,7 +184,7 @@ class Check {
 
   /** What can be said where nothing was found. */
   #conclude(): Discovered {
-    const [first] = this.#isHeld() ? this.#examination.notRepeated : this.#notRepeated
+    const [first] = this.#repeats() ? this.#examination.notRepeated : this.#notRepeated
     const nothing = {
       property: null,
       kind: null,
@@ -205,7 +205,7 @@ class Check {
   }
 
   /** Whether executions repeat but for some few, as on a machine that does much else: these say nothing of the rest. */
-  #isHeld(): boolean {
+  #repeats(): boolean {
     return this.#diverged.length <= divergedShareMax * this.#exploration.completed
   }
 

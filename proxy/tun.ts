@@ -1,10 +1,11 @@
 import { constants } from 'node:fs'
 import PQueue from 'p-queue'
 import { parseAddress } from './address.ts'
-import { check, close, errno, ioctl, lastErrno, libc, open, read, SystemError, write } from './libc.ts'
+import { check, close, errno, ioctl, libc, open, write } from './libc.ts'
 import type { Link } from './link.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
+import { readPacket } from './packet-device.ts'
 
 const TUNSETIFF = 0x4004_54ca
 const TUNSETOFFLOAD = 0x4004_54d0
@@ -109,6 +110,8 @@ const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Dev
   }
 }
 
+const nothingToRead = [errno.EAGAIN, errno.EINTR]
+
 class Tun implements Link {
   #fd: number
 
@@ -117,11 +120,7 @@ class Tun implements Link {
   }
 
   read(into: Buffer): number {
-    const length = read(this.#fd, into, into.length)
-    if (length >= 0) return length
-    const number = lastErrno()
-    if (number === errno.EAGAIN || number === errno.EINTR) return 0
-    throw new SystemError('read from the TUN', number)
+    return readPacket(this.#fd, into, nothingToRead)
   }
 
   write(packet: Buffer, length: number): void {

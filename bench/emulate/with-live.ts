@@ -1,8 +1,6 @@
 import { defineSystem, type NodeDefinition, resolveSystem } from '../../harness/config.ts'
 import { LiveCluster } from '../../harness/live/live-cluster.ts'
 import { planOf } from '../../harness/live/wiring.ts'
-import { plansOf } from '../../harness/plans.ts'
-import { createRunDirectory, removeRunDirectory } from '../../harness/run-directory.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
 
 export interface Live {
@@ -22,11 +20,8 @@ export const withLive = async <Result>(
   const system = resolveSystem(defineSystem({ name: 'bench', nodes }), { directory: import.meta.dirname })
   const wiring = { topology, hops: 'collapsed', seed: 1 } as const
   const cluster = new LiveCluster(system, wiring)
-  const directory = createRunDirectory()
-  const named = plansOf(system, directory).map(({ definition: { name }, address }) => ({ name, address }))
-  removeRunDirectory(directory)
-  const { pipes, routes } = planOf(named, wiring)
-  const indexOf = (name: string) => named.findIndex(each => each.name === name)
+  const { pipes, routes } = planOf(cluster.nodes, wiring)
+  const indexOf = (name: string) => cluster.nodes.findIndex(each => each.name === name)
   try {
     return await work({
       cluster,

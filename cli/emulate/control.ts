@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Emulation } from '../../harness/live/emulation.ts'
 import { createRunDirectory, removeRunDirectory } from '../../harness/run-directory.ts'
@@ -74,7 +74,6 @@ export const openControl = async (emulation: Emulation, system: string, port: nu
     origin,
     token,
     close: () => {
-      rmSync(join(directory, controlFile), { force: true })
       removeRunDirectory(directory)
       server.close()
     },

@@ -1,5 +1,5 @@
 import type { Emulation } from '../../harness/live/emulation.ts'
-import type { Outage, PropertyFigures } from '../../harness/live/measurements.ts'
+import { isOut, type Outage, type PropertyFigures } from '../../harness/live/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 
 /** Of something that was measured several times, in milliseconds; undefined where it never was. */
@@ -111,11 +111,6 @@ const conclusionOf = (
   }
   const message = `every property held in the end, and those that must always hold in all of ${looks} looks`
   return { verdict: 'held', property: null, kind: null, message }
-}
-
-const isOut = (outages: readonly Outage[]) => {
-  const last = outages.at(-1)
-  return last !== undefined && last.untilMs === undefined
 }
 
 const withDetail = (line: string, detail: string) => (detail === '' ? line : `${line}\n${detail}`)

@@ -1,19 +1,15 @@
-import { always, defineSystem, eventually, type GlobalState, jsonLines } from 'lastnail'
-
-/** What a node of RandTree logs. */
-interface Node {
-  self: string
-  state: 'init' | 'joining' | 'joined'
-  root: string
-  parent: string | null
-  children: string[]
-  siblings: string[]
-}
+import { defineSystem, eventually, type GlobalState, jsonLines } from 'lastnail'
+import {
+  address,
+  childrenAreNotSiblings,
+  isRoot,
+  type Node,
+  nodes,
+  oneRoot,
+  rootHasNoSiblings,
+} from '../corpus/randtree/properties.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index + 1}`)
-const address = (name: string) => `{{${name}.address}}:7000`
-const nodes = (state: GlobalState<Node>) => state.nodes.flatMap(({ state }) => (state ? [state] : []))
-const isRoot = ({ self, state, parent }: Node) => state === 'joined' && parent === self
 
 /**
  * An experiment of CrystalBall's kind: a random tree over an internet of 5,000 routers whose mean round trip is 130 ms,
@@ -36,20 +32,13 @@ export default defineSystem({
     ),
   state: jsonLines<Node>('stdout'),
   properties: {
-    oneRoot: eventually((state: GlobalState<Node>) => {
-      const roots = nodes(state).filter(isRoot)
-      return roots.length === 1 && nodes(state).every(({ root }) => root === roots[0]!.self)
-    }),
+    oneRoot,
     parentsKnowTheirChildren: eventually((state: GlobalState<Node>) => {
       const all = new Map(nodes(state).map(node => [node.self, node]))
       return nodes(state).every(node => isRoot(node) || all.get(node.parent ?? '')?.children.includes(node.self))
     }),
-    childrenAreNotSiblings: always((state: GlobalState<Node>) =>
-      nodes(state).every(({ children, siblings }) => children.every(child => !siblings.includes(child))),
-    ),
-    rootHasNoSiblings: always((state: GlobalState<Node>) =>
-      nodes(state).every(({ self, root, siblings }) => root !== self || siblings.length === 0),
-    ),
+    childrenAreNotSiblings,
+    rootHasNoSiblings,
   },
   emulation: {
     topology: { kind: 'inet', nodes: 5000, meanRtt: 130 },

@@ -1,20 +1,10 @@
 import { always, defineSystem, frames } from 'lastnail'
+import { server } from '../redis/server.ts'
 import { acknowledgedWritesSurvive, observe, write } from './cluster.ts'
 
 const options = {
-  'protected-mode': 'no',
-  save: '',
-  'repl-diskless-sync-delay': '0',
-  'repl-diskless-load': 'on-empty-db',
-  hz: '1',
-  'dynamic-hz': 'no',
   // A promoted replica is promoted for good, and no other is to be.
   'repl-ping-replica-period': '10',
-}
-
-const server = (name: string, more: Readonly<Record<string, string>> = {}) => {
-  const all = Object.entries({ bind: `{{${name}.address}}`, ...options, ...more })
-  return { command: ['redis-server', ...all.flatMap(([option, value]) => [`--${option}`, value])], listens: 6379 }
 }
 
 /** A sentinel keeps what it knows in its configuration, so it has a file of its own. */
@@ -35,8 +25,8 @@ const sentinel = (name: string) => {
 export default defineSystem({
   name: 'sentinel',
   nodes: {
-    primary: server('primary'),
-    replica: server('replica', { replicaof: '{{primary.address}} 6379' }),
+    primary: server('primary', options),
+    replica: server('replica', { ...options, replicaof: '{{primary.address}} 6379' }),
     s1: sentinel('s1'),
     s2: sentinel('s2'),
     s3: sentinel('s3'),

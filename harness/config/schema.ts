@@ -3,6 +3,7 @@ import type { Property } from '../../checker/property.ts'
 import { defaultWeights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
+import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate.ts'
 import type {
   Client,
@@ -170,12 +171,11 @@ const messages = is<Dissector | Record<number, Dissector>>(
 )
 
 const durationExpected = "expected a duration such as '500ms', '60s', '10m' or '1h'"
-const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 /** In milliseconds. */
 const duration = z
   .string({ error: durationExpected })
   .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: durationExpected })
-  .transform(text => Number.parseFloat(text) * units[text.replace(/^[\d.]+/, '') as keyof typeof units])
+  .transform(text => parseTime(text)!)
   .refine(milliseconds => milliseconds > 0, { error: 'expected a duration above zero' })
 
 const positive = (what: string) => z.number({ error: what }).positive({ error: what })

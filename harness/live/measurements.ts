@@ -30,6 +30,12 @@ export interface Outage {
   readonly message: string
 }
 
+/** Whether the last of these has no end. */
+export const isOut = (outages: readonly Outage[]): boolean => {
+  const last = outages.at(-1)
+  return last !== undefined && last.untilMs === undefined
+}
+
 /** After a fault: when all properties held again that had held before; undefined where that was not seen. */
 export interface Recovery {
   readonly fault: Happening
@@ -100,12 +106,11 @@ export class Measurements {
 
   #count(name: string, isHeld: boolean, atMs: number, message: string): void {
     const figures = this.#figures.get(name)!
-    const last = figures.outages.at(-1)
-    const isOut = last !== undefined && last.untilMs === undefined
-    if (isHeld && isOut) figures.outages.push({ ...figures.outages.pop()!, untilMs: atMs })
+    const wasOut = isOut(figures.outages)
+    if (isHeld && wasOut) figures.outages.push({ ...figures.outages.pop()!, untilMs: atMs })
     if (isHeld) return
     figures.looksWithout += 1
-    if (!isOut) figures.outages.push({ fromMs: atMs, untilMs: undefined, message })
+    if (!wasOut) figures.outages.push({ fromMs: atMs, untilMs: undefined, message })
   }
 
   #noteJoins(nodes: readonly NodeView[], atMs: number): void {

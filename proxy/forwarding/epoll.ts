@@ -34,8 +34,9 @@ export class Epoll {
     const timeout = Number.isFinite(milliseconds) ? this.#timeout : null
     if (timeout) {
       const nanoseconds = Math.max(0, Math.round(milliseconds * 1e6))
-      timeout.writeBigInt64LE(BigInt(Math.floor(nanoseconds / 1e9)), 0)
-      timeout.writeBigInt64LE(BigInt(nanoseconds % 1e9), 8)
+      // The low halves of two 64-bit numbers: enough for 68 years.
+      timeout.writeInt32LE(Math.floor(nanoseconds / 1e9), 0)
+      timeout.writeInt32LE(nanoseconds % 1e9, 8)
     }
     // Interrupted by a signal it gives -1: nothing can be read then.
     return Math.max(0, epollPwait2(this.#fd, this.#events, eventsMax, timeout, null, 0))

@@ -14,7 +14,7 @@ export class Forwarder {
   readonly #wake = newWake()
   readonly #counters = newCounters()
   readonly #worker: Worker
-  readonly #awaited = new Map<number, () => void>()
+  readonly #awaited = new Map<number, { done: () => void; fail: (error: unknown) => void }>()
   #orders = 0
   readonly #failed: Promise<never>
   #isEnded = false
@@ -24,14 +24,16 @@ export class Forwarder {
     const workerData: ThreadData = { plan, descriptors, wake: this.#wake, counters: this.#counters }
     this.#worker = new Worker(program, { workerData })
     this.#worker.on('message', (id: number) => {
-      this.#awaited.get(id)?.()
+      this.#awaited.get(id)?.done()
       this.#awaited.delete(id)
     })
     this.#failed = new Promise((_, reject) => {
       this.#worker.once('error', reject)
       this.#worker.once('exit', () => void (this.#isEnded || reject(new Error('the thread of the router ended'))))
     })
-    this.#failed.catch(() => undefined)
+    this.#failed.catch(error => {
+      for (const { fail } of this.#awaited.values()) fail(error)
+    })
   }
 
   /** Rejects when its thread ends without having been asked to. */
@@ -60,16 +62,21 @@ export class Forwarder {
   async end(): Promise<void> {
     const exit = new Promise(resolve => this.#worker.once('exit', resolve))
     this.#isEnded = true
-    await Promise.race([this.#order({ does: 'end' }), exit])
+    if (this.#runs) await Promise.race([this.#order({ does: 'end' }), exit])
     await this.#worker.terminate()
     closeWake(this.#wake)
   }
 
+  get #runs(): boolean {
+    return this.#worker.threadId !== -1
+  }
+
   #order(what: What): Promise<void> {
+    if (!this.#runs) return this.#failed
     const id = this.#orders++
-    const done = new Promise<void>(resolve => this.#awaited.set(id, resolve))
+    const answer = new Promise<void>((done, fail) => this.#awaited.set(id, { done, fail }))
     this.#worker.postMessage({ ...what, id } as Order)
     wake(this.#wake)
-    return Promise.race([done, this.#failed])
+    return answer
   }
 }

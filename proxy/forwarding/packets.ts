@@ -5,6 +5,9 @@ import type { Way } from './way.ts'
 const smallLength = 2048
 const largeLength = 1 << 17
 
+/** Takes a packet on from a stage of its way, at which it was then. */
+export type Pass = (bytes: Buffer, length: number, way: Way, stage: number, at: number, now: number) => void
+
 /** Packets that wait, each in a slot that is used again: nothing is allocated for a packet. */
 export class Packets {
   readonly #buffers: Buffer[] = []
@@ -31,10 +34,11 @@ export class Packets {
   }
 
   /** Hands out the first that waits; its bytes may be used until the function returns. */
-  next(pass: (bytes: Buffer, length: number, way: Way, stage: number) => void): void {
+  next(pass: Pass, now: number): void {
+    const at = this.due
     const slot = this.#queue.pop()!
     const length = this.#lengths[slot]!
-    pass(this.#buffers[slot]!, length, this.#ways[slot]!, this.#stages[slot]!)
+    pass(this.#buffers[slot]!, length, this.#ways[slot]!, this.#stages[slot]!, at, now)
     if (length <= smallLength) this.#freeSmall.push(slot)
     else this.#freeLarge.push(slot)
   }

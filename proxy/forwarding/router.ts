@@ -2,7 +2,7 @@ import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
 import { mersenne } from 'pure-rand/generator/mersenne'
 import { parseAddress } from '../address.ts'
 import { indexOfKind, type Kind, newCounters } from './counters.ts'
-import { Packets } from './packets.ts'
+import { Packets, type Pass } from './packets.ts'
 import { lost, overflowed, Pipe } from './pipe.ts'
 import type { ForwardingPlan, WayChange } from './plan.ts'
 import { Way } from './way.ts'
@@ -31,6 +31,7 @@ export class Router {
   readonly #ways: (Way | undefined)[]
   readonly #random: () => number
   readonly #packets = new Packets()
+  readonly #pass: Pass = (bytes, length, way, stage, at, now) => this.#goOn(bytes, length, way, stage, at, now)
   /** The packet that was read last. */
   readonly #hand = Buffer.allocUnsafeSlow(1 << 17)
 
@@ -64,24 +65,20 @@ export class Router {
     return this.#packets.due
   }
 
-  /** Takes what a host sends; false where there was nothing. */
-  takeFrom(host: number, now: number): boolean {
+  /** Takes what a host sends. */
+  takeFrom(host: number, now: number): void {
     for (let taken = 0; taken < burst; taken++) {
       const length = this.#ports[host]!.read(this.#hand)
-      if (length === 0) return taken > 0
+      if (length === 0) return
       const way = this.#wayFrom(host, length)
       if (way === undefined) this.#count('unroutable', 1)
       else this.#goOn(this.#hand, length, way, 0, now, now)
     }
-    return true
   }
 
   /** Packets whose time has come go on. */
   release(now: number): void {
-    while (this.due <= now) {
-      const due = this.due
-      this.#packets.next((bytes, length, way, stage) => this.#goOn(bytes, length, way, stage, due, now))
-    }
+    while (this.due <= now) this.#packets.next(this.#pass, now)
   }
 
   #wayFrom(host: number, length: number): Way | undefined {

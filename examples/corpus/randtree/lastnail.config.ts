@@ -1,17 +1,14 @@
-import { always, defineSystem, eventually, frames, type GlobalState, jsonLines } from 'lastnail'
-
-/** What a node logs; nodes are named by their addresses. */
-interface Node {
-  self: string
-  state: 'init' | 'joining' | 'joined'
-  root: string
-  parent: string | null
-  children: string[]
-  siblings: string[]
-  peers: string[]
-  isRecovering: boolean
-  mismatches: number
-}
+import { defineSystem, eventually, frames, type GlobalState, jsonLines } from 'lastnail'
+import {
+  address,
+  childrenAreNotSiblings,
+  each,
+  isRoot,
+  type Node,
+  nodes,
+  oneRoot,
+  rootHasNoSiblings,
+} from './properties.ts'
 
 /** A message, as far as its label tells it. */
 interface Message {
@@ -22,18 +19,11 @@ interface Message {
 }
 
 const env = { BUG: process.env.BUG ?? '' }
-const address = (name: string) => `{{${name}.address}}:7000`
 const node = (name: string, ...peers: string[]) => ({
   command: ['node', 'node.js', address(name), ...peers.map(address)],
   env,
   listens: 7000,
 })
-
-const nodes = (state: GlobalState<Node>) => state.nodes.flatMap(({ state }) => (state ? [state] : []))
-const isRoot = ({ self, state, parent }: Node) => state === 'joined' && parent === self
-
-/** A property of each node for itself, in every state. */
-const each = (holds: (node: Node) => boolean) => always((state: GlobalState<Node>) => nodes(state).every(holds))
 
 const label = ({ type, joiner, root, isPushed }: Message) => {
   const host = (joiner ?? root ?? '').split(/[.:]/)[3]
@@ -46,10 +36,7 @@ export default defineSystem({
   nodes: { n1: node('n1', 'n2', 'n3'), n2: node('n2', 'n3', 'n1'), n3: node('n3'), n4: node('n4', 'n3', 'n2', 'n1') },
   state: jsonLines<Node>('stdout'),
   properties: {
-    oneRoot: eventually((state: GlobalState<Node>) => {
-      const roots = nodes(state).filter(isRoot)
-      return roots.length === 1 && nodes(state).every(({ root }) => root === roots[0]!.self)
-    }),
+    oneRoot,
     parentsAndChildrenAgree: eventually((state: GlobalState<Node>) => {
       const all = new Map(nodes(state).map(node => [node.self, node]))
       const isChild = (node: Node) => isRoot(node) || all.get(node.parent ?? '')?.children.includes(node.self)
@@ -57,9 +44,9 @@ export default defineSystem({
       return nodes(state).every(node => isChild(node) && isParent(node))
     }),
     recoveryTimerRuns: each(({ state, peers, isRecovering }) => state === 'init' || peers.length === 0 || isRecovering),
-    childrenAreNotSiblings: each(({ children, siblings }) => children.every(child => !siblings.includes(child))),
+    childrenAreNotSiblings,
     rootIsAboveAll: each(({ root, children, siblings }) => !children.includes(root) && !siblings.includes(root)),
-    rootHasNoSiblings: each(({ self, root, siblings }) => root !== self || siblings.length === 0),
+    rootHasNoSiblings,
     forceRootMatches: each(({ mismatches }) => mismatches === 0),
   },
   faults: { reset: 1 },
