@@ -2,6 +2,7 @@ import { zeroTimespec } from './clock-page.ts'
 import type { HeldThread, LimitedWait } from './held-node.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { interrupt, type Registers } from './ptrace.ts'
+import { sleeps } from './quiescence.ts'
 import { syscallName, syscallNumber } from './syscall-number.ts'
 import { clockNamed, millisecond, type Nanoseconds, second } from './virtual-clock.ts'
 import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
@@ -93,6 +94,7 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
   const left = deadline - process.node.clock.elapsed
   if (number === syscallNumber.nanosleep && process.isGo && left < longestNap) {
     thread.napping = true
+    letTimePass(thread)
     return 'exit'
   }
   if (left <= 0) return lookOnly(thread, registers, kind)
@@ -102,6 +104,24 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
   if (kind.forever !== undefined) registers.set('origRax', kind.forever)
   else registers.set(kind.timeout, kind.unit === 'milliseconds' ? -1 : 0)
   return 'exit'
+}
+
+const napsInVainMax = 4
+/** Go's monitor acts on what has lasted for so long. */
+const watchedFor = 10 * millisecond
+
+/**
+ * While all others sleep, Go's monitor still watches for one of two reasons: a timer is due, and who waits for it in the
+ * kernel does so to the next millisecond; or a thread is in the kernel for long. Nothing happens until time has passed.
+ */
+const letTimePass = (thread: HeldThread): void => {
+  const { node } = thread.process
+  thread.napsInVain = node.threads.every(other => other === thread || sleeps(other)) ? thread.napsInVain + 1 : 0
+  if (thread.napsInVain <= napsInVainMax) return
+  thread.napsInVain = 0
+  const next = node.clock.elapsed + watchedFor
+  if ((node.earliestDeadline() ?? next) < next) node.fireEarliest()
+  else node.moveClock(next)
 }
 
 /** The deadline of a wait that was interrupted, when this is the same call entered again. */

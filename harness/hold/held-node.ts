@@ -51,6 +51,8 @@ export class HeldThread {
   isStopped = false
   /** In a real sleep of a few milliseconds: it is not idle. */
   napping = false
+  /** Naps on end while every other thread of its node slept. */
+  napsInVain = 0
 
   readonly #files = new Map<string, number>()
 
