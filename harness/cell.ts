@@ -2,6 +2,7 @@ import { check, libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
 import type { HeldNode } from './hold/held-node.ts'
 import type { Launched } from './hold/launch.ts'
+import { Naps } from './hold/naps.ts'
 import { Quiescence } from './hold/quiescence.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
@@ -26,6 +27,7 @@ export class Cell {
   readonly #cpu = Buffer.alloc(128)
   readonly #turns: Turns
   readonly #quiescence: Quiescence
+  readonly #naps = new Naps(this.tracer)
 
   /** @param cpu the one that this thread runs on now, by default */
   constructor(cpu: number = schedGetcpu()) {
@@ -71,7 +73,7 @@ export class Cell {
     let isFirstLook = true
     for (;;) {
       if (!this.pump(network)) {
-        if (this.#quiescence.reached(nodes) && !this.pump(network)) break
+        if (this.#quiescence.reached(nodes) && !this.pump(network) && !this.#naps.end(nodes)) break
         this.#turns.pass()
       }
       const now = performance.now()
@@ -117,8 +119,11 @@ export class Cell {
   rewind(node: HeldNode, mark: NodeMark): void {
     this.freeze(node)
     const ending = mark.endNewThreads()
-    for (const thread of ending) this.tracer.thawThread(thread)
-    this.#pollUntil(() => ending.every(thread => !thread.process.threads.has(thread)))
+    this.#pollUntil(() => {
+      // One that was asked to stop when it had stopped already does so once more before it ends.
+      for (const thread of ending) if (thread.stopped) this.tracer.thawThread(thread)
+      return ending.every(thread => !thread.process.threads.has(thread))
+    })
     mark.rewind()
   }
 

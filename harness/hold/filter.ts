@@ -60,6 +60,13 @@ const rules: Partial<Record<SyscallName, Rule>> = {
   sched_setattr: ignored,
   sched_setparam: ignored,
   sched_setscheduler: ignored,
+  // A crash ends processes, and no machine loses its power: what was written is kept whether or not a disk has it.
+  fsync: ignored,
+  fdatasync: ignored,
+  msync: ignored,
+  sync: ignored,
+  sync_file_range: ignored,
+  syncfs: ignored,
   // A service must not move the machine's own clock.
   clock_settime: refused(constants.errno.EPERM),
   settimeofday: refused(constants.errno.EPERM),

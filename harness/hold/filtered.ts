@@ -2,16 +2,15 @@ import { zeroTimespec } from './clock-page.ts'
 import type { HeldThread, LimitedWait } from './held-node.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { interrupt, type Registers } from './ptrace.ts'
-import { sleeps } from './quiescence.ts'
 import { syscallName, syscallNumber } from './syscall-number.ts'
 import { clockNamed, millisecond, type Nanoseconds, second } from './virtual-clock.ts'
 import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
 
 /**
  * What happens to a call that the filter stopped, and to a wait when it returns. `exit`: the thread must be stopped
- * again at the call's exit.
+ * again at the call's exit. `nap`: it goes on when all others have done what they do.
  */
-export type Treatment = 'go on' | 'exit'
+export type Treatment = 'go on' | 'exit' | 'nap'
 
 /** What a wait returns that was interrupted: EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK */
 export const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
@@ -86,6 +85,7 @@ const getrandom = ({ process, randomness }: HeldThread, registers: Registers): n
   return length
 }
 
+/** Go's monitor sleeps for so long at most where it watches the others, and longer where they all sleep. */
 const longestNap = 11 * millisecond
 
 const beginWait = (thread: HeldThread, registers: Registers, number: number, kind: WaitKind): Treatment => {
@@ -93,9 +93,8 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
   const deadline = takeUp(thread, registers) ?? deadlineOf(kind, registers, process.memory, process.node.clock)
   const left = deadline - process.node.clock.elapsed
   if (number === syscallNumber.nanosleep && process.isGo && left < longestNap) {
-    thread.napping = true
-    letTimePass(thread)
-    return 'exit'
+    answerWith(registers, 0)
+    return 'nap'
   }
   if (left <= 0) return lookOnly(thread, registers, kind)
   const wait = limitedWait(thread, kind, number, registers.get(kind.timeout), deadline)
@@ -104,24 +103,6 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
   if (kind.forever !== undefined) registers.set('origRax', kind.forever)
   else registers.set(kind.timeout, kind.unit === 'milliseconds' ? -1 : 0)
   return 'exit'
-}
-
-const napsInVainMax = 4
-/** Go's monitor acts on what has lasted for so long. */
-const watchedFor = 10 * millisecond
-
-/**
- * While all others sleep, Go's monitor still watches for one of two reasons: a timer is due, and who waits for it in the
- * kernel does so to the next millisecond; or a thread is in the kernel for long. Nothing happens until time has passed.
- */
-const letTimePass = (thread: HeldThread): void => {
-  const { node } = thread.process
-  thread.napsInVain = node.threads.every(other => other === thread || sleeps(other)) ? thread.napsInVain + 1 : 0
-  if (thread.napsInVain <= napsInVainMax) return
-  thread.napsInVain = 0
-  const next = node.clock.elapsed + watchedFor
-  if ((node.earliestDeadline() ?? next) < next) node.fireEarliest()
-  else node.moveClock(next)
 }
 
 /** The deadline of a wait that was interrupted, when this is the same call entered again. */
@@ -164,7 +145,6 @@ const limitedWait = (
 
 /** Treats the exit of a call that `enterCall` wanted to see. */
 export const exitCall = (thread: HeldThread, registers: Registers): void => {
-  thread.napping = false
   const { wait } = thread
   if (wait === undefined) return
   const { memory, node } = thread.process

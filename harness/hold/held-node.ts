@@ -49,10 +49,8 @@ export class HeldThread {
   errand: ((tid: number) => void) | undefined
   /** Stopped by a signal of the program's own, until SIGCONT. */
   isStopped = false
-  /** In a real sleep of a few milliseconds: it is not idle. */
+  /** Stopped where it wanted to sleep for a few milliseconds, and watch the others then: it is not idle. */
   napping = false
-  /** Naps on end while every other thread of its node slept. */
-  napsInVain = 0
 
   readonly #files = new Map<string, number>()
 
@@ -95,7 +93,7 @@ export class HeldProcess {
   readonly pid: number
   readonly node: HeldNode
   memory: ProcessMemory
-  /** The Go runtime's monitor thread sleeps for microseconds to watch the others: those sleeps are real. */
+  /** The Go runtime's monitor thread sleeps for microseconds to watch the others. */
   isGo = false
   /** Set once it carries the filter. */
   isPrepared = false

@@ -7,6 +7,7 @@ import { type Injector, injecting } from './inject.ts'
 import { ProcessMemory } from './memory.ts'
 import { contToSyscall, wait } from './ptrace.ts'
 import { syscallNumber } from './syscall-number.ts'
+import { limitTurns } from './turns.ts'
 import { patchVdso, seedStart } from './vdso.ts'
 
 const setNoNewPrivileges = 38
@@ -27,6 +28,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.memory.close()
   process.memory = new ProcessMemory(process.pid)
   process.isGo = isGoProgram(process.pid)
+  if (process.isGo) limitTurns(process.pid, true)
   injecting(tid, process.memory, injector => {
     if (isFirst) {
       if (!process.node.hasProc) mountProc(injector)

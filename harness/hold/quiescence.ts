@@ -21,7 +21,6 @@ export class Quiescence {
    */
   reached(nodes: Iterable<HeldNode>): boolean {
     const threads = [...nodes].flatMap(node => node.threads)
-    if (threads.some(thread => thread.napping)) return false
     // Who was awake at the last look is so at most looks: most end here.
     if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
     const before = this.#turns.count()
@@ -38,9 +37,9 @@ const waits: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'p
  * its way to sleep. The kernel names a place where it waits only when it is off the run queue. One that waits for a disk
  * (D) will go on by itself.
  */
-export const sleeps = (thread: HeldThread): boolean => {
+const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
-  if (waits.has(place) || thread.isStopped) return true
+  if (waits.has(place) || thread.isStopped || thread.napping) return true
   const stat = thread.look('stat')
   if (stat === '') return true
   const state = stat.charAt(stat.lastIndexOf(')') + 2)

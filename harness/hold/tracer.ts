@@ -89,11 +89,16 @@ export class Tracer {
     }
   }
 
-  /** Lets one thread of a frozen node go on. */
+  /** Lets one thread go on that is kept where it stopped. */
   thawThread(thread: HeldThread): void {
     const { stopped } = thread
     thread.stopped = undefined
     if (stopped) cont(thread.tid, stopped.signal)
+  }
+
+  endNap(thread: HeldThread): void {
+    thread.napping = false
+    this.thawThread(thread)
   }
 
   /** Lets go of a frozen process, so that another can trace it: stopped by SIGSTOP, which must be under way. */
@@ -185,7 +190,9 @@ export class Tracer {
     if (!this.#registers.load(thread.tid)) return
     const treatment = enterCall(thread, this.#registers)
     this.#registers.store(thread.tid)
-    this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+    thread.napping = treatment === 'nap'
+    if (thread.napping) thread.stopped = { toSyscall: false, signal: 0 }
+    else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
   }
 
   #signal(thread: HeldThread, signal: number): void {
@@ -202,7 +209,8 @@ export class Tracer {
 
   /** It may be waiting for one that is of lower rank, and going round and round meanwhile. */
   #endTurn(thread: HeldThread): void {
-    limitTurns(thread.process.pid)
+    limitTurns(thread.process.pid, thread.process.isGo)
+    for (const napper of thread.process.threads) if (napper.napping) this.endNap(napper)
     if (thread.ordinal === 0) return
     setRank(thread.tid, 0)
     this.#lowered.add(thread)

@@ -20,6 +20,7 @@ export const highestPriority = lowest + ranks - 1
  */
 const realTimeLimit = 15
 export const turnUsMax = 20_000
+const goTurnUsMax = 500_000
 export const lastTurnUsMax = 60_000_000
 
 /** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
@@ -118,7 +119,13 @@ export const setRank = (tid: number, rank: number): void => {
   schedSetscheduler(tid, policy.firstInFirstOut, parameter(lowest + (rank % ranks)))
 }
 
-/** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
-export const limitTurns = (pid: number): void => {
-  prlimit(pid, realTimeLimit, Buffer.from(BigUint64Array.of(BigInt(turnUsMax), BigInt(lastTurnUsMax)).buffer), null)
+/**
+ * How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again.
+ *
+ * @param isGo its threads never go round and round for long; but it may ask the kernel for much, such as room for a large
+ * file, which takes a few milliseconds more or less each time
+ */
+export const limitTurns = (pid: number, isGo = false): void => {
+  const limits = BigUint64Array.of(BigInt(isGo ? goTurnUsMax : turnUsMax), BigInt(lastTurnUsMax))
+  prlimit(pid, realTimeLimit, Buffer.from(limits.buffer), null)
 }
