@@ -1,11 +1,13 @@
 import { always, defineSystem, eventually, frames, type GlobalState, jsonLines } from 'lastnail'
 
 /** What a node logs. */
-interface Node {
+export interface Node {
   role: 'follower' | 'candidate' | 'leader'
   term: number
   leader: string
   votedFor: string | null
+  /** Commands, in their order. */
+  committed: string[]
 }
 
 /** A packet of liferaft, as far as its label tells it. */
@@ -15,11 +17,22 @@ interface Packet {
   data?: { granted?: boolean }
 }
 
-const cluster = ['n1', 'n2', 'n3'].map(name => `${name}={{${name}.address}}:7000`)
-const node = (name: string) => ({ command: ['node', 'node.js', name, ...cluster], listens: 7000 })
+/** The nodes of a cluster that run one of the programs. */
+export const nodesOf = (names: readonly string[], ...program: readonly string[]) => {
+  const cluster = names.map(name => `${name}={{${name}.address}}:7000`)
+  return Object.fromEntries(names.map(name => [name, { command: [...program, name, ...cluster] }]))
+}
+
+/** Each has begun when it listens. */
+export const overTcp = (names: readonly string[]) =>
+  Object.fromEntries(
+    Object.entries(nodesOf(names, 'node', 'node.js')).map(([name, node]) => [name, { ...node, listens: 7000 }]),
+  )
 
 const leaders = (state: GlobalState<Node>) =>
   state.nodes.flatMap(({ state }) => (state?.role === 'leader' ? [state] : []))
+
+export const hasLeader = eventually((state: GlobalState<Node>) => leaders(state).length > 0)
 
 const label = ({ type, term, data }: Packet) => {
   const outcome = data?.granted === undefined ? '' : data.granted ? ' granted' : ' denied'
@@ -28,14 +41,14 @@ const label = ({ type, term, data }: Packet) => {
 
 export default defineSystem({
   name: 'liferaft',
-  nodes: { n1: node('n1'), n2: node('n2'), n3: node('n3') },
+  nodes: overTcp(['n1', 'n2', 'n3']),
   state: jsonLines<Node>('stdout'),
   properties: {
     electionSafety: always((state: GlobalState<Node>) => {
       const terms = leaders(state).map(leader => leader.term)
       return new Set(terms).size === terms.length
     }),
-    someLeader: eventually((state: GlobalState<Node>) => leaders(state).length > 0),
+    someLeader: hasLeader,
   },
   // No faults: what is found comes from the order and the overlap of messages alone.
   faults: {},
