@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, connect as openSocket, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { execute } from './execute.ts'
 import { install } from './install.ts'
 import { loopback, type Service, start } from './service.ts'
 
@@ -111,4 +112,84 @@ test('of two vote requests in one term that overlap at a node, both are granted'
   expect(await second!.answer()).toMatchObject({ type: 'voted', term, data: { granted: true } })
   await node.state(state => state.term === term && state.votedFor === 'n1')
   await node.state(state => state.term === term && state.votedFor === 'n2')
+})
+
+describe('under the checker', () => {
+  const restart = [
+    'n3 timer +247ms',
+    'n1 timer +297ms',
+    'n1→n2 #1 open :7000',
+    'n2→n1 #1 accept :7000',
+    'n1→n2 #2 vote term=1',
+    'crash n2',
+    'n2→n1 #2 voted term=1 granted',
+    'restart n2',
+    'n3→n2 #1 open :7000',
+    'n2→n3 #1 accept :7000',
+    'n3→n2 #2 vote term=1',
+    'n2→n3 #2 voted term=1 granted',
+  ]
+  const log = [
+    'n1 timer +172ms',
+    'n1→n3 #1 open :7000',
+    'n1→n2 #1 open :7000',
+    'n3→n1 #1 accept :7000',
+    'n1→n3 #2 vote term=1',
+    'n3→n1 #2 voted term=1 granted',
+    'n1→n3 #3 append term=1',
+    'n2→n1 #1 accept :7000',
+    'n1→n2 #2 vote term=1',
+    'client x',
+    'n2 timer +239ms',
+    'n2→n3 #1 open :7000',
+    'n1→n3 #4 append term=1',
+    'n3→n1 #3 open :7000',
+    'n3→n2 #1 accept :7000',
+    'n2→n3 #2 vote term=2',
+    'n3→n2 #2 voted term=2 granted',
+    'n2→n3 #3 append term=2',
+    'n1→n3 #5 accept :7000',
+    'n3→n1 #4 append ack term=1',
+    'client y',
+    'n2→n3 #4 append term=2',
+    'n3→n2 #3 open :7000',
+    'n2→n3 #5 accept :7000',
+    'n3→n2 #4 append ack term=2',
+  ]
+  const duplicates = [
+    'n3 timer +243ms',
+    'duplicate n3→n4 #1 vote term=1',
+    'n1 timer +188ms',
+    'n3→n4 #1 vote term=1',
+    'n1→n5 #1 vote term=1',
+    'n5→n1 #1 voted term=1 granted',
+    'n4→n3 #1 voted term=1 granted',
+    'n3→n4 #2 vote term=1',
+    'n4→n3 #2 voted term=1 granted',
+    'n1→n2 #1 vote term=1',
+    'n2→n1 #1 voted term=1 granted',
+  ]
+  test('a voter that ends and is started again votes twice in a term', async () => {
+    const { diverged, violation, state } = await execute('liferaft/restart.config.ts', restart, 3)
+    expect(diverged).toBe(undefined)
+    expect(violation).toMatchObject({ kind: 'safety', property: 'electionSafety', step: 12 })
+    expect(state.nodes.map(({ state }) => [state.role, state.term])).toEqual([
+      ['leader', 1],
+      ['follower', 1],
+      ['leader', 1],
+    ])
+  })
+
+  test('who votes twice because a request came twice is counted twice', async () => {
+    const { diverged, violation } = await execute('liferaft/duplicates.config.ts', duplicates, 1)
+    expect(diverged).toBe(undefined)
+    expect(violation).toMatchObject({ kind: 'safety', property: 'electionSafety', step: 11 })
+  })
+
+  test('who lacks what is committed is elected, and commits something else in its place', async () => {
+    const { diverged, violation, state } = await execute('liferaft/log.config.ts', log, 1)
+    expect(diverged).toBe(undefined)
+    expect(violation).toMatchObject({ kind: 'safety', property: 'stateMachineSafety', step: 25 })
+    expect(state.nodes.map(({ state }) => state.committed)).toEqual([['x'], ['y'], []])
+  })
 })

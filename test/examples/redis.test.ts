@@ -3,15 +3,12 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { replay } from '../../checker/replay.ts'
-import { loadConfig } from '../../cli/load-config.ts'
 import { acknowledgedWritesSurvive, failover, observe, type Server, write } from '../../examples/redis/cluster.ts'
 import { redis } from '../../examples/redis/redis.ts'
-import { Cluster } from '../../harness/cluster.ts'
-import { type ClientCall, type GlobalState, type NodeHandle, resolveSystem } from '../../harness/config.ts'
+import type { ClientCall, GlobalState, NodeHandle } from '../../harness/config.ts'
+import { execute } from './execute.ts'
 import { loopback } from './service.ts'
 
 const installed = spawnSync('redis-server', ['--version']).status === 0
@@ -147,26 +144,25 @@ describe.skipIf(!installed)('under the checker (needs redis-server)', () => {
     (what, i) => `primary→replica1 #${i + 7} ${what}`,
   )
 
-  const execute = async (schedule: readonly string[]) => {
-    const config = await loadConfig(fileURLToPath(new URL('../../examples/redis/lastnail.config.ts', import.meta.url)))
-    const system = resolveSystem(config.definition, { directory: config.directory })
-    const cluster = new Cluster(system)
-    onTestFinished(() => cluster.close())
-    return { ...(await replay(cluster, system.properties, schedule)), replica1: cluster.state().node('replica1').state }
-  }
+  const config = 'redis/lastnail.config.ts'
 
   test('writes that are on their way when the primary is reset are lost, after they were acknowledged', async () => {
-    const { diverged, violation, replica1 } = await execute([...inSync, 'client write', 'reset primary'])
+    const { diverged, violation, state } = await execute(config, [...inSync, 'client write', 'reset primary'])
     expect(diverged).toBe(undefined)
     expect(violation).toMatchObject({ kind: 'safety', property: 'acknowledgedWritesSurvive', step: inSync.length + 2 })
-    expect(replica1).toEqual({ role: 'master', link: undefined, writes: [] })
+    expect(state.node('replica1').state).toEqual({ role: 'master', link: undefined, writes: [] })
   })
 
   test('writes that were carried before it survive', async () => {
-    const { diverged, violation, replica1 } = await execute([...inSync, 'client write', ...carried, 'reset primary'])
+    const { diverged, violation, state } = await execute(config, [
+      ...inSync,
+      'client write',
+      ...carried,
+      'reset primary',
+    ])
     expect(diverged).toBe(undefined)
     expect(violation).toBe(undefined)
-    expect(replica1).toEqual({ role: 'master', link: undefined, writes: ['a1', 'b1', 'c1'] })
+    expect(state.node('replica1').state).toEqual({ role: 'master', link: undefined, writes: ['a1', 'b1', 'c1'] })
   })
 })
 

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { replay } from '../../checker/replay.ts'
+import { loadConfig } from '../../cli/load-config.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import { resolveSystem } from '../../harness/config.ts'
+
+/** Executes a schedule on the processes of an example, whose configuration is named from `examples/`. */
+export const execute = async (config: string, schedule: readonly string[], seed = 0) => {
+  const path = fileURLToPath(new URL(`../../examples/${config}`, import.meta.url))
+  const { definition, directory } = await loadConfig(path)
+  const system = resolveSystem(definition, { directory })
+  const cluster = new Cluster(system, { seed })
+  onTestFinished(() => cluster.close())
+  return { ...(await replay(cluster, system.properties, schedule)), state: cluster.state() }
+}
