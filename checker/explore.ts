@@ -31,6 +31,8 @@ const recoveryLengthFactor = 2
 const nearlyAll = 0.95
 const walkLengthMin = 64
 export const walkLengthMax = 8_000
+/** Of the first one, which shows how far away a live state is: one that needs more is hardly ever met. */
+const firstLength = 2_000
 
 /**
  * How an execution goes on from the state that it starts in: as systems are built for (`straight`), by walks towards
@@ -170,14 +172,14 @@ export class Exploration {
 
   #nextTurn(): Turn | undefined {
     const { search } = this.#options
-    // The first one shows how far away a live state is.
+    // Nothing is begun before it is known how far away a live state is.
     if ((this.#turns > 0 && this.completed === 0) || this.bounded.exhausted) return undefined
     const planned = this.#nextPlan()
     const prefix = planned === 'bounded' ? this.bounded.next() : undefined
     if (search === 'bounded' && prefix === undefined) return undefined
     const plan = planned === 'bounded' && prefix === undefined ? 'race' : planned
     const variant = this.#nextVariant(plan)
-    const walkLength = this.#walkLength
+    const walkLength = plan === 'straight' ? this.#lengthOf(firstLength) : this.#walkLength
     this.#turns += 1
     return { plan, variant, prefix, walkLength, task: this.#taskOf(plan, prefix?.labels ?? [], walkLength) }
   }
@@ -203,7 +205,7 @@ export class Exploration {
     const towardsLife = plan === 'straight' ? 'straight' : 'fair'
     return {
       labels: [...from, ...prefix],
-      legs: this.#legsOf(plan, own, leg, walkLength),
+      legs: this.#legsOf(plan, own, leg),
       // Most of what is merely slow is told apart by the straight walk, at the price of some steps, not of an examination.
       ...(liveness.length > 0 && {
         untilLive: { properties: liveness, legs: [leg(towardsLife, walkLength), leg('straight', walkLength)] },
@@ -213,9 +215,9 @@ export class Exploration {
     }
   }
 
-  #legsOf(plan: Plan, random: Random, leg: (manner: Manner, length: number) => Leg, walkLength: number): Leg[] {
+  #legsOf(plan: Plan, random: Random, leg: (manner: Manner, length: number) => Leg): Leg[] {
     const { search, liveness } = this.#options
-    if (plan === 'straight') return liveness.length > 0 ? [] : [leg('straight', walkLength)]
+    if (plan === 'straight') return liveness.length > 0 ? [] : [leg('straight', this.#walkLength)]
     if (search === 'bounded' && liveness.length > 0) return []
     // Some surprises do harm only to a system that has been running for a while.
     const warmUp = plan === 'late' ? [leg('straight', random.pick(warmUpLengths))] : []

@@ -128,11 +128,14 @@ describe('a check for death', () => {
     })
   })
 
-  it('makes walks longer where nobody limits them', async () => {
-    const farAway = eventually<Ring>(({ place }) => place === 299)
-    const { verdict, coverage } = await check(ring({ size: 300, pit: 0 }), { farAway }, { executions: 5 })
+  it.each([
+    { size: 300, transient: 0, where: 'as long as the first one shows that they have to be' },
+    { size: 3_000, transient: 5, where: 'longer and longer, where the first one shows nothing' },
+  ])('makes walks $where', async ({ size, transient }) => {
+    const farAway = eventually<Ring>(({ place }) => place === size - 1)
+    const { verdict, coverage } = await check(ring({ size, pit: 0 }), { farAway }, { executions: 5 })
     expect(verdict).toBe('held')
-    expect(coverage.transient).toBe(5)
+    expect(coverage.transient).toBe(transient)
   })
 
   it('leaves what only a fault could repair to the fault', async () => {
