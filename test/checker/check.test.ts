@@ -130,7 +130,7 @@ describe('a check for death', () => {
 
   it.each([
     { size: 300, transient: 0, where: 'as long as the first one shows that they have to be' },
-    { size: 3_000, transient: 5, where: 'longer and longer, where the first one shows nothing' },
+    { size: 5_000, transient: 5, where: 'longer and longer, where the first one shows nothing' },
   ])('makes walks $where', async ({ size, transient }) => {
     const farAway = eventually<Ring>(({ place }) => place === size - 1)
     const { verdict, coverage } = await check(ring({ size, pit: 0 }), { farAway }, { executions: 5 })
