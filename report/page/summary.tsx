@@ -21,7 +21,7 @@ export const Summary = ({ story, select }: SummaryProps) => {
         {what}
       </h1>
       {torn && <p class="torn">The tool ended while it wrote: this is the trace up to step {torn.afterStep}.</p>}
-      {verdict && <p>{verdict.message}</p>}
+      {verdict && <p class="message">{verdict.message}</p>}
       {verdict && main.end > 0 && <Decisive story={story} select={select} />}
       {verdict?.criticalTransition && <Contrast story={story} select={select} />}
     </header>
