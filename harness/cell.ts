@@ -6,6 +6,7 @@ import { Naps } from './hold/naps.ts'
 import { Quiescence } from './hold/quiescence.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
+import { CannotRewind } from './rewind/error.ts'
 import { NodeMark } from './rewind/node-mark.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
@@ -94,7 +95,7 @@ export class Cell {
   /** Stops every thread of a node where it is. */
   freeze(node: HeldNode): void {
     this.tracer.freeze(node)
-    this.#pollUntil(() => node.threads.every(thread => thread.stopped !== undefined))
+    this.#pollUntil(() => node.threads.every(thread => thread.stopped !== undefined), patienceMs)
   }
 
   /**
@@ -123,7 +124,7 @@ export class Cell {
       // One that was asked to stop when it had stopped already does so once more before it ends.
       for (const thread of ending) if (thread.stopped) this.tracer.thawThread(thread)
       return ending.every(thread => !thread.process.threads.has(thread))
-    })
+    }, patienceMs)
     mark.rewind()
   }
 
@@ -132,14 +133,21 @@ export class Cell {
     this.#pollUntil(() => node.processes.size === 0)
   }
 
-  #pollUntil(isOver: () => boolean): void {
-    while (!isOver()) if (!this.tracer.poll()) this.#turns.pass()
+  #pollUntil(isOver: () => boolean, msMax = Number.POSITIVE_INFINITY): void {
+    const begun = performance.now()
+    while (!isOver()) {
+      if (!this.tracer.poll()) this.#turns.pass()
+      if (performance.now() - begun > msMax) throw new CannotRewind(`its threads neither stop nor end in ${msMax} ms`)
+    }
   }
 
   close(): void {
     this.#turns.close()
   }
 }
+
+/** Threads stop, and end, within a turn or two of the others. */
+const patienceMs = 20_000
 
 /** A node that neither sleeps nor computes, as one waiting for a disk, is given up after so many times its CPU time. */
 const stuckFactor = 30
