@@ -92,7 +92,7 @@ export class Cell {
     return undefined
   }
 
-  /** Stops every thread of a node where it is. */
+  /** Stops every thread of a node where it is. @throws CannotRewind where one neither stops nor ends */
   freeze(node: HeldNode): void {
     this.tracer.freeze(node)
     this.#pollUntil(() => node.threads.every(thread => thread.stopped !== undefined), patienceMs)
@@ -104,8 +104,8 @@ export class Cell {
    * @throws CannotRewind; the node goes on as before
    */
   mark(node: HeldNode): NodeMark {
-    this.freeze(node)
     try {
+      this.freeze(node)
       return new NodeMark(node)
     } finally {
       this.tracer.thaw(node)
