@@ -49,7 +49,7 @@ const heading = [
 /** A table for a person; rows that were not run are left out. */
 export const table = (rows: readonly { bug: Bug; result: Result }[]): string => {
   const lines = rows.map(({ bug, result }) => {
-    const { outcome, discovery, seconds } = result
+    const { outcome, plain, discovery, seconds } = result
     const found = isFound(bug, result)
     const critical = outcome?.criticalTransition
     const named = isNamed(bug, result)
@@ -60,11 +60,12 @@ export const table = (rows: readonly { bug: Bug; result: Result }[]): string => 
       found ? 'found' : `not found: ${outcome ? outcome.verdict : result.message}`,
       found ? (discovery?.by ?? '') : '',
       String(seconds),
-      String(outcome?.executions ?? ''),
+      String(outcome?.executions ?? plain?.rounds ?? ''),
       String(outcome?.steps ?? ''),
       found ? String(discovery?.steps ?? '') : '',
-      found ? String(outcome!.schedule.length) : '',
-      found ? 'yes' : '',
+      found ? String(outcome?.schedule.length ?? '') : '',
+      // Plain testing cannot do it again.
+      found ? (outcome ? 'yes' : 'no') : '',
       critical ? `${critical.step} ${critical.label} (${critical.case}, ${critical.walks} walks${mark})` : '',
     ]
   })
