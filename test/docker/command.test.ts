@@ -51,7 +51,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
         'check',
         config,
         '--executions',
-        '80',
+        '120',
         '--json',
       )
       const { verdict, property, schedule, repeated } = JSON.parse(String(stdout))
