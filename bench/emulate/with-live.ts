@@ -20,15 +20,17 @@ export const withLive = async <Result>(
   const system = resolveSystem(defineSystem({ name: 'bench', nodes }), { directory: import.meta.dirname })
   const wiring = { topology, hops: 'collapsed', seed: 1 } as const
   const cluster = new LiveCluster(system, wiring)
+  const outputs = new Map<string, string>()
   const { pipes, routes } = planOf(cluster.nodes, wiring)
   const indexOf = (name: string) => cluster.nodes.findIndex(each => each.name === name)
   try {
     return await work({
       cluster,
       output: name => {
-        const node = cluster.node(name)
-        node.readOutput()
-        return node.output().stdout
+        // Also of one that has ended.
+        const text = (outputs.get(name) ?? '') + cluster.node(name).readOutput().stdout
+        outputs.set(name, text)
+        return text
       },
       pipe: (from, to) => {
         const route = routes.find(each => each.from === indexOf(from) && each.to === indexOf(to))!
