@@ -44,7 +44,8 @@ const throughForwardingKernel = async (proxy?: readonly string[]): Promise<numbe
   await sleep(700)
   const [program, ...words] = benchmark(addresses[1], proxy ? proxyPort : port)
   const { stdout } = way.namespaces[0].run(() => spawnSync(program!, words, { encoding: 'utf8' }))
-  for (const child of children) child.kill('SIGKILL')
+  // One that has processes of its own ends them.
+  for (const child of children) child.kill('SIGTERM')
   way.close()
   return rateIn(stdout)
 }
