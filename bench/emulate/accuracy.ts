@@ -6,7 +6,7 @@ import { row, whole } from '../table.ts'
 import { withLive } from './with-live.ts'
 
 const count = 100
-const seconds = Number(process.argv[2] ?? 30)
+const seconds = 30
 const name = (index: number) => `n${(index % count) + 1}`
 const peerOf = (index: number) => name(index + count / 2)
 

@@ -96,6 +96,7 @@ export class Tracer {
     if (stopped) cont(thread.tid, stopped.signal)
   }
 
+  /** Its call returns as if it had slept. */
   endNap(thread: HeldThread): void {
     thread.napping = false
     this.thawThread(thread)

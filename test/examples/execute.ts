@@ -5,11 +5,16 @@ import { loadConfig } from '../../cli/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { resolveSystem } from '../../harness/config.ts'
 
-/** Executes a schedule on the processes of an example, whose configuration is named from `examples/`. */
-export const execute = async (config: string, schedule: readonly string[], seed = 0) => {
+/** The system of an example. @param config named from `examples/` */
+export const systemOf = async (config: string) => {
   const path = fileURLToPath(new URL(`../../examples/${config}`, import.meta.url))
   const { definition, directory } = await loadConfig(path)
-  const system = resolveSystem(definition, { directory })
+  return resolveSystem(definition, { directory })
+}
+
+/** Executes a schedule on the processes of an example. */
+export const execute = async (config: string, schedule: readonly string[], seed = 0) => {
+  const system = await systemOf(config)
   const cluster = new Cluster(system, { seed })
   onTestFinished(() => cluster.close())
   return { ...(await replay(cluster, system.properties, schedule)), state: cluster.state() }
