@@ -11,7 +11,7 @@ import { emulate } from './emulate/emulate.ts'
 import { describeSummary } from './emulate/summary.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
-import { getCriu } from './get-criu.ts'
+import { getCriu, hasCriu } from './get-criu.ts'
 import { writeConfig } from './init.ts'
 import { writeJunit } from './junit.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
@@ -171,10 +171,10 @@ const program = (done: (code: number) => void) => {
   root
     .command('doctor')
     .description('says what this machine can do')
-    .option('--fix', 'gets what can be put beside the system: CRIU, from the packages of a later Debian')
+    .option('--fix', 'gets what it lacks and can be put beside the system: CRIU, from the packages of a later Debian')
     .option('--json', 'prints one JSON object as the last line')
     .action(async ({ fix, json }: { fix?: boolean; json?: boolean }) => {
-      if (fix) process.stderr.write(`CRIU is in ${await getCriu()}\n`)
+      if (fix && !hasCriu()) process.stderr.write(`CRIU is in ${await getCriu()}\n`)
       const found = abilities()
       if (json) print(JSON.stringify({ abilities: found }))
       else print(found.map(({ name, isThere, detail }) => `${isThere ? 'has  ' : 'LACKS'} ${name}: ${detail}`))
