@@ -1,14 +1,14 @@
-import { closeSync, existsSync } from 'node:fs'
-import { isAbsolute, join, posix } from 'node:path'
+import { closeSync } from 'node:fs'
+import { join } from 'node:path'
 import type Docker from 'dockerode'
-import { ConfigError } from '../harness/config.ts'
 import type { NodePlan, Place, Runtime } from '../harness/runtime.ts'
 import { shownTo } from '../harness/shared-files.ts'
 import { Uplink } from '../harness/uplink.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { type Container, type ContainerPlan, startContainer } from './container.ts'
 import { shareCpu } from './cpu-group.ts'
-import { insideFilesOf, mountInside } from './mounts.ts'
+import { mountInside } from './mounts.ts'
+import { findProgram } from './program.ts'
 
 /** Runs a node's image: each life in a container of its own, which is there and waits before the life begins. */
 export class ContainerRuntime implements Runtime {
@@ -54,7 +54,7 @@ export class ContainerRuntime implements Runtime {
         const { files } = this.#plan
         shareCpu(pid)
         lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, seed) })
-        const program = this.#findProgram(pid)
+        const program = findProgram(pid, this.#container, this.#plan.definition)
         return { pid, hasProc: true, release: () => container.letIn(program) }
       },
       leave: () => {
@@ -68,19 +68,5 @@ export class ContainerRuntime implements Runtime {
   close(): void {
     this.#waiting?.leave()
     this.#waiting = undefined
-  }
-
-  /** Where the program is in the container. */
-  #findProgram(pid: number): string {
-    const { command, workingDirectory, options } = this.#container
-    const program = command[0]!
-    const searchPath = options.Env!.find(line => line.startsWith('PATH='))!.slice('PATH='.length)
-    const places = program.includes('/')
-      ? [isAbsolute(program) ? program : posix.resolve(workingDirectory, program)]
-      : searchPath.split(':').map(place => posix.join(place, program))
-    const found = insideFilesOf(pid, () => places.find(place => existsSync(place)))
-    if (found !== undefined) return found
-    const { name, image } = this.#plan.definition
-    throw new ConfigError([`nodes.${name}.command: expected a program of the image "${image}", found no "${program}"`])
   }
 }

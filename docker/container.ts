@@ -23,12 +23,15 @@ export interface ContainerPlan {
 
 /** A running container whose program waits to be let in. */
 export interface Container {
+  readonly id: string
   /** Of its first process, on this machine. */
   readonly pid: number
   readonly stdout: Output
   readonly stderr: Output
   /** @param program its path in the container */
   letIn(program: string): void
+  /** When it has ended: as what. To be asked before it does. */
+  exitCode(): Promise<number>
   /** Lets go of its files here. Unless it was let in, it ends. */
   leave(): void
 }
@@ -38,16 +41,18 @@ export interface Container {
  * runs, when nobody traces it any more. Then the engine removes it.
  *
  * @param directory for its output, at the same path in the container
+ * @param outputLengthMax what is kept of its output, from the end
  * @throws EngineLacks
  */
 export const startContainer = async (
   docker: Docker,
   { options, command, workingDirectory, gate }: ContainerPlan,
   directory: string,
+  outputLengthMax?: number,
 ): Promise<Container> => {
   mkdirSync(directory, { recursive: true })
   const [out, err, fifo] = ['stdout', 'stderr', 'gate'].map(name => join(directory, name)) as [string, string, string]
-  const [stdout, stderr] = [new Output(out), new Output(err)]
+  const [stdout, stderr] = [new Output(out, outputLengthMax), new Output(err, outputLengthMax)]
   // Whoever the image's user is.
   for (const path of [out, err]) chmodSync(path, 0o666)
   mkfifo(fifo, 0o644)
@@ -64,7 +69,15 @@ export const startContainer = async (
     await container.start()
     const { Pid: pid } = (await container.inspect()).State
     await untilAtGate(pid, gate)
-    return { pid, stdout, stderr, letIn: program => void writeSync(gateEnd, goOn(program)), leave }
+    return {
+      id: container.id,
+      pid,
+      stdout,
+      stderr,
+      letIn: program => void writeSync(gateEnd, goOn(program)),
+      exitCode: async () => (await container.wait()).StatusCode,
+      leave,
+    }
   } catch (error) {
     leave()
     if (error instanceof EngineLacks) throw error

@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { ConfigError, type ResolvedNode, type ResolvedSystem } from '../harness/config.ts'
+import type { LiveRuntime } from '../harness/live/live-runtime.ts'
 import type { Engine, NodePlan, Runtime } from '../harness/runtime.ts'
 import { connect } from './connect.ts'
+import type { ContainerPlan } from './container.ts'
+import { ContainerLives } from './container-lives.ts'
 import { ContainerRuntime } from './container-runtime.ts'
 import { EngineLacks } from './error.ts'
 import { writeGate } from './gate.ts'
@@ -48,17 +51,12 @@ export class DockerEngine implements Engine {
   }
 
   runtime(plan: NodePlan): Runtime {
-    const { definition, files } = plan
-    const image = this.#images.get(definition.name)!
-    const gate = join(files.directory, 'gate')
-    if (!existsSync(gate)) writeGate(gate)
-    const container = {
-      options: optionsOf(definition, image, files.directory, this.#labels),
-      command: commandOf(image, definition),
-      workingDirectory: directoryOf(image, definition),
-      gate,
-    }
-    return new ContainerRuntime(this.#docker, plan, container, writableOf(definition, image))
+    return new ContainerRuntime(this.#docker, plan, this.#containerOf(plan), this.#writableOf(plan))
+  }
+
+  /** @throws EngineLacks */
+  liveRuntime(plan: NodePlan): Promise<LiveRuntime> {
+    return ContainerLives.open(this.#docker, plan, this.#containerOf(plan), this.#writableOf(plan))
   }
 
   /** Removes all containers; to be called when the cluster is closed. */
@@ -71,6 +69,22 @@ export class DockerEngine implements Engine {
     throw new EngineLacks(
       `the Docker engine still has containers after ${removalMsMax / 1000} s: ${await this.#left()}`,
     )
+  }
+
+  #containerOf({ definition, files }: NodePlan): ContainerPlan {
+    const image = this.#images.get(definition.name)!
+    const gate = join(files.directory, 'gate')
+    if (!existsSync(gate)) writeGate(gate)
+    return {
+      options: optionsOf(definition, image, files.directory, this.#labels),
+      command: commandOf(image, definition),
+      workingDirectory: directoryOf(image, definition),
+      gate,
+    }
+  }
+
+  #writableOf({ definition }: NodePlan): string[] {
+    return writableOf(definition, this.#images.get(definition.name)!)
   }
 
   async #left(): Promise<string> {

@@ -2,6 +2,7 @@ import type { ResolvedNode } from './config.ts'
 import type { Disk } from './disk.ts'
 import type { Launched } from './hold/launch.ts'
 import type { MountPlan } from './hold/mounts.ts'
+import type { LiveRuntime } from './live/live-runtime.ts'
 import type { Output } from './output.ts'
 import type { SharedFiles } from './shared-files.ts'
 import type { Uplink } from './uplink.ts'
@@ -54,4 +55,6 @@ export interface NodePlan {
 /** Runs images: made, and closed, by whoever makes the cluster. */
 export interface Engine {
   runtime(plan: NodePlan): Runtime
+  /** The same for a node that runs in real time. */
+  liveRuntime(plan: NodePlan): Promise<LiveRuntime>
 }

@@ -33,6 +33,9 @@ const held: Readonly<Record<string, string>> = {
   'ipv4/ip_local_port_range': '49152 65535',
 }
 
+const settingsOf = { held, live }
+type Kind = keyof typeof settingsOf
+
 /**
  * Gives a namespace made from here a table of connections of its own, and a small one: to ask what listens in it takes
  * 0.02 ms instead of 0.2.
@@ -60,9 +63,9 @@ export class NetworkNamespace {
    *
    * @throws SystemError `unshare: EPERM (operation not permitted)`
    */
-  static create(kind: 'held' | 'live' = 'held'): NetworkNamespace {
+  static create(kind: Kind = 'held'): NetworkNamespace {
     NetworkNamespace.#parent ??= NetworkNamespace.#make(inherited)
-    return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(kind === 'held' ? held : live))
+    return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(settingsOf[kind]))
   }
 
   /**
@@ -70,9 +73,9 @@ export class NetworkNamespace {
    *
    * @throws SystemError
    */
-  static of(pid: number): NetworkNamespace {
+  static of(pid: number, kind: Kind = 'held'): NetworkNamespace {
     const namespace = new NetworkNamespace(openSync(`/proc/${pid}/ns/net`, 'r'))
-    namespace.run(() => configure(held))
+    namespace.run(() => configure(settingsOf[kind]))
     return namespace
   }
 

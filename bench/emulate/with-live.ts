@@ -19,7 +19,7 @@ export const withLive = async <Result>(
 ): Promise<Result> => {
   const system = resolveSystem(defineSystem({ name: 'bench', nodes }), { directory: import.meta.dirname })
   const wiring = { topology, hops: 'collapsed', seed: 1 } as const
-  const cluster = new LiveCluster(system, wiring)
+  const cluster = await LiveCluster.open(system, wiring)
   const outputs = new Map<string, string>()
   const { pipes, routes } = planOf(cluster.nodes, wiring)
   const indexOf = (name: string) => cluster.nodes.findIndex(each => each.name === name)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DockerEngine } from '../../docker/engine.ts'
 import { resolveSystem } from '../../harness/config.ts'
 import { Emulation, type EmulationObserver } from '../../harness/live/emulation.ts'
 import { writeText } from '../../topologies/file.ts'
@@ -42,9 +43,12 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
         progress.update(look, atMs, values)
       },
     }
-    const emulation = new Emulation(system, settings, observer)
+    let engine: DockerEngine | undefined
+    let emulation: Emulation | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
+      engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
+      emulation = await Emulation.open(system, settings, observer, engine)
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
@@ -61,7 +65,8 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
     } finally {
       progress.end()
       control?.close()
-      await emulation.close()
+      await emulation?.close()
+      await engine?.close()
     }
   })
 }

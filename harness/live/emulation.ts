@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
 import { ConfigError, type NodeView, type ResolvedSystem } from '../config.ts'
+import type { Engine } from '../runtime.ts'
 import type { Ending } from './ending.ts'
 import { LiveClients } from './live-clients.ts'
 import { LiveCluster, type WaySetting } from './live-cluster.ts'
@@ -52,16 +53,30 @@ export class Emulation {
   readonly #looks: Looks
   #begun = performance.now()
 
-  /** @throws what `LiveCluster` throws */
-  constructor(system: ResolvedSystem, options: EmulationOptions, observer: EmulationObserver) {
+  private constructor(
+    system: ResolvedSystem,
+    options: EmulationOptions,
+    observer: EmulationObserver,
+    cluster: LiveCluster,
+  ) {
     this.#system = system
     this.#options = options
     this.#observer = observer
-    this.cluster = new LiveCluster(system, options)
+    this.cluster = cluster
     this.clients = new LiveClients(this.cluster)
     this.#looks = new Looks(this.cluster, this.clients, system.observe)
     this.measurements = new Measurements(system.properties, options.joined)
     this.cluster.onEnd = (node, ending) => this.#noteEnd(node, ending)
+  }
+
+  /** @throws what `LiveCluster.open` throws */
+  static async open(
+    system: ResolvedSystem,
+    options: EmulationOptions,
+    observer: EmulationObserver,
+    engine?: Engine,
+  ): Promise<Emulation> {
+    return new Emulation(system, options, observer, await LiveCluster.open(system, options, engine))
   }
 
   /** Milliseconds since it began. */

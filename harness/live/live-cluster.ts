@@ -3,15 +3,18 @@ import { UsageError } from '../../checker/errors.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import { Forwarder } from '../../proxy/forwarding/forwarder.ts'
 import { type PipeSettings, treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
+import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
 import { endConnections } from '../../proxy/tcp-table.ts'
 import { setOffloads } from '../../proxy/tun.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
-import { ConfigError, type ResolvedSystem } from '../config.ts'
+import type { ResolvedSystem } from '../config.ts'
 import { plansOf } from '../plans.ts'
 import { createRunDirectory, removeRunDirectory } from '../run-directory.ts'
+import type { Engine, NodePlan } from '../runtime.ts'
 import { noNode } from '../state.ts'
 import type { Ending } from './ending.ts'
 import { LiveNode } from './live-node.ts'
+import { LocalLives } from './local-lives.ts'
 import { Reach } from './reach.ts'
 import { planOf, type Wiring } from './wiring.ts'
 
@@ -34,7 +37,7 @@ export class LiveCluster {
   readonly nodes: readonly LiveNode[]
   /** Called for each node that ends without having been told to. */
   onEnd: (node: LiveNode, ending: Ending) => void = () => undefined
-  readonly #directory = createRunDirectory()
+  readonly #directory: string
   readonly #forwarder: Forwarder
   readonly #reach: Reach
   /** What is laid on ways, by `from→to`. */
@@ -45,34 +48,40 @@ export class LiveCluster {
   readonly #isCut = new Set<LiveNode>()
   readonly #reap = () => this.#notice()
 
+  private constructor(nodes: readonly LiveNode[], directory: string, plan: ForwardingPlan) {
+    this.nodes = nodes
+    this.#directory = directory
+    if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
+    this.#forwarder = new Forwarder(
+      plan,
+      nodes.map(({ descriptor }) => descriptor),
+    )
+    this.#reach = new Reach(nodes.length)
+    process.on('SIGCHLD', this.#reap)
+  }
+
   /**
-   * @throws ConfigError where a program is not found, or an image is to be run
+   * @param engine runs the nodes that are given by an image
+   * @throws ConfigError where a program is not found
    * @throws TopologyError where the nodes have no place in the topology
    * @throws SystemError
    */
-  constructor(system: ResolvedSystem, wiring: Wiring) {
-    refuseImages(system)
-    const made: LiveNode[] = []
+  static async open(system: ResolvedSystem, wiring: Wiring, engine?: Engine): Promise<LiveCluster> {
+    const directory = createRunDirectory()
+    const nodes: LiveNode[] = []
     try {
-      const plans = plansOf(system, this.#directory)
-      const plan = planOf(
+      const plans = plansOf(system, directory)
+      const wired = planOf(
         plans.map(({ definition: { name }, address }) => ({ name, address })),
         wiring,
       )
-      for (const each of plans) made.push(new LiveNode(each))
-      this.nodes = made
-      if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
-      this.#forwarder = new Forwarder(
-        plan,
-        made.map(({ descriptor }) => descriptor),
-      )
+      for (const plan of plans) nodes.push(await openNode(plan, engine))
+      return new LiveCluster(nodes, directory, wired)
     } catch (error) {
-      for (const node of made) node.close()
-      removeRunDirectory(this.#directory)
+      for (const node of nodes) node.close()
+      removeRunDirectory(directory)
       throw error
     }
-    this.#reach = new Reach(this.nodes.length)
-    process.on('SIGCHLD', this.#reap)
   }
 
   /** Rejects when the network fails. */
@@ -108,7 +117,7 @@ export class LiveCluster {
       await this.#apply()
     }
     while (this.#leaving.has(node)) await sleep(pollMs)
-    if (!node.isAlive) node.start()
+    await node.start(this.#reap)
   }
 
   /** `stop` and `kill` are over when it has ended. */
@@ -119,6 +128,7 @@ export class LiveCluster {
       this.#reach.cutNode(this.#indexOf(node), true)
       return this.#apply()
     }
+    await node.settled()
     if (!node.isAlive) return
     const end = new Promise<void>(resolve => this.#leaving.set(node, resolve))
     if (manner === 'kill') node.kill()
@@ -193,7 +203,10 @@ export class LiveCluster {
   /** Ends all, and leaves nothing. */
   async close(): Promise<void> {
     this.onEnd = () => undefined
-    for (const node of this.nodes) node.kill()
+    for (const node of this.nodes) {
+      await node.settled()
+      node.kill()
+    }
     while (this.nodes.some(({ isAlive }) => isAlive)) {
       this.#notice()
       await sleep(pollMs)
@@ -236,9 +249,12 @@ export class LiveCluster {
   }
 }
 
-const refuseImages = ({ nodes }: ResolvedSystem): void => {
-  const problems = nodes
-    .filter(({ image }) => image !== undefined)
-    .map(({ name }) => `nodes.${name}.image: expected a command, for containers are not emulated`)
-  if (problems.length > 0) throw new ConfigError(problems)
+const openNode = async (plan: NodePlan, engine: Engine | undefined): Promise<LiveNode> => {
+  const runtime = plan.definition.image === undefined ? new LocalLives(plan) : await engine!.liveRuntime(plan)
+  try {
+    return new LiveNode(plan, runtime)
+  } catch (error) {
+    runtime.close()
+    throw error
+  }
 }

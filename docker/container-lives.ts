@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import { join } from 'node:path'
+import type Docker from 'dockerode'
+import { Disk } from '../harness/disk.ts'
+import { sendSignal } from '../harness/hold/launch.ts'
+import type { Ending } from '../harness/live/ending.ts'
+import { type LiveLife, type LiveRuntime, outputLengthMax } from '../harness/live/live-runtime.ts'
+import type { NodePlan } from '../harness/runtime.ts'
+import { hostsShownTo } from '../harness/shared-files.ts'
+import { NetworkNamespace } from '../proxy/namespace.ts'
+import { type Container, type ContainerPlan, startContainer } from './container.ts'
+import { mountInside } from './mounts.ts'
+import { findProgram } from './program.ts'
+
+const SIGKILL = 9
+const SIGTERM = 15
+
+/**
+ * Runs a node's image in real time: each life in a container of its own, all of them with the network of one that does
+ * nothing but keep it.
+ */
+export class ContainerLives implements LiveRuntime {
+  readonly workingDirectory: string
+  readonly namespace: NetworkNamespace
+  readonly #docker: Docker
+  readonly #plan: NodePlan
+  readonly #container: ContainerPlan
+  readonly #writable: readonly string[]
+  readonly #keeper: Container
+  #disk: Disk | undefined
+  #lives = 0
+
+  private constructor(
+    docker: Docker,
+    plan: NodePlan,
+    container: ContainerPlan,
+    writable: readonly string[],
+    keeper: Container,
+  ) {
+    this.workingDirectory = container.workingDirectory
+    this.#docker = docker
+    this.#plan = plan
+    this.#container = container
+    this.#writable = writable
+    this.#keeper = keeper
+    this.namespace = NetworkNamespace.of(keeper.pid, 'live')
+  }
+
+  /**
+   * @param writable the directories that layers are put over
+   * @throws EngineLacks
+   */
+  static async open(
+    docker: Docker,
+    plan: NodePlan,
+    container: ContainerPlan,
+    writable: readonly string[],
+  ): Promise<ContainerLives> {
+    const keeper = await startContainer(docker, container, join(plan.directory, 'network'))
+    return new ContainerLives(docker, plan, container, writable, keeper)
+  }
+
+  async begin(): Promise<LiveLife> {
+    const directory = join(this.#plan.directory, `life${this.#lives++}`)
+    const container = await startContainer(this.#docker, this.#inItsNetwork(), directory, outputLengthMax)
+    const { pid, stdout, stderr } = container
+    try {
+      this.#giveFiles(pid)
+      const program = findProgram(pid, this.#container, this.#plan.definition)
+      const watchman = killWithThisProcess(pid)
+      let ending: Ending | undefined
+      const ended = endingOf(container).then(found => {
+        watchman.kill('SIGKILL')
+        ending = found
+      })
+      container.letIn(program)
+      const stop = () => void sendSignal(pid, SIGTERM)
+      return { pid, stdout, stderr, ended, stop, ending: () => ending, leave: () => container.leave() }
+    } catch (error) {
+      container.leave()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.namespace.close()
+    this.#keeper.leave()
+  }
+
+  #inItsNetwork(): ContainerPlan {
+    const { Hostname: _, HostConfig, ...options } = this.#container.options
+    const NetworkMode = `container:${this.#keeper.id}`
+    return { ...this.#container, options: { ...options, HostConfig: { ...HostConfig, NetworkMode } } }
+  }
+
+  #giveFiles(pid: number): void {
+    const { directory, files, definition } = this.#plan
+    if (definition.disk === 'lost') {
+      this.#disk?.remove()
+      this.#disk = undefined
+    }
+    this.#disk ??= new Disk(join(directory, `disk${this.#lives}`), this.#writable)
+    const shown = { files: hostsShownTo(files), additions: [], empty: [] }
+    const lowers = mountInside(pid, { scaffold: files.directory, overlays: this.#disk.layers, ...shown })
+    for (const lower of lowers.values()) closeSync(lower)
+  }
+}
+
+/** A program that died of a signal has 128 and its number, as in a shell. One whose engine has gone is taken for killed. */
+const endingOf = async (container: Container): Promise<Ending> => {
+  const code = await container.exitCode().catch(() => 128 + SIGKILL)
+  return code > 128 ? { signal: code - 128 } : { code }
+}
+
+/** The engine's processes are not this one's children: whatever becomes of this one, a child of it kills them. */
+const killWithThisProcess = (pid: number): ChildProcess => {
+  const watchman = spawn('/bin/sh', ['-c', 'read -r _; kill -KILL "$0"', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // Not in the group that a terminal's Ctrl-C goes to.
+    detached: true,
+  })
+  watchman.unref()
+  return watchman
+}

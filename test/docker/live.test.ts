@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { control } from '../../cli/emulate/client.ts'
+import { copyOfFixtures, start } from '../cli/lastnail.ts'
+import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
+import { importNode } from './images.ts'
+
+const reason = cannotRunContainers()
+
+/** Says at each start which life of the node it is, as its disk tells it; then what it hears. */
+const peer = `
+  const { appendFileSync, readFileSync } = require('node:fs')
+  const { createSocket } = require('node:dgram')
+  const [, to] = process.argv
+  appendFileSync('lives', 'x')
+  const life = readFileSync('lives', 'utf8').length
+  const say = state => console.log(JSON.stringify(state))
+  say({ life, host: require('node:os').hostname() })
+  const socket = createSocket('udp4', bytes => say({ life, heard: String(bytes) }))
+  socket.bind(7000, () => setInterval(() => socket.send('life ' + life, 7000, to), 50))
+`
+
+const config = (image: string) => `
+  import { defineSystem, eventually, jsonLines } from 'lastnail'
+
+  const node = to => ({ image: '${image}', command: ['node', '-e', ${JSON.stringify(peer)}, to], cwd: '/tmp' })
+  export default defineSystem({
+    name: 'peers',
+    nodes: { a: node('b'), b: node('a') },
+    state: jsonLines('stdout'),
+    properties: {
+      bothHear: eventually(({ nodes }) => nodes.every(({ state }) => state?.heard)),
+      secondLives: eventually(({ nodes }) => nodes.every(({ state }) => state?.life === 2)),
+    },
+  })
+`
+
+describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`, () => {
+  let daemon: Daemon
+  beforeAll(async () => {
+    daemon = await startDaemon()
+    await importNode(daemon.docker, 'node')
+  })
+  afterAll(() => daemon?.stop())
+
+  const containers = () => daemon.docker.listContainers({ all: true })
+
+  const begin = (image: string, ...args: readonly string[]) => {
+    const { directory, remove } = copyOfFixtures({ 'peers.config.ts': config(image) })
+    onTestFinished(remove)
+    const run = start(directory, ['emulate', 'peers.config.ts', '--json', ...args], {
+      env: { DOCKER_HOST: daemon.host },
+    })
+    onTestFinished(() => void run.kill('SIGKILL'))
+    return run
+  }
+
+  /** Who can ask a run, once it goes on. */
+  const controlOf = async (run: ReturnType<typeof begin>) => {
+    let said = ''
+    run.stderr!.on('data', chunk => (said += chunk))
+    for (;;) {
+      const [, origin, token] = /control at (\S+) with token (\S+)\n/.exec(said) ?? []
+      if (origin && token) return control({ origin, token })
+      if (run.exitCode !== null) throw new Error(`it ended: ${said}`)
+      await sleep(20)
+    }
+  }
+
+  /** 0 where there is none of that name yet. */
+  const metric = async (asked: ReturnType<typeof control>, name: string) => {
+    const line = (await asked.metrics()).split('\n').find(each => each.startsWith(`lastnail_${name} `))
+    return Number(line?.split(' ')[1] ?? 0)
+  }
+
+  const untilMore = async (asked: ReturnType<typeof control>, name: string) => {
+    const before = await metric(asked, name)
+    while ((await metric(asked, name)) <= before + 5) await sleep(50)
+  }
+
+  const untilHolds = async (asked: ReturnType<typeof control>, property: string) => {
+    const looksWithout = () => metric(asked, `looks_without_property_total{property="${property}"}`)
+    for (;;) {
+      const before = await looksWithout()
+      await untilMore(asked, 'looks_total')
+      if ((await looksWithout()) === before) return
+    }
+  }
+
+  test('they reach each other, come and go with their disks, and leave nothing', async () => {
+    const run = begin('node', '--for', '60s')
+    const asked = await controlOf(run)
+    await untilMore(asked, 'packets_forwarded_total')
+    expect((await asked.kill('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: false })
+    expect((await asked.join('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: true })
+    await asked.partition(['a'], ['b'])
+    await untilMore(asked, 'packets_dropped_total{reason="cut"}')
+    await asked.heal()
+    expect((await asked.restart('b')).nodes[1]).toMatchObject({ name: 'b', isAlive: true })
+    for (const property of ['bothHear', 'secondLives']) await untilHolds(asked, property)
+    run.kill('SIGINT')
+    const { stdout } = await run
+    expect(JSON.parse(String(stdout))).toMatchObject({
+      ...{ faults: 3, crashes: 0 },
+      properties: [{ name: 'bothHear' }, { name: 'secondLives' }],
+    })
+    expect(await containers()).toEqual([])
+  })
+
+  test('after kill -9 no process of a container runs on', async () => {
+    const run = begin('node', '--for', '60s')
+    const asked = await controlOf(run)
+    while ((await asked.list()).nodes.some(({ isAlive }) => !isAlive)) await sleep(50)
+    await untilMore(asked, 'packets_forwarded_total')
+    expect((await containers()).map(({ State }) => State)).toEqual(Array(4).fill('running'))
+    process.kill(run.pid!, 'SIGKILL')
+    await run
+    while ((await containers()).length > 0) await sleep(50)
+  })
+
+  test('an image that is not there is said', async () => {
+    expect(await begin('nothing', '--for', '1s')).toMatchObject({
+      exitCode: 64,
+      stderr: expect.stringContaining('nothing'),
+    })
+    expect(await containers()).toEqual([])
+  })
+})
