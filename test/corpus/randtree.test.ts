@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+// @ts-expect-error: plain JavaScript without declarations, as a service is
+import { Tree } from '../../examples/corpus/randtree/tree.js'
 import { loopback, type Service, start } from '../examples/service.ts'
 
 interface Node {
@@ -40,4 +42,26 @@ test('a node whose parent ends is the root of its own tree, and joins again when
   const before = n2.states.length
   node(1)
   await n2.state(state => n2.states.indexOf(state) >= before && state.parent === address(1))
+})
+
+// The checker found two trees that never met: nodes probed their own relatives.
+test('a node looks for another tree among strangers, each time it looks', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const [child, stranger] = [address(2), address(3)]
+  const sent: [string, string][] = []
+  const send = (peer: string, { type }: { type: string }) => sent.push([type, peer]) > 0
+  const tree = new Tree(address(1), [child, stranger], { send, close: () => undefined, changed: () => undefined })
+  tree.join()
+  tree.onMessage({ type: 'ForceRoot', root: address(1) }, child)
+  tree.onMessage({ type: 'Join', joiner: child, request: 1 }, child)
+  expect([...tree.children.keys()]).toEqual([child])
+  sent.length = 0
+  for (let times = 1; times <= 3; times++) {
+    vi.advanceTimersToNextTimer()
+    expect(sent.splice(0)).toEqual([
+      ['Ping', child],
+      ['Probe', stranger],
+    ])
+  }
 })

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -75,4 +76,30 @@ test('an owner that comes back with an empty memory indexes what the others hold
   await gone(nodes[0]!.pid)
   const back = begin(0)
   await back.state(isIndexedAt(members.slice(1)))
+})
+
+// The checker found replicas that nobody indexed: of two nodes that had lost each other only one had noticed.
+test('who is told by a node that lost it tells it too, though it noticed nothing itself', async () => {
+  const [owner, holder] = [79, 80].map(host => `${loopback(host)}:7000`) as [string, string]
+  const heard: unknown[] = []
+  const listening = createServer(socket => void listen(socket))
+  const listen = async (socket: Socket) => {
+    for await (const line of createInterface(socket)) {
+      const { type, objects } = JSON.parse(line)
+      heard.push(objects ? { type, objects } : { type })
+    }
+  }
+  listening.listen(7000, owner.split(':')[0])
+  onTestFinished(() => void listening.close())
+  const node = start<Node>([program, holder, disk(), owner, holder])
+  await node.state(() => true)
+  const socket = connect(7000, holder.split(':')[0]!)
+  onTestFinished(() => void socket.destroy())
+  void listen(socket)
+  const say = (message: object) => socket.write(`${JSON.stringify({ ...message, from: owner, run: 1 })}\n`)
+  say({ type: 'store', object, content: 'Dear' })
+  await node.state(({ holds }) => holds.length === 1)
+  say({ type: 'holds', objects: [] })
+  const answer = { type: 'holds', objects: [object] }
+  await expect.poll(() => heard, { timeout: 20_000 }).toContainEqual(answer)
 })
