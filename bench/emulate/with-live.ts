@@ -24,7 +24,7 @@ export const withLive = async <Result>(
   const { pipes, routes } = planOf(cluster.nodes, wiring)
   const indexOf = (name: string) => cluster.nodes.findIndex(each => each.name === name)
   try {
-    return await work({
+    const result = work({
       cluster,
       output: name => {
         // Also of one that has ended.
@@ -37,6 +37,7 @@ export const withLive = async <Result>(
         return pipes[route.pipes[0]!]!
       },
     })
+    return await Promise.race([result, cluster.failed])
   } finally {
     await cluster.close()
   }
