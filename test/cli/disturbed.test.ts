@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, start } from './lastnail.ts'
 import { processesIn } from './leftovers.ts'
 
-const begin = () => {
+const begin = (executions: number) => {
   const { directory, remove } = copyOfFixtures()
   onTestFinished(remove)
-  const args = ['--property', 'atMostTwo', '--executions', '60', '--workers', '1', '--json']
+  const args = ['--property', 'atMostTwo', '--executions', String(executions), '--workers', '1', '--json']
   const tool = start(directory, ['check', 'adders.config.ts', ...args])
   onTestFinished(() => void tool.kill('SIGKILL'))
   return { directory, tool }
@@ -19,13 +19,13 @@ const outcomeOf = async ({ tool }: ReturnType<typeof begin>) => {
 }
 
 test('two checks at once do not disturb each other', async () => {
-  const [one, other] = await Promise.all([outcomeOf(begin()), outcomeOf(begin())])
+  const [one, other] = await Promise.all([outcomeOf(begin(60)), outcomeOf(begin(60))])
   expect(one).toMatchObject({ exitCode: 0, outcome: { verdict: 'held', executions: 60 } })
   expect(other.outcome).toEqual(one.outcome)
 })
 
 test('nodes that somebody kills are no violation: what does not repeat is said, and decides nothing', async () => {
-  const check = begin()
+  const check = begin(400)
   let over = false
   const outcome = outcomeOf(check).finally(() => (over = true))
   let killed = 0
@@ -35,7 +35,7 @@ test('nodes that somebody kills are no violation: what does not repeat is said, 
       process.kill(node, 'SIGKILL')
       killed += 1
     }
-    await sleep(150)
+    await sleep(100)
   }
   const { exitCode, outcome: found, stderr } = await outcome
   expect(killed).toBe(5)
