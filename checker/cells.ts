@@ -78,7 +78,7 @@ export class Cells {
       tally.count(outcome.schedule.length, outcome.fingerprints)
       return outcome
     } catch (error) {
-      if (error instanceof Diverged) tally.count(error.step - 1, [])
+      if (error instanceof Diverged) tally.count(Math.max(0, error.step - 1), [])
       throw error
     }
   }

@@ -78,6 +78,8 @@ class Check {
   #phase: Progress['phase'] = 'searching'
   #transient = 0
   #unfaithful = 0
+  /** What was not done in the first of these. */
+  #disturbance: string | undefined
   /** One line for each schedule that could be executed and, once, not again. */
   readonly #diverged: string[] = []
   #undetermined: Discovered | undefined
@@ -140,6 +142,7 @@ class Check {
   #note(error: Diverged): undefined {
     if (error instanceof Unfaithful) {
       this.#unfaithful += 1
+      this.#disturbance ??= error.what
       return
     }
     // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
@@ -197,8 +200,7 @@ class Check {
     }
     if (first !== undefined)
       return { ...nothing, verdict: 'undetermined', message: `what was found does not repeat: ${first}` }
-    if (this.#exploration.completed === 0)
-      return { ...nothing, verdict: 'undetermined', message: 'the budget was spent before one execution was done' }
+    if (this.#exploration.completed === 0) return { ...nothing, verdict: 'undetermined', message: this.#nothingDone() }
     if (this.#ended?.what === 'aborted')
       return { ...nothing, verdict: 'undetermined', message: `interrupted; ${this.#covered()}` }
     return { ...nothing, verdict: 'held', message: this.#covered() }
@@ -213,10 +215,15 @@ class Check {
     return [...this.#examination.notRepeated, ...this.#diverged]
   }
 
+  #nothingDone(): string {
+    const why = this.#disturbance === undefined ? '' : `; ${this.#unfaithful} do not count: ${this.#disturbance}`
+    return `the budget was spent before one execution was done${why}`
+  }
+
   #covered(): string {
     const { depth, exhausted } = this.#exploration.bounded
     const coverage = { exhausted, unfaithful: this.#unfaithful, givenUp: this.#exploration.givenUp }
-    return describeCoverage({ ...this.#cells.counts, depth, coverage })
+    return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#disturbance })
   }
 
   #verdict(found: Discovered): Verdict {

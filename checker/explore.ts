@@ -1,6 +1,6 @@
 import { BoundedSearch, type Prefix } from './bounded.ts'
 import type { Cells } from './cells.ts'
-import { Diverged } from './errors.ts'
+import { Diverged, Unfaithful } from './errors.ts'
 import type { Search } from './options.ts'
 import type { Random } from './random.ts'
 import { Surprises } from './surprise.ts'
@@ -225,6 +225,8 @@ export class Exploration {
   }
 
   #fail({ prefix }: Turn, error: Diverged): Diverged {
+    // The first one comes again until it counts.
+    if (this.completed === 0 && error instanceof Unfaithful) this.#turns = 0
     if (prefix && this.bounded.fail(prefix, error)) this.givenUp += 1
     return error
   }

@@ -104,13 +104,15 @@ export interface RecordedVerdict extends Verdict {
 export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
     coverage: Pick<Coverage, 'exhausted' | 'unfaithful' | 'givenUp'>
+    /** Why the first execution that does not count does not. */
+    disturbance?: string | undefined
   },
 ): string => {
-  const { executions, steps, states, depth, coverage } = searched
+  const { executions, steps, states, depth, coverage, disturbance } = searched
   const all = coverage.exhausted ? 'every schedule to its end' : `every schedule of up to ${depth} steps`
   const among = coverage.exhausted || depth > 0 ? `; among them ${all}` : ''
   const unfaithful =
-    coverage.unfaithful > 0 ? `; ${coverage.unfaithful} do not count: the network was not faithful` : ''
+    coverage.unfaithful > 0 ? `; ${coverage.unfaithful} do not count${disturbance ? `: ${disturbance}` : ''}` : ''
   const givenUp =
     coverage.givenUp > 0 ? `; ${coverage.givenUp} did not repeat, and what comes after them was not searched` : ''
   return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}${unfaithful}${givenUp}`

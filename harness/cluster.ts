@@ -12,7 +12,7 @@ import { letGo } from './checkpoint/stopped.ts'
 import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
 import { Clients, type ClientsMark } from './clients.ts'
 import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
-import { closedPortsOf, crashOf, divergenceOf, hasCrashed, unhealthyOf } from './findings.ts'
+import { closedPortsOf, crashOf, divergenceOf, hasCrashed, isGone, unhealthyOf, wasKilled } from './findings.ts'
 import { fingerprintOf, inputHash } from './fingerprint.ts'
 import type { HeldNode } from './hold/held-node.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
@@ -116,8 +116,21 @@ export class Cluster implements System<GlobalState> {
     return this.#nodes.reduce((sum, { starts }) => sum + starts, 0)
   }
 
-  /** @throws Unfaithful where the network was not */
-  async reset(variant = 0): Promise<readonly Finding[]> {
+  /** @throws Unfaithful where the network was not, or a node was killed by somebody else */
+  reset(variant = 0): Promise<readonly Finding[]> {
+    return this.#undisturbed('the start', () => this.#begin(variant))
+  }
+
+  enabled(): readonly Choice[] {
+    return this.#options.map(option => option.choice)
+  }
+
+  /** @throws Unfaithful where the network was not, or a node was killed by somebody else */
+  execute(choice: Choice): Promise<Step> {
+    return this.#undisturbed(choice.label, () => this.#carryOut(choice))
+  }
+
+  async #begin(variant: number): Promise<readonly Finding[]> {
     const begun = performance.now()
     this.#clients.close()
     for (const node of this.#nodes) node.end(this.#cell)
@@ -139,16 +152,10 @@ export class Cluster implements System<GlobalState> {
     const findings: Finding[] = []
     for (const node of this.#nodes) findings.push(...(await this.#startFirst(node)))
     await this.#endStep(findings, this.#nodes, [], begun)
-    this.#assertFaithful('the start')
     return findings
   }
 
-  enabled(): readonly Choice[] {
-    return this.#options.map(option => option.choice)
-  }
-
-  /** @throws Unfaithful where the network was not */
-  async execute(choice: Choice): Promise<Step> {
+  async #carryOut(choice: Choice): Promise<Step> {
     const begun = performance.now()
     const chosen = this.#options.find(option => option.choice.label === choice.label)
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
@@ -157,7 +164,6 @@ export class Cluster implements System<GlobalState> {
     if (startsNode(chosen.action)) await this.#node(chosen.action.node).prepare()
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
-    this.#assertFaithful(choice.label)
     return { choice: chosen.choice, findings }
   }
 
@@ -510,13 +516,25 @@ export class Cluster implements System<GlobalState> {
     }
   }
 
-  /** Packets that were lost or damaged between a node and the network: what the node did is not what it would have done. */
-  #assertFaithful(label: string): void {
+  /**
+   * @throws Unfaithful where packets were lost or damaged between a node and the network, or somebody else killed a node:
+   *   what they did is not what they would have done
+   */
+  async #undisturbed<Result>(label: string, work: () => Promise<Result>): Promise<Result> {
+    const fail = (what: string): never => {
+      throw new Unfaithful(this.#stepIndex, label, what)
+    }
+    const result = await work().catch(error => {
+      const gone = this.#nodes.find(isGone)
+      return gone ? fail(`${gone.name} was killed by somebody else`) : Promise.reject(error)
+    })
+    const killed = this.#nodes.find(wasKilled)
+    if (killed) fail(`${killed.name} was killed by somebody else`)
     const { gaps, corrupt } = this.#network.anomalies()
     // What was sent again, by a node's kernel or to it, came after all.
     const odd = Object.entries({ gaps, corrupt }).filter(([, count]) => count > 0)
-    if (odd.length === 0) return
-    throw new Unfaithful(this.#stepIndex, label, odd.map(([name, count]) => `${name}: ${count}`).join(', '))
+    if (odd.length > 0) fail(odd.map(([name, count]) => `${name}: ${count}`).join(', '))
+    return result
   }
 
   #settleAlive(nodes: readonly Node[]): Finding[] {

@@ -1,5 +1,7 @@
+import { constants } from 'node:os'
 import type { Finding } from '../checker/system.ts'
 import type { Unsettled } from './cell.ts'
+import { isEnding } from './hold/is-ending.ts'
 import type { Node } from './node.ts'
 
 /** Whether it has ended of itself, and not in order. */
@@ -7,6 +9,14 @@ export const hasCrashed = (node: Node): boolean => {
   const exit = node.held?.exit
   return exit !== undefined && !('code' in exit && exit.code === 0)
 }
+
+/** Whether somebody killed it; whom the tool kills is held no more. */
+export const wasKilled = ({ held }: Node): boolean =>
+  held?.exit !== undefined && 'signal' in held.exit && held.exit.signal === constants.signals.SIGKILL
+
+/** The same of one whose end may not have been noticed yet. */
+export const isGone = (node: Node): boolean =>
+  wasKilled(node) || (node.held?.exit === undefined && node.held !== undefined && isEnding(node.held.pid))
 
 /** Of a node that has ended of itself. */
 export const crashOf = (node: Node): Finding => {

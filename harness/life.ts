@@ -3,6 +3,7 @@ import type { Network } from '../proxy/network.ts'
 import type { Cell } from './cell.ts'
 import type { Disk } from './disk.ts'
 import type { HeldNode } from './hold/held-node.ts'
+import { isEnding } from './hold/is-ending.ts'
 import { sendSignal } from './hold/launch.ts'
 import type { Output } from './output.ts'
 import { DiskMark } from './rewind/disk-mark.ts'
@@ -112,7 +113,7 @@ export class Life {
       this.#mark.disk.rewind(`/proc/${pid}/root`)
       if (!this.uplink.clean()) return false
     } catch (error) {
-      if (!(error instanceof CannotRewind)) throw error
+      if (!(error instanceof CannotRewind) && !isEnding(pid)) throw error
       return false
     }
     this.#mark.rewindOutput()

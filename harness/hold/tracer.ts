@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { enterCall, exitCall, restart } from './filtered.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
+import { isEnding } from './is-ending.ts'
 import { disarmAll } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
 import { ProcessMemory } from './memory.ts'
@@ -155,6 +156,15 @@ export class Tracer {
       if (change.kind === 'event') this.#early.add(change.tid)
       return
     }
+    try {
+      this.#treatHeld(thread, change)
+    } catch (error) {
+      // Somebody else killed it meanwhile: its end is reported next.
+      if (!isEnding(thread.process.pid)) throw error
+    }
+  }
+
+  #treatHeld(thread: HeldThread, change: Change): void {
     switch (change.kind) {
       case 'exited':
         return this.#end(thread, { code: change.code })
