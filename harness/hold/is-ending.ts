@@ -1,9 +1,19 @@
 import { readFileSync } from 'node:fs'
+import { nap } from './turns.ts'
 
 const isExiting = 0x4 // PF_EXITING
+const napsMax = 50
 
-/** Whether a process has begun to end, or is gone. */
+/** Whether a process that a call has failed on is about to end, or is gone. One that was just killed is given a moment. */
 export const isEnding = (pid: number): boolean => {
+  for (let naps = 0; naps < napsMax; naps++) {
+    if (hasBegunToEnd(pid)) return true
+    nap()
+  }
+  return false
+}
+
+const hasBegunToEnd = (pid: number): boolean => {
   try {
     // After the name in parentheses: the state, five ids, and the flags.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
