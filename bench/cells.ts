@@ -1,34 +1,46 @@
 /**
- * How much sooner two cells have done the same executions as one: the same check with one worker and with two, by turns.
- * Usage: cells.js [EXECUTIONS], 150 by default.
+ * Executions of 50 steps in a minute, of real services, by one cell and by two, each in a process and on a CPU of its own.
+ * Usage: cells.js [EXECUTIONS], 200 a round by default.
  */
-import { join } from 'node:path'
-import { execa } from 'execa'
-import type { Outcome } from '../cli/outcome.ts'
-import { configOf, packageRoot } from './corpus/package-root.ts'
+import { Cells } from '../checker/cells.ts'
+import { allowedCpus, Worker } from '../cli/workers.ts'
+import { configOf } from './corpus/package-root.ts'
 import { median, row, whole } from './table.ts'
 
-const executions = process.argv[2] ?? '150'
+const executions = Number(process.argv[2] ?? 200)
+const steps = 50
 const rounds = 3
 const systems = ['transport', 'corpus/paxos', 'corpus/randtree'] as const
 
-const check = async (name: string, workers: number): Promise<Outcome> => {
-  const options = ['--executions', executions, '--workers', String(workers), '--json']
-  const { stdout } = await execa(
-    process.execPath,
-    [join(packageRoot, 'bin/lastnail.js'), 'check', configOf(name), ...options],
-    { reject: false, stdin: 'ignore' },
-  )
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
+/** A walk with surprises, as a check does them. */
+const taskOf = (seed: number) => ({ labels: [], legs: [{ manner: 'race' as const, seed, length: steps }] })
+
+const secondsOf = async (file: string, cpus: readonly number[]): Promise<number> => {
+  const workers = cpus.map(cpu => new Worker({ file, seed: 1, property: undefined, cpu }))
+  const cells = Cells.of(workers)
+  const run = (count: number) => Promise.all(Array.from({ length: count }, (_, seed) => cells.run(taskOf(seed))))
+  try {
+    // New processes, and marks of them, are made once.
+    await run(10 * cpus.length)
+    const begun = performance.now()
+    await run(executions)
+    return (performance.now() - begun) / 1000
+  } finally {
+    await Promise.all(workers.map(worker => worker.end()))
+  }
 }
 
+const [first, second] = allowedCpus()
+if (second === undefined) throw new Error('two CPUs are needed')
 for (const name of systems) {
-  const figures: { one: Outcome; two: Outcome }[] = []
-  for (let round = 0; round < rounds; round++) figures.push({ one: await check(name, 1), two: await check(name, 2) })
-  const perMinute = (of: (figure: (typeof figures)[number]) => Outcome) =>
-    median(figures.map(figure => (60 * of(figure).executions) / of(figure).seconds))
-  const [one, two] = [perMinute(({ one }) => one), perMinute(({ two }) => two)]
-  row(`${name}: executions a minute in one cell`, whole(one), '')
-  row(`${name}: in two`, whole(two), '')
-  row('  two to one', (two / one).toFixed(2), '')
+  const taken: { one: number; two: number }[] = []
+  for (let round = 0; round < rounds; round++)
+    taken.push({
+      one: await secondsOf(configOf(name), [second]),
+      two: await secondsOf(configOf(name), [first!, second]),
+    })
+  const one = median(taken.map(({ one }) => one))
+  row(`${name}: executions of ${steps} steps, one cell`, whole((60 * executions) / one), 'a minute')
+  row('  two cells', whole((60 * executions) / median(taken.map(({ two }) => two))), 'a minute')
+  row('  two to one', median(taken.map(({ one, two }) => one / two)).toFixed(2), '')
 }
