@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { copyOfFixtures, start } from '../cli/lastnail.ts'
 import { install } from '../examples/install.ts'
 import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
-import { importNode } from './images.ts'
+import { importImage, importNode, programFiles } from './images.ts'
 
 const reason = cannotRunContainers()
-const example = fileURLToPath(new URL('../../examples/liferaft/', import.meta.url))
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
 
 const adders = `
 services:
@@ -25,12 +25,16 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
   beforeAll(async () => {
     daemon = await startDaemon()
     await importNode(daemon.docker, 'node')
-    await install(example)
+    await importImage(daemon.docker, 'redis', { files: programFiles('/usr/bin/redis-server') })
+    await importImage(daemon.docker, 'etcd', { files: programFiles('/usr/bin/etcd') })
+    await install(join(examples, 'liferaft'))
   })
   afterAll(() => daemon?.stop())
 
   const begin = (directory: string, ...args: readonly string[]) =>
-    start(directory, args, { env: { DOCKER_HOST: daemon.host, NODE_IMAGE: 'node' } })
+    start(directory, args, {
+      env: { DOCKER_HOST: daemon.host, NODE_IMAGE: 'node', REDIS_IMAGE: 'redis', ETCD_IMAGE: 'etcd' },
+    })
 
   const directoryWith = (files: Record<string, string>) => {
     const { directory, remove } = copyOfFixtures(files)
@@ -40,28 +44,29 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
 
   const containers = () => daemon.docker.listContainers({ all: true })
 
-  test('liferaft: the same violation and the same shrunk schedule as by local processes', {
-    timeout: 240_000,
-  }, async () => {
-    const directory = directoryWith({})
-    cpSync(example, join(directory, 'liferaft'), { recursive: true })
-    const verdictOf = async (config: string) => {
-      const { exitCode, stdout } = await begin(
-        join(directory, 'liferaft'),
-        'check',
-        config,
-        '--executions',
-        '120',
-        '--json',
-      )
-      const { verdict, property, schedule, repeated } = JSON.parse(String(stdout))
-      return { exitCode, verdict, property, schedule, repeated }
-    }
-    const local = await verdictOf('lastnail.config.ts')
-    expect(local).toMatchObject({ exitCode: 1, property: 'electionSafety', repeated: true })
-    expect(await verdictOf('containers.config.ts')).toEqual(local)
-    expect(await containers()).toEqual([])
-  })
+  test.each([
+    ['liferaft', 'lastnail.config.ts', '120'],
+    ['redis', 'lastnail.config.ts', '400'],
+    ['etcd', 'lock.config.ts', '1'],
+  ])(
+    '%s: the same violation and the same shrunk schedule as by local processes',
+    {
+      timeout: 400_000,
+    },
+    async (example, config, executions) => {
+      const directory = join(directoryWith({}), example)
+      cpSync(join(examples, example), directory, { recursive: true })
+      const verdictOf = async (config: string) => {
+        const { exitCode, stdout } = await begin(directory, 'check', config, '--executions', executions, '--json')
+        const { verdict, property, schedule, repeated } = JSON.parse(String(stdout))
+        return { exitCode, verdict, property, schedule, repeated }
+      }
+      const local = await verdictOf(config)
+      expect(local).toMatchObject({ exitCode: 1, verdict: 'violated', repeated: true })
+      expect(await verdictOf('containers.config.ts')).toEqual(local)
+      expect(await containers()).toEqual([])
+    },
+  )
 
   test('a compose file is checked, and a configuration is written for it', async () => {
     const directory = directoryWith({ 'compose.yaml': adders })
