@@ -533,7 +533,8 @@ export class Cluster implements System<GlobalState> {
     const { gaps, corrupt } = this.#network.anomalies()
     // What was sent again, by a node's kernel or to it, came after all.
     const odd = Object.entries({ gaps, corrupt }).filter(([, count]) => count > 0)
-    if (odd.length > 0) fail(odd.map(([name, count]) => `${name}: ${count}`).join(', '))
+    if (odd.length > 0)
+      fail(`the network was not faithful (${odd.map(([name, count]) => `${name}: ${count}`).join(', ')})`)
     return result
   }
 

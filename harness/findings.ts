@@ -16,7 +16,7 @@ export const wasKilled = ({ held }: Node): boolean =>
 
 /** The same of one whose end may not have been noticed yet. */
 export const isGone = (node: Node): boolean =>
-  wasKilled(node) || (node.held?.exit === undefined && node.held !== undefined && isEnding(node.held.pid))
+  wasKilled(node) || (node.isAlive && node.held!.pid !== 0 && isEnding(node.held!.pid))
 
 /** Of a node that has ended of itself. */
 export const crashOf = (node: Node): Finding => {
