@@ -15,7 +15,7 @@ const begin = async (workers: number) => {
   onTestFinished(() => void tool.kill('SIGKILL'))
   const nodes = await until(
     () => processesIn(directory).filter(pid => pid !== tool.pid),
-    pids => pids.length === (workers === 1 ? 3 : 4 * workers),
+    pids => pids.length >= (workers === 1 ? 3 : 4 * workers),
   )
   const tools = [tool.pid!, ...nodes.filter(isTool)]
   return { directory, tool, tools }
