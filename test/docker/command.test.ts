@@ -27,7 +27,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
     await importNode(daemon.docker, 'node')
     await importImage(daemon.docker, 'redis', { files: programFiles('/usr/bin/redis-server') })
     await importImage(daemon.docker, 'etcd', { files: programFiles('/usr/bin/etcd') })
-    await install(join(examples, 'liferaft'))
+    for (const example of ['liferaft', 'node-discover']) await install(join(examples, example))
   })
   afterAll(() => daemon?.stop())
 
@@ -48,6 +48,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
     ['liferaft', 'lastnail.config.ts', '120'],
     ['redis', 'lastnail.config.ts', '400'],
     ['etcd', 'lock.config.ts', '1'],
+    ['node-discover', 'lastnail.config.ts', '20'],
   ])(
     '%s: the same violation and the same shrunk schedule as by local processes',
     {
