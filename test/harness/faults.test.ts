@@ -147,5 +147,5 @@ import time; time.sleep(1e9)`
   const cluster = clusterOf({
     nodes: { a: { command: ['/usr/bin/python3', '-c', send] }, b: { command: ['sleep', 'infinity'] } },
   })
-  await expect(cluster.reset()).rejects.toThrow('at step 0 (the start): corrupt: 1')
+  await expect(cluster.reset()).rejects.toThrow('at step 0 (the start): the network was not faithful (corrupt: 1)')
 })
