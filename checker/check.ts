@@ -10,7 +10,7 @@ import type { Property } from './property.ts'
 import { Random } from './random.ts'
 import { defaultWalks } from './recovery.ts'
 import type { System } from './system.ts'
-import { type Discovery, describeCoverage, type Verdict } from './verdict.ts'
+import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict.ts'
 
 export { type CheckOptions, type Progress, type Search, searches } from './options.ts'
 
@@ -216,8 +216,7 @@ class Check {
   }
 
   #nothingDone(): string {
-    const why = this.#disturbance === undefined ? '' : `; ${this.#unfaithful} do not count: ${this.#disturbance}`
-    return `the budget was spent before one execution was done${why}`
+    return `the budget was spent before one execution was done${describeUnfaithful(this.#unfaithful, this.#disturbance)}`
   }
 
   #covered(): string {

@@ -100,6 +100,10 @@ export interface RecordedVerdict extends Verdict {
   readonly growth?: readonly Sample[]
 }
 
+/** What is added to a line where some executions do not count, and why the first of them does not; nothing for none. */
+export const describeUnfaithful = (executions: number, why: string | undefined): string =>
+  why === undefined ? '' : `; ${executions} do not count: ${why}`
+
 /** One line for a search that found nothing. */
 export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
@@ -111,8 +115,7 @@ export const describeCoverage = (
   const { executions, steps, states, depth, coverage, disturbance } = searched
   const all = coverage.exhausted ? 'every schedule to its end' : `every schedule of up to ${depth} steps`
   const among = coverage.exhausted || depth > 0 ? `; among them ${all}` : ''
-  const unfaithful =
-    coverage.unfaithful > 0 ? `; ${coverage.unfaithful} do not count${disturbance ? `: ${disturbance}` : ''}` : ''
+  const unfaithful = describeUnfaithful(coverage.unfaithful, disturbance)
   const givenUp =
     coverage.givenUp > 0 ? `; ${coverage.givenUp} did not repeat, and what comes after them was not searched` : ''
   return `no violation in ${executions} executions with ${steps} steps and ${states} states${among}${unfaithful}${givenUp}`

@@ -10,24 +10,12 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
-import { criuDirectory, findCriu } from '../harness/checkpoint/criu.ts'
-import { CannotCheckpoint } from '../harness/checkpoint/error.ts'
+import { criuDirectory } from '../harness/checkpoint/criu.ts'
 import { MachineLacks } from './exit-code.ts'
 
 const suite = 'sid'
 const publicMirror = 'http://deb.debian.org/debian'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
-
-/** Whether there is one that serves. */
-export const hasCriu = (): boolean => {
-  try {
-    findCriu()
-    return true
-  } catch (error) {
-    if (error instanceof CannotCheckpoint) return false
-    throw error
-  }
-}
 
 /**
  * Gets CRIU and the libraries that it needs from a later Debian, and unpacks them beside the system: nothing is installed,

@@ -1,6 +1,7 @@
-import { DockerEngine } from '../docker/engine.ts'
+import type { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { openEngine } from './engine.ts'
 import { whileUninterrupted } from './interrupt.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { requireAbilities } from './machine.ts'
@@ -36,7 +37,7 @@ export const inSession = async <Result>(
     let cluster: Cluster | undefined
     let engine: DockerEngine | undefined
     try {
-      engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
+      engine = await openEngine(system)
       cluster = new Cluster(system, { seed, cpu, engine })
       return await work({
         config,

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
-import { Disk } from '../harness/disk.ts'
 import { sendSignal } from '../harness/hold/launch.ts'
-import type { Ending } from '../harness/live/ending.ts'
+import { type Ending, endingOfCode } from '../harness/live/ending.ts'
+import { LiveDisk } from '../harness/live/live-disk.ts'
 import { type LiveLife, type LiveRuntime, outputLengthMax } from '../harness/live/live-runtime.ts'
 import type { NodePlan } from '../harness/runtime.ts'
 import { hostsShownTo } from '../harness/shared-files.ts'
@@ -26,9 +26,8 @@ export class ContainerLives implements LiveRuntime {
   readonly #docker: Docker
   readonly #plan: NodePlan
   readonly #container: ContainerPlan
-  readonly #writable: readonly string[]
   readonly #keeper: Container
-  #disk: Disk | undefined
+  readonly #disk: LiveDisk
   #lives = 0
 
   private constructor(
@@ -42,7 +41,7 @@ export class ContainerLives implements LiveRuntime {
     this.#docker = docker
     this.#plan = plan
     this.#container = container
-    this.#writable = writable
+    this.#disk = new LiveDisk(plan.directory, writable, plan.definition)
     this.#keeper = keeper
     this.namespace = NetworkNamespace.of(keeper.pid, 'live')
   }
@@ -95,23 +94,16 @@ export class ContainerLives implements LiveRuntime {
   }
 
   #giveFiles(pid: number): void {
-    const { directory, files, definition } = this.#plan
-    if (definition.disk === 'lost') {
-      this.#disk?.remove()
-      this.#disk = undefined
-    }
-    this.#disk ??= new Disk(join(directory, `disk${this.#lives}`), this.#writable)
+    const { files } = this.#plan
     const shown = { files: hostsShownTo(files), additions: [], empty: [] }
-    const lowers = mountInside(pid, { scaffold: files.directory, overlays: this.#disk.layers, ...shown })
+    const lowers = mountInside(pid, { scaffold: files.directory, overlays: this.#disk.next().layers, ...shown })
     for (const lower of lowers.values()) closeSync(lower)
   }
 }
 
-/** A program that died of a signal has 128 and its number, as in a shell. One whose engine has gone is taken for killed. */
-const endingOf = async (container: Container): Promise<Ending> => {
-  const code = await container.exitCode().catch(() => 128 + SIGKILL)
-  return code > 128 ? { signal: code - 128 } : { code }
-}
+/** One whose engine has gone is taken for killed. */
+const endingOf = (container: Container): Promise<Ending> =>
+  container.exitCode().then(endingOfCode, () => ({ signal: SIGKILL }))
 
 /** The engine's processes are not this one's children: whatever becomes of this one, a child of it kills them. */
 const killWithThisProcess = (pid: number): ChildProcess => {

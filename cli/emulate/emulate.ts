@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { DockerEngine } from '../../docker/engine.ts'
+import type { DockerEngine } from '../../docker/engine.ts'
 import { resolveSystem } from '../../harness/config.ts'
 import { Emulation, type EmulationObserver } from '../../harness/live/emulation.ts'
 import { writeText } from '../../topologies/file.ts'
+import { openEngine } from '../engine.ts'
 import { whileUninterrupted } from '../interrupt.ts'
 import type { LoadedConfig } from '../load-config.ts'
 import { requireAbilities } from '../machine.ts'
@@ -47,7 +48,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
     let emulation: Emulation | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
-      engine = await DockerEngine.openFor(system, line => process.stderr.write(`lastnail: pulling ${line}\n`))
+      engine = await openEngine(system)
       emulation = await Emulation.open(system, settings, observer, engine)
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]

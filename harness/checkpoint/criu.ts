@@ -27,6 +27,17 @@ export const findCriu = (): Criu => {
   return { command, version }
 }
 
+/** Whether there is one that serves. */
+export const hasCriu = (): boolean => {
+  try {
+    findCriu()
+    return true
+  } catch (error) {
+    if (error instanceof CannotCheckpoint) return false
+    throw error
+  }
+}
+
 /** It runs through its own loader, with its own C library. */
 const unpackedIn = (root: string): Criu['command'] | undefined => {
   const program = join(root, 'usr/sbin/criu')

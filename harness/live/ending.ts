@@ -13,8 +13,10 @@ export const endingOf = (pid: number): Ending | undefined => {
   const status: [number] = [0]
   if (check('waitpid', waitpid(pid, status, noHang)) === 0) return undefined
   const signal = status[0] & 0x7f
-  const code = status[0] >> 8
   if (signal !== 0) return { signal }
   // The first process of a node gives a signal that its program died of as sh does.
-  return code > 128 ? { signal: code - 128 } : { code }
+  return endingOfCode(status[0] >> 8)
 }
+
+/** Of a program whose exit code came through a shell or an engine: one that died of a signal has 128 and its number. */
+export const endingOfCode = (code: number): Ending => (code > 128 ? { signal: code - 128 } : { code })

@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { NetworkNamespace } from '../../proxy/namespace.ts'
-import { Disk } from '../disk.ts'
 import { launch, sendSignal } from '../hold/launch.ts'
 import { coveredBy, environmentOf, findExecutable } from '../local-runtime.ts'
 import { Output } from '../output.ts'
 import type { NodePlan } from '../runtime.ts'
 import { hostsShownTo } from '../shared-files.ts'
 import { endingOf } from './ending.ts'
+import { LiveDisk } from './live-disk.ts'
 import { type LiveLife, type LiveRuntime, outputLengthMax } from './live-runtime.ts'
 import { childrenOf } from './processes.ts'
 
@@ -25,7 +25,7 @@ export class LocalLives implements LiveRuntime {
   readonly namespace = NetworkNamespace.create('live')
   readonly #plan: NodePlan
   readonly #executable: string
-  #disk: Disk | undefined
+  readonly #disk: LiveDisk
   #lives = 0
 
   /** @throws ConfigError where the program is not found */
@@ -33,6 +33,7 @@ export class LocalLives implements LiveRuntime {
     this.#plan = plan
     this.#executable = findExecutable(plan.definition)
     this.workingDirectory = plan.definition.cwd ?? '/'
+    this.#disk = new LiveDisk(plan.directory, coveredBy(this.workingDirectory), plan.definition)
   }
 
   async begin(): Promise<LiveLife> {
@@ -41,14 +42,12 @@ export class LocalLives implements LiveRuntime {
     mkdirSync(place, { recursive: true })
     const stdout = new Output(join(place, 'stdout'), outputLengthMax)
     const stderr = new Output(join(place, 'stderr'), outputLengthMax)
-    if (definition.disk === 'lost') this.#forgetDisk()
-    this.#disk ??= new Disk(join(directory, `disk${this.#lives}`), coveredBy(this.workingDirectory))
     const { pid, release } = launch({
       command: ['/bin/sh', '-c', init, 'sh', this.#executable, ...definition.command.slice(1)],
       environment: environmentOf(definition),
       directory: this.workingDirectory,
       hostname: definition.name,
-      mounts: { overlays: this.#disk.layers, files: hostsShownTo(files), additions: [], empty: ['/dev/shm'] },
+      mounts: { overlays: this.#disk.next().layers, files: hostsShownTo(files), additions: [], empty: ['/dev/shm'] },
       stdout: stdout.descriptor,
       stderr: stderr.descriptor,
       network: this.namespace.fd,
@@ -71,10 +70,5 @@ export class LocalLives implements LiveRuntime {
 
   close(): void {
     this.namespace.close()
-  }
-
-  #forgetDisk(): void {
-    this.#disk?.remove()
-    this.#disk = undefined
   }
 }
