@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, start } from './lastnail.ts'
-import { processesIn } from './leftovers.ts'
+import { commandOf, processesIn } from './leftovers.ts'
 
 const begin = (executions: number) => {
   const { directory, remove } = copyOfFixtures()
@@ -45,11 +44,3 @@ test('executions in which somebody kills a node do not count', async () => {
 /** Those that run its programs. */
 const nodesIn = (directory: string): number[] =>
   processesIn(directory).filter(pid => /^\S*node\0(?:adder|store)\.js\0/.test(commandOf(pid)))
-
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
-  } catch {
-    return '' // it has ended
-  }
-}

@@ -8,6 +8,7 @@ import { readTrace } from '../../checker/trace/read.ts'
 import { control } from '../../cli/emulate/client.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { processesIn, runDirectoriesOf } from './leftovers.ts'
+import { controlOf, metric } from './running.ts'
 
 const bin = join(import.meta.dirname, '../../bin/lastnail.js')
 
@@ -21,28 +22,12 @@ const files = (more: Readonly<Record<string, string>> = {}) => {
 const begin = async (directory: string, ...args: readonly string[]) => {
   const run = start(directory, ['emulate', 'counter.config.ts', '--json', ...args])
   onTestFinished(() => void run.kill('SIGKILL'))
-  let said = ''
-  run.stderr!.on('data', chunk => (said += chunk))
-  for (;;) {
-    const [, origin, token] = /control at (\S+) with token (\S+)\n/.exec(said) ?? []
-    if (origin && token) return { run, control: control({ origin, token }), origin, token }
-    if (run.exitCode !== null) throw new Error(`it ended: ${said}`)
-    await sleep(20)
-  }
+  return { run, ...(await controlOf(run)) }
 }
 
 const until = async (isSo: () => Promise<boolean> | boolean) => {
   while (!(await isSo())) await sleep(50)
 }
-
-/** A metric of a run. */
-const metric = async (asked: ReturnType<typeof control>, name: string) =>
-  Number(
-    (await asked.metrics())
-      .split('\n')
-      .find(line => line.startsWith(`lastnail_${name} `))
-      ?.split(' ')[1],
-  )
 
 test('a run tells what held, how clients fared, and leaves a trace that the report opens', async () => {
   const directory = files({ 'plan.txt': '2s leave counter kill\n3s join counter\n' })

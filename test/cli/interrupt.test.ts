@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
-import { processesIn, runDirectoriesOf } from './leftovers.ts'
+import { commandOf, processesIn, runDirectoriesOf } from './leftovers.ts'
 
 const forever = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--for', '10m', '--json']
 const once = ['check', 'adders.config.ts', '--property', 'atMostTwo', '--executions', '1']
@@ -50,13 +49,7 @@ test.each([1, 2])('kill -9 with %i workers: processes end, and the next start re
 })
 
 /** Whether it is a worker of the command, and not a node. */
-const isTool = (pid: number) => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker.js')
-  } catch {
-    return false // a node that has ended meanwhile
-  }
-}
+const isTool = (pid: number) => commandOf(pid).includes('worker.js')
 
 const until = async <Seen>(look: () => Seen, isEnough: (seen: Seen) => boolean): Promise<Seen> => {
   for (;;) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Where a link leads, if there is (still) something at its end. */
 const link = (path: string): string[] => {
@@ -21,3 +21,12 @@ export const runDirectoriesOf = (pid: number): string[] =>
     .filter(existsSync)
     .flatMap(root => readdirSync(root))
     .filter(name => name.startsWith(`${pid}-`))
+
+/** The words that a process was called with, each before a NUL; empty where it has ended. */
+export const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}

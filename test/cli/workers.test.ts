@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { commandOf } from './leftovers.ts'
 
 let directory: string
 beforeAll(() => {
@@ -48,7 +49,7 @@ test('what a worker does that is killed is done again', async () => {
   expect(undisturbed).toMatchObject(verdict)
 })
 
-const isWorker = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker.js')
+const isWorker = (pid: number) => commandOf(pid).includes('worker.js')
 
 const childrenOf = (pid: number): number[] => {
   try {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { control } from '../../cli/emulate/client.ts'
 import { copyOfFixtures, start } from '../cli/lastnail.ts'
+import { type Asked, controlOf, metric } from '../cli/running.ts'
 import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
 import { importNode } from './images.ts'
 
@@ -55,30 +55,12 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`
     return run
   }
 
-  /** Who can ask a run, once it goes on. */
-  const controlOf = async (run: ReturnType<typeof begin>) => {
-    let said = ''
-    run.stderr!.on('data', chunk => (said += chunk))
-    for (;;) {
-      const [, origin, token] = /control at (\S+) with token (\S+)\n/.exec(said) ?? []
-      if (origin && token) return control({ origin, token })
-      if (run.exitCode !== null) throw new Error(`it ended: ${said}`)
-      await sleep(20)
-    }
-  }
-
-  /** 0 where there is none of that name yet. */
-  const metric = async (asked: ReturnType<typeof control>, name: string) => {
-    const line = (await asked.metrics()).split('\n').find(each => each.startsWith(`lastnail_${name} `))
-    return Number(line?.split(' ')[1] ?? 0)
-  }
-
-  const untilMore = async (asked: ReturnType<typeof control>, name: string) => {
+  const untilMore = async (asked: Asked, name: string) => {
     const before = await metric(asked, name)
     while ((await metric(asked, name)) <= before + 5) await sleep(50)
   }
 
-  const untilHolds = async (asked: ReturnType<typeof control>, property: string) => {
+  const untilHolds = async (asked: Asked, property: string) => {
     const looksWithout = () => metric(asked, `looks_without_property_total{property="${property}"}`)
     for (;;) {
       const before = await looksWithout()
@@ -89,7 +71,7 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`
 
   test('they reach each other, come and go with their disks, and leave nothing', async () => {
     const run = begin('node', '--for', '60s')
-    const asked = await controlOf(run)
+    const { control: asked } = await controlOf(run)
     await untilMore(asked, 'packets_forwarded_total')
     expect((await asked.kill('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: false })
     expect((await asked.join('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: true })
@@ -109,7 +91,7 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`
 
   test('after kill -9 no process of a container runs on', async () => {
     const run = begin('node', '--for', '60s')
-    const asked = await controlOf(run)
+    const { control: asked } = await controlOf(run)
     while ((await asked.list()).nodes.some(({ isAlive }) => !isAlive)) await sleep(50)
     await untilMore(asked, 'packets_forwarded_total')
     expect((await containers()).map(({ State }) => State)).toEqual(Array(4).fill('running'))
