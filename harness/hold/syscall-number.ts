@@ -20,6 +20,7 @@ export const syscallNumber = {
   connect: 42,
   setsockopt: 54,
   exit: 60,
+  wait4: 61,
   fsync: 74,
   fdatasync: 75,
   gettimeofday: 96,

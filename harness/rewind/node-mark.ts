@@ -36,9 +36,15 @@ export class NodeMark {
 
   /** The node is frozen; when it is thawed it goes on as from the mark. @throws CannotRewind */
   rewind(): void {
-    if (this.#node.threadsMade !== this.#threads) setLastId(this.#processes[0]!.first, this.#lastId)
+    if (this.#node.threadsMade !== this.#threads) this.#forgetThreads()
     for (const process of this.#processes) process.rewind()
     this.#rewindNode()
+  }
+
+  /** As if those that have ended had never been. */
+  #forgetThreads(): void {
+    for (const process of this.#processes) process.reap()
+    setLastId(this.#processes[0]!.first, this.#lastId)
   }
 
   /** To be called before the node that was brought back is thawed: it has a network again. */

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
-import { succeed } from './batch.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls, succeed } from './batch.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import { MemoryMark } from './memory-mark.ts'
@@ -19,6 +20,7 @@ export class ProcessMark {
   /** @throws CannotRewind */
   constructor(process: HeldProcess) {
     this.#process = process
+    if (hasUnreapedChild(process)) throw new CannotRewind('it has not waited for a child that has ended')
     this.#threads = [...process.threads].map(thread => new ThreadMark(thread))
     this.#descriptors = new DescriptorMarks(process)
     this.#signals = signalsOf(process.pid)
@@ -35,6 +37,11 @@ export class ProcessMark {
   newThreads(): HeldThread[] {
     const known = new Set(this.#threads.map(({ thread }) => thread))
     return [...this.#process.threads].filter(thread => !known.has(thread))
+  }
+
+  /** Waits for what it has forked since and has not waited for, as nobody else can: all of it has ended. */
+  reap(): void {
+    while (makeCalls(this.first, [[syscallNumber.wait4, -1, 0, noHang | anyKind]])[0]! > 0);
   }
 
   /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
@@ -59,6 +66,20 @@ export class ProcessMark {
   get first(): HeldThread {
     return this.#threads[0]!.thread
   }
+}
+
+const noHang = 1
+/** __WALL: also those that do not tell of their end by SIGCHLD. */
+const anyKind = 0x4000_0000
+
+/** Whether a process has ended, as we know, of which the kernel still keeps for it how. */
+const hasUnreapedChild = ({ node, threads }: HeldProcess): boolean =>
+  [...threads].some(({ tid }) => childrenOf(tid).some(pid => !node.processes.has(pid)))
+
+/** None where the kernel does not tell. */
+const childrenOf = (tid: number): number[] => {
+  const file = `/proc/${tid}/task/${tid}/children`
+  return existsSync(file) ? readFileSync(file, 'latin1').trim().split(' ').filter(Boolean).map(Number) : []
 }
 
 /** What is pending, ignored, and caught. */

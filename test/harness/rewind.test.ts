@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import type { Cluster } from '../../harness/cluster.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
-const clusterFor = (program: string): Cluster =>
-  clusterOf({ nodes: { n: { command: ['node', 'n.cjs'] } } }, { 'n.cjs': program, 'present.txt': 'as it was' })
+type Command = readonly ['node', 'n.cjs'] | readonly ['python3', 'n.py']
+
+const clusterFor = (program: string, command: Command = ['node', 'n.cjs']): Cluster =>
+  clusterOf({ nodes: { n: { command: [...command] } } }, { [command[1]]: program, 'present.txt': 'as it was' })
 
 /** Lets its timers fire until it has written so many lines. */
 const runTo = async (cluster: Cluster, lines: number): Promise<string[]> => {
@@ -13,8 +15,13 @@ const runTo = async (cluster: Cluster, lines: number): Promise<string[]> => {
 }
 
 /** What a program writes is the same each time; its process is started `starts` times in four executions. */
-const expectSame = async (program: string, expected: readonly string[], starts: number) => {
-  const cluster = clusterFor(program)
+const expectSame = async (
+  program: string,
+  expected: readonly string[],
+  starts: number,
+  command?: Command,
+) => {
+  const cluster = clusterFor(program, command)
   for (let execution = 0; execution < 4; execution++) expect(await runTo(cluster, expected.length)).toEqual(expected)
   expect(cluster.starts).toBe(starts)
 }
@@ -52,6 +59,33 @@ test('threads that were made since are gone, and are made again', () =>
     ['up', '4'],
     1,
   ))
+
+const children = (begin: string) => `
+import os, time
+
+def fork():
+    pid = os.fork()
+    if pid == 0: os._exit(0)
+    return pid
+
+def reap():
+    try: return os.waitpid(-1, os.WNOHANG)[0]
+    except ChildProcessError: return 'none'
+
+first = ${begin}
+print('up', flush=True)
+time.sleep(1)
+print('ended', reap() == first, flush=True)
+fork()
+print('made', flush=True)
+time.sleep(1)
+`
+
+test('children that have ended since, and that nobody waited for, have never been', () =>
+  expectSame(children(`'none'`), ['up', 'ended True', 'made'], 1, ['python3', 'n.py']))
+
+test('a node that has yet to wait for a child that has ended is started anew', () =>
+  expectSame(children('fork()'), ['up', 'ended True', 'made'], 4, ['python3', 'n.py']))
 
 test('files that were changed, made and removed are as they were', () =>
   expectSame(
