@@ -15,12 +15,7 @@ const runTo = async (cluster: Cluster, lines: number): Promise<string[]> => {
 }
 
 /** What a program writes is the same each time; its process is started `starts` times in four executions. */
-const expectSame = async (
-  program: string,
-  expected: readonly string[],
-  starts: number,
-  command?: Command,
-) => {
+const expectSame = async (program: string, expected: readonly string[], starts: number, command?: Command) => {
   const cluster = clusterFor(program, command)
   for (let execution = 0; execution < 4; execution++) expect(await runTo(cluster, expected.length)).toEqual(expected)
   expect(cluster.starts).toBe(starts)
