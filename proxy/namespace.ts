@@ -11,6 +11,9 @@ const live: Readonly<Record<string, string>> = {
   'ipv6/conf/default/disable_ipv6': '1',
   // Nothing learned from one connection may change the next.
   'ipv4/tcp_no_metrics_save': '1',
+  // Answers may come in where nothing goes out.
+  'ipv4/conf/all/rp_filter': '0',
+  'ipv4/conf/default/rp_filter': '0',
   // Any user may listen on low ports, as in a container.
   'ipv4/ip_unprivileged_port_start': '0',
 }
@@ -124,14 +127,7 @@ const configure = (settings: Readonly<Record<string, string>>) => {
   setLoopbackUp()
 }
 
-const setLoopbackUp = () => {
-  const netlink = Netlink.open()
-  try {
-    netlink.setUp(netlink.indexOf('lo'))
-  } finally {
-    netlink.close()
-  }
-}
+const setLoopbackUp = () => Netlink.use(netlink => netlink.setUp(netlink.indexOf('lo')))
 
 /** A setting that this kernel does not have (older ones lack some) cannot be wrong. */
 const setSysctl = (name: string, value: string) => {

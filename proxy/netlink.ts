@@ -1,6 +1,6 @@
 /**
- * rtnetlink (rtnetlink(7)): the four requests that a node's network needs, without a process for each.
- * All act in the network namespace that the thread was in when the socket was opened.
+ * rtnetlink (rtnetlink(7)): the requests that networks of nodes need, without a process for each. All act in the network
+ * namespace that the thread was in when the socket was opened.
  */
 import { AF_INET, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
 
@@ -11,15 +11,25 @@ const NETLINK_ROUTE = 0
 const RTM_NEWLINK = 16
 const RTM_NEWADDR = 20
 const RTM_NEWROUTE = 24
+const RTM_DELROUTE = 25
 const NLM_F_REQUEST_ACK = 0x01 | 0x04
 const NLM_F_CREATE_EXCL = 0x400 | 0x200
 
 const IFF_UP = 1
+const IFLA_IFNAME = 3
 const IFLA_MTU = 4
+const IFLA_MASTER = 10
 const IFLA_TXQLEN = 13
+const IFLA_LINKINFO = 18
+const IFLA_NET_NS_FD = 28
+const IFLA_INFO_KIND = 1
+const IFLA_INFO_DATA = 2
+const VETH_INFO_PEER = 1
 const IFA_ADDRESS = 1
 const IFA_LOCAL = 2
+const RTA_DST = 1
 const RTA_OIF = 4
+const RTA_PREFSRC = 7
 const RTA_METRICS = 8
 const RTAX_LOCK = 1
 const RTAX_RTO_MIN = 13
@@ -43,6 +53,16 @@ export class Netlink {
     return new Netlink(check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family)))
   }
 
+  /** Does some work in the network namespace that this thread is in now. */
+  static use<Result>(work: (netlink: Netlink) => Result): Result {
+    const netlink = Netlink.open()
+    try {
+      return work(netlink)
+    } finally {
+      netlink.close()
+    }
+  }
+
   close(): void {
     close(this.#fd)
   }
@@ -56,12 +76,8 @@ export class Netlink {
 
   /** @param queueLength packets that may wait to be read */
   setUp(index: number, { mtu, queueLength }: { mtu?: number; queueLength?: number } = {}): void {
-    const interfaceInfo = Buffer.alloc(16)
-    interfaceInfo.writeInt32LE(index, 4)
-    interfaceInfo.writeUInt32LE(IFF_UP, 8)
-    interfaceInfo.writeUInt32LE(IFF_UP, 12)
     this.#request('set the interface up', RTM_NEWLINK, 0, [
-      interfaceInfo,
+      interfaceInfo(index, IFF_UP),
       ...(mtu === undefined ? [] : [attribute(IFLA_MTU, uint32(mtu))]),
       ...(queueLength === undefined ? [] : [attribute(IFLA_TXQLEN, uint32(queueLength))]),
     ])
@@ -71,23 +87,69 @@ export class Netlink {
   addAddress(index: number, address: number): void {
     const addressInfo = Buffer.from([AF_INET, 32, 0, 0, 0, 0, 0, 0])
     addressInfo.writeUInt32LE(index, 4)
-    const bytes = Buffer.alloc(4)
-    bytes.writeUInt32BE(address)
     this.#request('add the address', RTM_NEWADDR, NLM_F_CREATE_EXCL, [
       addressInfo,
-      attribute(IFA_LOCAL, bytes),
-      attribute(IFA_ADDRESS, bytes),
+      attribute(IFA_LOCAL, bigEndian(address)),
+      attribute(IFA_ADDRESS, bigEndian(address)),
+    ])
+  }
+
+  /** Makes an Ethernet switch. */
+  addBridge(name: string): void {
+    this.#addLink([attribute(IFLA_IFNAME, text(name)), linkInfo('bridge')])
+  }
+
+  /** Makes a pair of Ethernet devices: one on a switch here, the other in another namespace. */
+  addPair(name: string, bridge: number, peer: { readonly name: string; readonly namespace: number }): void {
+    const other = attribute(
+      VETH_INFO_PEER,
+      Buffer.concat([
+        interfaceInfo(0),
+        attribute(IFLA_IFNAME, text(peer.name)),
+        attribute(IFLA_NET_NS_FD, uint32(peer.namespace)),
+      ]),
+    )
+    this.#addLink([
+      attribute(IFLA_IFNAME, text(name)),
+      attribute(IFLA_MASTER, uint32(bridge)),
+      linkInfo('veth', attribute(IFLA_INFO_DATA, other)),
+    ])
+  }
+
+  /**
+   * Routes addresses to an interface on which their hosts are neighbours.
+   *
+   * @param bits of the address that those have in common
+   * @param source the address that we have there
+   */
+  addRoute(index: number, address: number, bits: number, source: number): void {
+    this.#request('add a route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
+      routeInfo(bits),
+      attribute(RTA_DST, bigEndian(address)),
+      attribute(RTA_OIF, uint32(index)),
+      attribute(RTA_PREFSRC, bigEndian(source)),
+    ])
+  }
+
+  removeRoute(index: number, address: number, bits: number): void {
+    this.#request('remove a route', RTM_DELROUTE, 0, [
+      routeInfo(bits),
+      attribute(RTA_DST, bigEndian(address)),
+      attribute(RTA_OIF, uint32(index)),
     ])
   }
 
   /** Routes everything to the interface; with `retransmitAfterMs` TCP acknowledges at once, and sends again only after it. */
   addDefaultRoute(index: number, retransmitAfterMs?: number): void {
-    const route = Buffer.from([AF_INET, 0, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0])
     this.#request('add the default route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
-      route,
+      routeInfo(0),
       attribute(RTA_OIF, uint32(index)),
       ...(retransmitAfterMs === undefined ? [] : [attribute(RTA_METRICS, patientMetrics(retransmitAfterMs))]),
     ])
+  }
+
+  #addLink(attributes: readonly Buffer[]): void {
+    this.#request('add an interface', RTM_NEWLINK, NLM_F_CREATE_EXCL, [interfaceInfo(0), ...attributes])
   }
 
   #request(what: string, type: number, flags: number, parts: readonly Buffer[]): void {
@@ -115,16 +177,42 @@ const patientMetrics = (retransmitAfterMs: number) =>
     attribute(RTAX_QUICKACK, uint32(1)),
   ])
 
+/** struct ifinfomsg */
+const interfaceInfo = (index: number, flags = 0) => {
+  const info = Buffer.alloc(16)
+  info.writeInt32LE(index, 4)
+  info.writeUInt32LE(flags, 8)
+  info.writeUInt32LE(flags, 12)
+  return info
+}
+
+const linkInfo = (kind: string, data = Buffer.alloc(0)) =>
+  attribute(IFLA_LINKINFO, Buffer.concat([attribute(IFLA_INFO_KIND, text(kind)), data]))
+
+/** struct rtmsg */
+const routeInfo = (bits: number) =>
+  Buffer.from([AF_INET, bits, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0])
+
+const bigEndian = (address: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(address)
+  return bytes
+}
+
+const text = (value: string) => Buffer.from(`${value}\0`)
+
 const uint32 = (value: number) => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)
   return bytes
 }
 
-/** Length, type, value. Every value here is a multiple of four bytes, so none needs padding. */
+/** Length, type, value; what comes next begins at a multiple of four bytes. */
 const attribute = (type: number, value: Buffer) => {
-  const header = Buffer.alloc(4)
-  header.writeUInt16LE(4 + value.length, 0)
-  header.writeUInt16LE(type, 2)
-  return Buffer.concat([header, value])
+  const length = 4 + value.length
+  const whole = Buffer.alloc(Math.ceil(length / 4) * 4)
+  whole.writeUInt16LE(length, 0)
+  whole.writeUInt16LE(type, 2)
+  value.copy(whole, 4)
+  return whole
 }

@@ -18,7 +18,7 @@ const IFF_VNET_HDR = 0x4000
 const setFeatures = libc.func('int ioctl(int fd, unsigned long request, unsigned long features)')
 
 /** The name that the node sees. */
-const interfaceName = 'eth0'
+export const interfaceName = 'eth0'
 
 /** What a device is like to the kernel of its node. */
 interface Device {
@@ -98,17 +98,13 @@ const interfaceRequest = (flags: number) => {
   return request
 }
 
-const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Device) => {
-  const netlink = Netlink.open()
-  try {
+const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Device) =>
+  Netlink.use(netlink => {
     const index = netlink.indexOf(interfaceName)
     netlink.setUp(index, { mtu, queueLength })
     netlink.addAddress(index, address)
     netlink.addDefaultRoute(index, retransmitAfterMs)
-  } finally {
-    netlink.close()
-  }
-}
+  })
 
 const nothingToRead = [errno.EAGAIN, errno.EINTR]
 

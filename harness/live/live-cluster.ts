@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../checker/errors.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import { Forwarder } from '../../proxy/forwarding/forwarder.ts'
 import { type PipeSettings, treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
+import { Plane } from '../../proxy/forwarding/plane.ts'
 import { endConnections } from '../../proxy/tcp-table.ts'
 import { setOffloads } from '../../proxy/tun.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
@@ -38,7 +38,7 @@ export class LiveCluster {
   /** Called for each node that ends without having been told to. */
   onEnd: (node: LiveNode, ending: Ending) => void = () => undefined
   readonly #directory: string
-  readonly #forwarder: Forwarder
+  readonly #plane: Plane
   readonly #reach: Reach
   /** What is laid on ways, by `from→to`. */
   readonly #settings = new Map<string, WaySetting>()
@@ -52,10 +52,7 @@ export class LiveCluster {
     this.nodes = nodes
     this.#directory = directory
     if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
-    this.#forwarder = new Forwarder(
-      plan,
-      nodes.map(({ descriptor }) => descriptor),
-    )
+    this.#plane = new Plane(plan, nodes)
     this.#reach = new Reach(nodes.length)
     process.on('SIGCHLD', this.#reap)
   }
@@ -86,11 +83,11 @@ export class LiveCluster {
 
   /** Rejects when the network fails. */
   get failed(): Promise<never> {
-    return this.#forwarder.failed
+    return this.#plane.failed
   }
 
   get counts(): Counts {
-    return this.#forwarder.counts
+    return this.#plane.counts
   }
 
   /** Whether its links were taken away. */
@@ -167,7 +164,7 @@ export class LiveCluster {
     })
     if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
     for (const setting of settings) this.#keep(setting)
-    await this.#forwarder.change([...changes, ...this.#reach.changes()])
+    await this.#plane.change([...changes, ...this.#reach.changes()])
   }
 
   /**
@@ -183,13 +180,13 @@ export class LiveCluster {
 
   /** Stops time between nodes, and in them, while something is done. */
   async standStill<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.#forwarder.pause()
+    await this.#plane.pause()
     try {
       for (const node of this.nodes) node.freeze()
       return await work()
     } finally {
       for (const node of this.nodes) node.thaw()
-      await this.#forwarder.resume()
+      await this.#plane.resume()
     }
   }
 
@@ -212,7 +209,7 @@ export class LiveCluster {
       await sleep(pollMs)
     }
     process.off('SIGCHLD', this.#reap)
-    await this.#forwarder.end().catch(() => undefined)
+    await this.#plane.end().catch(() => undefined)
     for (const node of this.nodes) node.close()
     removeRunDirectory(this.#directory)
   }
@@ -241,7 +238,7 @@ export class LiveCluster {
   }
 
   #apply(): Promise<void> {
-    return this.#forwarder.change(this.#reach.changes())
+    return this.#plane.change(this.#reach.changes())
   }
 
   #indexOf(node: LiveNode): number {

@@ -36,6 +36,7 @@ export class NodeMark {
 
   /** The node is frozen; when it is thawed it goes on as from the mark. @throws CannotRewind */
   rewind(): void {
+    for (const process of this.#processes) process.check()
     if (this.#node.threadsMade !== this.#threads) this.#forgetThreads()
     for (const process of this.#processes) process.rewind()
     this.#rewindNode()

@@ -44,11 +44,15 @@ export class ProcessMark {
     while (makeCalls(this.first, [[syscallNumber.wait4, -1, 0, noHang | anyKind]])[0]! > 0);
   }
 
-  /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
-  rewind(): void {
+  /** Asks what cannot be brought back. @throws CannotRewind */
+  check(): void {
     if (this.#threads.some(({ thread }) => !this.#process.threads.has(thread)))
       throw new CannotRewind('a thread has ended')
     if (signalsOf(this.#process.pid) !== this.#signals) throw new CannotRewind('it treats signals in another way')
+  }
+
+  /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
+  rewind(): void {
     succeed(this.first, this.#descriptors.rewind())
     this.#memory.rewind(this.first)
     for (const thread of this.#threads) thread.rewind()

@@ -1,0 +1,96 @@
+import type { Counts } from './counters.ts'
+import { Forwarder } from './forwarder.ts'
+import type { ForwardingPlan, WayChange } from './plan.ts'
+import { type Host, Switch } from './switch.ts'
+
+export interface PlaneHost extends Host {
+  /** Of its TUN device. */
+  readonly descriptor: number
+}
+
+/** What is laid upon a way. */
+interface Laid {
+  isCut: boolean
+  hasExtra: boolean
+}
+
+/**
+ * Brings packets from one host to another: a router those that pass pipes; the kernel, at its own speed, all that go where
+ * nothing is laid upon the way.
+ */
+export class Plane {
+  readonly #router: Forwarder
+  /** None where every way has pipes. */
+  readonly #switch: Switch | undefined
+  readonly #count: number
+  readonly #laid = new Map<number, Laid>()
+  readonly #diverted = new Set<number>()
+
+  /** @param hosts whose TUN devices stay open until it has ended. @throws SystemError */
+  constructor(plan: ForwardingPlan, hosts: readonly PlaneHost[]) {
+    this.#count = hosts.length
+    this.#switch = plan.pipes.length === 0 && hosts.length > 1 ? new Switch(hosts) : undefined
+    this.#router = new Forwarder(
+      plan,
+      hosts.map(({ descriptor }) => descriptor),
+    )
+  }
+
+  /** Rejects when it fails. */
+  get failed(): Promise<never> {
+    return this.#router.failed
+  }
+
+  get counts(): Counts {
+    const { counts } = this.#router
+    const direct = this.#switch?.counts ?? { forwarded: 0, bytes: 0 }
+    return { ...counts, forwarded: counts.forwarded + direct.forwarded, bytes: counts.bytes + direct.bytes }
+  }
+
+  /** All of them at once, between two packets. */
+  async change(changes: readonly WayChange[]): Promise<void> {
+    for (const change of changes) this.#note(change)
+    const ways = changes.map(change => this.#wayOf(change))
+    // All go through the router first, so that there is an instant between two packets.
+    for (const way of ways) if (this.#isLaid(way)) this.#divert(way, true)
+    await this.#router.change(changes)
+    for (const way of ways) if (!this.#isLaid(way)) this.#divert(way, false)
+  }
+
+  /** Packets stay where they are until `resume`; but for those that hosts who run send where nothing is laid. */
+  pause(): Promise<void> {
+    return this.#router.pause()
+  }
+
+  resume(): Promise<void> {
+    return this.#router.resume()
+  }
+
+  async end(): Promise<void> {
+    await this.#router.end().finally(() => this.#switch?.close())
+  }
+
+  #wayOf({ from, to }: WayChange): number {
+    return from * this.#count + to
+  }
+
+  #note(change: WayChange): void {
+    const way = this.#wayOf(change)
+    const laid = this.#laid.get(way) ?? { isCut: false, hasExtra: false }
+    if (change.isCut !== undefined) laid.isCut = change.isCut
+    if (change.extra !== undefined) laid.hasExtra = change.extra !== null
+    this.#laid.set(way, laid)
+  }
+
+  #isLaid(way: number): boolean {
+    const { isCut, hasExtra } = this.#laid.get(way)!
+    return isCut || hasExtra
+  }
+
+  #divert(way: number, isDiverted: boolean): void {
+    if (this.#switch === undefined || this.#diverted.has(way) === isDiverted) return
+    this.#switch.divert(Math.floor(way / this.#count), way % this.#count, isDiverted)
+    if (isDiverted) this.#diverted.add(way)
+    else this.#diverted.delete(way)
+  }
+}

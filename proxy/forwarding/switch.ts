@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { parseAddress } from '../address.ts'
+import { NetworkNamespace } from '../namespace.ts'
+import { Netlink } from '../netlink.ts'
+import { interfaceName } from '../tun.ts'
+import type { Counts } from './counters.ts'
+
+export interface Host {
+  /** It has a TUN device. */
+  readonly namespace: NetworkNamespace
+  readonly address: string
+}
+
+/** The name that a host sees. */
+const cableName = 'eth1'
+const switchName = 'switch'
+const ethernetHeader = 14
+
+/** An Ethernet switch in the kernel, with a cable to each host: what they send each other passes it, and not the TUN devices. */
+export class Switch {
+  readonly #namespace = NetworkNamespace.create('live')
+  readonly #hosts: readonly Host[]
+
+  /** @throws SystemError */
+  constructor(hosts: readonly Host[]) {
+    this.#hosts = hosts
+    this.#namespace.run(() => Netlink.use(netlink => connect(netlink, hosts)))
+    const addresses = hosts.map(({ address }) => parseAddress(address))
+    const bits = commonBits(addresses)
+    for (const [index, { namespace }] of hosts.entries())
+      namespace.run(() =>
+        Netlink.use(netlink => {
+          const cable = netlink.indexOf(cableName)
+          netlink.setUp(cable)
+          netlink.addRoute(cable, network(addresses[0]!, bits), bits, addresses[index]!)
+        }),
+      )
+  }
+
+  /** What a host sends to another takes the TUN device from now on, or the switch again. */
+  divert(from: number, to: number, isDiverted: boolean): void {
+    const { namespace, address } = this.#hosts[from]!
+    const destination = parseAddress(this.#hosts[to]!.address)
+    namespace.run(() =>
+      Netlink.use(netlink => {
+        const tun = netlink.indexOf(interfaceName)
+        if (isDiverted) netlink.addRoute(tun, destination, 32, parseAddress(address))
+        else netlink.removeRoute(tun, destination, 32)
+      }),
+    )
+  }
+
+  /** Of all hosts since the start. */
+  get counts(): Pick<Counts, 'forwarded' | 'bytes'> {
+    const devices = this.#namespace.run(() => readFileSync('/proc/thread-self/net/dev', 'latin1'))
+    const received = [...devices.matchAll(/^ *host\d+: *(\d+) +(\d+)/gm)]
+    const forwarded = sum(received.map(([, , packets]) => Number(packets)))
+    return { forwarded, bytes: sum(received.map(([, bytes]) => Number(bytes))) - ethernetHeader * forwarded }
+  }
+
+  close(): void {
+    this.#namespace.close()
+  }
+}
+
+const connect = (netlink: Netlink, hosts: readonly Host[]): void => {
+  netlink.addBridge(switchName)
+  const bridge = netlink.indexOf(switchName)
+  netlink.setUp(bridge)
+  for (const [index, { namespace }] of hosts.entries()) {
+    const port = `host${index}`
+    netlink.addPair(port, bridge, { name: cableName, namespace: namespace.fd })
+    netlink.setUp(netlink.indexOf(port))
+  }
+}
+
+/** How many of their first bits are the same in all of these addresses. */
+const commonBits = (addresses: readonly number[]): number =>
+  Math.min(...addresses.map(address => Math.clz32(address ^ addresses[0]!)))
+
+const network = (address: number, bits: number): number => address - (address % 2 ** (32 - bits))
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
