@@ -15,7 +15,10 @@ for (const count of [2, 10, 25, 50, 100]) {
     ]),
   )
   await withLive(nodes, undefined, async ({ cluster }) => {
-    for (const name of Object.keys(nodes)) await cluster.join(name)
+    const names = Object.keys(nodes)
+    const pipe = { delayMs: 0 }
+    await cluster.set(names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to, pipe }))))
+    for (const name of names) await cluster.join(name)
     await sleep(1000)
     const [before, used] = [cluster.counts, process.cpuUsage()]
     await sleep(1000 * seconds)

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { NetworkNamespace } from '../../proxy/namespace.ts'
 import { throughKernel } from '../forwarding-kernel.ts'
 import { median, row, whole } from '../table.ts'
@@ -24,11 +25,16 @@ const spread = (ratios: readonly number[]) => `(${Math.min(...ratios).toFixed(2)
 /** Requests a second, as it prints them. */
 const rateIn = (csv: string) => Number(/^"GET","([\d.]+)"/m.exec(csv)?.[1])
 
-const throughRouter = () =>
+/** @param pipe laid upon both ways; nothing is where there is none */
+const throughPlane = (pipe: PipeSettings | null) =>
   withLive(
     { a: { command: benchmark('{{b.address}}', port) }, b: { command: server } },
     undefined,
     async ({ cluster, output }) => {
+      await cluster.set([
+        { from: 'a', to: 'b', pipe },
+        { from: 'b', to: 'a', pipe },
+      ])
       await cluster.join('b')
       await sleep(500)
       await cluster.join('a')
@@ -88,7 +94,8 @@ const node = `
 const has = (program: string) => spawnSync('which', [program]).status === 0
 const ways: Record<string, () => Promise<number>> = {
   'a forwarding kernel': () => throughForwardingKernel(),
-  'the router': throughRouter,
+  'emulate, nothing laid': () => throughPlane(null),
+  'emulate, a pipe of 0 ms': () => throughPlane({ delayMs: 0 }),
   ...(has('haproxy') && { haproxy: () => throughForwardingKernel(['haproxy', '-f', file('haproxy.cfg', haproxy)]) }),
   ...(has('nginx') && { 'nginx stream': () => throughForwardingKernel(['nginx', '-c', file('nginx.conf', nginx)]) }),
   'a proxy of Node.js': () => throughForwardingKernel([process.execPath, file('proxy.cjs', node)]),

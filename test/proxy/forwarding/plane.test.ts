@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ForwardingPlan } from '../../../proxy/forwarding/plan.ts'
-import { Plane } from '../../../proxy/forwarding/plane.ts'
-import { NetworkNamespace } from '../../../proxy/namespace.ts'
-import { closeTun, openForwardedTun, setOffloads } from '../../../proxy/tun.ts'
+
+/** As it was built, for the router's thread is a program of its own. */
+const built = (name: string) => import(join(import.meta.dirname, `../../../dist/proxy/${name}.js`))
+const { Plane }: typeof import('../../../proxy/forwarding/plane.ts') = await built('forwarding/plane')
+const { NetworkNamespace }: typeof import('../../../proxy/namespace.ts') = await built('namespace')
+const { closeTun, openForwardedTun, setOffloads }: typeof import('../../../proxy/tun.ts') = await built('tun')
 
 const addresses = ['10.77.0.2', '10.77.1.3']
 const [there, back] = [
