@@ -15,6 +15,7 @@ const packages = {
   chromium: 'chromium',
   dockerd: 'docker.io',
   '/bin/busybox': 'busybox-static',
+  '/usr/bin/musl-gcc': 'musl-tools',
   etcd: 'etcd-server',
 }
 const wanted = { test: Object.keys(packages), demo: ['unshare'] }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -16,6 +17,23 @@ import { importImage, importNode, programFiles } from './images.ts'
 
 const reason = cannotRunContainers()
 const busybox = '/bin/busybox'
+const muslCompiler = '/usr/bin/musl-gcc'
+
+/** Tells by its clock how long it slept. */
+const sleeper = `
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main() {
+  time_t begun = time(0);
+  struct tm *day = gmtime(&begun);
+  printf("%d %s\\n", day->tm_mday, day->tm_mon == 0 ? "Jan" : "?");
+  fflush(stdout);
+  sleep(60);
+  printf("after %ld s\\nup\\n", (long)(time(0) - begun));
+  fflush(stdout);
+  for (;;) pause();
+}`
 
 describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, () => {
   let daemon: Daemon
@@ -205,6 +223,19 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, ()
     await expect(without.reset()).rejects.toThrow(
       'nodes.n.command: expected a program of the image "scratch", found no "sh"',
     )
+  })
+
+  test.skipIf(!existsSync(muslCompiler))('an image of another C library (needs musl-tools)', async () => {
+    const directory = directoryWith({ 'sleeper.c': sleeper })
+    const [source, program] = [join(directory, 'sleeper.c'), join(directory, 'sleeper')]
+    execFileSync(muslCompiler, [source, '-o', program])
+    await importImage(daemon.docker, 'musl', { files: ['/lib/ld-musl-x86_64.so.1', program] })
+    const { cluster } = await containersOf({ nodes: { n: { image: 'musl', command: [program] } } })
+    for (let execution = 0; execution < 2; execution++) {
+      await cluster.reset()
+      await take(cluster, 'n timer +60000ms')
+      expect(stdoutOf(cluster, 'n')).toEqual(['1 Jan', 'after 60 s', 'up'])
+    }
   })
 
   test('wrong images are refused before anything starts', async () => {
