@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { connect } from '../../docker/connect.ts'
 import { DockerEngine } from '../../docker/engine.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import {
@@ -250,6 +251,19 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, ()
       'nodes.n.command: expected a command, since the image "mute" has none',
     )
     expect(await containers()).toEqual([])
+  })
+
+  test('a user who may not speak with the engine is told so', async () => {
+    // Another name for it: a connection that there is may be used.
+    const host = daemon.host.replace(/socket$/, './socket')
+    process.env.DOCKER_HOST = host
+    process.seteuid!(65534)
+    try {
+      await expect(connect()).rejects.toThrow(`this user may not speak with the Docker engine at ${host}: run as root`)
+    } finally {
+      process.seteuid!(0)
+      process.env.DOCKER_HOST = daemon.host
+    }
   })
 
   test('nothing is left when it is closed', async () => {
