@@ -7,7 +7,7 @@ const residentMb = (): string => {
   return (process.memoryUsage.rss() / 2 ** 20).toFixed(1)
 }
 
-const cluster = ringOf('udp')
+const cluster = ringOf('node, udp')
 try {
   await start(cluster)
   row('memory of the tool, at the start', residentMb(), 'MB')

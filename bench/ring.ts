@@ -3,11 +3,16 @@ import type { Choice } from '../checker/system.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { defineSystem, jsonLines, resolveSystem } from '../harness/config.ts'
 
-export type Transport = 'udp' | 'tcp'
+const programs = {
+  'node, udp': ['node', 'ring.cjs', 'udp'],
+  'node, tcp': ['node', 'ring.cjs', 'tcp'],
+  'python, udp': ['/usr/bin/python3', 'ring.py'],
+} as const
+export type Kind = keyof typeof programs
 
-/** Three node processes that exchange messages for ever, and log each that they get. */
-export const ringOf = (transport: Transport): Cluster => {
-  const node = (next: string) => ({ command: ['node', 'ring.cjs', transport, `{{${next}.address}}`] as const })
+/** Three processes that exchange messages for ever, and log each that they get. */
+export const ringOf = (kind: Kind): Cluster => {
+  const node = (next: string) => ({ command: [...programs[kind], `{{${next}.address}}`] })
   const definition = defineSystem({
     name: 'ring',
     nodes: { n1: node('n2'), n2: node('n3'), n3: node('n1') },

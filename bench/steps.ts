@@ -1,6 +1,13 @@
 /** How many steps a cell executes in a second, once the nodes run; and how many executions from a fresh start. */
-import { ringOf, start, type Transport, walk } from './ring.ts'
+import { join } from 'node:path'
+import { Executor } from '../checker/executor.ts'
+import { Random } from '../checker/random.ts'
+import { walk as walkBy } from '../checker/walk.ts'
+import { defaultWeights, weighted } from '../checker/weights.ts'
+import { Cluster } from '../harness/cluster.ts'
+import { type Kind, ringOf, start, walk } from './ring.ts'
 import { median, row, whole } from './table.ts'
+import { systemOf } from './trio.ts'
 
 const rounds = 5
 const stepsOfRound = 1000
@@ -13,21 +20,39 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   return (performance.now() - begun) / 1000
 }
 
-const measureSteps = async (transport: Transport) => {
-  const cluster = ringOf(transport)
+const measureSteps = async (kind: Kind) => {
+  const cluster = ringOf(kind)
   try {
     await start(cluster)
     await walk(cluster, stepsOfRound)
     const taken: number[] = []
     for (let round = 0; round < rounds; round++) taken.push(await seconds(() => walk(cluster, stepsOfRound)))
-    row(`steps, three node processes, ${transport}`, whole(stepsOfRound / median(taken)), 'a second')
+    row(`steps, three processes of ${kind}`, whole(stepsOfRound / median(taken)), 'a second')
   } finally {
     cluster.close()
   }
 }
 
-const measureExecutions = async (transport: Transport) => {
-  const cluster = ringOf(transport)
+/** Replication of what sessions write: nobody looks at the servers meanwhile. */
+const measureRedis = async () => {
+  const system = await systemOf('redis', join(import.meta.dirname, '../..'))
+  const cluster = new Cluster({ ...system, observe: undefined })
+  try {
+    const executor = new Executor(cluster, {})
+    const policy = weighted(new Random(1), { ...defaultWeights, fault: 0, overlap: 0 })
+    await executor.reset()
+    const walkOn = () => walkBy(executor, policy, stepsOfRound, () => false)
+    await walkOn()
+    const taken: number[] = []
+    for (let round = 0; round < rounds; round++) taken.push(await seconds(walkOn))
+    row('steps, three redis servers', whole(stepsOfRound / median(taken)), 'a second')
+  } finally {
+    cluster.close()
+  }
+}
+
+const measureExecutions = async (kind: Kind) => {
+  const cluster = ringOf(kind)
   const execution = async () => {
     const { steps } = await start(cluster)
     await walk(cluster, stepsOfExecution - steps)
@@ -36,17 +61,15 @@ const measureExecutions = async (transport: Transport) => {
     await execution()
     const taken: number[] = []
     for (let count = 0; count < executions; count++) taken.push(await seconds(execution))
-    row(
-      `executions of ${stepsOfExecution} steps from a fresh start, ${transport}`,
-      whole(60 / median(taken)),
-      'a minute',
-    )
+    row(`executions of ${stepsOfExecution} steps from a fresh start, ${kind}`, whole(60 / median(taken)), 'a minute')
   } finally {
     cluster.close()
   }
 }
 
-await measureSteps('udp')
-await measureSteps('tcp')
-await measureExecutions('udp')
-await measureExecutions('tcp')
+await measureSteps('node, udp')
+await measureSteps('node, tcp')
+await measureSteps('python, udp')
+await measureRedis()
+await measureExecutions('node, udp')
+await measureExecutions('node, tcp')
