@@ -47,6 +47,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
   test.each([
     ['liferaft', 'lastnail.config.ts', '120'],
     ['redis', 'lastnail.config.ts', '400'],
+    ['sentinel', 'lastnail.config.ts', '200'],
     ['etcd', 'lock.config.ts', '1'],
     ['node-discover', 'lastnail.config.ts', '20'],
   ])(
@@ -57,6 +58,8 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
     async (example, config, executions) => {
       const directory = join(directoryWith({}), example)
       cpSync(join(examples, example), directory, { recursive: true })
+      // What another example has in common with this one.
+      if (example === 'sentinel') cpSync(join(examples, 'redis'), join(directory, '../redis'), { recursive: true })
       const verdictOf = async (config: string) => {
         const { exitCode, stdout } = await begin(directory, 'check', config, '--executions', executions, '--json')
         const { verdict, property, schedule, repeated } = JSON.parse(String(stdout))
