@@ -8,6 +8,7 @@ runParts({
   checkpoints: here('checkpoints', 'node', '--rounds', '7'),
   cells: here('cells', '60'),
   reduction: here('reduction', '3'),
+  critical: here('critical'),
   throughput: here('throughput'),
   // It collects garbage before it looks.
   memory: ['--expose-gc', ...here('memory')],

@@ -1,4 +1,5 @@
 /** The memory of the tool itself, its own garbage collected: in one execution of many steps, then in many of few. */
+import { createHash } from 'node:crypto'
 import { ringOf, start, walk } from './ring.ts'
 import { row } from './table.ts'
 
@@ -7,6 +8,19 @@ const residentMb = (): string => {
   return (process.memoryUsage.rss() / 2 ** 20).toFixed(1)
 }
 
+/** Of a search, which knows them by their fingerprints. */
+const bytesOfState = (): number => {
+  const count = 500_000
+  globalThis.gc?.()
+  const before = process.memoryUsage().heapUsed
+  const states = new Set(
+    Array.from({ length: count }, (_, index) => createHash('sha1').update(`${index}`).digest('hex')),
+  )
+  globalThis.gc?.()
+  return (process.memoryUsage().heapUsed - before) / states.size
+}
+
+row('memory of a state that a search has met', bytesOfState().toFixed(0), 'bytes')
 const cluster = ringOf('node, udp')
 try {
   await start(cluster)
