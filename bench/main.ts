@@ -5,6 +5,7 @@ import { runParts } from './parts.ts'
 const here = (name: string, ...args: readonly string[]) => [join(import.meta.dirname, `${name}.js`), ...args]
 runParts({
   steps: here('steps'),
+  profile: here('profile'),
   checkpoints: here('checkpoints', 'node', '--rounds', '7'),
   cells: here('cells', '60'),
   reduction: here('reduction', '3'),
