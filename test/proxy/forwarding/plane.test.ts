@@ -97,22 +97,24 @@ test('where nothing is laid the kernel forwards, and counts; what is laid is lai
     { ...back, extra: { delayMs: 1 } },
   ])
   while (network.plane.counts.cut === 0) await sleep(5)
+  // What was answered before has been read by now.
+  await sleep(300)
   const { answers } = network
   await sleep(100)
   expect(network.answers).toBe(answers)
-  const direct = network.sentBy('eth1')
+  const direct = network.sentBy('eth1')!
 
   await network.plane.change([{ ...there, isCut: false, extra: { delayMs: 1, duplicate: 1 } }])
   await network.answered()
-  expect(network.sentBy('eth0')).toBeGreaterThan(5)
-  expect(network.sentBy('eth1')).toBe(direct)
+  while (network.sentBy('eth0')! <= 5) await sleep(5)
+  // But for the kernels, who ask for each other's Ethernet addresses now and then.
+  expect(network.sentBy('eth1')).toBeLessThan(direct + 5)
 
   await network.plane.change([
     { ...there, extra: null },
     { ...back, extra: null },
   ])
-  await network.answered()
-  expect(network.sentBy('eth1')).toBeGreaterThan(direct!)
+  while (network.sentBy('eth1')! <= direct + 10) await sleep(5)
 })
 
 test('where all ways have pipes there is no other way', async () => {
