@@ -11,7 +11,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['are all at rest?', /harness\/hold\/(quiescence|held-node|naps)|harness\/cell/],
   ['what threads stopped for', /harness\/hold\//],
   ['packets and messages', /proxy\//],
-  ['choices', /harness\/(choices|option|moment)/],
+  ['choices', /harness\/choices/],
   ['states, output, fingerprints', /harness\//],
   ['the search', /checker\//],
 ]

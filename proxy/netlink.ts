@@ -49,22 +49,14 @@ export class Netlink {
     this.#fd = fd
   }
 
-  static open(family: number = NETLINK_ROUTE): Netlink {
-    return new Netlink(check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family)))
-  }
-
   /** Does some work in the network namespace that this thread is in now. */
-  static use<Result>(work: (netlink: Netlink) => Result): Result {
-    const netlink = Netlink.open()
+  static use<Result>(work: (netlink: Netlink) => Result, family: number = NETLINK_ROUTE): Result {
+    const fd = check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family))
     try {
-      return work(netlink)
+      return work(new Netlink(fd))
     } finally {
-      netlink.close()
+      close(fd)
     }
-  }
-
-  close(): void {
-    close(this.#fd)
   }
 
   /** @throws Error where the namespace has no such interface */

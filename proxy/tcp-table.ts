@@ -36,12 +36,7 @@ export const endConnections = (namespace: NetworkNamespace, peer?: string): bool
       state !== tcpState.listen && (peer === undefined || addressOf(remote) === parseAddress(peer))
     const connections = tcpEntries('thread-self').filter(isMeant)
     if (connections.length === 0) return true
-    const netlink = Netlink.open(NETLINK_SOCK_DIAG)
-    try {
-      return connections.every(connection => destroy(netlink, connection))
-    } finally {
-      netlink.close()
-    }
+    return Netlink.use(netlink => connections.every(connection => destroy(netlink, connection)), NETLINK_SOCK_DIAG)
   })
 
 /** What the kernel that a process, or the calling thread, lives with has of TCP. */

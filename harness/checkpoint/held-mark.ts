@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { descendantsOf } from '../hold/descendants.ts'
 import type { Exit, HeldThread } from '../hold/held-node.ts'
 import { HeldNode } from '../hold/held-node.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
@@ -66,7 +67,7 @@ export const nodeOf = (name: string, { elapsed, randomness, threadsMade, exit }:
 /** Its processes, made again: the first has this id for us. @throws CannotCheckpoint where they are not the same */
 export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: HeldMark, pid: number): void => {
   node.pid = pid
-  const made = new Map(processesFrom(pid).map(each => [innerId(each), each]))
+  const made = new Map([pid, ...descendantsOf(pid)].map(each => [innerId(each), each]))
   for (const mark of processes) {
     const outer = made.get(mark.pid)
     if (outer === undefined) throw new CannotCheckpoint(`process ${mark.pid} was not made again`)
@@ -81,14 +82,6 @@ export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: He
     rewindTimers(process, mark.timers)
     for (const [index, thread] of [...process.threads].entries()) thread.resumed = mark.threads[index]!.resumed
   }
-}
-
-/** A process and all that descend from it. */
-const processesFrom = (pid: number): number[] => {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap(tid =>
-    readFileSync(`/proc/${pid}/task/${tid}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-  )
-  return [pid, ...children.flatMap(processesFrom)]
 }
 
 /** The id that a thread has in its own pid namespace. */

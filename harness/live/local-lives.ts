@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { NetworkNamespace } from '../../proxy/namespace.ts'
+import { childrenOf } from '../hold/descendants.ts'
 import { launch, sendSignal } from '../hold/launch.ts'
 import { coveredBy, environmentOf, findExecutable } from '../local-runtime.ts'
 import { Output } from '../output.ts'
@@ -9,7 +10,6 @@ import { hostsShownTo } from '../shared-files.ts'
 import { endingOf } from './ending.ts'
 import { LiveDisk } from './live-disk.ts'
 import { type LiveLife, type LiveRuntime, outputLengthMax } from './live-runtime.ts'
-import { childrenOf } from './processes.ts'
 
 const SIGTERM = 15
 

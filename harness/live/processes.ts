@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { descendantsOf } from '../hold/descendants.ts'
 import { sendSignal } from '../hold/launch.ts'
 
 /**
@@ -10,23 +10,4 @@ import { sendSignal } from '../hold/launch.ts'
 export const signalAll = (pid: number, signal: number): void => {
   sendSignal(-pid, signal)
   for (const each of descendantsOf(pid)) sendSignal(each, signal)
-}
-
-const descendantsOf = (pid: number): number[] => childrenOf(pid).flatMap(child => [child, ...descendantsOf(child)])
-
-/** Those of all threads of a process; none where it has ended. */
-export const childrenOf = (pid: number): number[] =>
-  unlessGone(() => readdirSync(`/proc/${pid}/task`)).flatMap(thread =>
-    unlessGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' '))
-      .filter(Boolean)
-      .map(Number),
-  )
-
-const unlessGone = (list: () => string[]): string[] => {
-  try {
-    return list()
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-    throw error
-  }
 }

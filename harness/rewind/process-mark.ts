@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { childrenOf } from '../hold/descendants.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
@@ -44,7 +45,7 @@ export class ProcessMark {
     while (makeCalls(this.first, [[syscallNumber.wait4, -1, 0, noHang | anyKind]])[0]! > 0);
   }
 
-  /** Asks what cannot be brought back. @throws CannotRewind */
+  /** Whether it can be brought back. @throws CannotRewind where not */
   check(): void {
     if (this.#threads.some(({ thread }) => !this.#process.threads.has(thread)))
       throw new CannotRewind('a thread has ended')
@@ -76,15 +77,9 @@ const noHang = 1
 /** __WALL: also those that do not tell of their end by SIGCHLD. */
 const anyKind = 0x4000_0000
 
-/** Whether a process has ended, as we know, of which the kernel still keeps for it how. */
-const hasUnreapedChild = ({ node, threads }: HeldProcess): boolean =>
-  [...threads].some(({ tid }) => childrenOf(tid).some(pid => !node.processes.has(pid)))
-
-/** None where the kernel does not tell. */
-const childrenOf = (tid: number): number[] => {
-  const file = `/proc/${tid}/task/${tid}/children`
-  return existsSync(file) ? readFileSync(file, 'latin1').trim().split(' ').filter(Boolean).map(Number) : []
-}
+/** Whether a process has ended, as we know, of which the kernel still keeps for it how. Not where the kernel does not tell. */
+const hasUnreapedChild = ({ node, pid }: HeldProcess): boolean =>
+  childrenOf(pid).some(child => !node.processes.has(child))
 
 /** What is pending, ignored, and caught. */
 const signalsOf = (pid: number): string =>
