@@ -1,4 +1,5 @@
 import { Unfaithful } from './errors.ts'
+import { withoutOrdinals } from './labels.ts'
 import type { Choice } from './system.ts'
 import type { Outcome } from './task.ts'
 
@@ -43,14 +44,16 @@ export interface BoundedOptions {
  *
  * Of two steps that commute, one order is enough: sleep sets (Godefroid, "Partial-Order Methods for the Verification of
  * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions and no state,
- * nor any depth at which one is met.
+ * nor any depth at which one is met. Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) would leave out more,
+ * among it states that properties read, and within a depth even ways that no race leads to (Coons, Musuvathi, McKinley,
+ * OOPSLA 2013); made to lose none, it executes more than sleep sets where nodes always have something to do.
  */
 export class BoundedSearch {
   readonly levels: Level[] = []
   readonly #depthMax: number
   readonly #everyOrder: boolean
-  /** By fingerprint, what was left out after that state. */
-  readonly #asleep = new Map<string, readonly Choice[]>()
+  /** By fingerprint, the names of what was left out after that state. */
+  readonly #asleep = new Map<string, ReadonlySet<string>>()
   readonly #waiting: Prefix[] = [{ labels: [], asleep: [] }]
   /** By depth, how many schedules wait or are on their way. */
   readonly #open = [1]
@@ -85,11 +88,14 @@ export class BoundedSearch {
     const arrived = isViolation ? 'violation' : before ? 'pruned' : 'new'
     this.#count(prefix, arrived)
     if (!isViolation) {
+      const names = namesOf(arrival.enabled)
+      const asleep = new Set(prefix.asleep.map(({ label }) => names.get(label)!))
+      const still = [...asleep].filter(name => !before || before.has(name))
+      if (fingerprint !== undefined) this.#asleep.set(fingerprint, new Set(still))
       // What slept when the state was met before, and is awake now, is what is left to be executed there.
-      const asleep = before ? before.filter(choice => isAmong(prefix.asleep, choice)) : prefix.asleep
-      if (fingerprint !== undefined) this.#asleep.set(fingerprint, asleep)
-      const awake = (before ?? arrival.enabled).filter(choice => !isAmong(prefix.asleep, choice))
-      this.#goOn(prefix, awake, before ? 0 : arrival.enabled.length - awake.length)
+      const left = arrival.enabled.filter(({ label }) => !before || before.has(names.get(label)!))
+      const awake = left.filter(({ label }) => !asleep.has(names.get(label)!))
+      this.#goOn(prefix, awake, before ? 0 : left.length - awake.length)
     }
     this.#close(prefix.labels.length)
     return arrived
@@ -140,8 +146,21 @@ export class BoundedSearch {
   }
 }
 
-const isAmong = (choices: readonly Choice[], { label }: Choice): boolean =>
-  choices.some(choice => choice.label === label)
+/**
+ * By label, what a choice is called wherever its state is met: on another way there messages have other numbers. Those
+ * that say the same have a rank; which is which does not matter, as each leads to the same state.
+ */
+const namesOf = (enabled: readonly Choice[]): Map<string, string> => {
+  const counts = new Map<string, number>()
+  return new Map(
+    enabled.map(({ label }) => {
+      const plain = withoutOrdinals(label)
+      const rank = counts.get(plain) ?? 0
+      counts.set(plain, rank + 1)
+      return [label, `${plain} ${rank}`]
+    }),
+  )
+}
 
 const commute = (one: Choice, other: Choice): boolean =>
   one.isLocal === true && other.isLocal === true && one.node !== other.node

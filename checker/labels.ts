@@ -9,6 +9,9 @@ const standingAlone = /(?<![\w.])\d+(?:\.\d+)?/g
 /** Without the numbers that stand alone, or before a unit: `n1→n2 # vote term=`. */
 export const withoutNumbers = (label: string): string => label.replaceAll(standingAlone, '')
 
+/** Without the numbers that messages have by the order in which they were sent: `n1→n2 vote term=4`. */
+export const withoutOrdinals = (label: string): string => label.replaceAll(/ #\d+/g, '')
+
 /** The numbers that stand alone: 3 and 4. */
 export const numbers = (label: string): number[] => Array.from(label.matchAll(standingAlone), Number)
 

@@ -18,17 +18,22 @@ export class Model<State> implements System<State> {
   resets = 0
   readonly #initial: State
   readonly #transitions: (state: State) => readonly Transition<State>[]
-  readonly #fingerprints: boolean
+  readonly #fingerprint: (state: State) => string | undefined
   #state: State
   #broken = false
 
-  constructor(initial: State, transitions: (state: State) => readonly Transition<State>[], options: ModelOptions = {}) {
+  constructor(
+    initial: State,
+    transitions: (state: State) => readonly Transition<State>[],
+    { local, fingerprints = true }: ModelOptions = {},
+    fingerprintOf: (state: State) => string = JSON.stringify,
+  ) {
     this.#initial = initial
     this.#state = initial
-    this.#transitions = options.local
+    this.#transitions = local
       ? state => transitions(state).map(transition => ({ ...transition, isLocal: true }))
       : transitions
-    this.#fingerprints = options.fingerprints ?? true
+    this.#fingerprint = fingerprints ? fingerprintOf : () => undefined
   }
 
   async reset() {
@@ -55,6 +60,6 @@ export class Model<State> implements System<State> {
   }
 
   fingerprint() {
-    return this.#fingerprints ? JSON.stringify(this.#state) : undefined
+    return this.#fingerprint(this.#state)
   }
 }

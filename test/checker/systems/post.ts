@@ -35,8 +35,23 @@ export const offices: fc.Arbitrary<Office> = fc.record({
   reactions: times(nodes, times(states, times(letters + 1, reaction))),
 })
 
+export interface PostOptions extends ModelOptions {
+  /** How often each node may act of itself. */
+  readonly acts?: number
+  /** Whether states have the same fingerprint in which the same letters are on their way, however many have arrived. */
+  readonly unnumbered?: boolean
+}
+
+/** Which letters are on their way, whatever their numbers. */
+export const unnumbered = ({ states, left, letters }: Post): string => {
+  const onTheWay = Object.entries(letters).flatMap(([way, all]) =>
+    all.flatMap(({ letter, arrived }) => (arrived ? [] : `${way} ${letter}`)),
+  )
+  return JSON.stringify([states, left, onTheWay.toSorted()])
+}
+
 /** Each choice is local: it changes its node and writes to ways that begin there. */
-export const post = ({ reactions }: Office, options?: ModelOptions): Model<Post> => {
+export const post = ({ reactions }: Office, { acts = 1, ...options }: PostOptions = {}): Model<Post> => {
   const react = (post: Post, node: number, input: number): Post => {
     const { next, writes } = reactions[node]![post.states[node]!]![input]!
     const all = { ...post.letters }
@@ -64,6 +79,7 @@ export const post = ({ reactions }: Office, options?: ModelOptions): Model<Post>
       return left > 0 ? [{ kind: 'timer', node: `n${node}`, label: `n${node} acts`, next }] : []
     }),
   ]
-  const initial: Post = { states: Array(nodes).fill(0), left: Array(nodes).fill(1), letters: {} }
-  return new Model<Post>(initial, transitions, { local: true, ...options })
+  const initial: Post = { states: Array(nodes).fill(0), left: Array(nodes).fill(acts), letters: {} }
+  const fingerprintOf = options.unnumbered ? unnumbered : undefined
+  return new Model<Post>(initial, transitions, { local: true, ...options }, fingerprintOf)
 }
