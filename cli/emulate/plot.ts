@@ -26,7 +26,7 @@ export const drawRun = ({ measurements, clients }: Emulation, name: string, seco
     ...distribution('seconds to join', joinTimes),
     ...distribution(
       'seconds to recover after a fault',
-      recoveries.flatMap(({ tookMs }) => tookMs ?? []),
+      recoveries.flatMap(({ tookMs }) => tookMs || []),
     ),
     ...distribution(
       'seconds of a call',

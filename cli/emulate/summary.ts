@@ -36,9 +36,11 @@ export interface Summary {
   })[]
   readonly faults: number
   readonly crashes: number
-  /** Until all properties held again. */
+  /** From a fault until all properties held for good, or until the next one, where looks found that some did not. */
   readonly recovery: Distribution | undefined
   readonly notRecovered: number
+  /** Faults after which each look found that all properties held. */
+  readonly harmless: number
   readonly joins: Distribution | undefined
   readonly clients: readonly {
     readonly name: string
@@ -75,8 +77,9 @@ export const summaryOf = (
     })),
     faults: recoveries.length,
     crashes: happenings.filter(({ isCrash }) => isCrash).length,
-    recovery: distributionOf(recoveries.flatMap(({ tookMs }) => tookMs ?? [])),
+    recovery: distributionOf(recoveries.flatMap(({ tookMs }) => tookMs || [])),
     notRecovered: recoveries.filter(({ tookMs }) => tookMs === undefined).length,
+    harmless: recoveries.filter(({ tookMs }) => tookMs === 0).length,
     joins: distributionOf(joinTimes),
     clients: [...new Set(clients.calls.map(({ client }) => client))].map(name => {
       const timed = clients.timed.filter(({ client }) => client === name)
@@ -134,7 +137,10 @@ export const describeSummary = (summary: Summary): string[] => {
       ({ name, looksWithout, outages, longestMs }) =>
         `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages} times, at most ${inSeconds(longestMs)}`}`,
     ),
-    ...line('time to recover', summary.recovery, summary.notRecovered > 0 ? `, ${summary.notRecovered} not seen` : ''),
+    ...line('time to recover', summary.recovery),
+    ...(summary.faults > 0
+      ? [`  faults: ${summary.harmless} without harm, ${summary.notRecovered} without recovery`]
+      : []),
     ...line('time to join', summary.joins),
     ...summary.clients.flatMap(({ name, calls, failed, callsPerSecond, latency }) => [
       `  ${name}: ${calls} calls, ${callsPerSecond.toFixed(1)} a second, ${failed} failed`,

@@ -36,18 +36,21 @@ export const isOut = (outages: readonly Outage[]): boolean => {
   return last !== undefined && last.untilMs === undefined
 }
 
-/** After a fault: when all properties held again that had held before; undefined where that was not seen. */
+/** What came after a fault, up to the next one. */
 export interface Recovery {
   readonly fault: Happening
+  /** Until all properties held for good; 0 where each look found that they did, `undefined` where none did any more. */
   readonly tookMs: number | undefined
 }
+
+type OpenRecovery = { -readonly [Key in keyof Recovery]: Recovery[Key] }
 
 /** What was seen while a system ran, look by look. */
 export class Measurements {
   readonly #properties: ResolvedSystem['properties']
   readonly #joined: ((node: NodeView) => boolean) | undefined
   readonly happenings: Happening[] = []
-  readonly recoveries: { fault: Happening; tookMs: number | undefined }[] = []
+  readonly recoveries: OpenRecovery[] = []
   /** From the start of a node until it was seen to have joined, in milliseconds. */
   readonly joinTimes: number[] = []
   /** Of each look: when, and how many nodes were up, and how many properties did not hold. */
@@ -59,7 +62,9 @@ export class Measurements {
   }[] = []
   unseen = 0
   readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[] }>
-  #unrecovered: { fault: Happening; tookMs: number | undefined }[] = []
+  /** Of the last faults, between which there was no look, and of those from which there was no recovery yet. */
+  #open: OpenRecovery[] = []
+  #hasLooked = false
   readonly #joining = new Map<string, number>()
 
   /** @param joined whether a node has become a member, by what is seen of it */
@@ -78,9 +83,11 @@ export class Measurements {
     this.happenings.push(happening)
     if (happening.node !== undefined && happening.kind === 'fault') this.#joining.delete(happening.node)
     if (happening.kind !== 'fault') return
-    const recovery = { fault: happening, tookMs: undefined }
+    const recovery = { fault: happening, tookMs: 0 }
     this.recoveries.push(recovery)
-    this.#unrecovered.push(recovery)
+    if (this.#hasLooked) this.#open = this.#open.filter(({ tookMs }) => tookMs === undefined)
+    this.#open.push(recovery)
+    this.#hasLooked = false
   }
 
   /** Which properties held in a look. */
@@ -96,7 +103,11 @@ export class Measurements {
     this.looks.push({ atMs, alive: state.nodes.filter(({ alive }) => alive).length, without, stillMs })
     this.unseen += unseen.length
     this.#noteJoins(state.nodes, atMs)
-    if (without === 0) for (const each of this.#unrecovered.splice(0)) each.tookMs = atMs - each.fault.atMs
+    this.#hasLooked = true
+    for (const each of this.#open) {
+      if (without > 0) each.tookMs = undefined
+      else each.tookMs ??= atMs - each.fault.atMs
+    }
     return values
   }
 

@@ -60,15 +60,33 @@ test('outages last from the first look without a property to the next with it', 
   ])
 })
 
-test('a fault is recovered from when all properties hold again', () => {
+test('a fault is recovered from when all properties hold for good', () => {
   const measured = new Measurements(properties, undefined)
   measured.looked(look(10), 0)
   measured.happened(fault(50))
   measured.happened(fault(70))
   measured.looked(look(1), 100)
   measured.looked(look(10), 200)
-  measured.happened(fault(250))
-  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130, undefined])
+  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130])
+})
+
+test('a fault may do harm some looks later, or none, and the next one is not its', () => {
+  const measured = new Measurements(properties, undefined)
+  measured.happened(fault(0))
+  measured.looked(look(10), 10)
+  measured.looked(look(1), 20)
+  measured.looked(look(10), 30)
+  measured.looked(look(1), 40)
+  measured.looked(look(10), 50)
+  expect(measured.recoveries).toMatchObject([{ tookMs: 50 }])
+  measured.happened(fault(60))
+  measured.looked(look(10), 70)
+  measured.happened(fault(80))
+  measured.looked(look(1), 90)
+  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([50, 0, undefined])
+  measured.happened(fault(100))
+  measured.looked(look(10), 110)
+  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([50, 0, 30, 0])
 })
 
 test('joining takes from the start of a node until it is seen to have joined, unless it leaves before', () => {
