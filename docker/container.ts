@@ -95,6 +95,7 @@ const untilAtGate = async (pid: number, gate: string): Promise<void> => {
     await sleep(1)
   }
   throw new EngineLacks(
-    'the Docker engine runs its containers where their processes cannot be held: expected an engine on this machine',
+    'the Docker engine runs its containers elsewhere, where their time and network cannot be held: expected an engine on ' +
+      'this machine, or lastnail to be run there (docker/Dockerfile)',
   )
 }

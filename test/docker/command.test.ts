@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, start } from '../cli/lastnail.ts'
 import { install } from '../examples/install.ts'
-import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
+import { cannotRunContainers, type Daemon, startDaemon, startDaemonElsewhere } from './daemon.ts'
 import { importImage, importNode, programFiles } from './images.ts'
 
 const reason = cannotRunContainers()
@@ -111,5 +111,20 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
       exitCode: 69,
       stderr: `lastnail: no Docker engine answers at unix://${directory}/none: start it, or set DOCKER_HOST to where it listens`,
     })
+  })
+
+  test('where the engine is elsewhere, it is said what it takes', async () => {
+    const elsewhere = await startDaemonElsewhere()
+    onTestFinished(() => elsewhere.stop())
+    await importNode(elsewhere.docker, 'node')
+    const directory = directoryWith({ 'compose.yaml': adders })
+    const env = { DOCKER_HOST: elsewhere.host }
+    expect(await start(directory, ['check', 'compose.yaml'], { env })).toMatchObject({
+      exitCode: 69,
+      stderr:
+        'lastnail: the Docker engine runs its containers elsewhere, where their time and network cannot be held: ' +
+        'expected an engine on this machine, or lastnail to be run there (docker/Dockerfile)',
+    })
+    expect(await elsewhere.docker.listContainers({ all: true })).toEqual([])
   })
 })

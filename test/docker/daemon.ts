@@ -31,16 +31,26 @@ const start = (directory: string) => `
     --bridge none --iptables=false --cgroup-parent "${basename(directory)}"`
 
 /** A Docker engine for tests alone. It ends with them. */
-export const startDaemon = async (): Promise<Daemon> => {
+export const startDaemon = (): Promise<Daemon> => begin([], 'SIGTERM')
+
+/** One in a pid namespace of its own: the ids that it tells are of no processes here. */
+export const startDaemonElsewhere = (): Promise<Daemon> =>
+  begin(['--pid', '--fork', '--kill-child', '--mount-proc'], 'SIGKILL')
+
+/** @param endedBy what it takes to end it: `unshare --fork` blocks other signals */
+const begin = async (namespaces: readonly string[], endedBy: 'SIGTERM' | 'SIGKILL'): Promise<Daemon> => {
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-docker-'))
-  const unshared = ['unshare', '--net', '--mount', '--propagation', 'private', 'sh', '-c', start(directory)]
-  const process = spawn('setpriv', ['--pdeathsig', 'TERM', ...unshared], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const apart = ['--net', '--mount', '--propagation', 'private', ...namespaces]
+  const unshared = ['unshare', ...apart, 'sh', '-c', start(directory)]
+  const process = spawn('setpriv', ['--pdeathsig', endedBy.slice(3), ...unshared], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let errors = ''
   process.stderr.on('data', chunk => {
     errors += chunk
   })
   const docker = new Docker({ socketPath: join(directory, 'socket') })
-  const stop = () => stopDaemon(process, directory)
+  const stop = () => stopDaemon(process, directory, endedBy)
   for (let waitedMs = 0; !(await answers(docker)); waitedMs += 50) {
     if (process.exitCode === null && waitedMs < startMsMax) await sleep(50)
     else {
@@ -57,12 +67,12 @@ const answers = (docker: Docker): Promise<boolean> =>
     () => false,
   )
 
-const stopDaemon = async (process: ChildProcess, directory: string): Promise<void> => {
+const stopDaemon = async (process: ChildProcess, directory: string, signal: NodeJS.Signals): Promise<void> => {
   if (process.exitCode === null) {
-    process.kill('SIGTERM')
+    process.kill(signal)
     await once(process, 'exit')
   }
-  rmSync(directory, { recursive: true, force: true })
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
   removeGroups(basename(directory))
 }
 
