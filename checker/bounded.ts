@@ -46,7 +46,8 @@ export interface BoundedOptions {
  * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions and no state,
  * nor any depth at which one is met. Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) would leave out more,
  * among it states that properties read, and within a depth even ways that no race leads to (Coons, Musuvathi, McKinley,
- * OOPSLA 2013); made to lose none, it executes more than sleep sets where nodes always have something to do.
+ * OOPSLA 2013); made to lose none, it executes more than sleep sets where nodes always have something to do
+ * (`bench/partial-orders.ts`).
  */
 export class BoundedSearch {
   readonly levels: Level[] = []

@@ -1,0 +1,131 @@
+import type { Choice, System } from '../checker/system.ts'
+
+/** A step of the execution that is under way. */
+interface Step {
+  readonly choice: Choice
+  /** Indices of the steps that it depends on: those of its node, and those that made it possible. */
+  readonly past: ReadonlySet<number>
+  /** What its node shows after it. */
+  readonly shown: string
+}
+
+export interface DporOptions<State> {
+  readonly depth: number
+  /** What a property may read of a node. */
+  readonly show: (state: State, node: string) => string
+  readonly nodes: readonly string[]
+  /**
+   * Whether nothing is lost of what the nodes show together within the depth: every consistent cut of an execution is
+   * looked at, and the bound itself makes the last steps depend on what is left out.
+   */
+  readonly isComplete: boolean
+}
+
+/**
+ * Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005, figure 3) to a depth, with steps of one node as those
+ * that depend on each other. Here to be compared with the search that the checker has.
+ */
+export class Dpor<State> {
+  executions = 0
+  /** What all nodes showed together. */
+  readonly seen = new Set<string>()
+  readonly #system: System<State>
+  readonly #options: DporOptions<State>
+  /** What each node shows at the start. */
+  #shown: readonly string[] = []
+  readonly #trace: Step[] = []
+  /** By index of a step: what was enabled before it, and what of that is to be executed. */
+  readonly #states: { readonly enabled: readonly Choice[]; readonly backtrack: Set<string> }[] = []
+
+  constructor(system: System<State>, options: DporOptions<State>) {
+    this.#system = system
+    this.#options = options
+  }
+
+  /** @param madeBy by label of what was ever enabled, the step that made it so; -1 for the start */
+  async explore(madeBy: ReadonlyMap<string, number> = new Map()): Promise<void> {
+    await this.#goBack()
+    const enabled = this.#system.enabled()
+    const made = new Map(madeBy)
+    for (const { label } of enabled) if (!made.has(label)) made.set(label, this.#trace.length - 1)
+    this.#seeStates([this.#trace.map((_, index) => index)])
+    const isCut = this.#trace.length === this.#options.depth
+    for (const choice of enabled) {
+      this.#race(choice, this.#causeOf(choice, made))
+      if (isCut && this.#options.isComplete) this.#raceWithBound(choice, this.#causeOf(choice, made))
+    }
+    if (isCut || enabled.length === 0) return this.#end()
+    const backtrack = new Set([enabled[0]!.label])
+    this.#states.push({ enabled, backtrack })
+    // What is added meanwhile comes in its turn.
+    for (const label of backtrack) await this.#step(enabled.find(choice => choice.label === label)!, made)
+    this.#states.pop()
+  }
+
+  async #step(choice: Choice, made: ReadonlyMap<string, number>): Promise<void> {
+    await this.#goBack()
+    await this.#system.execute(choice)
+    const past = this.#causeOf(choice, made)
+    for (const [index, step] of this.#trace.entries()) if (step.choice.node === choice.node) this.#add(past, index)
+    this.#trace.push({ choice, past, shown: this.#options.show(this.#system.state(), choice.node) })
+    await this.explore(made)
+    this.#trace.pop()
+  }
+
+  async #goBack(): Promise<void> {
+    await this.#system.reset()
+    this.#shown = this.#options.nodes.map(node => this.#options.show(this.#system.state(), node))
+    for (const { choice } of this.#trace) await this.#system.execute(choice)
+  }
+
+  #causeOf({ label }: Choice, made: ReadonlyMap<string, number>): Set<number> {
+    const cause = new Set<number>()
+    this.#add(cause, made.get(label)!)
+    return cause
+  }
+
+  #add(past: Set<number>, index: number): void {
+    if (index < 0) return
+    past.add(index)
+    for (const earlier of this.#trace[index]!.past) past.add(earlier)
+  }
+
+  /** The last step of its node that did not make it possible might come after it. */
+  #race({ label, node }: Choice, cause: ReadonlySet<number>): void {
+    const index = this.#trace.findLastIndex((step, at) => step.choice.node === node && !cause.has(at))
+    if (index < 0) return
+    const { enabled, backtrack } = this.#states[index]!
+    const isOnTheWay = (other: Choice) =>
+      this.#trace.some((step, at) => at >= index && step.choice.label === other.label && cause.has(at))
+    const first = enabled.find(other => other.label === label) ?? enabled.find(isOnTheWay)
+    for (const other of first ? [first] : enabled) backtrack.add(other.label)
+  }
+
+  /** Any step on which no other depends could be left out for it. */
+  #raceWithBound({ label }: Choice, cause: ReadonlySet<number>): void {
+    for (const index of this.#trace.keys())
+      if (!cause.has(index) && !this.#trace.some(({ past }) => past.has(index)))
+        this.#states[index]!.backtrack.add(this.#trace[index + 1]?.choice.label ?? label)
+  }
+
+  #end(): void {
+    this.executions += 1
+    if (this.#options.isComplete) this.#seeStates(this.#cuts())
+  }
+
+  /** The sets of steps that hold with each step all that it depends on. */
+  #cuts(): (readonly number[])[] {
+    let cuts: (readonly number[])[] = [[]]
+    for (const [index, { past }] of this.#trace.entries())
+      cuts = cuts.flatMap(cut => ([...past].every(step => cut.includes(step)) ? [cut, [...cut, index]] : [cut]))
+    return cuts
+  }
+
+  #seeStates(cuts: readonly (readonly number[])[]): void {
+    for (const cut of cuts) {
+      const last = (node: string) => cut.findLast(index => this.#trace[index]!.choice.node === node)
+      const shown = this.#options.nodes.map((node, i) => this.#trace[last(node) ?? -1]?.shown ?? this.#shown[i])
+      this.seen.add(shown.join(' '))
+    }
+  }
+}
