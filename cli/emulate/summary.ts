@@ -36,10 +36,10 @@ export interface Summary {
   })[]
   readonly faults: number
   readonly crashes: number
-  /** From a fault until all properties held for good, or until the next one, where looks found that some did not. */
+  /** From a fault until all properties held, up to what happened next, where looks found that some did not. */
   readonly recovery: Distribution | undefined
   readonly notRecovered: number
-  /** Faults after which each look found that all properties held. */
+  /** Faults after which each look found that all properties held, up to what happened next. */
   readonly harmless: number
   readonly joins: Distribution | undefined
   readonly clients: readonly {

@@ -36,7 +36,7 @@ export const isOut = (outages: readonly Outage[]): boolean => {
   return last !== undefined && last.untilMs === undefined
 }
 
-/** What came after a fault, up to the next one. */
+/** What came after a fault, up to what happened next: a join may do harm as well. */
 export interface Recovery {
   readonly fault: Happening
   /** Until all properties held for good; 0 where each look found that they did, `undefined` where none did any more. */
@@ -62,7 +62,7 @@ export class Measurements {
   }[] = []
   unseen = 0
   readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[] }>
-  /** Of the last faults, between which there was no look, and of those from which there was no recovery yet. */
+  /** Of the last faults, since which nothing else happened after a look, and of those without a recovery yet. */
   #open: OpenRecovery[] = []
   #hasLooked = false
   readonly #joining = new Map<string, number>()
@@ -82,12 +82,12 @@ export class Measurements {
   happened(happening: Happening): void {
     this.happenings.push(happening)
     if (happening.node !== undefined && happening.kind === 'fault') this.#joining.delete(happening.node)
+    if (this.#hasLooked) this.#open = this.#open.filter(({ tookMs }) => tookMs === undefined)
+    this.#hasLooked = false
     if (happening.kind !== 'fault') return
     const recovery = { fault: happening, tookMs: 0 }
     this.recoveries.push(recovery)
-    if (this.#hasLooked) this.#open = this.#open.filter(({ tookMs }) => tookMs === undefined)
     this.#open.push(recovery)
-    this.#hasLooked = false
   }
 
   /** Which properties held in a look. */

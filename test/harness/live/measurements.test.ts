@@ -70,7 +70,7 @@ test('a fault is recovered from when all properties hold for good', () => {
   expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130])
 })
 
-test('a fault may do harm some looks later, or none, and the next one is not its', () => {
+test('a fault may do harm some looks later, or none, and that of the next one is not its', () => {
   const measured = new Measurements(properties, undefined)
   measured.happened(fault(0))
   measured.looked(look(10), 10)
@@ -87,6 +87,20 @@ test('a fault may do harm some looks later, or none, and the next one is not its
   measured.happened(fault(100))
   measured.looked(look(10), 110)
   expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([50, 0, 30, 0])
+})
+
+test('what a join breaks is not the harm of a fault before', () => {
+  const measured = new Measurements(properties, undefined)
+  measured.happened(fault(0))
+  measured.looked(look(1), 10)
+  measured.happened({ ...fault(20), kind: 'repair' })
+  measured.looked(look(10), 30)
+  measured.happened(fault(40))
+  measured.looked(look(10), 50)
+  measured.happened({ ...fault(60), kind: 'repair' })
+  measured.looked(look(1), 70)
+  measured.looked(look(10), 80)
+  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([30, 0])
 })
 
 test('joining takes from the start of a node until it is seen to have joined, unless it leaves before', () => {
