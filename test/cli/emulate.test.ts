@@ -30,7 +30,7 @@ const until = async (isSo: () => Promise<boolean> | boolean) => {
 }
 
 test('a run tells what held, how clients fared, and leaves a trace that the report opens', async () => {
-  const directory = files({ 'plan.txt': '2s leave counter kill\n3s join counter\n' })
+  const directory = files({ 'plan.txt': '2s leave counter kill\n4s join counter\n' })
   const args = ['--for', '10s', '--churn', 'plan.txt', '--json']
   const { code, stdout } = await lastnail(directory, 'emulate', 'counter.config.ts', ...args)
   const summary = JSON.parse(stdout)
@@ -45,7 +45,7 @@ test('a run tells what held, how clients fared, and leaves a trace that the repo
   })
   // Where the machine does much else, the reader may just have waited too long.
   expect(['held 0', 'undetermined 2']).toContain(`${summary.verdict} ${code}`)
-  // The counter was away for a second. A look that comes right after its end may find the reader as it was.
+  // The counter was away for two seconds. A look that comes right after its end may find the reader as it was.
   expect(summary.properties[1].looksWithout).toBeGreaterThan(4)
   expect(summary.recovery.p50).toBeGreaterThan(0)
   expect(summary.clients[0].calls).toBeGreaterThan(summary.clients[0].failed)
