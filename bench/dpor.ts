@@ -51,8 +51,9 @@ export class Dpor<State> {
     this.#seeStates([this.#trace.map((_, index) => index)])
     const isCut = this.#trace.length === this.#options.depth
     for (const choice of enabled) {
-      this.#race(choice, this.#causeOf(choice, made))
-      if (isCut && this.#options.isComplete) this.#raceWithBound(choice, this.#causeOf(choice, made))
+      const cause = this.#causeOf(choice, made)
+      this.#race(choice, cause)
+      if (isCut && this.#options.isComplete) this.#raceWithBound(choice, cause)
     }
     if (isCut || enabled.length === 0) return this.#end()
     const backtrack = new Set([enabled[0]!.label])

@@ -1,5 +1,5 @@
 import { Unfaithful } from './errors.ts'
-import { withoutOrdinals } from './labels.ts'
+import { labelsOf, withoutOrdinals } from './labels.ts'
 import type { Choice } from './system.ts'
 import type { Outcome } from './task.ts'
 
@@ -53,7 +53,7 @@ export class BoundedSearch {
   readonly levels: Level[] = []
   readonly #depthMax: number
   readonly #everyOrder: boolean
-  /** By fingerprint, the names of what was left out after that state. */
+  /** By fingerprint, what was left out after that state, without the numbers that messages have on one way there. */
   readonly #asleep = new Map<string, ReadonlySet<string>>()
   readonly #waiting: Prefix[] = [{ labels: [], asleep: [] }]
   /** By depth, how many schedules wait or are on their way. */
@@ -89,14 +89,15 @@ export class BoundedSearch {
     const arrived = isViolation ? 'violation' : before ? 'pruned' : 'new'
     this.#count(prefix, arrived)
     if (!isViolation) {
-      const names = namesOf(arrival.enabled)
-      const asleep = new Set(prefix.asleep.map(({ label }) => names.get(label)!))
-      const still = [...asleep].filter(name => !before || before.has(name))
-      if (fingerprint !== undefined) this.#asleep.set(fingerprint, new Set(still))
+      const asleep = new Set(labelsOf(prefix.asleep))
       // What slept when the state was met before, and is awake now, is what is left to be executed there.
-      const left = arrival.enabled.filter(({ label }) => !before || before.has(names.get(label)!))
-      const awake = left.filter(({ label }) => !asleep.has(names.get(label)!))
-      this.#goOn(prefix, awake, before ? 0 : left.length - awake.length)
+      const left = arrival.enabled.filter(({ label }) => !before || before.has(withoutOrdinals(label)))
+      const [awake, still] = [
+        left.filter(({ label }) => !asleep.has(label)),
+        left.filter(({ label }) => asleep.has(label)),
+      ]
+      if (fingerprint !== undefined) this.#asleep.set(fingerprint, new Set(labelsOf(still).map(withoutOrdinals)))
+      this.#goOn(prefix, awake, before ? 0 : still.length)
     }
     this.#close(prefix.labels.length)
     return arrived
@@ -145,22 +146,6 @@ export class BoundedSearch {
       level.complete = true
     }
   }
-}
-
-/**
- * By label, what a choice is called wherever its state is met: on another way there messages have other numbers. Those
- * that say the same have a rank; which is which does not matter, as each leads to the same state.
- */
-const namesOf = (enabled: readonly Choice[]): Map<string, string> => {
-  const counts = new Map<string, number>()
-  return new Map(
-    enabled.map(({ label }) => {
-      const plain = withoutOrdinals(label)
-      const rank = counts.get(plain) ?? 0
-      counts.set(plain, rank + 1)
-      return [label, `${plain} ${rank}`]
-    }),
-  )
 }
 
 const commute = (one: Choice, other: Choice): boolean =>
