@@ -39,18 +39,18 @@ export const isOut = (outages: readonly Outage[]): boolean => {
 /** What came after a fault, up to what happened next: a join may do harm as well. */
 export interface Recovery {
   readonly fault: Happening
-  /** Until all properties held for good; 0 where each look found that they did, `undefined` where none did any more. */
-  readonly tookMs: number | undefined
+  /** Until all properties held for good; 0 where each look found that they did, `undefined` where none has. */
+  tookMs: number | undefined
+  /** Whether a look found that some did not. */
+  hasHarmed: boolean
 }
-
-type OpenRecovery = { -readonly [Key in keyof Recovery]: Recovery[Key] }
 
 /** What was seen while a system ran, look by look. */
 export class Measurements {
   readonly #properties: ResolvedSystem['properties']
   readonly #joined: ((node: NodeView) => boolean) | undefined
   readonly happenings: Happening[] = []
-  readonly recoveries: OpenRecovery[] = []
+  readonly recoveries: Recovery[] = []
   /** From the start of a node until it was seen to have joined, in milliseconds. */
   readonly joinTimes: number[] = []
   /** Of each look: when, and how many nodes were up, and how many properties did not hold. */
@@ -63,7 +63,7 @@ export class Measurements {
   unseen = 0
   readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[] }>
   /** Of the last faults, since which nothing else happened after a look, and of those without a recovery yet. */
-  #open: OpenRecovery[] = []
+  #open: Recovery[] = []
   #hasLooked = false
   readonly #joining = new Map<string, number>()
 
@@ -85,7 +85,7 @@ export class Measurements {
     if (this.#hasLooked) this.#open = this.#open.filter(({ tookMs }) => tookMs === undefined)
     this.#hasLooked = false
     if (happening.kind !== 'fault') return
-    const recovery = { fault: happening, tookMs: 0 }
+    const recovery = { fault: happening, tookMs: undefined, hasHarmed: false }
     this.recoveries.push(recovery)
     this.#open.push(recovery)
   }
@@ -105,8 +105,9 @@ export class Measurements {
     this.#noteJoins(state.nodes, atMs)
     this.#hasLooked = true
     for (const each of this.#open) {
+      each.hasHarmed ||= without > 0
       if (without > 0) each.tookMs = undefined
-      else each.tookMs ??= atMs - each.fault.atMs
+      else each.tookMs ??= each.hasHarmed ? atMs - each.fault.atMs : 0
     }
     return values
   }

@@ -45,9 +45,9 @@ test('a run tells what held, how clients fared, and leaves a trace that the repo
   })
   // Where the machine does much else, the reader may just have waited too long.
   expect(['held 0', 'undetermined 2']).toContain(`${summary.verdict} ${code}`)
-  // The counter was away for two seconds. A look that comes right after its end may find the reader as it was.
+  // The counter was away for two seconds.
   expect(summary.properties[1].looksWithout).toBeGreaterThan(4)
-  expect(summary.recovery.p50).toBeGreaterThan(0)
+  expect(summary.recovery.p50).toBeGreaterThan(800)
   expect(summary.clients[0].calls).toBeGreaterThan(summary.clients[0].failed)
   const trace = readTrace(join(directory, summary.trace))
   const labels = trace.steps.flatMap(({ choice }) => choice?.label.replace(/^\S+ s /, '') ?? [])

@@ -67,7 +67,8 @@ test('a fault is recovered from when all properties hold for good', () => {
   measured.happened(fault(70))
   measured.looked(look(1), 100)
   measured.looked(look(10), 200)
-  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130])
+  measured.happened(fault(250))
+  expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130, undefined])
 })
 
 test('a fault may do harm some looks later, or none, and that of the next one is not its', () => {
