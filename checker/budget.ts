@@ -2,6 +2,8 @@
 export interface Limits {
   /** Executions, counted from `reset` to `reset`. */
   readonly executions?: number | undefined
+  /** Steps of what counts: what was begun ahead and is not needed is no part of it. */
+  readonly steps?: number | undefined
   /** Wall-clock time in milliseconds. */
   readonly milliseconds?: number | undefined
   /** Ends the work where it stands. */
@@ -11,15 +13,15 @@ export interface Limits {
 /** Thrown inside a search when its budget is spent; what was found until then stays valid. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
-  readonly what: 'executions' | 'time' | 'aborted'
+  readonly what: 'executions' | 'steps' | 'time' | 'aborted'
 
-  constructor(what: 'executions' | 'time' | 'aborted') {
+  constructor(what: BudgetSpent['what']) {
     super(`budget spent: ${what}`)
     this.what = what
   }
 }
 
-/** Limits that run from the moment of its making. */
+/** Limits that run from the moment of its making, but for those of steps, which `Cells` keeps. */
 export class Budget {
   #executions: number
   readonly #deadline: number

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { Budget, type Limits } from './budget.ts'
+import { Budget, BudgetSpent, type Limits } from './budget.ts'
 import type { Cell } from './cell.ts'
 import { Diverged } from './errors.ts'
 import type { Outcome, Task } from './task.ts'
@@ -16,6 +16,8 @@ interface Scope {
   readonly crew: Crew
   readonly tally: Tally
   readonly budget: Budget
+  /** How many steps the tally may come to. */
+  readonly stepsMax: number
   readonly variant: number
   /** Whether its tasks wait as long as others have the cells for themselves. */
   readonly isPatient: boolean
@@ -35,7 +37,8 @@ export class Cells {
   /** @param onCount is told whenever something has been done */
   static of(cells: readonly Cell[], onCount?: (counts: Counts) => void): Cells {
     const tally = new Tally(onCount)
-    return new Cells({ crew: new Crew(cells), tally, budget: new Budget({}), variant: 0, isPatient: true })
+    const stepsMax = Number.POSITIVE_INFINITY
+    return new Cells({ crew: new Crew(cells), tally, budget: new Budget({}), stepsMax, variant: 0, isPatient: true })
   }
 
   get counts(): Counts {
@@ -45,7 +48,9 @@ export class Cells {
 
   /** The same cells within limits that begin now, beside those in force. */
   within(limits: Limits): Cells {
-    return this.#with({ budget: new Budget(limits, this.#scope.budget) })
+    const { budget, tally, stepsMax } = this.#scope
+    const steps = tally.steps + (limits.steps ?? Number.POSITIVE_INFINITY)
+    return this.#with({ budget: new Budget(limits, budget), stepsMax: Math.min(stepsMax, steps) })
   }
 
   /** The same cells for nodes that draw these random numbers. */
@@ -72,6 +77,7 @@ export class Cells {
   /** Does one task. Throws as `Cell.perform` does. */
   async run(task: Task): Promise<Outcome> {
     const { crew, tally, budget, variant, isPatient } = this.#scope
+    this.#checkSteps()
     budget.takeExecution()
     try {
       const outcome = await crew.perform(cell => cell.perform(task, variant, budget), isPatient)
@@ -113,6 +119,7 @@ export class Cells {
     }
     try {
       for (;;) {
+        this.#checkSteps()
         while (begin());
         const [item, part] = begun.shift() ?? []
         if (!part) return
@@ -121,6 +128,11 @@ export class Cells {
     } finally {
       for (const [, part] of begun) part.cancel()
     }
+  }
+
+  #checkSteps(): void {
+    const { tally, stepsMax } = this.#scope
+    if (tally.steps >= stepsMax) throw new BudgetSpent('steps')
   }
 
   #with(change: Partial<Scope>): Cells {
@@ -138,7 +150,7 @@ class Part<Result> {
   constructor(whole: Scope, work: (scope: Scope) => Promise<Result>) {
     this.#whole = whole
     const budget = new Budget({ signal: this.#abort.signal }, whole.budget)
-    this.#result = work({ ...whole, tally: this.#tally, budget })
+    this.#result = work({ ...whole, tally: this.#tally, budget, stepsMax: Number.POSITIVE_INFINITY })
     // Told to whoever takes it; until then it is nobody's unhandled rejection.
     this.#result.catch(() => undefined)
   }

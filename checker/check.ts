@@ -74,6 +74,8 @@ class Check {
   readonly #exploration: Exploration
   readonly #examination: Examination
   readonly #begun = performance.now()
+  /** Of the search, in milliseconds. */
+  readonly #time: number | undefined
   readonly #examinations = new Map<string, number>()
   #phase: Progress['phase'] = 'searching'
   #transient = 0
@@ -88,8 +90,10 @@ class Check {
 
   constructor(cells: readonly Cell[], liveness: readonly string[], options: SearchOptions) {
     const random = new Random(options.seed ?? 1)
-    const { walkLength, signal } = options
+    const { walkLength, signal, executions, depth } = options
+    const isLimited = executions !== undefined || depth !== undefined
     this.#options = options
+    this.#time = options.milliseconds ?? (isLimited ? undefined : defaultMs)
     this.#cells = Cells.of(cells, counts => this.#report(counts))
     this.#exploration = new Exploration({
       search: options.search ?? 'auto',
@@ -104,6 +108,7 @@ class Check {
       walks: options.walks ?? defaultWalks,
       walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
       random: random.fork(),
+      isTimed: this.#time !== undefined,
       signal,
       onPhase: phase => {
         this.#phase = phase
@@ -113,12 +118,10 @@ class Check {
   }
 
   async run(): Promise<Verdict> {
-    const { executions, depth, signal } = this.#options
-    const isLimited = executions !== undefined || depth !== undefined
-    const milliseconds = this.#options.milliseconds ?? (isLimited ? undefined : defaultMs)
+    const { executions, signal } = this.#options
     let violated: Discovered | undefined
     try {
-      violated = await this.#search(this.#cells.within({ executions, milliseconds, signal }))
+      violated = await this.#search(this.#cells.within({ executions, milliseconds: this.#time, signal }))
     } catch (error) {
       if (!(error instanceof BudgetSpent)) throw error
       this.#ended = error

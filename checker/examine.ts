@@ -1,4 +1,4 @@
-import { BudgetSpent } from './budget.ts'
+import { BudgetSpent, type Limits } from './budget.ts'
 import type { Cells } from './cells.ts'
 import { type Critical, type CriticalOptions, confirmCriticalTransition, findCriticalTransition } from './critical.ts'
 import { Diverged } from './errors.ts'
@@ -24,6 +24,8 @@ export interface ExaminationOptions {
   /** The most steps that walks are made to have where shorter ones do not tell. */
   readonly walkLengthMax: number
   readonly random: Random
+  /** Whether time is a limit of the search; else it is of nothing here: the same is found wherever it is done. */
+  readonly isTimed: boolean
   readonly signal: AbortSignal | undefined
   readonly onPhase: (phase: Progress['phase']) => void
 }
@@ -36,11 +38,11 @@ export interface Lengths {
   readonly recoveryLength: number
 }
 
-const shrinkMs = 30_000
+const shrinkLimits: Limits = { steps: 30_000, milliseconds: 30_000 }
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
-const shrinkDeadMs = 15_000
-const orderMs = 10_000
-const criticalMs = 300_000
+const shrinkDeadLimits: Limits = { steps: 50_000, milliseconds: 15_000 }
+const orderLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
+const criticalLimits: Limits = { milliseconds: 300_000 }
 /** Of the walks that a critical transition is to stand on, for the one that is to be shrunk. */
 const firstShare = 1 / 4
 
@@ -64,7 +66,7 @@ export class Examination {
       return undefined
     }
     onPhase('shrinking')
-    const shortest = await shrinkViolation(cells, schedule, violation, { milliseconds: shrinkMs, signal })
+    const shortest = await shrinkViolation(cells, schedule, violation, this.#within(shrinkLimits))
     return {
       verdict: 'violated',
       property: violation.property ?? null,
@@ -96,10 +98,10 @@ export class Examination {
     property: string,
     lengths: Lengths,
   ): Promise<Found | 'transient' | undefined> {
-    const { signal, onPhase } = this.#options
+    const { onPhase } = this.#options
     onPhase('finding the critical transition')
     try {
-      return await this.#examineDeath(cells.within({ milliseconds: criticalMs, signal }), suspect, property, lengths)
+      return await this.#examineDeath(cells.within(this.#within(criticalLimits)), suspect, property, lengths)
     } catch (error) {
       if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect))
       if (!(error instanceof Diverged)) throw error
@@ -141,11 +143,16 @@ export class Examination {
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole)
   }
 
+  #within({ executions, milliseconds }: Limits): Limits {
+    const { isTimed, signal } = this.#options
+    return { executions, signal, ...(isTimed && { milliseconds }) }
+  }
+
   /** The shortest schedule found to a state that seems as dead, what has waited longest first. */
   async #shrinkDeath(cells: Cells, found: readonly Choice[], options: CriticalOptions): Promise<readonly string[]> {
     const recovery = { ...options, walks: options.scouts.count }
-    const { schedule } = await shrinkDeath(cells, found, recovery, { milliseconds: shrinkDeadMs })
-    return oldestFirst(cells, labelsOf(schedule), { milliseconds: orderMs })
+    const { schedule } = await shrinkDeath(cells, found, recovery, this.#within(shrinkDeadLimits))
+    return oldestFirst(cells, labelsOf(schedule), this.#within(orderLimits))
   }
 }
 

@@ -150,4 +150,23 @@ describe('work in order', () => {
     await expect(run()).rejects.toEqual(new BudgetSpent('executions'))
     expect(seen).toEqual([1, 2])
   })
+
+  it('ends after the steps of the budget, of which what was begun ahead takes none', async () => {
+    for (const count of [1, 2, 5]) {
+      const cells = cellsOfRing(count).within({ steps: 5 })
+      const seen: number[] = []
+      const run = async () => {
+        const items = [1, 2, 3, 4, 5, 6].values()
+        const runs = cells.inOrder(
+          () => items.next().value,
+          (moves, cells) => cells.run(one(Array(moves).fill('move'))),
+        )
+        for await (const [item] of runs) seen.push(item)
+      }
+      await expect(run()).rejects.toEqual(new BudgetSpent('steps'))
+      expect(seen).toEqual([1, 2, 3])
+      await expect(cells.run(one(['move']))).rejects.toEqual(new BudgetSpent('steps'))
+      await cells.whenIdle()
+    }
+  })
 })

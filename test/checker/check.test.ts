@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Level } from '../../checker/bounded.ts'
 import { type CheckOptions, check, type Progress } from '../../checker/check.ts'
 import { Unfaithful } from '../../checker/errors.ts'
+import type { Properties } from '../../checker/executor.ts'
 import { always, eventually } from '../../checker/property.ts'
 import { replay } from '../../checker/replay.ts'
 import type { System } from '../../checker/system.ts'
@@ -11,7 +12,7 @@ import { counter, nothingLost } from './systems/counter.ts'
 import { deadStates, distances, graphs, isDead, modelOf, propertiesOf } from './systems/graph.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
-import { consistent, decided, twoPhaseCommit } from './systems/two-phase-commit.ts'
+import { type Commit, consistent, decided, twoPhaseCommit } from './systems/two-phase-commit.ts'
 
 const table = (levels: readonly Level[]) =>
   levels.map(({ depth, executions, states, pruned }) => [depth, executions, states, pruned])
@@ -327,6 +328,21 @@ describe('a check within limits', () => {
     expect(last.liveShare).toBeGreaterThan(0)
     expect(last.finding).toMatch(/^consistent does not hold after step \d+/)
     expect(told[0]!.finding).toBeUndefined()
+  })
+
+  it('comes to the same with a budget of executions however slow the machine is', async () => {
+    const options = { seed: 11, executions: 500 }
+    const once = async (properties: Properties<Commit>) => {
+      const { verdict, schedule, executions } = await check(twoPhaseCommit(3, { impatient: true }), properties, options)
+      return { verdict, schedule, executions }
+    }
+    const [unsafe, dead] = [await once({ consistent }), await once({ decided })]
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 60_000))
+    onTestFinished(() => clock.mockRestore())
+    expect(await once({ consistent })).toEqual(unsafe)
+    expect(await once({ decided })).toEqual(dead)
+    expect(unsafe.verdict).toBe('violated')
   })
 
   it('gives the same verdict for the same seed', async () => {
