@@ -24,7 +24,7 @@ export interface ExaminationOptions {
   /** The most steps that walks are made to have where shorter ones do not tell. */
   readonly walkLengthMax: number
   readonly random: Random
-  /** Whether time is a limit of the search; else it is of nothing here: the same is found wherever it is done. */
+  /** Whether time is a limit here too; else steps are, and the same is found however fast the machine is. */
   readonly isTimed: boolean
   readonly signal: AbortSignal | undefined
   readonly onPhase: (phase: Progress['phase']) => void
@@ -38,11 +38,11 @@ export interface Lengths {
   readonly recoveryLength: number
 }
 
-const shrinkLimits: Limits = { steps: 30_000, milliseconds: 30_000 }
+const shrinkLimits: Limits = { steps: 20_000, milliseconds: 30_000 }
 /** Dead states are dear: each candidate that is dead costs the walks that show it. */
 const shrinkDeadLimits: Limits = { steps: 50_000, milliseconds: 15_000 }
 const orderLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
-const criticalLimits: Limits = { milliseconds: 300_000 }
+const criticalLimits: Limits = { steps: 500_000, milliseconds: 300_000 }
 /** Of the walks that a critical transition is to stand on, for the one that is to be shrunk. */
 const firstShare = 1 / 4
 
@@ -143,9 +143,9 @@ export class Examination {
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole)
   }
 
-  #within({ executions, milliseconds }: Limits): Limits {
+  #within({ steps, milliseconds }: Limits): Limits {
     const { isTimed, signal } = this.#options
-    return { executions, signal, ...(isTimed && { milliseconds }) }
+    return { signal, ...(isTimed ? { milliseconds } : { steps }) }
   }
 
   /** The shortest schedule found to a state that seems as dead, what has waited longest first. */
@@ -192,6 +192,6 @@ const unfinished = (property: string, schedule: readonly string[]): Found => ({
   schedule,
   criticalTransition: null,
   repeated: false,
-  message: `${property} did not come to hold, and the time was over before a critical transition was found`,
+  message: `${property} did not come to hold, and the budget was spent before a critical transition was found`,
   closestLive: null,
 })

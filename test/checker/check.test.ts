@@ -8,7 +8,7 @@ import { always, eventually } from '../../checker/property.ts'
 import { replay } from '../../checker/replay.ts'
 import type { System } from '../../checker/system.ts'
 import type { Verdict } from '../../checker/verdict.ts'
-import { counter, nothingLost } from './systems/counter.ts'
+import { type Counter, counter, nothingLost } from './systems/counter.ts'
 import { deadStates, distances, graphs, isDead, modelOf, propertiesOf } from './systems/graph.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
@@ -343,6 +343,15 @@ describe('a check within limits', () => {
     expect(await once({ consistent })).toEqual(unsafe)
     expect(await once({ decided })).toEqual(dead)
     expect(unsafe.verdict).toBe('violated')
+  })
+
+  it('shrinks for so many steps with a budget of executions', async () => {
+    const someLeft = always<Counter>(({ read }) => read.some(seen => seen !== 'done'))
+    const { verdict, schedule, steps } = await check(counter(150), { someLeft }, { executions: 1, walkLength: 300 })
+    expect([verdict, schedule.length]).toEqual(['violated', 300])
+    // Found, repeated and looked at once more; each of the 300 steps is needed, and to know it takes 300 × 300.
+    expect(steps).toBeGreaterThan(20_000)
+    expect(steps).toBeLessThan(22_000)
   })
 
   it('gives the same verdict for the same seed', async () => {
