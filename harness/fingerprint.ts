@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
+import { withoutOrdinals } from '../checker/labels.ts'
 import type { Network } from '../proxy/network.ts'
 import type { Input } from './choices.ts'
 import type { GlobalState } from './config.ts'
 import type { Node } from './node.ts'
-
-/** A message's name without its number: the same content sent in another order is the same state. */
-const withoutOrdinal = (label: string) => label.replace(/ #\d+/, '')
 
 /**
  * Equal for states with equal observed states (or equal histories of inputs), messages in flight, relative timers,
@@ -22,7 +20,7 @@ export const fingerprintOf = (
   const add = (value: unknown) => hash.update(JSON.stringify(value) ?? '-')
   add(history ? [...history] : state.nodes.map(node => [node.alive, node.state ?? null]))
   for (const message of network.inFlight()) {
-    add([withoutOrdinal(message.label), message.kind, message.connection])
+    add([withoutOrdinals(message.label), message.kind, message.connection])
     hash.update(message.bytes)
   }
   for (const { held, clock } of nodes) {
@@ -38,7 +36,7 @@ export const fingerprintOf = (
 export const inputHash = (before: string | undefined, label: string, inputs: readonly Input[]): string => {
   const hash = createHash('sha1')
     .update(before ?? '')
-    .update(withoutOrdinal(label))
+    .update(withoutOrdinals(label))
   for (const input of inputs) if ('deliver' in input) hash.update(input.deliver.bytes)
   return hash.digest('hex')
 }
