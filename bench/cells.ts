@@ -3,7 +3,8 @@
  * Usage: cells.js [EXECUTIONS], 200 a round by default.
  */
 import { Cells } from '../checker/cells.ts'
-import { allowedCpus, Worker } from '../cli/workers.ts'
+import { Worker } from '../cli/workers.ts'
+import { allowedCpus } from '../harness/hold/affinity.ts'
 import { configOf } from './corpus/package-root.ts'
 import { median, row, whole } from './table.ts'
 
@@ -12,11 +13,13 @@ const steps = 50
 const rounds = 3
 const systems = ['transport', 'corpus/paxos', 'corpus/randtree'] as const
 
+const allowed = allowedCpus()
+
 /** A walk with surprises, as a check does them. */
 const taskOf = (seed: number) => ({ labels: [], legs: [{ manner: 'race' as const, seed, length: steps }] })
 
 const secondsOf = async (file: string, cpus: readonly number[]): Promise<number> => {
-  const workers = cpus.map(cpu => new Worker({ file, seed: 1, property: undefined, cpu }))
+  const workers = cpus.map(cpu => new Worker({ file, seed: 1, property: undefined, cpu }, allowed))
   const cells = Cells.of(workers)
   const run = (count: number) => Promise.all(Array.from({ length: count }, (_, seed) => cells.run(taskOf(seed))))
   try {
@@ -30,7 +33,7 @@ const secondsOf = async (file: string, cpus: readonly number[]): Promise<number>
   }
 }
 
-const [first, second] = allowedCpus()
+const [first, second] = allowed
 if (second === undefined) throw new Error('two CPUs are needed')
 for (const name of systems) {
   const taken: { one: number; two: number }[] = []

@@ -5,6 +5,7 @@ import { UsageError } from '../checker/errors.ts'
 import { headline } from '../checker/executor.ts'
 import type { RecordedVerdict, Sample, Verdict } from '../checker/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
+import { allowedCpus } from '../harness/hold/affinity.ts'
 import { liveTracePath, writeReport } from '../report/report.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
@@ -13,7 +14,6 @@ import { Samples } from './samples.ts'
 import { nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
 import { newPlace } from './store.ts'
-import { allowedCpus } from './workers.ts'
 
 export interface Checked {
   readonly verdict: Verdict
@@ -39,11 +39,11 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   const options = { ...given, onProgress }
   const { workers = 1 } = options
   requireWorkers(config, workers)
+  // Before this thread is pinned to one.
   const cpus = allowedCpus()
-  const workerCpus = Array.from({ length: workers }, (_, index) => cpus[index % cpus.length]!)
   requirePlace(resolve(options.out ?? defaultOut))
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
-    const verdict = await search(session, options, workerCpus)
+    const verdict = await search(session, { ...options, workers }, cpus)
     const found = { ...verdict, seed: options.seed ?? session.seed }
     return recordFound(session, found, { options, growth: samples.list })
   })

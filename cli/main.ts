@@ -6,13 +6,9 @@ import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
 import { annotationOf } from './annotation.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
-import { debugTrace } from './debug/debug.ts'
 import { describe, describeReplay } from './describe.ts'
-import { emulate } from './emulate/emulate.ts'
-import { describeSummary } from './emulate/summary.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
-import { getCriu } from './get-criu.ts'
 import { writeConfig } from './init.ts'
 import { writeJunit } from './junit.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
@@ -24,7 +20,6 @@ import { print } from './print.ts'
 import { showProgress } from './progress.ts'
 import { replayTrace } from './replay.ts'
 import { timeOf } from './search.ts'
-import { serveTrace } from './serve/serve.ts'
 import { shrinkTrace } from './shrink.ts'
 import { addTopologyCommands } from './topology.ts'
 import { duration, wholeNumber } from './values.ts'
@@ -57,6 +52,8 @@ const tellServers = (
   if (process.env.GITHUB_ACTIONS === 'true' && verdict.verdict !== 'held')
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
 }
+
+// What one command alone needs is loaded by it: it would be most of the time that the others take to begin.
 
 const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')
@@ -122,14 +119,16 @@ const program = (done: (code: number) => void) => {
     .command('debug')
     .description('moves through an execution of a trace, in both directions, by new processes')
     .argument('<trace>')
-    .action(debugTrace)
+    .action(async (path: string) => (await import('./debug/debug.ts')).debugTrace(path))
 
   root
     .command('serve')
     .description('the same in a browser: the page of a trace, with processes behind it')
     .argument('<trace>')
     .option('--port <n>', 'on loopback (any that is free)', wholeNumber)
-    .action(serveTrace)
+    .action(async (path: string, options: { port?: number }) =>
+      (await import('./serve/serve.ts')).serveTrace(path, options),
+    )
 
   root
     .command('emulate')
@@ -146,6 +145,10 @@ const program = (done: (code: number) => void) => {
     .option('--out <directory>', 'where the trace is put', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, look: lookMs, json, ...options }) => {
+      const [{ emulate }, { describeSummary }] = await Promise.all([
+        import('./emulate/emulate.ts'),
+        import('./emulate/summary.ts'),
+      ])
       const summary = await emulate(await loadConfig(file), { forMs, lookMs, ...options })
       print(json ? JSON.stringify(summary) : describeSummary(summary))
       done(exitCode[summary.verdict])
@@ -175,7 +178,10 @@ const program = (done: (code: number) => void) => {
     .option('--fix', 'gets what it lacks and can be put beside the system: CRIU, from the packages of a later Debian')
     .option('--json', 'prints one JSON object as the last line')
     .action(async ({ fix, json }: { fix?: boolean; json?: boolean }) => {
-      if (fix && !hasCriu()) process.stderr.write(`CRIU is in ${await getCriu()}\n`)
+      if (fix && !hasCriu()) {
+        const { getCriu } = await import('./get-criu.ts')
+        process.stderr.write(`CRIU is in ${await getCriu()}\n`)
+      }
       const found = abilities()
       if (json) print(JSON.stringify({ abilities: found }))
       else print(found.map(({ name, isThere, detail }) => `${isThere ? 'has  ' : 'LACKS'} ${name}: ${detail}`))

@@ -9,13 +9,14 @@ import { Worker } from './workers.ts'
 
 export const defaultMs = 60_000
 
-/** Explores a session's system and examines what it finds: in its own cluster, or in workers, one for each of these CPUs. */
+/** Explores a session's system and examines what it finds: in its own cluster, or in workers, on these CPUs. */
 export const search = async (session: Session, options: CheckOptions, cpus: readonly number[]): Promise<Verdict> => {
   const { cluster, system } = session
+  const { workers = 1 } = options
   const properties = select(system.properties, options.property)
   const wanted = searchOf(session, options)
   const cells =
-    cpus.length === 1
+    workers === 1
       ? [new OwnCell(cluster, properties, { weights: system.weights })]
       : startWorkers(session, options, cpus)
   try {
@@ -26,8 +27,9 @@ export const search = async (session: Session, options: CheckOptions, cpus: read
 }
 
 const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
-  const order = { file: config.path, seed: nodesSeed(options), property: options.property }
-  return cpus.map(cpu => new Worker({ ...order, cpu }))
+  const { workers, property } = options
+  const order = { file: config.path, seed: nodesSeed(options), property }
+  return Array.from({ length: workers ?? 1 }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 
 const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptions => {

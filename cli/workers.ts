@@ -1,22 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { Budget } from '../checker/budget.ts'
 import type { Cell } from '../checker/cell.ts'
 import type { Outcome, Task } from '../checker/task.ts'
+import { onCpus } from '../harness/hold/affinity.ts'
 import { errorOf } from './failure.ts'
 import type { Answer, Demand, Order } from './worker.ts'
 
 const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
-
-/** The CPUs that this process may run on. To be asked before it is pinned to one. */
-export const allowedCpus = (): number[] => {
-  const [, list] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/thread-self/status', 'latin1'))!
-  return list!.split(',').flatMap(range => {
-    const [first, last = first] = range.split('-').map(Number) as [number, number?]
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index)
-  })
-}
 
 /** So often a task is given to a new process after one ended with it. */
 const deathsMax = 2
@@ -24,10 +15,13 @@ const deathsMax = 2
 /** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
 export class Worker implements Cell {
   readonly #order: Order
+  readonly #cpus: readonly number[]
   #process: ChildProcess | undefined
 
-  constructor(order: Order) {
+  /** @param cpus that it may use until it holds its nodes on one of them, and beside */
+  constructor(order: Order, cpus: readonly number[]) {
     this.#order = order
+    this.#cpus = cpus
     this.#start()
   }
 
@@ -57,7 +51,9 @@ export class Worker implements Cell {
 
   #start(): ChildProcess {
     // What a configuration prints must not come after the command's own last line.
-    const worker = fork(program, { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' })
+    const worker = onCpus(this.#cpus, () =>
+      fork(program, { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' }),
+    )
     this.#process = worker
     worker.once('exit', (code, killedBy) => {
       if (killedBy)

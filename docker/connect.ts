@@ -1,4 +1,4 @@
-import Docker from 'dockerode'
+import type Docker from 'dockerode'
 import { EngineLacks, reasonOf } from './error.ts'
 
 /**
@@ -8,7 +8,9 @@ import { EngineLacks, reasonOf } from './error.ts'
  */
 export const connect = async (): Promise<Docker> => {
   const place = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
-  const docker = new Docker()
+  // What most systems do not need would be a third of the start of every command.
+  const { default: Engine } = await import('dockerode')
+  const docker = new Engine()
   try {
     await docker.ping()
     return docker

@@ -1,5 +1,6 @@
-import { check, libc } from '../proxy/libc.ts'
+import { libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
+import { allow } from './hold/affinity.ts'
 import type { HeldNode } from './hold/held-node.ts'
 import type { Launched } from './hold/launch.ts'
 import { Naps } from './hold/naps.ts'
@@ -10,7 +11,6 @@ import { CannotRewind } from './rewind/error.ts'
 import { NodeMark } from './rewind/node-mark.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
-const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length, void *mask)')
 
 /** Why nodes did not become quiescent. */
 export interface Unsettled {
@@ -24,16 +24,16 @@ export interface Unsettled {
  */
 export class Cell {
   readonly tracer = new Tracer()
-  /** As the kernel has sets of CPUs: the one that all is pinned to. */
-  readonly #cpu = Buffer.alloc(128)
+  /** That all is pinned to. */
+  readonly #cpu: number
   readonly #turns: Turns
   readonly #quiescence: Quiescence
   readonly #naps = new Naps(this.tracer)
 
   /** @param cpu the one that this thread runs on now, by default */
   constructor(cpu: number = schedGetcpu()) {
-    this.#cpu[cpu >> 3] = 1 << (cpu & 7)
-    schedSetaffinity(0, this.#cpu.length, this.#cpu)
+    this.#cpu = cpu
+    allow(0, [cpu])
     this.#turns = new Turns()
     this.#quiescence = new Quiescence(this.#turns)
   }
@@ -50,7 +50,7 @@ export class Cell {
 
   /** Takes hold of a launched process that waits to be released. */
   hold(node: HeldNode, launched: Launched): void {
-    check('sched_setaffinity', schedSetaffinity(launched.pid, this.#cpu.length, this.#cpu))
+    allow(launched.pid, [this.#cpu])
     this.tracer.hold(node, launched)
     this.#turns.add(launched.pid)
   }

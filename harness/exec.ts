@@ -1,4 +1,3 @@
-import { execa } from 'execa'
 import type { ExecResult } from './config.ts'
 
 /**
@@ -8,6 +7,7 @@ import type { ExecResult } from './config.ts'
  */
 export const runInside = async (pid: number, command: readonly string[], directory: string): Promise<ExecResult> => {
   const where = [`--target=${pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', `--wd=${directory}`]
+  const { execa } = await import('execa')
   const { exitCode, stdout, stderr } = await execa('nsenter', [...where, '--', ...command], {
     reject: false,
     stdin: 'ignore',
