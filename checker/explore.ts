@@ -58,7 +58,7 @@ const surpriseManners: Readonly<Record<Exclude<Plan, 'straight'>, Manner>> = {
 /** Walks take turns with what the nodes draw by chance: some violations need other numbers. */
 const variants = 4
 /** So many times all plans are taken before it is another's turn, whose nodes each cell has to start. */
-const roundsOfVariant = 4
+const roundsOfVariant = 2
 
 /**
  * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
