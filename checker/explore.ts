@@ -57,8 +57,6 @@ const surpriseManners: Readonly<Record<Exclude<Plan, 'straight'>, Manner>> = {
 
 /** Walks take turns with what the nodes draw by chance: some violations need other numbers. */
 const variants = 4
-/** So many times all plans are taken before it is another's turn, whose nodes each cell has to start. */
-const roundsOfVariant = 2
 
 /**
  * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
@@ -197,7 +195,7 @@ export class Exploration {
   #nextVariant(plan: Plan): number {
     const { search, from } = this.#options
     if (plan === 'straight' || plan === 'bounded' || from.length > 0) return 0
-    return Math.floor(this.#turns / (roundsOfVariant * plans[search].length)) % variants
+    return Math.floor(this.#turns / plans[search].length) % variants
   }
 
   #taskOf(plan: Plan, prefix: readonly string[], walkLength: number): Task {
