@@ -69,8 +69,8 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`
     }
   }
 
-  test('they reach each other, come and go with their disks, and leave nothing', async () => {
-    const run = begin('node', '--for', '60s')
+  test('they reach each other, come and go with their disks, and leave nothing', { timeout: 180_000 }, async () => {
+    const run = begin('node', '--for', '170s', '--look', '200ms')
     const { control: asked } = await controlOf(run)
     await untilMore(asked, 'packets_forwarded_total')
     expect((await asked.kill('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: false })
