@@ -61,7 +61,15 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
       // What another example has in common with this one.
       if (example === 'sentinel') cpSync(join(examples, 'redis'), join(directory, '../redis'), { recursive: true })
       const verdictOf = async (config: string) => {
-        const { exitCode, stdout } = await begin(directory, 'check', config, '--executions', executions, '--json')
+        const { exitCode, stdout, stderr } = await begin(
+          directory,
+          'check',
+          config,
+          '--executions',
+          executions,
+          '--json',
+        )
+        if (exitCode !== 1) throw new Error(`exit code ${exitCode}: ${stderr}`)
         const { verdict, property, schedule, repeated } = JSON.parse(String(stdout))
         return { exitCode, verdict, property, schedule, repeated }
       }
