@@ -43,7 +43,7 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
-    const verdict = await search(session, { ...options, workers }, cpus)
+    const verdict = await search(session, options, cpus)
     const found = { ...verdict, seed: options.seed ?? session.seed }
     return recordFound(session, found, { options, growth: samples.list })
   })

@@ -27,9 +27,9 @@ export const search = async (session: Session, options: CheckOptions, cpus: read
 }
 
 const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
-  const { workers, property } = options
+  const { workers = 1, property } = options
   const order = { file: config.path, seed: nodesSeed(options), property }
-  return Array.from({ length: workers ?? 1 }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
+  return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 
 const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptions => {

@@ -7,6 +7,7 @@ import type { ExecResult } from './config.ts'
  */
 export const runInside = async (pid: number, command: readonly string[], directory: string): Promise<ExecResult> => {
   const where = [`--target=${pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', `--wd=${directory}`]
+  // Few systems need it, and every command would wait for it.
   const { execa } = await import('execa')
   const { exitCode, stdout, stderr } = await execa('nsenter', [...where, '--', ...command], {
     reject: false,
