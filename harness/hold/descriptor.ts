@@ -4,7 +4,7 @@ const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
 const pidfdGetfdNumber = 438
 
 /** Our own descriptor of a file that the process has open; undefined when it has none of that number. */
-const duplicate = (pid: number, fd: number): number | undefined => {
+export const duplicate = (pid: number, fd: number): number | undefined => {
   const handle = check('pidfd_open', pidfdOpen(pid, 0))
   const copy = Number(syscall(pidfdGetfdNumber, handle, fd, 0, 0, 0, 0))
   const failed = copy === -1 ? lastErrno() : 0

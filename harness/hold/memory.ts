@@ -1,15 +1,10 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
-import { check, libc, vector } from '../../proxy/libc.ts'
+import { check, libc } from '../../proxy/libc.ts'
 
-const writeVectors = libc.func('process_vm_writev', 'long', [
-  'int',
-  koffi.pointer(vector),
-  'unsigned long',
-  'void *',
-  'unsigned long',
-  'unsigned long',
-])
+const writeVectors = libc.func(
+  'long process_vm_writev(int pid, void *from, unsigned long count, void *to, unsigned long toCount, unsigned long flags)',
+)
 const vectorSize = 16
 /** UIO_MAXIOV */
 const vectorsMax = 1024
@@ -20,10 +15,16 @@ export interface Run {
   readonly end: number
 }
 
+/** What stands, or is to stand, at these addresses. */
+export interface Piece extends Run {
+  readonly bytes: Buffer
+}
+
 /** The memory of one process, read and written from outside; also where the process itself may not write. */
 export class ProcessMemory {
   readonly #pid: number
   readonly #descriptor: number
+  readonly #others: number[] = []
 
   /** Throws when the process is gone. Valid until its next exec. */
   constructor(pid: number) {
@@ -44,29 +45,34 @@ export class ProcessMemory {
     if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes at 0x${address.toString(16)}`)
   }
 
-  /** Writes what follows each other in `bytes` to these runs, all of which the process may write to: twice as fast. */
-  writeAll(runs: readonly Run[], bytes: Buffer): void {
-    let offset = 0
-    for (let begin = 0; begin < runs.length; begin += vectorsMax) {
-      const some = runs.slice(begin, begin + vectorsMax)
-      const length = some.reduce((sum, { start, end }) => sum + end - start, 0)
-      const from = { base: bytes.subarray(offset, offset + length), length }
-      const put = check('process_vm_writev', writeVectors(this.#pid, from, 1, vectorsOf(some), some.length, 0))
+  /** Writes to all these pieces, to which the process itself may write: twice as fast. */
+  writeAll(pieces: readonly Piece[]): void {
+    for (let begin = 0; begin < pieces.length; begin += vectorsMax) {
+      const some = pieces.slice(begin, begin + vectorsMax)
+      const length = some.reduce((sum, { bytes }) => sum + bytes.length, 0)
+      const from = vectorsOf(some, ({ bytes }) => koffi.address(bytes))
+      const to = vectorsOf(some, ({ start }) => BigInt(start))
+      const put = check('process_vm_writev', writeVectors(this.#pid, from, some.length, to, some.length, 0))
       if (put !== length) throw new Error(`wrote ${put} of ${length} bytes of process ${this.#pid}`)
-      offset += length
     }
   }
 
+  /** Closes a descriptor of ours that is about this memory together with this. */
+  closeToo(descriptor: number): void {
+    this.#others.push(descriptor)
+  }
+
   close(): void {
-    closeSync(this.#descriptor)
+    for (const descriptor of [this.#descriptor, ...this.#others]) closeSync(descriptor)
   }
 }
 
-const vectorsOf = (runs: readonly Run[]): Buffer => {
-  const vectors = Buffer.alloc(runs.length * vectorSize)
-  for (const [index, { start, end }] of runs.entries()) {
-    vectors.writeBigUInt64LE(BigInt(start), index * vectorSize)
-    vectors.writeBigUInt64LE(BigInt(end - start), index * vectorSize + 8)
+/** Array of struct iovec. */
+const vectorsOf = (pieces: readonly Piece[], addressOf: (piece: Piece) => bigint): Buffer => {
+  const vectors = Buffer.alloc(pieces.length * vectorSize)
+  for (const [index, piece] of pieces.entries()) {
+    vectors.writeBigUInt64LE(addressOf(piece), index * vectorSize)
+    vectors.writeBigUInt64LE(BigInt(piece.bytes.length), index * vectorSize + 8)
   }
   return vectors
 }

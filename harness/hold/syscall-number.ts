@@ -59,6 +59,7 @@ export const syscallNumber = {
   sched_setattr: 314,
   seccomp: 317,
   getrandom: 318,
+  userfaultfd: 323,
   io_uring_setup: 425,
   epoll_pwait2: 441,
   futex_waitv: 449,

@@ -1,32 +1,26 @@
 import type { HeldThread } from '../hold/held-node.ts'
-import type { ProcessMemory, Run } from '../hold/memory.ts'
+import type { Piece, ProcessMemory, Run } from '../hold/memory.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { ownPages, without } from './pages.ts'
+import { ownPages, piecesWithout, without } from './pages.ts'
 import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
+import { WrittenPages } from './written-pages.ts'
 
 /** Marks are kept in memory: a process that has more of its own is started anew instead. */
 const bytesMax = 256 << 20
 const dontNeed = 4
 const privateAnonymousFixed = 0x02 | 0x20 | 0x10
 
-/** What stood on pages of a process's own. */
-interface Copy {
-  /** In order of address. */
-  readonly runs: readonly Run[]
-  /** Of one run after the other. */
-  readonly bytes: Buffer
-}
-
 /** The memory of a frozen process. */
 export class MemoryMark {
   readonly #pid: number
   readonly #regions: readonly Region[]
-  /** Of what it may write to, and of the rest: that may have been different for a time. */
-  readonly #writable: Copy
-  readonly #protected: Copy
+  /** What stood on its own pages of what it may write to, and of the rest: that may have been different for a time. */
+  readonly #writable: readonly Piece[]
+  readonly #protected: readonly Piece[]
   readonly #breakAddress: number
+  readonly #written: WrittenPages | undefined
 
   /** @throws CannotRewind */
   constructor(thread: HeldThread) {
@@ -41,6 +35,10 @@ export class MemoryMark {
       this.#regions.filter(region => !isWritable(region)),
       memory,
     )
+    this.#written = WrittenPages.watch(
+      thread,
+      this.#regions.filter(region => isWritable(region) || this.#protected.some(piece => isIn(piece, region))),
+    )
   }
 
   /** The thread is one of its process; what it did is gone afterwards. */
@@ -49,27 +47,15 @@ export class MemoryMark {
     makeCalls(thread, [[syscallNumber.brk, this.#breakAddress]])
     const now = regionsOf(this.#pid)
     assertOwn(now)
-    const mend = differences(this.#regions, now).flatMap(mendingCall)
-    const forget = this.#pagesToForget(now).map(({ start, end }) => [
-      syscallNumber.madvise,
-      start,
-      end - start,
-      dontNeed,
-    ])
-    succeed(thread, [...mend, ...forget])
-    memory.writeAll(this.#writable.runs, this.#writable.bytes)
-    let offset = 0
-    for (const { start, end } of this.#protected.runs) {
-      memory.write(start, this.#protected.bytes.subarray(offset, offset + end - start))
-      offset += end - start
-    }
-  }
-
-  /** What was written to where nothing had been. */
-  #pagesToForget(now: readonly Region[]): Run[] {
-    const written = ownPages(this.#pid, now.filter(isWritable))
-    const before = intersection(written, this.#regions)
-    return without(without(before, this.#writable.runs), this.#protected.runs)
+    succeed(thread, differences(this.#regions, now).flatMap(mendingCall))
+    const watched = this.#written?.watched ?? []
+    const changed = this.#written?.changed() ?? []
+    const unchanged = without(watched, changed)
+    const written = [...changed, ...ownPages(this.#pid, without(now.filter(isWritable), watched))].sort(byAddress)
+    succeed(thread, without(without(written, this.#writable), this.#protected).map(forgettingCall))
+    memory.writeAll(piecesWithout(this.#writable, unchanged))
+    for (const { start, bytes } of piecesWithout(this.#protected, unchanged)) memory.write(start, bytes)
+    this.#written?.forget()
   }
 }
 
@@ -79,15 +65,19 @@ const assertOwn = (regions: readonly Region[]) => {
   if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's')) throw new CannotRewind('it shares memory')
 }
 
-const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Copy => {
+const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Piece[] => {
   const runs = ownPages(pid, regions)
   const length = runs.reduce((sum, { start, end }) => sum + end - start, 0)
   if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
-  return { runs, bytes: Buffer.concat(runs.map(({ start, end }) => memory.read(start, end - start))) }
+  return runs.map(({ start, end }) => ({ start, end, bytes: memory.read(start, end - start) }))
 }
 
-/** What is in both; each in order of address. */
-const intersection = (runs: readonly Run[], others: readonly Run[]): Run[] => without(runs, without(runs, others))
+const isIn = (piece: Piece, region: Region): boolean => region.start <= piece.start && piece.start < region.end
+
+const byAddress = (one: Run, other: Run) => one.start - other.start
+
+/** What was written to where nothing had been is empty again. */
+const forgettingCall = ({ start, end }: Run): Call => [syscallNumber.madvise, start, end - start, dontNeed]
 
 const mendingCall = ({ start, end, before, now }: Difference): Call[] => {
   const length = end - start

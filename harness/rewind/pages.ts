@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { pageSize } from '../hold/clock-page.ts'
-import type { Run } from '../hold/memory.ts'
+import type { Piece, Run } from '../hold/memory.ts'
 
 /** Bits of an entry of /proc/P/pagemap (admin-guide/mm/pagemap), of its upper half. */
 const present = 0x8000_0000
@@ -60,4 +60,14 @@ export const without = (runs: readonly Run[], others: readonly Run[]): Run[] => 
     }
   }
   return rest
+}
+
+/** The parts of pieces that lie outside some addresses; both in order of address. */
+export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]): Piece[] => {
+  let index = 0
+  return without(pieces, others).map(({ start, end }) => {
+    while (pieces[index]!.end <= start) index++
+    const { start: from, bytes } = pieces[index]!
+    return { start, end, bytes: bytes.subarray(start - from, end - from) }
+  })
 }

@@ -1,0 +1,161 @@
+import { closeSync, openSync } from 'node:fs'
+import koffi from 'koffi'
+import { check, close, ioctl } from '../../proxy/libc.ts'
+import { duplicate } from '../hold/descriptor.ts'
+import type { HeldThread } from '../hold/held-node.ts'
+import type { Run } from '../hold/memory.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls } from './batch.ts'
+import { without } from './pages.ts'
+
+const closeOnExec = 0o2000000
+const nonBlocking = 0o4000
+const userModeOnly = 1
+
+/** linux/userfaultfd.h */
+const UFFDIO_API = 0xc018_aa3f
+const UFFDIO_REGISTER = 0xc020_aa00
+const apiVersion = 0xaan
+const asynchronous = 1n << 15n
+const writeProtect = 2n
+
+/** linux/fs.h */
+const PAGEMAP_SCAN = 0xc060_6610
+const protectMatching = 1n
+/** Categories of pages. */
+const watched = 1n
+const written = 2n
+/** In struct pm_scan_arg. */
+const walkEndOffset = 32
+
+/** The end of the addresses that a program can have. */
+const addressMax = 0x7fff_ffff_f000n
+/** What the kernel notes takes eight bytes for each page. */
+const watchedMax = 1 << 30
+
+/**
+ * Which pages of a process were written to. The kernel protects them against that, lets it happen nevertheless, and can
+ * tell which are no longer protected (userfaultfd's asynchronous write protection and PAGEMAP_SCAN, since Linux 6.7).
+ */
+export class WrittenPages {
+  readonly #pid: number
+  readonly #faults: number
+  readonly #watched: readonly Run[]
+
+  private constructor(pid: number, faults: number, watched: readonly Run[]) {
+    this.#pid = pid
+    this.#faults = faults
+    this.#watched = watched
+  }
+
+  /**
+   * Watches regions of a frozen process from now on, but those that are too large; undefined where the kernel cannot, or
+   * may not. The thread's registers are lost.
+   *
+   * @param regions in order of address
+   */
+  static watch(thread: HeldThread, regions: readonly Run[]): WrittenPages | undefined {
+    const faults = openFaults(thread)
+    if (faults === undefined) return undefined
+    const { pid, memory } = thread.process
+    memory.closeToo(faults)
+    const some = regions.filter(region => region.end - region.start <= watchedMax && register(faults, region))
+    const pages = new WrittenPages(pid, faults, some)
+    pages.forget()
+    return pages
+  }
+
+  /** What is watched, in order of address. */
+  get watched(): readonly Run[] {
+    return this.#watched
+  }
+
+  /**
+   * What was written to, dropped, or mapped anew since it was last forgotten, in order of address. All that is watched
+   * must be mapped.
+   */
+  changed(): Run[] {
+    const found = withPages(this.#pid, look)
+    // What was mapped anew is not watched yet.
+    for (const run of without(this.#watched, found)) register(this.#faults, run)
+    const unchanged = found.filter(({ isWritten }) => !isWritten)
+    return without(this.#watched, unchanged)
+  }
+
+  /** What was changed until now no longer counts. */
+  forget(): void {
+    withPages(this.#pid, protect)
+  }
+}
+
+/** Our own descriptor of what the process's writes come to; the process has none. */
+const openFaults = (thread: HeldThread): number | undefined => {
+  const [fd] = makeCalls(thread, [[syscallNumber.userfaultfd, closeOnExec | nonBlocking | userModeOnly]])
+  if (fd! < 0) return undefined
+  const faults = duplicate(thread.process.pid, fd!)
+  makeCalls(thread, [[syscallNumber.close, fd!]])
+  if (faults === undefined) return undefined
+  const request = structure(apiVersion, asynchronous, 0n)
+  if (ioctl(faults, UFFDIO_API, request) === 0) return faults
+  close(faults)
+  return undefined
+}
+
+const register = (faults: number, { start, end }: Run): boolean =>
+  ioctl(faults, UFFDIO_REGISTER, structure(BigInt(start), BigInt(end - start), writeProtect, 0n)) === 0
+
+const regionsMax = 4096
+/** struct page_region: start, end, categories. */
+const regionLength = 24
+const regions = Buffer.alloc(regionsMax * regionLength)
+const regionsAddress: bigint = koffi.address(regions)
+
+interface Scanned extends Run {
+  readonly isWritten: boolean
+}
+
+/** What is watched, and whether it was written to. */
+const look = (pages: number): Scanned[] => {
+  const found: Scanned[] = []
+  for (let from = 0n; from < addressMax; ) {
+    const { count, end } = scan(pages, { from, flags: 0n, having: watched, room: regionsMax })
+    from = end
+    for (let at = 0; at < count * regionLength; at += regionLength) {
+      const start = Number(regions.readBigUInt64LE(at))
+      const end = Number(regions.readBigUInt64LE(at + 8))
+      found.push({ start, end, isWritten: (regions.readBigUInt64LE(at + 16) & written) !== 0n })
+    }
+  }
+  return found
+}
+
+const protect = (pages: number) => scan(pages, { from: 0n, flags: protectMatching, having: written, room: 0 })
+
+interface Scan {
+  readonly from: bigint
+  readonly flags: bigint
+  /** The category of pages that are meant. */
+  readonly having: bigint
+  /** How many regions there is room for. */
+  readonly room: number
+}
+
+/** One look at pages: regions found, and where it ended. */
+const scan = (pages: number, { from, flags, having, room }: Scan) => {
+  const place = room === 0 ? 0n : regionsAddress
+  const found = watched | written
+  const request = structure(96n, flags, from, addressMax, 0n, place, BigInt(room), 0n, 0n, having, 0n, found)
+  const count = check('ioctl(PAGEMAP_SCAN)', ioctl(pages, PAGEMAP_SCAN, request))
+  return { count, end: request.readBigUInt64LE(walkEndOffset) }
+}
+
+const withPages = <Result>(pid: number, use: (pages: number) => Result): Result => {
+  const pages = openSync(`/proc/${pid}/pagemap`, 'r')
+  try {
+    return use(pages)
+  } finally {
+    closeSync(pages)
+  }
+}
+
+const structure = (...fields: readonly bigint[]): Buffer => Buffer.from(BigUint64Array.from(fields).buffer)
