@@ -55,10 +55,10 @@ export class Cell {
     this.#turns.add(launched.pid)
   }
 
-  /** Lets whatever is ready happen; true if anything did. */
-  pump(network: Network): boolean {
+  /** Lets whatever is ready of all nodes, or of these, happen; true if anything did. */
+  #pump(network: Network, names?: readonly string[]): boolean {
     const stopped = this.tracer.poll()
-    return network.pump() || stopped
+    return network.pump(names) || stopped
   }
 
   /**
@@ -69,13 +69,17 @@ export class Cell {
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
     const begun = performance.now()
+    const names = nodes.map(({ name }) => name)
     const usedBefore = new Map(nodes.map(node => [node, 0]))
     let looked = begun
     let isFirstLook = true
     for (;;) {
-      if (!this.pump(network)) {
-        if (this.#quiescence.reached(nodes) && !this.pump(network) && !this.#naps.end(nodes)) break
-        this.#turns.pass()
+      const ran = this.#turns.yield()
+      const since = this.#turns.count()
+      if (!this.#pump(network, names)) {
+        if (!this.#quiescence.reached(nodes, since)) {
+          if (!ran) this.#turns.rest()
+        } else if (!this.#pump(network) && !this.#naps.end(nodes)) break
       }
       const now = performance.now()
       if (now - looked < cpuMsMax / (isFirstLook ? 2 : 4)) continue
@@ -136,7 +140,7 @@ export class Cell {
   #pollUntil(isOver: () => boolean, msMax = Number.POSITIVE_INFINITY): void {
     const begun = performance.now()
     while (!isOver()) {
-      if (!this.tracer.poll()) this.#turns.pass()
+      if (!this.tracer.poll() && !this.#turns.yield()) this.#turns.rest()
       if (performance.now() - begun > msMax) throw new CannotRewind(`its threads neither stop nor end in ${msMax} ms`)
     }
   }

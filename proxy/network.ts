@@ -196,11 +196,11 @@ export class Network {
 
   // Steps
 
-  /** Handles the packets that all nodes, or one, sent until now. Gives false if there was none. */
-  pump(name?: string): boolean {
-    if (name !== undefined) return this.#drain(this.#hosts.get(name))
+  /** Handles the packets that all nodes, or these, sent until now. Gives false if there was none. */
+  pump(names?: readonly string[]): boolean {
+    const hosts = names === undefined ? this.#hosts.all() : names.map(name => this.#hosts.get(name))
     let any = false
-    for (const host of this.#hosts.all()) {
+    for (const host of hosts) {
       if (this.#drain(host)) any = true
     }
     return any

@@ -18,14 +18,15 @@ export class Quiescence {
    * thread's CPU: as long as we keep it none of them can change another, so that one look at each is a look at all at
    * the same instant. Neither the states alone tell, nor what /proc/T/syscall shows (25 wrong of 300,000), nor the number
    * of tasks that run: a thread that the disk is about to wake is not among them.
+   *
+   * @param since how often others had had the CPU when what could be read was read
    */
-  reached(nodes: Iterable<HeldNode>): boolean {
+  reached(nodes: Iterable<HeldNode>, since: number): boolean {
     const threads = [...nodes].flatMap(node => node.threads)
     // Who was awake at the last look is so at most looks: most end here.
     if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
-    const before = this.#turns.count()
     this.#awake = threads.find(thread => !sleeps(thread))
-    return this.#awake === undefined && this.#turns.count() === before
+    return this.#awake === undefined && this.#turns.count() === since
   }
 }
 

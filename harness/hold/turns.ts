@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { libc } from '../../proxy/libc.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
 const schedYield = libc.func('int sched_yield()')
+const getrusage = libc.func('int getrusage(int who, void *usage)')
 const usleep = libc.func('int usleep(unsigned int microseconds)')
 const prctl = libc.func('int prctl(int option, unsigned long value)')
 const prlimit = libc.func('int prlimit(int pid, int resource, void *limit, void *former)')
@@ -23,6 +23,10 @@ export const turnUsMax = 20_000
 const goTurnUsMax = 500_000
 export const lastTurnUsMax = 60_000_000
 
+const ownThread = 1
+/** In struct rusage: ru_nvcsw and ru_nivcsw, how often it gave the CPU to another, and had to. */
+const switches = [128, 136] as const
+
 /** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
 const setTimerSlack = 29
 const napUs = 20
@@ -38,8 +42,7 @@ const courtesyMs = 10
  * them its fair scheduler decides.
  */
 export class Turns {
-  readonly #own = openSync('/proc/thread-self/schedstat', 'r')
-  readonly #text = Buffer.alloc(128)
+  readonly #usage = Buffer.alloc(144)
   readonly #isOrdered: boolean
   #naps = 0
   #lastCourtesy = 0
@@ -56,19 +59,24 @@ export class Turns {
     setRank(pid, 0)
   }
 
-  /** How often this thread was given the CPU: the third number of its schedstat. */
-  count(): string {
-    const length = readSync(this.#own, this.#text, 0, this.#text.length, 0)
-    const text = this.#text.toString('latin1', 0, length)
-    return text.slice(text.lastIndexOf(' '))
+  /** How often another thread had this one's CPU. */
+  count(): number {
+    getrusage(ownThread, this.#usage)
+    return this.#usage.readUInt32LE(switches[0]) + this.#usage.readUInt32LE(switches[1])
   }
 
-  /** Lets everybody run who is ready. Sleeps a little where nobody is: they wait for something outside, as a disk. */
-  pass(): void {
+  /** Lets everybody run who is ready; false where nobody was. */
+  yield(): boolean {
     const before = this.count()
     schedYield()
-    if (this.count() !== before) this.#naps = 0
-    else usleep(Math.min(napUs * 2 ** this.#naps++, napUsMax))
+    const had = this.count() !== before
+    if (had) this.#naps = 0
+    return had
+  }
+
+  /** Sleeps a little, longer each time: nobody is ready, for they wait for something outside, as a disk. */
+  rest(): void {
+    usleep(Math.min(napUs * 2 ** this.#naps++, napUsMax))
   }
 
   /** To be called where nodes wait: lets other programs of this machine run now and then. */
@@ -94,7 +102,6 @@ export class Turns {
 
   close(): void {
     if (this.#isOrdered) this.#leaveQueue()
-    closeSync(this.#own)
   }
 
   #queue(): boolean {
