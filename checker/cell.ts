@@ -44,6 +44,11 @@ export class OwnCell<State> implements Cell {
     this.#checkpoints = new Checkpoints(this.#executor)
   }
 
+  /** To be called while there is nothing to perform: the first start of nodes takes ten times as long as the others. */
+  prepare(): Promise<void> {
+    return this.#checkpoints.prepare()
+  }
+
   async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
     const executor = this.#executor
     executor.budget = budget

@@ -37,6 +37,12 @@ export class Checkpoints<State> {
     this.#executor = executor
   }
 
+  /** Starts the nodes, so that they need not be started when something is to be executed. What fails will fail again then. */
+  async prepare(): Promise<void> {
+    await this.#reset(0).catch(() => {})
+    this.#executor.end()
+  }
+
   /** Brings the executor to the begin of these labels, or as far beyond it as something was saved. */
   async begin(labels: readonly string[], variant: number): Promise<void> {
     const nearest = this.#nearest(labels, variant)

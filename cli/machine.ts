@@ -19,18 +19,22 @@ export interface Ability {
 
 /** All that checking needs or can use, each tried out. */
 export const abilities = (): Ability[] => [
+  ...needed(),
+  attempt('first-in first-out scheduling', false, probeScheduling, schedulingRemedy),
+  attempt('checkpoints', false, probeCheckpoints, checkpointsRemedy),
+]
+
+const needed = (): Ability[] => [
   attempt('x86-64 Linux', true, probePlatform, () => 'processes can be held there alone'),
   attempt('namespaces', true, probeNamespaces, namespacesRemedy),
   attempt('TUN devices', true, probeTun, tunRemedy),
   attempt('ptrace', true, probePtrace, () => 'set the sysctl kernel.yama.ptrace_scope to 0 or 1'),
   attempt('overlay file system', true, probeOverlay, overlayRemedy),
-  attempt('first-in first-out scheduling', false, probeScheduling, schedulingRemedy),
-  attempt('checkpoints', false, probeCheckpoints, checkpointsRemedy),
 ]
 
 /** Throws `MachineLacks` with one line for each thing that is needed and not there. */
 export const requireAbilities = (): void => {
-  const lacking = abilities().filter(({ isNeeded, isThere }) => isNeeded && !isThere)
+  const lacking = needed().filter(({ isThere }) => !isThere)
   if (lacking.length === 0) return
   throw new MachineLacks(lacking.map(({ name, detail }) => `this machine lacks ${name}: ${detail}`).join('\n'))
 }

@@ -28,7 +28,7 @@ export const search = async (session: Session, options: CheckOptions, cpus: read
 
 const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
   const { workers = 1, property } = options
-  const order = { file: config.path, seed: nodesSeed(options), property }
+  const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 

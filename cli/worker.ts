@@ -10,6 +10,8 @@ import { inSession } from './session.ts'
 /** What a worker is sent first. */
 export interface Order {
   readonly file: string
+  /** The same as JavaScript, where it has been loaded already. */
+  readonly translated?: string
   /** Of the nodes' randomness. */
   readonly seed: number | undefined
   /** Evaluates this property alone. */
@@ -50,10 +52,11 @@ class Demands {
 }
 
 /** The program of a worker: a cell for a search in another process, until that lets go of it. */
-const work = async ({ file, seed, property, cpu }: Order, demands: Demands): Promise<void> => {
-  const config = await loadConfig(file)
+const work = async ({ file, translated, seed, property, cpu }: Order, demands: Demands): Promise<void> => {
+  const config = await loadConfig(file, translated)
   await inSession(config, { seed, cpu }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
+    await cell.prepare()
     for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal))
     await cell.end()
   })

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { Agent, request } from 'undici'
+import type { Agent } from 'undici'
 import type { Operation } from '../checker/history/operation.ts'
 import type { Finding } from '../checker/system.ts'
 import type { Stream, VirtualHost, VirtualSocket } from '../proxy/virtual-host.ts'
@@ -10,6 +11,9 @@ import { type ClientCall, ConfigError, type ExecResult, type NodeHandle, type Re
 import { runInside } from './exec.ts'
 import { History } from './history.ts'
 import type { Node } from './node.ts'
+
+/** Loaded at the first request, for few systems need it; and at once, for a client is over that does nothing for a while. */
+const undici = (): typeof import('undici') => createRequire(import.meta.url)('undici')
 
 /** Nothing more comes of a client or observer when the nodes were idle during so many turns of the event loop. */
 const quietTurns = 4
@@ -34,7 +38,7 @@ export class Clients {
   readonly #host: VirtualHost
   readonly #system: ResolvedSystem
   readonly #nodes: readonly Node[]
-  readonly #agent: Agent
+  #agent: Agent | undefined
   readonly #handles: Record<string, NodeHandle>
   readonly #states: Map<string, unknown>
   readonly calls: Mutable<ClientCall>[]
@@ -71,11 +75,6 @@ export class Clients {
     this.#idle = host.streams().filter(({ socket }) => !socket.destroyed)
     // Flowing, a connection notices that its node closes it.
     for (const { socket } of this.#idle) this.#keep(socket).resume()
-    this.#agent = new Agent({
-      connect: (options, done) => this.#connect(options, done),
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
     this.#handles = Object.fromEntries(nodes.map(node => [node.name, this.#handleOf(node)]))
     host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
   }
@@ -196,7 +195,7 @@ export class Clients {
   }
 
   close(): void {
-    void this.#agent.destroy().catch(() => {})
+    void this.#agent?.destroy().catch(() => {})
   }
 
   #look(node: Node): unknown {
@@ -299,13 +298,22 @@ export class Clients {
       name: node.name,
       address: node.address,
       http: (port, path, init) =>
-        request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#agent }),
+        undici().request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#dispatcher }),
       tcp: port => this.#open(node, port),
       udp: (port, data) => this.#ask(node, port, Buffer.from(data as Uint8Array)),
       exec: command => this.#exec(node, command),
       output: () => node.output(),
       file: path => readFile(this.#pathInside(node, path)),
     }
+  }
+
+  get #dispatcher(): Agent {
+    this.#agent ??= new (undici().Agent)({
+      connect: (options, done) => this.#connect(options, done),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return this.#agent
   }
 
   #ask(node: Node, port: number, data: Buffer): Promise<Buffer> {

@@ -440,12 +440,15 @@ export class Cluster implements System<GlobalState> {
     return { findings: this.#startAgain(node), touched: [node] }
   }
 
-  /** The first start in an execution is over when the node has opened its ports and is healthy. */
+  /**
+   * The first start in an execution is over when the node has opened its ports and is healthy. What was brought back to
+   * the end of its start is.
+   */
   async #startFirst(node: Node): Promise<Finding[]> {
     node.start(this.#cell)
     for (;;) {
       const findings = this.#comeUp(node)
-      if (findings.length > 0) return findings
+      if (findings.length > 0 || node.isResumed) return findings
       const closed = node.closedPorts()
       if (closed.length === 0 && (await this.#isHealthy(node))) return this.#keepStart(node)
       if (!awaitsTime(node)) return [closed.length > 0 ? closedPortsOf(node, closed) : unhealthyOf(node)]
@@ -470,9 +473,8 @@ export class Cluster implements System<GlobalState> {
     return node.keepStart(this.#cell) ? this.#settle([node]).findings : []
   }
 
-  /** What was brought back to the end of its start was healthy there. */
   async #isHealthy(node: Node): Promise<boolean> {
-    if (node.healthCheck === undefined || node.isResumed) return true
+    if (node.healthCheck === undefined) return true
     const result = await this.#clients.run(node, node.healthCheck, () => this.#settleAlive([node]))
     return result?.exitCode === 0
   }

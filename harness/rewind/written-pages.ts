@@ -121,13 +121,15 @@ const look = (pages: number): Scanned[] => {
     const { count, end } = scan(pages, { from, flags: 0n, having: watched, room: regionsMax })
     from = end
     for (let at = 0; at < count * regionLength; at += regionLength) {
-      const start = Number(regions.readBigUInt64LE(at))
-      const end = Number(regions.readBigUInt64LE(at + 8))
-      found.push({ start, end, isWritten: (regions.readBigUInt64LE(at + 16) & written) !== 0n })
+      const isWritten = (regions.readUInt32LE(at + 16) & Number(written)) !== 0
+      found.push({ start: addressAt(at), end: addressAt(at + 8), isWritten })
     }
   }
   return found
 }
+
+/** Addresses have 48 bits. */
+const addressAt = (at: number): number => regions.readUIntLE(at, 6)
 
 const protect = (pages: number) => scan(pages, { from: 0n, flags: protectMatching, having: written, room: 0 })
 
