@@ -52,6 +52,7 @@ export class OwnCell<State> implements Cell {
   async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
     const executor = this.#executor
     executor.budget = budget
+    executor.system.setPatience?.(task.patience ?? 1)
     try {
       const arrival = await this.#arrive(task, variant)
       const surprises = new Surprises(task.surprises ?? [])

@@ -89,6 +89,8 @@ export interface System<State> {
    * budgets. `undefined` where the user wants no state to be pruned.
    */
   fingerprint(): string | undefined
+  /** Of what a node may compute in a step before it counts as diverging, the share that it may from now on; 1 at first. */
+  setPatience?(share: number): void
   /** Saves the present state; `undefined` where that is not possible. */
   checkpoint?(): Promise<Checkpoint | undefined>
   /** Brings a state back that was saved. */

@@ -28,6 +28,8 @@ export interface Task {
   readonly labels: readonly string[]
   /** A label that is not enabled when its turn comes is left out, up to the first violation; else it has `Diverged`. */
   readonly isLenient?: boolean
+  /** Of what a node may compute in a step before it counts as diverging, the share that it may here; 1 by default. */
+  readonly patience?: number
   /** Walks from there. */
   readonly legs?: readonly Leg[]
   /** Walks from there. */

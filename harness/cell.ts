@@ -1,6 +1,7 @@
 import { libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
 import { allow } from './hold/affinity.ts'
+import { CpuLimit, type Unsettled } from './hold/cpu-limit.ts'
 import type { HeldNode } from './hold/held-node.ts'
 import type { Launched } from './hold/launch.ts'
 import { Naps } from './hold/naps.ts'
@@ -11,12 +12,6 @@ import { CannotRewind } from './rewind/error.ts'
 import { NodeMark } from './rewind/node-mark.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
-
-/** Why nodes did not become quiescent. */
-export interface Unsettled {
-  readonly node: HeldNode
-  readonly cpuMs: number
-}
 
 /**
  * One system under check on one thread: its tracer and its network, polled by turns. The thread and all processes that
@@ -68,11 +63,8 @@ export class Cell {
    * @returns the node that spent more, or undefined when all are quiescent
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
-    const begun = performance.now()
     const names = nodes.map(({ name }) => name)
-    const usedBefore = new Map(nodes.map(node => [node, 0]))
-    let looked = begun
-    let isFirstLook = true
+    const limit = new CpuLimit(nodes, cpuMsMax)
     for (;;) {
       const ran = this.#turns.yield()
       const since = this.#turns.count()
@@ -81,15 +73,8 @@ export class Cell {
           if (!ran) this.#turns.rest()
         } else if (!this.#pump(network) && !this.#naps.end(nodes)) break
       }
-      const now = performance.now()
-      if (now - looked < cpuMsMax / (isFirstLook ? 2 : 4)) continue
-      looked = now
-      for (const node of nodes) {
-        if (isFirstLook) usedBefore.set(node, node.cpuMs())
-        else if (node.cpuMs() - usedBefore.get(node)! > cpuMsMax || now - begun > stuckFactor * cpuMsMax)
-          return { node, cpuMs: node.cpuMs() - usedBefore.get(node)! }
-      }
-      isFirstLook = false
+      const unsettled = limit.exceeding()
+      if (unsettled) return unsettled
     }
     this.tracer.restoreRanks()
     this.#turns.beCourteous()
@@ -152,6 +137,3 @@ export class Cell {
 
 /** Threads stop, and end, within a turn or two of the others. */
 const patienceMs = 20_000
-
-/** A node that neither sleeps nor computes, as one waiting for a disk, is given up after so many times its CPU time. */
-const stuckFactor = 30

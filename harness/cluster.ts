@@ -68,6 +68,7 @@ export class Cluster implements System<GlobalState> {
   #state: GlobalState
   #stepIndex = 0
   #variant = 0
+  #patience = 1
   /** Labels of what was executed since the last reset. */
   #schedule: string[] = []
   #known = new Set<string>()
@@ -165,6 +166,10 @@ export class Cluster implements System<GlobalState> {
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
     return { choice: chosen.choice, findings }
+  }
+
+  setPatience(share: number): void {
+    this.#patience = share
   }
 
   state(): GlobalState {
@@ -481,7 +486,7 @@ export class Cluster implements System<GlobalState> {
 
   #settle(
     nodes: readonly Node[],
-    cpuMsMax = this.#system.stepCpuMsMax,
+    cpuMsMax = this.#patience * this.#system.stepCpuMsMax,
   ): { findings: Finding[]; touched: readonly Node[] } {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
     const unsettled = this.#cell.settle(this.#network, held, cpuMsMax)

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Finding } from '../checker/system.ts'
-import type { Unsettled } from './cell.ts'
+import type { Unsettled } from './hold/cpu-limit.ts'
 import { isEnding } from './hold/is-ending.ts'
 import type { Node } from './node.ts'
 
