@@ -110,3 +110,15 @@ it('what only the first start takes is no reason to save', async () => {
   for (const variant of [0, 0, 1, 1, 0, 0, 1]) await cells.ofVariant(variant).run({ labels: [] })
   expect(system).toMatchObject({ resets: 7, restores: 0, saved: 0 })
 })
+
+it('a cell that is prepared has started its nodes; what fails then fails again where it counts', async () => {
+  const system = new SavedRing()
+  const cell = new OwnCell(system, { comesHome })
+  await cell.prepare()
+  expect(system.resets).toBe(1)
+  const broken = new OwnCell(Object.assign(ring(), { reset: () => Promise.reject(new Error('no start')) }), {
+    comesHome,
+  })
+  await broken.prepare()
+  await expect(Cells.of([broken]).run({ labels: [] })).rejects.toThrow('no start')
+})

@@ -32,6 +32,24 @@ const fragile = () =>
     return [hits === 2 ? { ...hit, findings: [crash] } : hit, rest]
   })
 
+/** Has a step that never ends, and one that takes long: who has little patience takes it for endless. */
+const thinker = () => {
+  let patience = 1
+  const patiences: number[] = []
+  const divergence = { kind: 'divergence', node: 'n', message: 'still busy' } as const
+  const system = new Model<number>(0, steps =>
+    ['think', 'slow', 'endless'].map((label): Transition<number> => {
+      const isEndless = label === 'endless' || (label === 'slow' && patience < 1)
+      return { kind: 'deliver', node: 'n', label, next: () => steps + 1, findings: isEndless ? [divergence] : [] }
+    }),
+  )
+  const setPatience = (share: number) => {
+    patience = share
+    patiences.push(share)
+  }
+  return Object.assign(system, { patiences, setPatience })
+}
+
 describe('shrinking a recorded schedule', () => {
   it('leaves what the violation of safety needs, and executes it again', async () => {
     const properties = { consistent }
@@ -91,6 +109,22 @@ describe('shrinking a recorded schedule', () => {
       'sender→receiver #2 SYN 1001',
       'receiver→sender #1 ACK 2001',
     ])
+  })
+
+  it('has little patience with candidates of a divergence, and all of it with what they come to', async () => {
+    const system = thinker()
+    const like = { kind: 'divergence' } as const
+    expect(await shrink(system, {}, ['think', 'think', 'endless'], like)).toMatchObject({
+      schedule: ['endless'],
+      minimal: true,
+    })
+    expect(system.patiences).toContain(0.1)
+    expect(system.patiences.at(-1)).toBe(1)
+    // With little patience the last step seems not to be needed.
+    expect(await shrink(thinker(), {}, ['think', 'slow', 'endless'], like)).toMatchObject({
+      schedule: ['endless'],
+      minimal: true,
+    })
   })
 
   it('gives the shortest so far when a limit is met', async () => {

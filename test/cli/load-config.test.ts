@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../cli/load-config.ts'
 import { ConfigError, resolveSystem } from '../../harness/config.ts'
+import { runRoot } from '../../harness/run-directory.ts'
 
 let directory: string
 beforeAll(() => {
@@ -59,6 +60,18 @@ test('a TypeScript configuration has the package, types, its own imports and a p
   ])
   expect(system.dissectorOf(1)?.name).toBe('JSON lines')
   expect(system.properties.safe!.holds({ nodes: [], calls: [] } as never)).toBe(true)
+})
+
+test('what was translated is kept for other processes of the run, and for none after it', async () => {
+  const path = write(
+    'once.config.ts',
+    `import { defineSystem } from 'lastnail'\nexport default defineSystem({ name: 'once' as string, ${nodes} })`,
+  )
+  const { translated } = await loadConfig(path)
+  const [file, ...others] = readdirSync(translated)
+  expect(others).toEqual([])
+  expect(readFileSync(join(translated, file!), 'utf8')).toMatch(/name: ['"]once['"],/)
+  expect(translated.startsWith(runRoot())).toBe(true)
 })
 
 test.each([

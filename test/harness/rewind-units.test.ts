@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Run } from '../../harness/hold/memory.ts'
-import { without } from '../../harness/rewind/pages.ts'
+import { piecesWithout, without } from '../../harness/rewind/pages.ts'
 import { type Difference, differences, type Region } from '../../harness/rewind/regions.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */
@@ -31,6 +31,21 @@ test('what of runs lies outside others', () =>
       const rest = without(some, others)
       const expected = (address: number) => covers(some, address) && !covers(others, address)
       expect(addresses.filter(address => covers(rest, address))).toEqual(addresses.filter(expected))
+    }),
+  ))
+
+test('the bytes of pieces that lie outside others', () =>
+  fc.assert(
+    fc.property(runs, runs, (some, others) => {
+      const pieces = some.map(({ start, end }) => ({
+        start,
+        end,
+        bytes: Buffer.from(Array.from({ length: end - start }, (_, i) => (start + i) % 256)),
+      }))
+      const rest = piecesWithout(pieces, others)
+      expect(rest.map(({ start, end }) => ({ start, end }))).toEqual(without(some, others))
+      for (const { start, end, bytes } of rest)
+        expect([...bytes]).toEqual(Array.from({ length: end - start }, (_, i) => (start + i) % 256))
     }),
   ))
 
