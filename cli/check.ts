@@ -11,9 +11,10 @@ import type { LoadedConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
-import { nodesSeed, search } from './search.ts'
+import { cellsFor, nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
 import { newPlace } from './store.ts'
+import type { Spares } from './workers.ts'
 
 export interface Checked {
   readonly verdict: Verdict
@@ -29,8 +30,12 @@ export interface Checked {
 
 export const defaultOut = '.lastnail'
 
-/** Explores the system of a configuration; a violating execution is executed once more and recorded. */
-export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {
+/**
+ * Explores the system of a configuration; a violating execution is executed once more and recorded.
+ *
+ * @param spares that become its workers
+ */
+export const checkConfig = async (config: LoadedConfig, given: CheckOptions, spares?: Spares): Promise<Checked> => {
   const samples = new Samples()
   const onProgress = (progress: Progress) => {
     samples.add(progress)
@@ -43,9 +48,18 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
-    const verdict = await search(session, options, cpus)
-    const found = { ...verdict, seed: options.seed ?? session.seed }
-    return recordFound(session, found, { options, growth: samples.list })
+    const cells = cellsFor(session, options, { cpus, spares })
+    let ended: Promise<unknown> | undefined
+    const end = () => (ended ??= Promise.all(cells.map(cell => cell.end())))
+    try {
+      const verdict = await search(session, options, cells)
+      // They end while what they have found is recorded.
+      void end()
+      const found = { ...verdict, seed: options.seed ?? session.seed }
+      return await recordFound(session, found, { options, growth: samples.list })
+    } finally {
+      await end()
+    }
   })
 }
 

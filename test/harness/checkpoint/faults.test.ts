@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findCriu } from '../../../harness/checkpoint/criu.ts'
 import type { Cluster } from '../../../harness/cluster.ts'
+import { childrenOf } from '../../../harness/hold/descendants.ts'
 import { clusterOf, directoryWith, stdoutOf } from '../system.ts'
 import { hasCriu, withPath } from './criu.ts'
 import { walkAlong, walkFrom } from './walks.ts'
@@ -40,13 +41,6 @@ const expectExecutedAgain = async (cluster: Cluster, lacking: RegExp | string): 
   expect(await walkAlong(cluster, first.labels)).toEqual(first)
 }
 
-/** Processes whose parent is this one, with their names. */
-const children = (): string[] =>
-  readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name) && existsSync(`/proc/${name}/stat`))
-    .map(pid => readFileSync(`/proc/${pid}/stat`, 'latin1'))
-    .filter(stat => stat.slice(stat.lastIndexOf(')')).split(' ')[2] === String(process.pid))
-
 test('without CRIU the way to a state is executed again, and that is said', async () => {
   withPath(withoutCriu())
   await expectExecutedAgain(counter(), /^there is no criu/)
@@ -72,7 +66,7 @@ describe.skipIf(!hasCriu())('where CRIU fails (needs CRIU)', () => {
   test('half-way, no execution is lost and no process is left', async () => {
     const cluster = counter()
     const criu = real()
-    const mine = children().length
+    const mine = childrenOf(process.pid).length
     // Killed once the images have begun to be written: its own code may be in the process then.
     const script = `
       case $1 in --version) exec ${criu} "$@";; esac
@@ -82,7 +76,7 @@ describe.skipIf(!hasCriu())('where CRIU fails (needs CRIU)', () => {
     withPath(criuOf(script))
     await expectExecutedAgain(cluster, 'criu dump failed')
     cluster.close()
-    expect(children()).toHaveLength(mine)
+    expect(childrenOf(process.pid)).toHaveLength(mine)
   })
 
   test('to make a node again, the way is executed again', async () => {
