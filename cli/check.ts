@@ -11,10 +11,9 @@ import type { LoadedConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
-import { cellsFor, nodesSeed, search } from './search.ts'
+import { nodesSeed, search } from './search.ts'
 import { inSession, type Session } from './session.ts'
 import { newPlace } from './store.ts'
-import type { Spares } from './workers.ts'
 
 export interface Checked {
   readonly verdict: Verdict
@@ -30,12 +29,8 @@ export interface Checked {
 
 export const defaultOut = '.lastnail'
 
-/**
- * Explores the system of a configuration; a violating execution is executed once more and recorded.
- *
- * @param spares that become its workers
- */
-export const checkConfig = async (config: LoadedConfig, given: CheckOptions, spares?: Spares): Promise<Checked> => {
+/** Explores the system of a configuration; a violating execution is executed once more and recorded. */
+export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {
   const samples = new Samples()
   const onProgress = (progress: Progress) => {
     samples.add(progress)
@@ -48,18 +43,9 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions, spa
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
-    const cells = cellsFor(session, options, { cpus, spares })
-    let ended: Promise<unknown> | undefined
-    const end = () => (ended ??= Promise.all(cells.map(cell => cell.end())))
-    try {
-      const verdict = await search(session, options, cells)
-      // They end while what they have found is recorded.
-      void end()
-      const found = { ...verdict, seed: options.seed ?? session.seed }
-      return await recordFound(session, found, { options, growth: samples.list })
-    } finally {
-      await end()
-    }
+    const verdict = await search(session, options, cpus)
+    const found = { ...verdict, seed: options.seed ?? session.seed }
+    return recordFound(session, found, { options, growth: samples.list })
   })
 }
 

@@ -3,7 +3,6 @@ import { relative } from 'node:path'
 import { Command, Option } from 'commander'
 import { searches } from '../checker/check.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
-import { allowedCpus } from '../harness/hold/affinity.ts'
 import { writeReport } from '../report/report.ts'
 import { annotationOf } from './annotation.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
@@ -25,7 +24,6 @@ import { shrinkTrace } from './shrink.ts'
 import { addTopologyCommands } from './topology.ts'
 import { duration, wholeNumber } from './values.ts'
 import { version } from './version.ts'
-import { Spares } from './workers.ts'
 
 /** A worker for each CPU, as far as it is worth its start. */
 const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>
@@ -33,22 +31,6 @@ const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOpt
 
 const workersMax = 8
 const executionsMin = 16
-
-/** Checks the system of a file, and shows how it goes. */
-const check = async (file: string, options: CheckOptions & { readonly workers: number }) => {
-  const { workers } = options
-  // They load what they need while this process loads the configuration.
-  const spares = new Spares(workers > 1 ? workers : 0, allowedCpus())
-  const progress = showProgress(timeOf(options))
-  try {
-    const config = await loadConfig(file)
-    for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
-    return { config, checked: await checkConfig(config, { ...options, onProgress: progress.update }, spares) }
-  } finally {
-    spares.end()
-    progress.end()
-  }
-}
 
 /** For a person, or for a program, which then has the reason on stderr. */
 const report = (checked: Checked, json: boolean | undefined) => {
@@ -99,8 +81,11 @@ const program = (done: (code: number) => void) => {
     .option('--junit <file>', 'writes what became of each property, for a CI server')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, json, junit, ...options }) => {
-      const checkOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
-      const { config, checked } = await check(file, checkOptions)
+      const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
+      const progress = showProgress(timeOf(checkOptions))
+      const config = await loadConfig(file)
+      for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
+      const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
       tellServers(config, checked, { junit, property: options.property })
       report(checked, json)
       done(exitCode[checked.verdict.verdict])

@@ -1,40 +1,35 @@
-import { type Cell, OwnCell } from '../checker/cell.ts'
+import { OwnCell } from '../checker/cell.ts'
 import { checkInCells, select } from '../checker/check.ts'
 import type { SearchOptions } from '../checker/options.ts'
 import type { Verdict } from '../checker/verdict.ts'
 import type { CheckOptions } from './options.ts'
 import { scheduleFrom, seedFrom } from './recorded.ts'
 import type { Session } from './session.ts'
-import { type Spares, Worker } from './workers.ts'
+import { Worker } from './workers.ts'
 
 export const defaultMs = 60_000
 
-/** What a search works with. */
-export interface Hands {
-  /** That workers may use. */
-  readonly cpus: readonly number[]
-  readonly spares?: Spares | undefined
-}
-
-/** Where a session's system is explored: in its own cluster, or in workers. */
-export const cellsFor = (session: Session, options: CheckOptions, hands: Hands): Cell[] => {
+/** Explores a session's system and examines what it finds: in its own cluster, or in workers, on these CPUs. */
+export const search = async (session: Session, options: CheckOptions, cpus: readonly number[]): Promise<Verdict> => {
   const { cluster, system } = session
-  const { workers = 1, property } = options
-  if (workers > 1) return startWorkers(session, options, hands)
-  return [new OwnCell(cluster, select(system.properties, property), { weights: system.weights })]
+  const { workers = 1 } = options
+  const properties = select(system.properties, options.property)
+  const wanted = searchOf(session, options)
+  const cells =
+    workers === 1
+      ? [new OwnCell(cluster, properties, { weights: system.weights })]
+      : startWorkers(session, options, cpus)
+  try {
+    return await checkInCells(cells, properties, wanted)
+  } finally {
+    await Promise.all(cells.map(cell => cell.end()))
+  }
 }
 
-/** Explores a session's system and examines what it finds. */
-export const search = (session: Session, options: CheckOptions, cells: readonly Cell[]): Promise<Verdict> =>
-  checkInCells(cells, select(session.system.properties, options.property), searchOf(session, options))
-
-const startWorkers = ({ config }: Session, options: CheckOptions, { cpus, spares }: Hands): Worker[] => {
+const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
   const { workers = 1, property } = options
   const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property }
-  return Array.from(
-    { length: workers },
-    (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus, spares?.take()),
-  )
+  return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 
 const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptions => {

@@ -12,44 +12,17 @@ const program = join(import.meta.dirname, `worker${extname(import.meta.filename)
 /** So often a task is given to a new process after one ended with it. */
 const deathsMax = 2
 
-/** Processes that load what a worker needs, before it is known what they are to do. */
-export class Spares {
-  readonly #processes: ChildProcess[]
-
-  /** @param cpus that they may use */
-  constructor(count: number, cpus: readonly number[]) {
-    this.#processes = Array.from({ length: count }, () => begin(cpus))
-  }
-
-  take(): ChildProcess | undefined {
-    const spare = this.#processes.shift()
-    return spare?.connected ? spare : undefined
-  }
-
-  /** Ends those that nobody has taken; they have not begun anything. */
-  end(): void {
-    for (const spare of this.#processes.splice(0)) spare.kill('SIGKILL')
-  }
-}
-
-const begin = (cpus: readonly number[]): ChildProcess =>
-  // What a configuration prints must not come after the command's own last line.
-  onCpus(cpus, () => fork(program, { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' }))
-
 /** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
 export class Worker implements Cell {
   readonly #order: Order
   readonly #cpus: readonly number[]
   #process: ChildProcess | undefined
 
-  /**
-   * @param cpus that it may use until it holds its nodes on one of them, and beside
-   * @param spare what it begins with
-   */
-  constructor(order: Order, cpus: readonly number[], spare?: ChildProcess) {
+  /** @param cpus that it may use until it holds its nodes on one of them, and beside */
+  constructor(order: Order, cpus: readonly number[]) {
     this.#order = order
     this.#cpus = cpus
-    this.#start(spare)
+    this.#start()
   }
 
   /** @throws WorkerFailed for an error that the process has explained */
@@ -76,7 +49,11 @@ export class Worker implements Cell {
     })
   }
 
-  #start(worker = begin(this.#cpus)): ChildProcess {
+  #start(): ChildProcess {
+    // What a configuration prints must not come after the command's own last line.
+    const worker = onCpus(this.#cpus, () =>
+      fork(program, { stdio: ['ignore', 2, 2, 'ipc'], serialization: 'advanced' }),
+    )
     this.#process = worker
     worker.once('exit', (code, killedBy) => {
       if (killedBy)
