@@ -1,5 +1,4 @@
 import type { SystemDefinition } from '../harness/config.ts'
-import { checkConfig } from './check.ts'
 import { configOf, loadConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -15,6 +14,8 @@ export type SystemOrPath = SystemDefinition | string
  * `MachineLacks` where this machine cannot hold processes.
  */
 export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<Outcome> => {
+  // Every configuration loads this module, and few check anything themselves.
+  const { checkConfig } = await import('./check.ts')
   const { verdict, trace } = await checkConfig(await configFrom(system), options)
   return outcomeOf(verdict, trace)
 }

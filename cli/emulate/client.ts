@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { request } from 'undici'
 import { UsageError } from '../../checker/errors.ts'
 import type { Action } from '../../harness/live/emulation.ts'
 import type { WaySetting } from '../../harness/live/live-cluster.ts'
@@ -40,6 +39,8 @@ export const control = (where: Control = onlyOne()): Controller => {
   const ask = async (method: 'GET' | 'POST', path: string, asked?: unknown): Promise<string> => {
     const authorization = `Bearer ${where.token}`
     const body = asked === undefined ? null : JSON.stringify(asked)
+    // Every configuration loads this module, and none waits for it to be used.
+    const { request } = await import('undici')
     const answer = await request(`${where.origin}/${path}`, { method, headers: { authorization }, body }).catch(
       cause => {
         throw new UsageError(`nothing answers at ${where.origin}: ${cause.message}`, { cause })
