@@ -113,9 +113,9 @@ export const shrinkViolation = async (
   violation: Violation,
   limits: Limits,
 ): Promise<ShrunkViolation> => {
-  const shrink = (patience: number) => shrinkPatiently(cells, found, violation, { limits, patience })
-  const soon = violation.kind === 'divergence' ? await shrink(candidatesPatience) : undefined
-  return soon ?? (await shrink(1)) ?? { schedule: found, message: violation.message, minimal: false }
+  const shrinkWith = (patience: number) => shrinkPatiently(cells, found, violation, { limits, patience })
+  const soon = violation.kind === 'divergence' ? await shrinkWith(candidatesPatience) : undefined
+  return soon ?? (await shrinkWith(1)) ?? { schedule: found, message: violation.message, minimal: false }
 }
 
 interface ShrunkViolation {

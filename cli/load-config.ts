@@ -22,7 +22,7 @@ export interface LoadedConfig {
   readonly directory: string
   /** As the file has it: `resolveSystem` says whether it is right. */
   readonly definition: SystemDefinition
-  /** Where its JavaScript is, for other processes of this run; empty where it needed no translation. */
+  /** Directory of its JavaScript, for other processes of this run; empty where it is no program of a file. */
   readonly translated: string
 }
 

@@ -12,8 +12,9 @@ import { runInside } from './exec.ts'
 import { History } from './history.ts'
 import type { Node } from './node.ts'
 
+const require = createRequire(import.meta.url)
 /** Loaded at the first request, for few systems need it; and at once, for a client is over that does nothing for a while. */
-const undici = (): typeof import('undici') => createRequire(import.meta.url)('undici')
+const undici = (): typeof import('undici') => require('undici')
 
 /** Nothing more comes of a client or observer when the nodes were idle during so many turns of the event loop. */
 const quietTurns = 4

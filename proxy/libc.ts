@@ -56,9 +56,6 @@ export const umount2: (target: string, flags: number) => number = libc.func(
 export const syscall: (number: number, a: number, b: number, c: number, d: number, e: number, f: number) => number =
   libc.func('long syscall(long number, long a, long b, long c, long d, long e, long f)')
 
-/** struct iovec; a Buffer serves as its base. */
-export const vector = koffi.struct('iovec', { base: 'void *', length: 'size_t' })
-
 export const CLONE_FS = 0x0000_0200
 export const CLONE_NEWNS = 0x0002_0000
 export const CLONE_NEWUTS = 0x0400_0000

@@ -1,5 +1,5 @@
 import koffi from 'koffi'
-import { check, libc, vector } from '../../proxy/libc.ts'
+import { check, libc } from '../../proxy/libc.ts'
 
 /** ptrace(2) and wait4(2), as far as holding a process needs them. All calls belong to the thread that seized. */
 
@@ -77,6 +77,8 @@ export const setSignalMask = (tid: number, mask: Buffer): void => {
 
 export const allSignals = Buffer.alloc(maskLength, 0xff)
 
+/** struct iovec; a Buffer serves as its base. */
+const vector = koffi.struct('iovec', { base: 'void *', length: 'size_t' })
 const ptraceVector = libc.func('ptrace', 'long', ['long', 'int', 'long', koffi.inout(koffi.pointer(vector))])
 const extendedState = 0x202
 const roomForState = Buffer.alloc(1 << 14)

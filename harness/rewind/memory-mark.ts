@@ -49,9 +49,9 @@ export class MemoryMark {
     assertOwn(now)
     succeed(thread, differences(this.#regions, now).flatMap(mendingCall))
     const watched = this.#written?.watched ?? []
-    const changed = this.#written?.changed() ?? []
-    const unchanged = without(watched, changed)
-    const written = [...changed, ...ownPages(this.#pid, without(now.filter(isWritable), watched))].sort(byAddress)
+    const unchanged = this.#written?.unchanged() ?? []
+    const unwatched = without(now.filter(isWritable), watched)
+    const written = [...without(watched, unchanged), ...ownPages(this.#pid, unwatched)].sort(byAddress)
     succeed(thread, without(without(written, this.#writable), this.#protected).map(forgettingCall))
     memory.writeAll(piecesWithout(this.#writable, unchanged))
     for (const { start, bytes } of piecesWithout(this.#protected, unchanged)) memory.write(start, bytes)

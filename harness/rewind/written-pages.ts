@@ -40,12 +40,13 @@ const watchedMax = 1 << 30
 export class WrittenPages {
   readonly #pid: number
   readonly #faults: number
-  readonly #watched: readonly Run[]
+  /** In order of address. */
+  readonly watched: readonly Run[]
 
   private constructor(pid: number, faults: number, watched: readonly Run[]) {
     this.#pid = pid
     this.#faults = faults
-    this.#watched = watched
+    this.watched = watched
   }
 
   /**
@@ -65,21 +66,15 @@ export class WrittenPages {
     return pages
   }
 
-  /** What is watched, in order of address. */
-  get watched(): readonly Run[] {
-    return this.#watched
-  }
-
   /**
-   * What was written to, dropped, or mapped anew since it was last forgotten, in order of address. All that is watched
-   * must be mapped.
+   * What of it was neither written to, nor dropped, nor mapped anew since that was last forgotten, in order of address.
+   * All that is watched must be mapped, and nothing beside it that has grown out of it.
    */
-  changed(): Run[] {
+  unchanged(): Run[] {
     const found = withPages(this.#pid, look)
     // What was mapped anew is not watched yet.
-    for (const run of without(this.#watched, found)) register(this.#faults, run)
-    const unchanged = found.filter(({ isWritten }) => !isWritten)
-    return without(this.#watched, unchanged)
+    for (const run of without(this.watched, found)) register(this.#faults, run)
+    return found.filter(({ isWritten }) => !isWritten)
   }
 
   /** What was changed until now no longer counts. */
