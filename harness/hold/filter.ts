@@ -53,6 +53,8 @@ const rules: Partial<Record<SyscallName, Rule>> = {
   setitimer: always,
   getitimer: always,
   alarm: always,
+  // It waits for another thread without saying for which: one of lower rank, it may be.
+  sched_yield: always,
   // Its kernel threads work on where no tracer sees them: libraries fall back to epoll.
   io_uring_setup: refused(constants.errno.ENOSYS),
   // All processes of a cell share one CPU in equal turns.

@@ -8,9 +8,10 @@ import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
 
 /**
  * What happens to a call that the filter stopped, and to a wait when it returns. `exit`: the thread must be stopped
- * again at the call's exit. `nap`: it goes on when all others have done what they do.
+ * again at the call's exit. `nap`: it goes on when all others have done what they do. `yield`: others go first, of
+ * whatever rank.
  */
-export type Treatment = 'go on' | 'exit' | 'nap'
+export type Treatment = 'go on' | 'exit' | 'nap' | 'yield'
 
 /** What a wait returns that was interrupted: EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK */
 export const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
@@ -23,6 +24,7 @@ export const enterCall = (thread: HeldThread, registers: Registers): Treatment =
   const number = registers.get('origRax')
   const kind = waitKind(number)
   if (kind !== undefined) return beginWait(thread, registers, number, kind)
+  if (number === syscallNumber.sched_yield) return 'yield'
   const answer = answerCall(thread, registers, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'

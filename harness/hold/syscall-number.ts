@@ -9,6 +9,7 @@ export const syscallNumber = {
   munmap: 11,
   brk: 12,
   select: 23,
+  sched_yield: 24,
   msync: 26,
   madvise: 28,
   pause: 34,

@@ -202,6 +202,7 @@ export class Tracer {
     const treatment = enterCall(thread, this.#registers)
     this.#registers.store(thread.tid)
     thread.napping = treatment === 'nap'
+    if (treatment === 'yield') this.#giveUpRank(thread)
     if (thread.napping) thread.stopped = { toSyscall: false, signal: 0 }
     else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
   }
@@ -222,6 +223,10 @@ export class Tracer {
   #endTurn(thread: HeldThread): void {
     limitTurns(thread.process.pid, thread.process.isGo)
     for (const napper of thread.process.threads) if (napper.napping) this.endNap(napper)
+    this.#giveUpRank(thread)
+  }
+
+  #giveUpRank(thread: HeldThread): void {
     if (thread.ordinal === 0) return
     setRank(thread.tid, 0)
     this.#lowered.add(thread)
