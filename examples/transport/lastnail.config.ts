@@ -17,8 +17,19 @@ const env = { BUG: process.env.BUG ?? '' }
 export default defineSystem({
   name: 'transport',
   nodes: {
-    sender: { command: ['node', 'sender.js', '{{sender.address}}:7000', '{{receiver.address}}:7000', 'm1', 'm2'], env },
-    receiver: { command: ['node', 'receiver.js', '{{receiver.address}}:7000'], env },
+    sender: {
+      command: [
+        'node',
+        '--no-memory-reducer',
+        'sender.js',
+        '{{sender.address}}:7000',
+        '{{receiver.address}}:7000',
+        'm1',
+        'm2',
+      ],
+      env,
+    },
+    receiver: { command: ['node', '--no-memory-reducer', 'receiver.js', '{{receiver.address}}:7000'], env },
   },
   state: jsonLines<End>('stdout'),
   properties: {

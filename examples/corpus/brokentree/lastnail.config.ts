@@ -17,7 +17,10 @@ const names = ['root', 'a', 'b', 'c']
 const address = (name: string) => `{{${name}.address}}:7000`
 const env = { BUG: process.env.BUG ?? '' }
 const nodes = Object.fromEntries(
-  names.map(name => [name, { command: ['node', 'node.js', address(name), address('root')], env, listens: 7000 }]),
+  names.map(name => [
+    name,
+    { command: ['node', '--no-memory-reducer', 'node.js', address(name), address('root')], env, listens: 7000 },
+  ]),
 )
 
 /** Whether the way from a node up its parents comes to an end. */

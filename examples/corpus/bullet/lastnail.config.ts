@@ -17,7 +17,7 @@ interface Message {
 
 const address = (name: string) => `{{${name}.address}}:7000`
 const node = (name: string, blocks: number, ...receivers: string[]) => ({
-  command: ['node', 'node.js', address(name), String(blocks), ...receivers.map(address)],
+  command: ['node', '--no-memory-reducer', 'node.js', address(name), String(blocks), ...receivers.map(address)],
   env: { BUG: process.env.BUG ?? '' },
   listens: 7000,
 })

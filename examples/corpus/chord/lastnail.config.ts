@@ -19,6 +19,7 @@ const env = { BUG: process.env.BUG ?? '' }
 const node = (name: string, key: number, bootstrap?: string) => ({
   command: [
     'node',
+    '--no-memory-reducer',
     'node.js',
     `${key}`,
     `{{${name}.address}}:${port}`,

@@ -21,7 +21,7 @@ interface Message {
 const env = { BUG: process.env.BUG ?? '' }
 const server = '{{server.address}}:7000'
 const client = (name: string, ...threads: string[]) => ({
-  command: ['node', 'client.js', `{{${name}.address}}:7000`, server, ...threads],
+  command: ['node', '--no-memory-reducer', 'client.js', `{{${name}.address}}:7000`, server, ...threads],
   env,
   listens: 7000,
 })
@@ -31,7 +31,7 @@ const clients = ({ node }: GlobalState<Client>) => ['a', 'b'].flatMap(name => no
 export default defineSystem({
   name: 'lockserver',
   nodes: {
-    server: { command: ['node', 'server.js', server], env, listens: 7000 },
+    server: { command: ['node', '--no-memory-reducer', 'server.js', server], env, listens: 7000 },
     a: client('a', 'l1=shared,l1=exclusive', 'l2=exclusive'),
     b: client('b', 'l2=shared,l2=exclusive', 'l1=exclusive'),
   },

@@ -16,7 +16,7 @@ interface Message {
 const names = ['n1', 'n2', 'n3'] as const
 const address = (name: string) => `{{${name}.address}}:7000`
 const member = (name: string, value: string) => ({
-  command: ['node', 'node.js', address(name), 'disk', value, ...names.map(address)],
+  command: ['node', '--no-memory-reducer', 'node.js', address(name), 'disk', value, ...names.map(address)],
   env: { BUG: process.env.BUG ?? '' },
 })
 

@@ -11,7 +11,10 @@ const names = ['root', 'a', 'b']
 const address = (name: string) => `{{${name}.address}}:7000`
 const env = { BUG: process.env.BUG ?? '' }
 const nodes = Object.fromEntries(
-  names.map(name => [name, { command: ['node', 'node.js', address(name), address('root')], env, listens: 7000 }]),
+  names.map(name => [
+    name,
+    { command: ['node', '--no-memory-reducer', 'node.js', address(name), address('root')], env, listens: 7000 },
+  ]),
 )
 
 /** Whether each node comes to the root by its parents, of which each has it as a child. */

@@ -16,7 +16,7 @@ const keys = [0, 10, 28, 50, 36]
 const address = (name: string) => `{{${name}.address}}:7000`
 const env = { BUG: process.env.BUG ?? '' }
 const node = (name: string, key: number, ...bootstrap: string[]) => ({
-  command: ['node', 'node.js', `${key}`, address(name), ...bootstrap.map(address)],
+  command: ['node', '--no-memory-reducer', 'node.js', `${key}`, address(name), ...bootstrap.map(address)],
   env,
 })
 

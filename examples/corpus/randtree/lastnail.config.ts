@@ -20,7 +20,7 @@ interface Message {
 
 const env = { BUG: process.env.BUG ?? '' }
 const node = (name: string, ...peers: string[]) => ({
-  command: ['node', 'node.js', address(name), ...peers.map(address)],
+  command: ['node', '--no-memory-reducer', 'node.js', address(name), ...peers.map(address)],
   env,
   listens: 7000,
 })

@@ -18,7 +18,7 @@ interface Message {
 const names = ['n1', 'n2', 'n3', 'n4'] as const
 const address = (name: string) => `{{${name}.address}}:7000`
 const node = (name: string) => ({
-  command: ['node', 'node.js', address(name), 'disk', ...names.map(address)],
+  command: ['node', '--no-memory-reducer', 'node.js', address(name), 'disk', ...names.map(address)],
   env: { BUG: process.env.BUG ?? '' },
   listens: 7000,
 })
