@@ -55,7 +55,7 @@ export class ContainerRuntime implements Runtime {
         shareCpu(pid)
         lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, seed) })
         const program = findProgram(pid, this.#container, this.#plan.definition)
-        return { pid, hasProc: true, release: () => container.letIn(program) }
+        return { pid, isContainer: true, release: () => container.letIn(program) }
       },
       leave: () => {
         uplink.close()

@@ -2,7 +2,7 @@ import { libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
 import { allow } from './hold/affinity.ts'
 import { CpuLimit, type Unsettled } from './hold/cpu-limit.ts'
-import type { HeldNode } from './hold/held-node.ts'
+import type { HeldNode, HeldThread } from './hold/held-node.ts'
 import type { Launched } from './hold/launch.ts'
 import { Naps } from './hold/naps.ts'
 import { Quiescence } from './hold/quiescence.ts'
@@ -107,19 +107,28 @@ export class Cell {
    * @throws CannotRewind; the node must be killed then
    */
   rewind(node: HeldNode, mark: NodeMark): void {
-    this.freeze(node)
-    const ending = mark.endNewThreads()
+    if (node.ended === undefined) this.freeze(node)
+    mark.bringBack()
+    this.#awaitEnds(mark.endNewThreads())
+    mark.rewind()
+  }
+
+  /** Lets the threads of a node end that are kept where they were about to: it cannot be brought back then. */
+  endKeptThreads(node: HeldNode): void {
+    this.#awaitEnds(node.keeper?.letThreadsEnd() ?? [])
+  }
+
+  #awaitEnds(ending: readonly HeldThread[]): void {
     this.#pollUntil(() => {
       // One that was asked to stop when it had stopped already does so once more before it ends.
       for (const thread of ending) if (thread.stopped) this.tracer.thawThread(thread)
       return ending.every(thread => !thread.process.threads.has(thread))
     }, patienceMs)
-    mark.rewind()
   }
 
   /** Runs until all processes of a node that was killed have ended. */
   awaitEnd(node: HeldNode): void {
-    this.#pollUntil(() => node.processes.size === 0)
+    this.#pollUntil(() => node.processes.size === 0 && node.ended === undefined)
   }
 
   #pollUntil(isOver: () => boolean, msMax = Number.POSITIVE_INFINITY): void {

@@ -320,6 +320,7 @@ export class Cluster implements System<GlobalState> {
   lend(name: string): { readonly pid: number; takeBack(): void } {
     const held = this.#alive(name)
     this.#options = []
+    this.#cell.endKeptThreads(held)
     this.#cell.freeze(held)
     letGo(this.#cell.tracer, held)
     return { pid: held.pid, takeBack: () => this.#cell.tracer.abandon(held) }

@@ -53,6 +53,11 @@ export class Life {
     return this.held.exit === undefined
   }
 
+  /** Whether it has processes: they have not ended, or are kept where they were about to. */
+  get #hasProcesses(): boolean {
+    return this.isAlive || this.held.ended !== undefined
+  }
+
   /**
    * Lets its program run, or, where it was parked, go on. It is not quiescent yet.
    *
@@ -106,7 +111,7 @@ export class Life {
 
   /** Brings it back to its mark, frozen; false where that is not possible, and it must be killed. */
   park(cell: Cell): boolean {
-    if (!this.#mark || !this.isAlive) return false
+    if (!this.#mark || !this.#hasProcesses) return false
     const { pid } = this.held
     try {
       cell.rewind(this.held, this.#mark.processes)
@@ -122,7 +127,7 @@ export class Life {
 
   /** Kills all its processes at once; they are gone after `bury`. It must be off the network: its kernel still speaks. */
   kill(): void {
-    if (this.held.pid !== 0 && this.isAlive) sendSignal(this.held.pid, constants.signals.SIGKILL)
+    if (this.held.pid !== 0 && this.#hasProcesses) sendSignal(this.held.pid, constants.signals.SIGKILL)
   }
 
   /** Waits until what was killed has ended, and lets go of all it had. */

@@ -59,6 +59,7 @@ export const dump = (
 ): NodeImage => {
   if (node.threads.some(thread => thread.isStopped)) throw new CannotCheckpoint('it is stopped by a signal')
   mkdirSync(directory)
+  cell.endKeptThreads(node)
   cell.freeze(node)
   try {
     const waits = node.threads.map(thread => ({ thread, registers: prepareWait(thread) }))

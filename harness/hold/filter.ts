@@ -55,6 +55,9 @@ const rules: Partial<Record<SyscallName, Rule>> = {
   alarm: always,
   // It waits for another thread without saying for which: one of lower rank, it may be.
   sched_yield: always,
+  // What ends may be brought back, where it has not ended yet.
+  exit: always,
+  exit_group: always,
   // Its kernel threads work on where no tracer sees them: libraries fall back to epoll.
   io_uring_setup: refused(constants.errno.ENOSYS),
   // All processes of a cell share one CPU in equal turns.

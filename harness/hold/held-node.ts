@@ -111,6 +111,18 @@ export class HeldProcess {
 /** How a node's first process ended. */
 export type Exit = { readonly code: number } | { readonly signal: number }
 
+/** Keeps what ends of itself where it is about to end, so that it can be brought back; nobody notices. */
+export interface Keeper {
+  /** Whether this thread, which is about to end, is kept: others see that it has ended. It must not go on then. */
+  keepThread(thread: HeldThread): boolean
+  /** Whether this process can be kept, which is about to end. */
+  canKeep(process: HeldProcess): boolean
+  /** All of its threads are stopped: others see that it has ended. */
+  keepProcess(process: HeldProcess): void
+  /** Lets threads that are kept end when they go on; the node cannot be brought back then. */
+  letThreadsEnd(): HeldThread[]
+}
+
 /** All processes of a node, with the time that they share. */
 export class HeldNode {
   readonly name: string
@@ -124,8 +136,15 @@ export class HeldNode {
   /** The first process; the others end with it. */
   pid = 0
   exit: Exit | undefined
-  /** Whether its /proc shows its own pid namespace before it is prepared. */
-  hasProc = false
+  /** The signal that ends the first process, which the kernel would spare. */
+  endedBy: number | undefined
+  keeper: Keeper | undefined
+  /** How the first process is about to end, as soon as all of its threads have stopped. */
+  ending: Exit | undefined
+  /** The first process, kept where it was about to end. */
+  ended: HeldProcess | undefined
+  /** Its /proc shows its own pid namespace before it is prepared. */
+  isContainer = false
   #threads: number
 
   /** Clock and randomness go on when the node is started again. */

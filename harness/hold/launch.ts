@@ -36,7 +36,7 @@ export interface Launch {
 export interface Launched {
   readonly pid: number
   /** Whether its /proc shows its own pid namespace already. */
-  readonly hasProc: boolean
+  readonly isContainer: boolean
   /** Lets it exec. */
   release(): void
 }
@@ -64,7 +64,7 @@ export const launch = (plan: Launch): Launched => {
     const pid = inNamespacesOf(plan, () => spawnTrampoline(plan, gate.readEnd, ready.writeEnd))
     closeSync(ready.writeEnd)
     awaitByte(ready.readEnd, pid)
-    return { pid, hasProc: false, release: () => release(gate.writeEnd) }
+    return { pid, isContainer: false, release: () => release(gate.writeEnd) }
   } catch (error) {
     closeSync(gate.writeEnd)
     throw error

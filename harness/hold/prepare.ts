@@ -31,7 +31,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   if (process.isGo) limitTurns(process.pid, true)
   injecting(tid, process.memory, injector => {
     if (isFirst) {
-      if (!process.node.hasProc) mountProc(injector)
+      if (!process.node.isContainer) mountProc(injector)
       installFilter(injector)
     }
     mapPage(injector)

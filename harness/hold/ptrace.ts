@@ -21,6 +21,7 @@ const request = {
   setRegisterSet: 0x4205,
   getSignalMask: 0x420a,
   setSignalMask: 0x420b,
+  getRestartableSequences: 0x420f,
 } as const
 
 const option = {
@@ -76,6 +77,16 @@ export const setSignalMask = (tid: number, mask: Buffer): void => {
 }
 
 export const allSignals = Buffer.alloc(maskLength, 0xff)
+
+const sequencesLength = 24
+
+/** Where the kernel tells a stopped thread that it was interrupted: address, length and signature of its `struct rseq`. */
+export const getRestartableSequences = (tid: number): readonly [number, number, number] | undefined => {
+  const found = Buffer.alloc(sequencesLength)
+  if (ptraceBuffer(request.getRestartableSequences, tid, found.length, found) === -1) return undefined
+  const address = Number(found.readBigUInt64LE())
+  return address === 0 ? undefined : [address, found.readUInt32LE(8), found.readUInt32LE(12)]
+}
 
 /** struct iovec; a Buffer serves as its base. */
 const vector = koffi.struct('iovec', { base: 'void *', length: 'size_t' })

@@ -21,6 +21,8 @@ import {
   ThreadEnded,
   wait,
 } from './ptrace.ts'
+import { endsFirst } from './signals.ts'
+import { syscallNumber } from './syscall-number.ts'
 import { readCounter } from './timestamp-counter.ts'
 import { limitTurns, nap, setRank } from './turns.ts'
 
@@ -43,10 +45,10 @@ export class Tracer {
   readonly #registers = new Registers()
 
   /** Takes hold of a launched process that waits to be released. */
-  hold(node: HeldNode, { pid, hasProc }: Launched): void {
+  hold(node: HeldNode, { pid, isContainer }: Launched): void {
     seize(pid)
     node.pid = pid
-    node.hasProc = hasProc
+    node.isContainer = isContainer
     this.#addThread(this.#addProcess(pid, node), pid, node.originOf(undefined))
   }
 
@@ -158,6 +160,7 @@ export class Tracer {
     }
     try {
       this.#treatHeld(thread, change)
+      if (thread.process.node.ending) this.#keepProcess(thread.process.node)
     } catch (error) {
       // Somebody else killed it meanwhile: its end is reported next.
       if (!isEnding(thread.process.pid)) throw error
@@ -198,13 +201,47 @@ export class Tracer {
   }
 
   #enterCall(thread: HeldThread): void {
-    if (!this.#registers.load(thread.tid)) return
+    if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread)) return
     const treatment = enterCall(thread, this.#registers)
     this.#registers.store(thread.tid)
     thread.napping = treatment === 'nap'
     if (treatment === 'yield') this.#giveUpRank(thread)
     if (thread.napping) thread.stopped = { toSyscall: false, signal: 0 }
     else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+  }
+
+  /** True where the call would end the thread or its process, and that is kept instead. */
+  #keepsEnd(thread: HeldThread): boolean {
+    const { process } = thread
+    const { node } = process
+    switch (this.#registers.get('origRax')) {
+      case syscallNumber.exit:
+        if (!node.keeper?.keepThread(thread)) return false
+        process.threads.delete(thread)
+        return true
+      case syscallNumber.exit_group:
+        if (node.frozen || !node.keeper?.canKeep(process)) return false
+        node.ending = { code: this.#registers.get('rdi') & 0xff }
+        thread.stopped = { toSyscall: false, signal: 0 }
+        this.freeze(node)
+        this.#keepProcess(node)
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** As soon as all of its threads have stopped. */
+  #keepProcess(node: HeldNode): void {
+    if (node.threads.some(thread => thread.stopped === undefined)) return
+    const process = node.processes.get(node.pid)!
+    for (const thread of process.threads) this.#forgetWait(thread)
+    disarmAll(process)
+    node.keeper!.keepProcess(process)
+    node.processes.delete(node.pid)
+    node.ended = process
+    node.exit = node.ending
+    node.ending = undefined
   }
 
   #signal(thread: HeldThread, signal: number): void {
@@ -216,7 +253,14 @@ export class Tracer {
       this.#endTurn(thread)
       return this.#goOn(thread)
     }
-    this.#resume(thread, { toSyscall: false, signal })
+    const { pid, node } = thread.process
+    if (pid === node.pid && endsFirst(pid, signal, node.isContainer)) this.#killFirst(node, signal)
+    else this.#resume(thread, { toSyscall: false, signal })
+  }
+
+  #killFirst(node: HeldNode, signal: number): void {
+    node.endedBy ??= signal
+    sendSignal(node.pid, killSignal)
   }
 
   /** It may be waiting for one that is of lower rank, and going round and round meanwhile. */
@@ -312,17 +356,26 @@ export class Tracer {
     thread.close()
     this.#threads.delete(thread.tid)
     thread.process.threads.delete(thread)
+    this.#forgetWait(thread)
+  }
+
+  #forgetWait(thread: HeldThread): void {
     if (thread.wait) thread.process.node.timers.delete(thread.wait)
+    thread.wait = undefined
   }
 
   #end(thread: HeldThread, exit: { code: number } | { signal: number }): void {
     const { process } = thread
     this.#forget(thread)
     if (process.threads.size > 0) return
+    const { node } = process
     disarmAll(process)
     process.memory.close()
-    process.node.processes.delete(process.pid)
-    if (process.pid === process.node.pid) process.node.exit = exit
+    node.processes.delete(process.pid)
+    if (process.pid !== node.pid) return
+    node.ended = undefined
+    node.ending = undefined
+    node.exit ??= node.endedBy === undefined ? exit : { signal: node.endedBy }
   }
 
   #goOn(thread: HeldThread): void {

@@ -5,7 +5,7 @@ import { allSignals, Registers, setSignalMask } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { CannotRewind } from './error.ts'
 
-/** A system call: its number, then its arguments; bytes are put where the call finds them. */
+/** A system call: its number, then its arguments; bytes are put where the call finds them, and have what it puts there. */
 export type Call = readonly (number | Buffer)[]
 
 /**
@@ -29,41 +29,46 @@ export const succeed = (thread: HeldThread, calls: readonly Call[]): void => {
 
 /** Lets a frozen thread end, when it goes on. */
 export const endWhenThawed = (thread: HeldThread): void => {
-  thread.process.memory.write(batchTable, tableOf([[syscallNumber.exit, 0]]))
+  thread.process.memory.write(batchTable, tableOf([[syscallNumber.exit, 0]]).table)
   prepareToCall(thread.tid)
   thread.stopped = { toSyscall: false, signal: 0 }
 }
 
-const callsMax = 32
+/** With 32 bytes for each. */
+const callsMax = 30
 const numberSize = 8
 const resultOffset = 7 * numberSize
 const endMark = -1n
 
 const makeSome = (thread: HeldThread, calls: readonly Call[]): number[] => {
   const { memory } = thread.process
-  memory.write(batchTable, tableOf(calls))
+  const { table, used, places } = tableOf(calls)
+  memory.write(batchTable, table)
   prepareToCall(thread.tid)
   runToTrap(thread.tid)
-  const after = memory.read(batchTable, calls.length * batchEntrySize)
+  const after = memory.read(batchTable, used)
+  for (const { bytes, at } of places) after.copy(bytes, 0, at)
   return calls.map((_, row) => Number(after.readBigInt64LE(row * batchEntrySize + resultOffset)))
 }
 
-const tableOf = (calls: readonly Call[]): Buffer => {
+const tableOf = (calls: readonly Call[]) => {
   const table = Buffer.alloc(batchTableLength)
-  let free = calls.length * batchEntrySize
-  free = table.writeBigInt64LE(endMark, free)
+  const places: { readonly bytes: Buffer; readonly at: number }[] = []
+  let used = calls.length * batchEntrySize
+  used = table.writeBigInt64LE(endMark, used)
   const put = (bytes: Buffer): number => {
-    const address = batchTable + free
-    if (bytes.copy(table, free) < bytes.length) throw new Error('no room for the arguments of system calls')
-    free += Math.ceil(bytes.length / numberSize) * numberSize
-    return address
+    const at = used
+    if (bytes.copy(table, at) < bytes.length) throw new CannotRewind('no room for the arguments of system calls')
+    places.push({ bytes, at })
+    used += Math.ceil(bytes.length / numberSize) * numberSize
+    return batchTable + at
   }
   for (const [row, call] of calls.entries())
     for (const [column, value] of call.entries()) {
       const argument = typeof value === 'number' ? value : put(value)
       table.writeBigInt64LE(BigInt(argument), row * batchEntrySize + column * numberSize)
     }
-  return table
+  return { table, used, places }
 }
 
 const prepareToCall = (tid: number) => {

@@ -1,36 +1,29 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { ioctl, libc, read, recv, write } from '../../proxy/libc.ts'
+import { readlinkSync } from 'node:fs'
+import { libc, read, recv, write } from '../../proxy/libc.ts'
 import { tcpEntries } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { disarmTimerfd } from '../hold/kernel-timers.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type AskingMark, askAgain, markAsking } from './asking.ts'
-import { type Call, makeCalls } from './batch.ts'
+import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { closeAtOnce, getNumber, socketOption } from './socket-options.ts'
+import { Listener } from './listener.ts'
+import { makeAgain } from './make-again.ts'
+import { countOf, type Descriptor, describe, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
+import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 
 const lseek = libc.func('long lseek(int fd, long offset, int whence)')
-
-/** A descriptor of a process: the name of what it is open on, and what the kernel tells of that. */
-interface Descriptor {
-  readonly fd: number
-  /** `socket:[4711]`, `anon_inode:[eventpoll]`, `/dev/null` */
-  readonly link: string
-  /** /proc/P/fdinfo */
-  readonly info: string
-  readonly kind: Kind
-  /** Bytes that can be read, of a pipe or a local socket. */
-  readonly pending: number
-}
-
-type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'pipe' | 'local' | 'file'
 
 /** What a frozen process has open. */
 export class DescriptorMarks {
   readonly #process: HeldProcess
   readonly #marks: readonly Descriptor[]
   readonly #asking: readonly AskingMark[]
+  /** Which it still has when it is brought back: all but those that ask. */
+  readonly #kept: readonly Descriptor[]
+  readonly #listeners: readonly Listener[]
+  #isClosed = false
 
   /** @throws CannotRewind where something is open that cannot be brought back to what it is now */
   constructor(process: HeldProcess) {
@@ -38,27 +31,60 @@ export class DescriptorMarks {
     const entries = tcpEntries(pid)
     this.#process = process
     this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
+    this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking')
+    this.#listeners = this.#kept.filter(({ kind }) => kind === 'listener').map(({ fd }) => new Listener(pid, fd))
     this.#asking = this.#marks
       .filter(({ kind }) => kind === 'asking')
       .map(({ fd, link, info }) => markAsking(pid, fd, link, info, entries))
   }
 
   /**
-   * What the process has to call so that it has the same open, as it was, but for the connections that it had asked for.
-   *
-   * @throws CannotRewind where something is no longer open
+   * Closes all that others notice, as at the end of a process: no answer says that datagrams reach nobody, for the
+   * network carries none. The thread's registers are lost.
    */
-  rewind(): Call[] {
+  close(thread: HeldThread): void {
     const { pid } = this.#process
-    const now = new Map(descriptorsOf(pid).map(descriptor => [descriptor.fd, descriptor.link]))
-    const kept = this.#marks.filter(({ kind }) => kind !== 'asking')
-    for (const { fd, link } of kept)
-      if (now.get(fd) !== link) throw new CannotRewind(`it has closed descriptor ${fd} (${link})`)
-    const known = new Set(kept.map(({ fd }) => fd))
+    const known = new Map(this.#kept.map(({ fd, link }) => [fd, link]))
+    const others = descriptorsOf(pid).filter(({ fd, link }) => known.get(fd) !== link)
+    for (const { fd, link } of others) if (link.startsWith('socket:')) withDuplicate(pid, fd, closeWithoutWaiting)
+    makeCalls(thread, [
+      ...others.map(({ fd }) => [syscallNumber.close, fd]),
+      ...this.#listeners.map(({ shutting }) => shutting),
+    ])
+    this.#isClosed = true
+  }
+
+  /**
+   * The process has the same open, as it was, but for the connections that it had asked for.
+   *
+   * @param thread of it, whose registers are lost
+   * @throws CannotRewind where something is no longer open, and cannot be made again
+   */
+  rewind(thread: HeldThread): void {
+    const { pid } = this.#process
+    const now = new Map(descriptorsOf(pid).map(({ fd, link }) => [fd, link]))
+    const lost = this.#kept.filter(({ fd, link }) => now.get(fd) !== link)
+    const known = new Set(this.#kept.map(({ fd }) => fd))
     const others = [...now.keys()].filter(fd => !known.has(fd))
     for (const fd of others) if (now.get(fd)!.startsWith('socket:')) withDuplicate(pid, fd, closeAtOnce)
-    for (const mark of kept) this.#rewindOne(mark)
-    return [...others.map(fd => [syscallNumber.close, fd]), ...kept.flatMap(mark => this.#watchAgain(mark))]
+    succeed(
+      thread,
+      others.map(fd => [syscallNumber.close, fd]),
+    )
+    if (lost.length > 0) this.#makeAgain(thread, lost)
+    if (this.#isClosed) for (const listener of this.#listeners) listener.openAgain(thread)
+    this.#isClosed = false
+    for (const mark of this.#kept) this.#rewindOne(mark)
+    succeed(
+      thread,
+      this.#kept.flatMap(mark => this.#watchAgain(mark)),
+    )
+  }
+
+  #makeAgain(thread: HeldThread, lost: readonly Descriptor[]): void {
+    makeAgain(thread, lost, 1 + Math.max(...this.#kept.map(({ fd }) => fd)))
+    const { pid } = this.#process
+    for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
   }
 
   /** Asks again for the connections that were asked for, by a thread whose registers may be used. @throws CannotRewind */
@@ -109,57 +135,12 @@ export class DescriptorMarks {
   }
 }
 
-const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
-  readdirSync(`/proc/${pid}/fd`).map(name => ({ fd: Number(name), link: readlinkSync(`/proc/${pid}/fd/${name}`) }))
-
-const infoOf = (pid: number, fd: number): string => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1')
-
-const describe = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
-  const kind = kindOf(pid, fd, link)
-  const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
-  return { fd, link, kind, pending, info: infoOf(pid, fd) }
-}
-
-const kindOf = (pid: number, fd: number, link: string): Kind => {
-  if (link.startsWith('socket:')) return withDuplicate(pid, fd, socketKind)!
-  if (link.startsWith('pipe:')) return 'pipe'
-  if (link === 'anon_inode:[eventpoll]') return 'epoll'
-  if (link === 'anon_inode:[eventfd]') return 'event'
-  if (link === 'anon_inode:[timerfd]') return 'timer'
-  if (link.startsWith('anon_inode:')) throw new CannotRewind(`descriptor ${fd} is ${link}`)
-  return 'file'
-}
-
-const AF_UNIX = 1
-const internet = [2, 10]
-const [STREAM, DGRAM] = [1, 2]
-
-const socketKind = (own: number): Kind => {
-  const domain = getNumber(own, socketOption.domain)
-  const type = getNumber(own, socketOption.type)
-  if (domain === AF_UNIX) return 'local'
-  if (internet.includes(domain) && type === DGRAM) return 'datagrams'
-  if (internet.includes(domain) && type === STREAM) return getNumber(own, socketOption.accepts) ? 'listener' : 'asking'
-  throw new CannotRewind(`a socket of domain ${domain} and type ${type} is open`)
-}
-
 const MSG_DONTWAIT = 0x40
 const rest = Buffer.alloc(16)
 
 const forgetDatagrams = (own: number): void => {
   while (recv(own, rest, rest.length, MSG_DONTWAIT) >= 0);
 }
-
-const FIONREAD = 0x541b
-
-const pendingOf = (pid: number, fd: number): number =>
-  withDuplicate(pid, fd, own => {
-    const count = Buffer.alloc(4)
-    return ioctl(own, FIONREAD, count) === -1 ? 0 : count.readInt32LE()
-  }) ?? 0
-
-/** Of an event descriptor: `eventfd-count: 0` (hexadecimal). */
-const countOf = (info: string): bigint => BigInt(`0x${/^eventfd-count:\s*([0-9a-f]+)$/m.exec(info)?.[1] ?? '0'}`)
 
 const setCount = (pid: number, { fd, info }: Descriptor): void => {
   const before = countOf(info)

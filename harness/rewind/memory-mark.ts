@@ -10,7 +10,9 @@ import { WrittenPages } from './written-pages.ts'
 /** Marks are kept in memory: a process that has more of its own is started anew instead. */
 const bytesMax = 256 << 20
 const dontNeed = 4
-const privateAnonymousFixed = 0x02 | 0x20 | 0x10
+const privateFixed = 0x02 | 0x10
+const privateAnonymousFixed = privateFixed | 0x20
+const readOnly = 0
 
 /** The memory of a frozen process. */
 export class MemoryMark {
@@ -45,7 +47,7 @@ export class MemoryMark {
   rewind(thread: HeldThread): void {
     const { memory } = thread.process
     makeCalls(thread, [[syscallNumber.brk, this.#breakAddress]])
-    const now = regionsOf(this.#pid)
+    const now = this.#withLostFiles(thread, regionsOf(this.#pid))
     assertOwn(now)
     succeed(thread, differences(this.#regions, now).flatMap(mendingCall))
     const watched = this.#written?.watched ?? []
@@ -56,6 +58,13 @@ export class MemoryMark {
     memory.writeAll(piecesWithout(this.#writable, unchanged))
     for (const { start, bytes } of piecesWithout(this.#protected, unchanged)) memory.write(start, bytes)
     this.#written?.forget()
+  }
+
+  /** What is mapped, with the files that it no longer mapped. */
+  #withLostFiles(thread: HeldThread, now: readonly Region[]): readonly Region[] {
+    const lost = differences(this.#regions, now).filter(hasLostFile)
+    for (const difference of lost) mapAgain(thread, difference)
+    return lost.length > 0 ? regionsOf(this.#pid) : now
   }
 }
 
@@ -79,12 +88,27 @@ const byAddress = (one: Run, other: Run) => one.start - other.start
 /** What was written to where nothing had been is empty again. */
 const forgettingCall = ({ start, end }: Run): Call => [syscallNumber.madvise, start, end - start, dontNeed]
 
+const hasLostFile = ({ before, now }: Difference): boolean =>
+  before !== undefined && before.file !== '' && (now === undefined || !isSameContent(before, now))
+
+/** Maps a part of a file where it was, as far as the process still finds it. */
+const mapAgain = (thread: HeldThread, { start, end, before }: Difference): void => {
+  const { path, offset, start: begin } = before!
+  const [fd] = makeCalls(thread, [[syscallNumber.open, Buffer.from(`${path}\0`), readOnly, 0]])
+  if (fd! < 0) return
+  const protection = protectionOf(before!)
+  makeCalls(thread, [
+    [syscallNumber.mmap, start, end - start, protection, privateFixed, fd!, offset + start - begin],
+    [syscallNumber.close, fd!],
+  ])
+}
+
 const mendingCall = ({ start, end, before, now }: Difference): Call[] => {
   const length = end - start
   if (before === undefined) return [[syscallNumber.munmap, start, length]]
   const protection = protectionOf(before)
   if (now !== undefined && isSameContent(before, now)) return [[syscallNumber.mprotect, start, length, protection]]
-  if (before.file !== '') throw new CannotRewind('it no longer maps a file that it had mapped')
+  if (hasLostFile({ start, end, before, now })) throw new CannotRewind(`it no longer maps ${before.path}`)
   return [[syscallNumber.mmap, start, length, protection, privateAnonymousFixed, -1, 0]]
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { endWhenThawed, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -7,9 +7,10 @@ import { ProcessMark } from './process-mark.ts'
 
 /**
  * Where a held node can go back to, in place: the same processes, with the memory, threads, descriptors and timers that
- * they had. Its kernel must not have a connection there. It costs a tenth of another start.
+ * they had. Its kernel must not have a connection there. It costs a tenth of another start. What the node had then and
+ * ends of itself is kept, for the kernel does not give it back.
  */
-export class NodeMark {
+export class NodeMark implements Keeper {
   readonly #node: HeldNode
   readonly #processes: readonly ProcessMark[]
   readonly #rewindNode: () => void
@@ -24,6 +25,37 @@ export class NodeMark {
     this.#processes = processes.map(process => new ProcessMark(process))
     this.#lastId = lastThreadId(node)
     this.#threads = node.threadsMade
+    node.keeper = this
+  }
+
+  keepThread(thread: HeldThread): boolean {
+    return this.#markOf(thread.process)?.keepThread(thread) ?? false
+  }
+
+  canKeep(process: HeldProcess): boolean {
+    return this.#node.processes.size === 1 && (this.#markOf(process)?.canKeep() ?? false)
+  }
+
+  keepProcess(process: HeldProcess): void {
+    this.#markOf(process)!.keep()
+  }
+
+  letThreadsEnd(): HeldThread[] {
+    for (const process of this.#processes) process.bringBack()
+    return this.#processes.flatMap(process => process.letThreadsEnd())
+  }
+
+  #markOf(process: HeldProcess): ProcessMark | undefined {
+    return this.#processes.find(mark => mark.process === process)
+  }
+
+  /** What is kept is there again: the node is frozen. */
+  bringBack(): void {
+    const { ended } = this.#node
+    if (ended) this.#node.processes.set(ended.pid, ended)
+    this.#node.ended = undefined
+    this.#node.exit = undefined
+    for (const process of this.#processes) process.bringBack()
   }
 
   /** Threads that must end before it is rewound: let them, by `thaw`. */

@@ -1,30 +1,32 @@
-import { readFileSync } from 'node:fs'
 import { childrenOf } from '../hold/descendants.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
+import { cont } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { makeCalls, succeed } from './batch.ts'
+import { makeCalls } from './batch.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import { MemoryMark } from './memory-mark.ts'
+import { SignalMarks } from './signal-marks.ts'
 import { ThreadMark } from './thread-mark.ts'
 
 /** A frozen process, all of whose threads wait. */
 export class ProcessMark {
-  readonly #process: HeldProcess
+  readonly process: HeldProcess
   readonly #threads: readonly ThreadMark[]
   readonly #descriptors: DescriptorMarks
   readonly #memory: MemoryMark
-  readonly #signals: string
+  readonly #signals: SignalMarks
   readonly #timers: readonly TimerMark[]
+  #isFirstOver = false
 
   /** @throws CannotRewind */
   constructor(process: HeldProcess) {
-    this.#process = process
+    this.process = process
     if (hasUnreapedChild(process)) throw new CannotRewind('it has not waited for a child that has ended')
     this.#threads = [...process.threads].map(thread => new ThreadMark(thread))
     this.#descriptors = new DescriptorMarks(process)
-    this.#signals = signalsOf(process.pid)
+    this.#signals = new SignalMarks(this.first)
     this.#timers = markTimers(process)
     try {
       this.#memory = new MemoryMark(this.first)
@@ -34,10 +36,47 @@ export class ProcessMark {
     }
   }
 
+  /** Whether this thread, which is about to end, is kept. Where it is the first, which others may outlive, those that are kept end too. */
+  keepThread(thread: HeldThread): boolean {
+    if (thread === this.first) {
+      this.#isFirstOver = true
+      for (const { tid } of this.letThreadsEnd()) cont(tid)
+    }
+    if (this.#isFirstOver) return false
+    return this.#threads.find(mark => mark.thread === thread)?.keep() ?? false
+  }
+
+  /** Lets threads that are kept end when they go on. */
+  letThreadsEnd(): HeldThread[] {
+    const kept = this.#threads.filter(({ isKept }) => isKept)
+    for (const mark of kept) mark.letEnd()
+    return kept.map(({ thread }) => thread)
+  }
+
+  /** Whether the process can be kept, which is about to end. */
+  canKeep(): boolean {
+    return !this.#isFirstOver
+  }
+
+  /** Closes all that it has open, as far as others notice. */
+  keep(): void {
+    this.#descriptors.close(this.first)
+  }
+
+  /** What is kept is there again, stopped. */
+  bringBack(): void {
+    const { threads } = this.process
+    const others = [...threads]
+    const known = this.#threads.filter(({ thread, isKept }) => isKept || threads.has(thread))
+    threads.clear()
+    for (const { thread } of known) threads.add(thread)
+    for (const thread of others) threads.add(thread)
+  }
+
   /** Threads that it has made since. */
   newThreads(): HeldThread[] {
     const known = new Set(this.#threads.map(({ thread }) => thread))
-    return [...this.#process.threads].filter(thread => !known.has(thread))
+    return [...this.process.threads].filter(thread => !known.has(thread))
   }
 
   /** Waits for what it has forked since and has not waited for, as nobody else can: all of it has ended. */
@@ -47,17 +86,18 @@ export class ProcessMark {
 
   /** Whether it can be brought back. @throws CannotRewind where not */
   check(): void {
-    if (this.#threads.some(({ thread }) => !this.#process.threads.has(thread)))
+    if (this.#threads.some(({ thread }) => !this.process.threads.has(thread)))
       throw new CannotRewind('a thread has ended')
-    if (signalsOf(this.#process.pid) !== this.#signals) throw new CannotRewind('it treats signals in another way')
+    this.#signals.check()
   }
 
   /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
   rewind(): void {
-    succeed(this.first, this.#descriptors.rewind())
+    this.#signals.rewind(this.first)
+    this.#descriptors.rewind(this.first)
     this.#memory.rewind(this.first)
     for (const thread of this.#threads) thread.rewind()
-    rewindTimers(this.#process, this.#timers)
+    rewindTimers(this.process, this.#timers)
   }
 
   /** To be called before it goes on. */
@@ -80,10 +120,3 @@ const anyKind = 0x4000_0000
 /** Whether a process has ended, as we know, of which the kernel still keeps for it how. Not where the kernel does not tell. */
 const hasUnreapedChild = ({ node, pid }: HeldProcess): boolean =>
   childrenOf(pid).some(child => !node.processes.has(child))
-
-/** What is pending, ignored, and caught. */
-const signalsOf = (pid: number): string =>
-  readFileSync(`/proc/${pid}/status`, 'latin1')
-    .split('\n')
-    .filter(line => /^(SigPnd|ShdPnd|SigIgn|SigCgt):/.test(line))
-    .join()

@@ -8,6 +8,8 @@ export interface Region {
   readonly access: string
   /** What is mapped: the same for two addresses with the same distance in the same file; empty for anonymous memory. */
   readonly file: string
+  /** Of the file, as the process knows it. */
+  readonly path: string
   /** Where in the file. */
   readonly offset: number
 }
@@ -27,6 +29,7 @@ export const regionsOf = (pid: number): Region[] => {
       access: found[3]!,
       offset: Number.parseInt(found[4]!, 16),
       file: found[6] === '0' ? '' : `${found[5]} ${found[6]}`,
+      path: found[7]!,
     })
   }
   return regions

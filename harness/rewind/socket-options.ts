@@ -39,3 +39,21 @@ const linger = 13
 export const closeAtOnce = (fd: number): void => {
   setOption(fd, SOL_SOCKET, linger, Buffer.from(Int32Array.of(1, 0).buffer), 8)
 }
+
+/** Closed, it ends its connection in the background, as at the end of a process: the one that closes it never waits. */
+export const closeWithoutWaiting = (fd: number): void => {
+  const value = Buffer.alloc(8)
+  check('getsockopt', getOption(fd, SOL_SOCKET, linger, value, Buffer.from(Uint32Array.of(8).buffer)))
+  const [isOn, seconds] = [value.readInt32LE(0), value.readInt32LE(4)]
+  if (isOn !== 0 && seconds > 0) setOption(fd, SOL_SOCKET, linger, Buffer.alloc(8), 8)
+}
+
+/** struct tcp_info, of a listener: the greatest number that may wait. */
+const TCP_INFO = 11
+const backlogOffset = 28
+
+export const backlogOf = (fd: number): number => {
+  const info = Buffer.alloc(backlogOffset + 4)
+  check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
+  return info.readUInt32LE(backlogOffset)
+}

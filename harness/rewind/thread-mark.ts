@@ -3,6 +3,7 @@ import type { HeldThread } from '../hold/held-node.ts'
 import { getExtendedState, getSignalMask, Registers, setExtendedState, setSignalMask } from '../hold/ptrace.ts'
 import type { RandomnessMark } from '../hold/randomness.ts'
 import { CannotRewind } from './error.ts'
+import { type Legacy, leavesNoLock, legacyOf, showEnd, takeEndBack } from './kept-thread.ts'
 
 /** Length of the instruction `syscall`. */
 const callLength = 2
@@ -17,10 +18,14 @@ export const registersBeforeWait = (tid: number): Registers => {
   if (!registers.load(tid)) throw new CannotRewind('a thread has ended')
   const call = registers.get('origRax')
   if (call < 0 || !interruptedResults.has(registers.get('rax'))) throw new CannotRewind('a thread does not wait')
-  registers.set('rip', registers.get('rip') - callLength)
-  registers.set('rax', call)
-  registers.set('origRax', -1)
+  callAgain(registers)
   return registers
+}
+
+const callAgain = (registers: Registers): void => {
+  registers.set('rip', registers.get('rip') - callLength)
+  registers.set('rax', registers.get('origRax'))
+  registers.set('origRax', -1)
 }
 
 /** A thread that waits, frozen: about to make the call in which it waits. */
@@ -31,6 +36,10 @@ export class ThreadMark {
   readonly #signalMask: Buffer
   readonly #resumed: HeldThread['resumed']
   readonly #randomness: RandomnessMark
+  readonly #legacy: Legacy | undefined
+  /** Of a kept thread, as it was about to end. */
+  #end: Registers | undefined
+  #hasEnded = false
 
   /** @throws CannotRewind where the thread does something else than wait */
   constructor(thread: HeldThread) {
@@ -41,11 +50,38 @@ export class ThreadMark {
     this.#signalMask = getSignalMask(tid)
     this.#resumed = thread.resumed
     this.#randomness = thread.randomness.mark()
+    this.#legacy = legacyOf(thread)
+    this.rewind()
+  }
+
+  /** Keeps the thread, which is about to end: the others see that it has ended. False where that is not possible. */
+  keep(): boolean {
+    const { thread } = this
+    if (this.#hasEnded || this.#legacy === undefined || !leavesNoLock(thread, this.#legacy)) return false
+    this.#end = new Registers()
+    this.#end.load(thread.tid)
+    callAgain(this.#end)
+    showEnd(thread, this.#legacy)
+    thread.stopped = { toSyscall: false, signal: 0 }
+    return true
+  }
+
+  get isKept(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** Lets the thread, which is kept, end when it goes on. */
+  letEnd(): void {
+    this.#end!.store(this.thread.tid)
+    this.#end = undefined
+    this.#hasEnded = true
   }
 
   /** It makes the call again when it goes on. */
   rewind(): void {
     const { tid, randomness } = this.thread
+    if (this.#end) takeEndBack(this.thread, this.#legacy!)
+    this.#end = undefined
     this.#registers.store(tid)
     setExtendedState(tid, this.#extended)
     setSignalMask(tid, this.#signalMask)
@@ -53,6 +89,7 @@ export class ThreadMark {
     this.thread.resumed = this.#resumed
     this.thread.wait = undefined
     this.thread.interrupted = false
+    this.thread.napping = false
     this.thread.stopped = { toSyscall: false, signal: 0 }
   }
 }

@@ -181,6 +181,18 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, ()
     expect(stdoutOf(cluster, 'n')).toEqual(['0 0', 'HOME,HOSTNAME,PATH'])
   })
 
+  test('one whose program has ended is lived again; one that a fault ends is not', async () => {
+    const end = (how: string) => node(`console.log('up'); setTimeout(() => ${how}, 10)`)
+    const { cluster } = await containersOf({ nodes: { ends: end('process.exit()'), fails: end('process.abort()') } })
+    for (let execution = 0; execution < 3; execution++) {
+      expect(await cluster.reset()).toEqual([])
+      expect((await take(cluster, 'ends timer +10ms')).findings).toEqual([])
+      expect((await take(cluster, 'fails timer +10ms')).findings).toMatchObject([{ kind: 'crash', node: 'fails' }])
+      expect(cluster.state().nodes.map(({ alive }) => alive)).toEqual([false, false])
+    }
+    expect(cluster.starts).toBe(4)
+  })
+
   test('limits are the engine’s', async () => {
     const { cluster } = await containersOf({
       nodes: { n: node('setInterval(() => {}, 1000)', { container: { memory: '256m', pids: 50 } }) },

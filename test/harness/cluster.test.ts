@@ -63,6 +63,24 @@ test('a process that ends of itself is a finding with its last output', async ()
   expect(cluster.enabled()).toEqual([])
 })
 
+test.each([
+  ['os.abort()', 6],
+  ['import ctypes; ctypes.string_at(0)', 11],
+  ['os.kill(os.getpid(), 15)', 15],
+  ['signal.alarm(1); time.sleep(9)', 14],
+  ['signal.signal(15, lambda *_: signal.signal(15, 0)); [os.kill(os.getpid(), 15) for _ in range(2)]', 15],
+])('%s ends a process by signal %i, though it is the first of its pid namespace', async (program, signal) => {
+  const command = ['python3', '-c', `import os, signal, time; time.sleep(1); ${program}`]
+  const cluster = clusterOf({ nodes: { n: { command } } })
+  expect(await cluster.reset()).toEqual([])
+  const findings = []
+  for (let next = cluster.enabled()[0]; next; next = cluster.enabled()[0])
+    findings.push(...(await cluster.execute(next)).findings)
+  expect(findings).toEqual([
+    { kind: 'crash', node: 'n', message: `n was killed by signal ${signal}, and wrote nothing` },
+  ])
+})
+
 test('a node that never becomes idle is a divergence, and the tool goes on', async () => {
   const cluster = clusterOf({
     nodes: { n: { command: ['node', '-e', 'console.log("up"); setTimeout(() => { for (;;); }, 10)'] } },

@@ -19,7 +19,7 @@ const ranges = <Value>(value: fc.Arbitrary<Value>) =>
 
 const runs: fc.Arbitrary<Run[]> = ranges(fc.constant(0))
 const regions: fc.Arbitrary<Region[]> = ranges(fc.constantFrom('rw-p', 'r--p')).map(parts =>
-  parts.map(({ start, end, value: access }) => ({ start, end, access, file: '', offset: 0 })),
+  parts.map(({ start, end, value: access }) => ({ start, end, access, file: '', path: '', offset: 0 })),
 )
 
 const covers = (all: readonly Run[], address: number) => all.find(({ start, end }) => start <= address && address < end)
@@ -64,7 +64,7 @@ test('differences are where two mappings are not alike, and nowhere else', () =>
   ))
 
 test('the same file mapped further on is another mapping', () => {
-  const region = { start: 0x1000, end: 0x3000, access: 'r--p', file: 'fd:00 17', offset: 0 }
+  const region = { start: 0x1000, end: 0x3000, access: 'r--p', file: 'fd:00 17', path: '/program', offset: 0 }
   expect(differences([region], [{ ...region, offset: 0x1000 }])).toHaveLength(1)
   const upperHalf = { ...region, start: 0x2000, offset: 0x1000 }
   expect(differences([region], [{ ...region, end: 0x2000 }, upperHalf])).toEqual([])

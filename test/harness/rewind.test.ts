@@ -187,9 +187,6 @@ test('a process that has made others, or has closed what it had, is started anew
   )
 })
 
-test('a process that ends is started anew', () =>
-  expectSame("console.log('up'); setTimeout(() => console.log('end'), 10)", ['up', 'end'], 4))
-
 test('a connection that was asked for in the beginning is asked for again', async () => {
   const server = "require('net').createServer(socket => socket.end('welcome')).listen(7000)"
   const client = `

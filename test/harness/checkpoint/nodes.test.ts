@@ -68,6 +68,29 @@ asyncio.run(main())`,
       6,
     ))
 
+  test('has no threads that have ended, and is brought back to where it began afterwards', async () => {
+    const cluster = clusterOf(
+      { nodes: { n: { command: ['python3', 'n.py'] } } },
+      {
+        'n.py': `
+import threading, time
+begin = threading.Event()
+thread = threading.Thread(target=begin.wait)
+thread.start()
+print('up', flush=True)
+time.sleep(1)
+begin.set()
+thread.join()
+for _ in range(9):
+    print(threading.active_count(), 'left', flush=True)
+    time.sleep(1)`,
+      },
+    )
+    for (let again = 0; again < 2; again++) await expectSame(cluster, 3, 9)
+    expect(stdoutOf(cluster, 'n')).toEqual(['up', ...Array(9).fill('1 left')])
+    expect(cluster.state().node('n').alive).toBe(false)
+  })
+
   test('has its children', () =>
     expectSame(
       clusterOf(

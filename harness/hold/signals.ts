@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+
+const signalsMax = 64
+
+/** The signals that a process ignores or catches. */
+export const treatedBy = (pid: number): number[] => {
+  const lines = readFileSync(`/proc/${pid}/status`, 'latin1').matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)
+  const treated = [...lines].reduce((all, [, mask]) => all | BigInt(`0x${mask}`), 0n)
+  return Array.from({ length: signalsMax }, (_, index) => index + 1).filter(
+    signal => (treated >> BigInt(signal - 1)) & 1n,
+  )
+}
+
+/** SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and those that stop: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU. */
+const harmless: ReadonlySet<number> = new Set([17, 18, 23, 28, 19, 20, 21, 22])
+/** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: what the kernel sends for what a thread has done. */
+const faults: ReadonlySet<number> = new Set([4, 5, 7, 8, 11, 31])
+
+/**
+ * Whether a signal ends a process that is the first of its pid namespace, and traced: the kernel spares it, whatever the
+ * signal. Where it is no container it would not be the first; and faults end one that is not traced.
+ */
+export const endsFirst = (pid: number, signal: number, isContainer: boolean): boolean =>
+  !harmless.has(signal) && (!isContainer || faults.has(signal)) && !treatedBy(pid).includes(signal)

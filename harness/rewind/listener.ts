@@ -1,0 +1,53 @@
+import { check, libc } from '../../proxy/libc.ts'
+import { withDuplicate } from '../hold/descriptor.ts'
+import type { HeldThread } from '../hold/held-node.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { type Call, makeCalls } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import { backlogOf } from './socket-options.ts'
+
+const getSocketName = libc.func('int getsockname(int fd, void *address, void *length)')
+
+const bothWays = 2
+
+/** A socket that listens: it can be shut, as if it had been closed, and the same one opened again. */
+export class Listener {
+  readonly fd: number
+  readonly #pid: number
+  readonly #name: Buffer
+  /** How many may wait. */
+  readonly #backlog: number
+
+  constructor(pid: number, fd: number) {
+    this.fd = fd
+    this.#pid = pid
+    this.#name = withDuplicate(pid, fd, nameOf)!
+    this.#backlog = withDuplicate(pid, fd, backlogOf)!
+  }
+
+  /** The call after which nobody reaches it. */
+  get shutting(): Call {
+    return [syscallNumber.shutdown, this.fd, bothWays]
+  }
+
+  /** The thread's registers are lost. @throws CannotRewind */
+  openAgain(thread: HeldThread): void {
+    const { fd } = this
+    const [, opened] = makeCalls(thread, [
+      // A port that the kernel chose was given back; one that the program chose was not, and this fails.
+      [syscallNumber.bind, fd, this.#name, this.#name.length],
+      [syscallNumber.listen, fd, this.#backlog],
+    ])
+    const isSame = opened === 0 && withDuplicate(this.#pid, fd, nameOf)?.equals(this.#name)
+    if (!isSame) throw new CannotRewind(`descriptor ${fd} cannot listen again: ${opened}`)
+  }
+}
+
+const room = 28
+
+const nameOf = (own: number): Buffer => {
+  const name = Buffer.alloc(room)
+  const length = Buffer.from(Uint32Array.of(room).buffer)
+  check('getsockname', getSocketName(own, name, length))
+  return name.subarray(0, length.readUInt32LE())
+}

@@ -1,0 +1,81 @@
+import { write } from '../../proxy/libc.ts'
+import { withDuplicate } from '../hold/descriptor.ts'
+import type { HeldThread } from '../hold/held-node.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls, succeed } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import type { Descriptor } from './open-descriptors.ts'
+
+const [writeOnly, nonBlocking, closeOnExec] = [0o1, 0o4000, 0o2000000]
+const [duplicateFrom, setFlags] = [0, 4]
+const isSemaphore = 1
+
+/**
+ * Opens what a process has closed again, under the same numbers: what it had for itself alone, and for nothing but to
+ * wake its threads.
+ *
+ * @param thread of it, frozen; its registers are lost
+ * @param free above all numbers that are to be in use
+ * @throws CannotRewind where it had anything else
+ */
+export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], free: number): void => {
+  for (const mark of lost) {
+    if (mark.kind === 'event' || mark.kind === 'epoll') makeOne(thread, mark)
+    else if (mark.kind !== 'pipe') throw closed(mark)
+    else if (mark === endsOf(mark, lost)[1]) makePipe(thread, endsOf(mark, lost), free)
+  }
+}
+
+const closed = ({ fd, link }: Descriptor) => new CannotRewind(`it has closed descriptor ${fd} (${link})`)
+
+const makeOne = (thread: HeldThread, mark: Descriptor): void => {
+  const flags = flagsOf(mark) & closeOnExec
+  const [made] = makeCalls(thread, [
+    mark.kind === 'epoll' ? [syscallNumber.epoll_create1, flags] : [syscallNumber.eventfd2, 0, eventFlagsOf(mark)],
+  ])
+  if (made! < 0) throw closed(mark)
+  if (made !== mark.fd) move(thread, made!, mark)
+}
+
+const move = (thread: HeldThread, made: number, mark: Descriptor): void =>
+  succeed(thread, [
+    [syscallNumber.dup3, made, mark.fd, flagsOf(mark) & closeOnExec],
+    [syscallNumber.close, made],
+  ])
+
+/** The reading and the writing end of a pipe, both of which were closed. */
+const endsOf = (mark: Descriptor, lost: readonly Descriptor[]): readonly [Descriptor, Descriptor] => {
+  const ends = lost.filter(({ link }) => link === mark.link)
+  const reading = ends.find(end => (flagsOf(end) & writeOnly) === 0)
+  const writing = ends.find(end => (flagsOf(end) & writeOnly) !== 0)
+  const isWhole = ends.length === 2 && reading && writing && reading.content.length === reading.pending
+  if (!isWhole) throw closed(mark)
+  return [reading, writing]
+}
+
+const makePipe = (thread: HeldThread, ends: readonly [Descriptor, Descriptor], free: number): void => {
+  const numbers = Buffer.alloc(8)
+  const [result] = makeCalls(thread, [[syscallNumber.pipe2, numbers, 0]])
+  if (result! < 0) throw closed(ends[0])
+  const low = [numbers.readInt32LE(0), numbers.readInt32LE(4)]
+  // Their numbers may be those of others that are to be made.
+  const high = makeCalls(
+    thread,
+    low.map(fd => [syscallNumber.fcntl, fd, duplicateFrom, free]),
+  )
+  succeed(
+    thread,
+    low.map(fd => [syscallNumber.close, fd]),
+  )
+  for (const [index, end] of ends.entries()) {
+    succeed(thread, [[syscallNumber.fcntl, high[index]!, setFlags, flagsOf(end) & nonBlocking]])
+    move(thread, high[index]!, end)
+  }
+  const [{ content }, { fd }] = ends
+  if (content.length > 0) withDuplicate(thread.process.pid, fd, own => write(own, content, content.length))
+}
+
+const flagsOf = ({ info }: Descriptor): number => Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8)
+
+const eventFlagsOf = (mark: Descriptor): number =>
+  (flagsOf(mark) & (nonBlocking | closeOnExec)) | (/^eventfd-semaphore:\s*1$/m.test(mark.info) ? isSemaphore : 0)

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { check, close, ioctl, libc, read } from '../../proxy/libc.ts'
+import { withDuplicate } from '../hold/descriptor.ts'
+import { CannotRewind } from './error.ts'
+import { getNumber, socketOption } from './socket-options.ts'
+
+const pipe2 = libc.func('int pipe2(void *ends, int flags)')
+const tee = libc.func('long tee(int from, int to, size_t length, unsigned int flags)')
+const closeOnExec = 0o2000000
+
+/** A descriptor of a process: the name of what it is open on, and what the kernel tells of that. */
+export interface Descriptor {
+  readonly fd: number
+  /** `socket:[4711]`, `anon_inode:[eventpoll]`, `/dev/null` */
+  link: string
+  /** /proc/P/fdinfo */
+  readonly info: string
+  readonly kind: Kind
+  /** Bytes that can be read, of a pipe or a local socket. */
+  readonly pending: number
+  /** The first of them, of a pipe's reading end. */
+  readonly content: Buffer
+}
+
+type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'pipe' | 'local' | 'file'
+
+/** All descriptors of a process, by name. */
+export const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
+  readdirSync(`/proc/${pid}/fd`).map(name => ({ fd: Number(name), link: readlinkSync(`/proc/${pid}/fd/${name}`) }))
+
+export const infoOf = (pid: number, fd: number): string => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1')
+
+/** @throws CannotRewind where it is of a kind that cannot be brought back */
+export const describe = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
+  const kind = kindOf(pid, fd, link)
+  const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
+  const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOf)! : nothing
+  return { fd, link, kind, pending, content, info: infoOf(pid, fd) }
+}
+
+const kindOf = (pid: number, fd: number, link: string): Kind => {
+  if (link.startsWith('socket:')) return withDuplicate(pid, fd, socketKind)!
+  if (link.startsWith('pipe:')) return 'pipe'
+  if (link === 'anon_inode:[eventpoll]') return 'epoll'
+  if (link === 'anon_inode:[eventfd]') return 'event'
+  if (link === 'anon_inode:[timerfd]') return 'timer'
+  if (link.startsWith('anon_inode:')) throw new CannotRewind(`descriptor ${fd} is ${link}`)
+  return 'file'
+}
+
+const AF_UNIX = 1
+const internet = [2, 10]
+const [STREAM, DGRAM] = [1, 2]
+
+const socketKind = (own: number): Kind => {
+  const domain = getNumber(own, socketOption.domain)
+  const type = getNumber(own, socketOption.type)
+  if (domain === AF_UNIX) return 'local'
+  if (internet.includes(domain) && type === DGRAM) return 'datagrams'
+  if (internet.includes(domain) && type === STREAM) return getNumber(own, socketOption.accepts) ? 'listener' : 'asking'
+  throw new CannotRewind(`a socket of domain ${domain} and type ${type} is open`)
+}
+
+const FIONREAD = 0x541b
+
+export const pendingOf = (pid: number, fd: number): number =>
+  withDuplicate(pid, fd, own => {
+    const count = Buffer.alloc(4)
+    return ioctl(own, FIONREAD, count) === -1 ? 0 : count.readInt32LE()
+  }) ?? 0
+
+/** Of an event descriptor: `eventfd-count: 0` (hexadecimal). */
+export const countOf = (info: string): bigint => BigInt(`0x${/^eventfd-count:\s*([0-9a-f]+)$/m.exec(info)?.[1] ?? '0'}`)
+
+const nothing = Buffer.alloc(0)
+const contentMax = 4096
+const dontBlock = 2
+
+/** Of a pipe's reading end, which keeps it; nothing for a writing end. */
+const contentOf = (own: number): Buffer => {
+  const ends = Buffer.alloc(8)
+  check('pipe2', pipe2(ends, closeOnExec))
+  const [reading, writing] = [ends.readInt32LE(0), ends.readInt32LE(4)]
+  try {
+    const content = Buffer.alloc(contentMax)
+    return tee(own, writing, contentMax, dontBlock) > 0
+      ? content.subarray(0, read(reading, content, contentMax))
+      : nothing
+  } finally {
+    close(reading)
+    close(writing)
+  }
+}
