@@ -11,6 +11,7 @@ import { CannotRewind } from './error.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
 import { countOf, type Descriptor, describe, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
+import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 
 const lseek = libc.func('long lseek(int fd, long offset, int whence)')
@@ -110,7 +111,7 @@ export class DescriptorMarks {
     const { pid } = this.#process
     const { fd } = mark
     if (mark.kind === 'timer') disarmTimerfd(this.#process, fd)
-    if (mark.kind === 'datagrams') withDuplicate(pid, fd, forgetDatagrams)
+    if (mark.kind === 'datagrams') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
     if (mark.kind === 'event') setCount(pid, mark)
     if (mark.kind === 'file') setPosition(pid, mark)
     if ((mark.kind === 'pipe' || mark.kind === 'local') && pendingOf(pid, fd) !== mark.pending)
@@ -138,7 +139,8 @@ export class DescriptorMarks {
 const MSG_DONTWAIT = 0x40
 const rest = Buffer.alloc(16)
 
-const forgetDatagrams = (own: number): void => {
+const rewindDatagrams = (own: number, { fd, peer }: Descriptor): void => {
+  if (!peerOf(own).equals(peer)) throw new CannotRewind(`descriptor ${fd} has another peer`)
   while (recv(own, rest, rest.length, MSG_DONTWAIT) >= 0);
 }
 

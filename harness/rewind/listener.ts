@@ -1,12 +1,10 @@
-import { check, libc } from '../../proxy/libc.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
+import { nameOf } from './socket-address.ts'
 import { backlogOf } from './socket-options.ts'
-
-const getSocketName = libc.func('int getsockname(int fd, void *address, void *length)')
 
 const bothWays = 2
 
@@ -41,13 +39,4 @@ export class Listener {
     const isSame = opened === 0 && withDuplicate(this.#pid, fd, nameOf)?.equals(this.#name)
     if (!isSame) throw new CannotRewind(`descriptor ${fd} cannot listen again: ${opened}`)
   }
-}
-
-const room = 28
-
-const nameOf = (own: number): Buffer => {
-  const name = Buffer.alloc(room)
-  const length = Buffer.from(Uint32Array.of(room).buffer)
-  check('getsockname', getSocketName(own, name, length))
-  return name.subarray(0, length.readUInt32LE())
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { check, close, ioctl, libc, read } from '../../proxy/libc.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import { CannotRewind } from './error.ts'
+import { peerOf } from './socket-address.ts'
 import { getNumber, socketOption } from './socket-options.ts'
 
 const pipe2 = libc.func('int pipe2(void *ends, int flags)')
@@ -20,6 +21,8 @@ export interface Descriptor {
   readonly pending: number
   /** The first of them, of a pipe's reading end. */
   readonly content: Buffer
+  /** Of a socket of datagrams: struct sockaddr of the peer that it has chosen. */
+  readonly peer: Buffer
 }
 
 type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'pipe' | 'local' | 'file'
@@ -35,7 +38,8 @@ export const describe = (pid: number, { fd, link }: { fd: number; link: string }
   const kind = kindOf(pid, fd, link)
   const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOf)! : nothing
-  return { fd, link, kind, pending, content, info: infoOf(pid, fd) }
+  const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
+  return { fd, link, kind, pending, content, peer, info: infoOf(pid, fd) }
 }
 
 const kindOf = (pid: number, fd: number, link: string): Kind => {

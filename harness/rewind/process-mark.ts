@@ -36,7 +36,10 @@ export class ProcessMark {
     }
   }
 
-  /** Whether this thread, which is about to end, is kept. Where it is the first, which others may outlive, those that are kept end too. */
+  /**
+   * Whether this thread, which is about to end, is kept. Where it is the first, which others may outlive, those that are
+   * kept end too.
+   */
   keepThread(thread: HeldThread): boolean {
     if (thread === this.first) {
       this.#isFirstOver = true

@@ -185,6 +185,14 @@ test('a process that has made others, or has closed what it had, is started anew
     ['up', 'closed'],
     4,
   )
+  await expectSame(
+    `
+    const socket = require('dgram').createSocket('udp4').bind(7000, () => console.log('up'))
+    setTimeout(() => socket.connect(8000, () => console.log(socket.remoteAddress().port)), 10)
+    `,
+    ['up', '8000'],
+    4,
+  )
 })
 
 test('a connection that was asked for in the beginning is asked for again', async () => {
