@@ -72,7 +72,8 @@ export class DescriptorMarks {
       thread,
       others.map(fd => [syscallNumber.close, fd]),
     )
-    if (lost.length > 0) this.#makeAgain(thread, lost)
+    if (lost.length > 0) makeAgain(thread, lost, this.#kept)
+    for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
     if (this.#isClosed) for (const listener of this.#listeners) listener.openAgain(thread)
     this.#isClosed = false
     for (const mark of this.#kept) this.#rewindOne(mark)
@@ -80,12 +81,6 @@ export class DescriptorMarks {
       thread,
       this.#kept.flatMap(mark => this.#watchAgain(mark)),
     )
-  }
-
-  #makeAgain(thread: HeldThread, lost: readonly Descriptor[]): void {
-    makeAgain(thread, lost, 1 + Math.max(...this.#kept.map(({ fd }) => fd)))
-    const { pid } = this.#process
-    for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
   }
 
   /** Asks again for the connections that were asked for, by a thread whose registers may be used. @throws CannotRewind */

@@ -11,20 +11,30 @@ const [duplicateFrom, setFlags] = [0, 4]
 const isSemaphore = 1
 
 /**
- * Opens what a process has closed again, under the same numbers: what it had for itself alone, and for nothing but to
+ * Opens what a process has closed again, under the same numbers: what one that is alone in its node had for nothing but to
  * wake its threads.
  *
  * @param thread of it, frozen; its registers are lost
- * @param free above all numbers that are to be in use
- * @throws CannotRewind where it had anything else
+ * @param lost some of `all`
+ * @throws CannotRewind where it had anything else, or has it under another number too
  */
-export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], free: number): void => {
+export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], all: readonly Descriptor[]): void => {
+  const isAlone = thread.process.node.processes.size === 1
+  const free = 1 + Math.max(...all.map(({ fd }) => fd))
   for (const mark of lost) {
-    if (mark.kind === 'event' || mark.kind === 'epoll') makeOne(thread, mark)
-    else if (mark.kind !== 'pipe') throw closed(mark)
-    else if (mark === endsOf(mark, lost)[1]) makePipe(thread, endsOf(mark, lost), free)
+    const same = all.filter(other => isSame(mark, other))
+    if (!isAlone || !same.every(each => lost.includes(each))) throw closed(mark)
+    if (mark.kind === 'pipe') makePipe(thread, mark, same, free)
+    else if ((mark.kind === 'event' || mark.kind === 'epoll') && same.length === 1) makeOne(thread, mark)
+    else throw closed(mark)
   }
 }
+
+/** Whether two descriptors are, or may be, open on the same: of pipes the name tells, of the others what is told of them. */
+const isSame = (one: Descriptor, other: Descriptor): boolean =>
+  one.link === other.link && (one.kind === 'pipe' || withoutFlags(one) === withoutFlags(other))
+
+const withoutFlags = ({ info }: Descriptor): string => info.replace(/^flags:.*\n/m, '')
 
 const closed = ({ fd, link }: Descriptor) => new CannotRewind(`it has closed descriptor ${fd} (${link})`)
 
@@ -43,9 +53,7 @@ const move = (thread: HeldThread, made: number, mark: Descriptor): void =>
     [syscallNumber.close, made],
   ])
 
-/** The reading and the writing end of a pipe, both of which were closed. */
-const endsOf = (mark: Descriptor, lost: readonly Descriptor[]): readonly [Descriptor, Descriptor] => {
-  const ends = lost.filter(({ link }) => link === mark.link)
+const endsOf = (mark: Descriptor, ends: readonly Descriptor[]): readonly [reading: Descriptor, writing: Descriptor] => {
   const reading = ends.find(end => (flagsOf(end) & writeOnly) === 0)
   const writing = ends.find(end => (flagsOf(end) & writeOnly) !== 0)
   const isWhole = ends.length === 2 && reading && writing && reading.content.length === reading.pending
@@ -53,7 +61,10 @@ const endsOf = (mark: Descriptor, lost: readonly Descriptor[]): readonly [Descri
   return [reading, writing]
 }
 
-const makePipe = (thread: HeldThread, ends: readonly [Descriptor, Descriptor], free: number): void => {
+/** Makes a pipe when it is the writing end's turn. */
+const makePipe = (thread: HeldThread, mark: Descriptor, same: readonly Descriptor[], free: number): void => {
+  const ends = endsOf(mark, same)
+  if (mark !== ends[1]) return
   const numbers = Buffer.alloc(8)
   const [result] = makeCalls(thread, [[syscallNumber.pipe2, numbers, 0]])
   if (result! < 0) throw closed(ends[0])

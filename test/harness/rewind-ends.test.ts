@@ -140,6 +140,24 @@ c.syscall(60, 0)`,
     4,
   ))
 
+test('a process that had something open twice, and closed both, is started anew', () =>
+  expectSame(
+    [
+      'n.py',
+      `
+import os, select, time
+watch = select.epoll()
+twin = os.dup(watch.fileno())
+print('up', flush=True)
+time.sleep(1)
+os.close(twin)
+watch.close()
+print('end', flush=True)`,
+    ],
+    ['up', 'end'],
+    4,
+  ))
+
 test('nothing is left of a process that has ended when its cluster is closed', async () => {
   const cluster = clusterFor(['n.cjs', "console.log('up'); setTimeout(() => console.log('end'), 10)"])
   expect(await cluster.reset()).toEqual([])
