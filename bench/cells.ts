@@ -11,6 +11,7 @@ import { median, row, whole } from './table.ts'
 const executions = Number(process.argv[2] ?? 200)
 const steps = 50
 const rounds = 3
+const warming = 100
 const systems = ['transport', 'corpus/paxos', 'corpus/randtree'] as const
 
 const allowed = allowedCpus()
@@ -23,8 +24,9 @@ const secondsOf = async (file: string, cpus: readonly number[]): Promise<number>
   const cells = Cells.of(workers)
   const run = (count: number) => Promise.all(Array.from({ length: count }, (_, seed) => cells.run(taskOf(seed))))
   try {
-    // New processes, and marks of them, are made once.
-    await run(10 * cpus.length)
+    // New processes and their marks are made once; and V8 compiles the tool's own code in threads beside, for which there
+    // is a CPU while one cell runs, and none while two do.
+    await run(warming * cpus.length)
     const begun = performance.now()
     await run(executions)
     return (performance.now() - begun) / 1000

@@ -7,7 +7,7 @@ runParts({
   steps: here('steps'),
   profile: here('profile'),
   checkpoints: here('checkpoints', 'node', '--rounds', '7'),
-  cells: here('cells', '60'),
+  cells: here('cells'),
   reduction: here('reduction', '3'),
   critical: here('critical'),
   throughput: here('throughput'),
