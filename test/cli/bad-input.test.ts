@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {
   const copy = copyOfFixtures()
   directory = copy.directory
-  afterAll(copy.remove)
+  return copy.remove
 })
 
 const run = (...args: readonly string[]) => lastnail(directory, ...args)

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, start } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {
   const copy = copyOfFixtures()
   directory = copy.directory
-  afterAll(copy.remove)
+  return copy.remove
 })
 
 const check = async (...args: readonly string[]) => {

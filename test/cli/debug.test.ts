@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { labelsOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
@@ -14,12 +14,12 @@ let other: string
 beforeAll(async () => {
   const copy = copyOfFixtures()
   directory = copy.directory
-  afterAll(copy.remove)
   const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
   const { stdout } = await lastnail(directory, 'check', ...args)
   trace = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)).trace
   first = labelsOf(readTrace(trace))[0]![0]!
   other = first === 'a' ? 'b' : 'a'
+  return copy.remove
 })
 
 /** What is printed after the start, and what is wrong with commands. */

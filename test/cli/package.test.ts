@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { check, defineSystem } from '../../index.ts'
 import '../../vitest.ts'
@@ -14,7 +14,7 @@ beforeAll(() => {
   directory = copy.directory
   config = join(directory, 'adders.config.ts')
   out = join(directory, 'traces')
-  afterAll(copy.remove)
+  return copy.remove
 })
 
 /** Both read before either writes. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { labelsOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
@@ -33,7 +33,7 @@ let directory: string
 beforeAll(() => {
   const copy = copyOfFixtures({ 'house.config.ts': config })
   directory = copy.directory
-  afterAll(copy.remove)
+  return copy.remove
 })
 
 const run = (...args: readonly string[]) => lastnail(directory, ...args)

@@ -15,9 +15,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 let url: string
 let labels: readonly string[]
 let server: ReturnType<typeof start>
+let remove: () => void
 beforeAll(async () => {
-  const { directory, remove } = copyOfFixtures()
-  afterAll(remove)
+  const copy = copyOfFixtures()
+  const { directory } = copy
+  remove = copy.remove
   const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
   const { stdout } = await lastnail(directory, 'check', ...args)
   const { trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
@@ -30,7 +32,9 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   server?.kill('SIGINT')
-  expect((await server).exitCode).toBe(0)
+  const ended = await server
+  remove()
+  expect(ended.exitCode).toBe(0)
 })
 
 const ask = async (path: string, asked: unknown, headers: Record<string, string> = {}) => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { TraceWriter } from '../../checker/trace/write.ts'
 import { labelsOf } from '../../cli/recorded.ts'
@@ -10,7 +10,7 @@ let directory: string
 beforeAll(() => {
   const copy = copyOfFixtures()
   directory = copy.directory
-  afterAll(copy.remove)
+  return copy.remove
 })
 
 const run = (...args: readonly string[]) => lastnail(directory, ...args)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { commandOf } from './leftovers.ts'
 
@@ -8,7 +8,7 @@ let directory: string
 beforeAll(() => {
   const copy = copyOfFixtures()
   directory = copy.directory
-  afterAll(copy.remove)
+  return copy.remove
 })
 
 const check = (...args: readonly string[]) => lastnail(directory, 'check', 'adders.config.ts', '--json', ...args)

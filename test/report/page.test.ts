@@ -15,10 +15,10 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 let directory: string
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'lastnail-report-'))
-  afterAll(() => rmSync(directory, { recursive: true, force: true }))
   for (const name of ['transport.trace', 'transport.live.trace', 'before-enabled.trace'])
     copyFileSync(join(fixtures, name), join(directory, name))
 })
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 const reportOf = (name: string) => writeReport(join(directory, name))
 
