@@ -143,7 +143,7 @@ export class HeldNode {
   ending: Exit | undefined
   /** The first process, kept where it was about to end. */
   ended: HeldProcess | undefined
-  /** Its /proc shows its own pid namespace before it is prepared. */
+  /** Its /proc shows its own pid namespace before it is prepared, in which its program would be the first anyway. */
   isContainer = false
   #threads: number
 

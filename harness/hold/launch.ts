@@ -15,6 +15,7 @@ import {
 } from '../../proxy/libc.ts'
 import { awayFromHome } from './away.ts'
 import { applyMounts, isolateMounts, type MountPlan } from './mounts.ts'
+import { pipe } from './pipe.ts'
 import { spawn } from './spawn.ts'
 
 export interface Launch {
@@ -43,10 +44,8 @@ export interface Launched {
 
 const setPersonality = libc.func('int personality(unsigned long persona)')
 const setHostname = libc.func('int sethostname(const char *name, size_t length)')
-const pipe2 = libc.func('int pipe2(void *ends, int flags)')
 
 const noAddressRandomisation = 0x0040000
-const closeOnExec = 0o2000000
 
 /** The new process says that it is there, and waits for a line; it ends where this tool does before. */
 const trampoline = 'echo >&8; read -r _ <&9 || exit; exec 8>&- 9<&-; exec "$@"'
@@ -77,12 +76,6 @@ export const launch = (plan: Launch): Launched => {
 const release = (gate: number) => {
   writeSync(gate, '\n')
   closeSync(gate)
-}
-
-const pipe = () => {
-  const ends = Buffer.alloc(8)
-  check('pipe2', pipe2(ends, closeOnExec))
-  return { readEnd: ends.readInt32LE(0), writeEnd: ends.readInt32LE(4) }
 }
 
 /** The trampoline's own exec must be over when it is seized: it would be taken for the program's. */

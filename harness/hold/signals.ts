@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs'
 
 const signalsMax = 64
 
-/** The signals that a process ignores or catches. */
-export const treatedBy = (pid: number): number[] => {
-  const lines = readFileSync(`/proc/${pid}/status`, 'latin1').matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)
+/** How a process treats signals: those that it ignores or catches; and lines that say which are pending. */
+export const signalsOf = (pid: number): { readonly treated: readonly number[]; readonly pending: string } => {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):.*$/gm)].join()
+  return { treated: signalsIn(status.matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)), pending }
+}
+
+const signalsIn = (lines: Iterable<RegExpExecArray>): number[] => {
   const treated = [...lines].reduce((all, [, mask]) => all | BigInt(`0x${mask}`), 0n)
   return Array.from({ length: signalsMax }, (_, index) => index + 1).filter(
     signal => (treated >> BigInt(signal - 1)) & 1n,
@@ -21,4 +26,4 @@ const faults: ReadonlySet<number> = new Set([4, 5, 7, 8, 11, 31])
  * signal. Where it is no container it would not be the first; and faults end one that is not traced.
  */
 export const endsFirst = (pid: number, signal: number, isContainer: boolean): boolean =>
-  !harmless.has(signal) && (!isContainer || faults.has(signal)) && !treatedBy(pid).includes(signal)
+  !harmless.has(signal) && (!isContainer || faults.has(signal)) && !signalsOf(pid).treated.includes(signal)

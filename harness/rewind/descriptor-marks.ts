@@ -44,14 +44,8 @@ export class DescriptorMarks {
    * network carries none. The thread's registers are lost.
    */
   close(thread: HeldThread): void {
-    const { pid } = this.#process
-    const known = new Map(this.#kept.map(({ fd, link }) => [fd, link]))
-    const others = descriptorsOf(pid).filter(({ fd, link }) => known.get(fd) !== link)
-    for (const { fd, link } of others) if (link.startsWith('socket:')) withDuplicate(pid, fd, closeWithoutWaiting)
-    makeCalls(thread, [
-      ...others.map(({ fd }) => [syscallNumber.close, fd]),
-      ...this.#listeners.map(({ shutting }) => shutting),
-    ])
+    const others = this.#closeOthers(descriptorsOf(this.#process.pid), closeWithoutWaiting)
+    makeCalls(thread, [...others, ...this.#listeners.map(({ shutting }) => shutting)])
     this.#isClosed = true
   }
 
@@ -63,15 +57,10 @@ export class DescriptorMarks {
    */
   rewind(thread: HeldThread): void {
     const { pid } = this.#process
-    const now = new Map(descriptorsOf(pid).map(({ fd, link }) => [fd, link]))
+    const open = descriptorsOf(pid)
+    const now = new Map(open.map(({ fd, link }) => [fd, link]))
     const lost = this.#kept.filter(({ fd, link }) => now.get(fd) !== link)
-    const known = new Set(this.#kept.map(({ fd }) => fd))
-    const others = [...now.keys()].filter(fd => !known.has(fd))
-    for (const fd of others) if (now.get(fd)!.startsWith('socket:')) withDuplicate(pid, fd, closeAtOnce)
-    succeed(
-      thread,
-      others.map(fd => [syscallNumber.close, fd]),
-    )
+    succeed(thread, this.#closeOthers(open, closeAtOnce))
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
     if (this.#isClosed) for (const listener of this.#listeners) listener.openAgain(thread)
@@ -81,6 +70,15 @@ export class DescriptorMarks {
       thread,
       this.#kept.flatMap(mark => this.#watchAgain(mark)),
     )
+  }
+
+  /** The calls that close what it has opened since; sockets are told how they close. */
+  #closeOthers(open: ReturnType<typeof descriptorsOf>, tell: (own: number) => void): Call[] {
+    const { pid } = this.#process
+    const known = new Map(this.#kept.map(({ fd, link }) => [fd, link]))
+    const others = open.filter(({ fd, link }) => known.get(fd) !== link)
+    for (const { fd, link } of others) if (link.startsWith('socket:')) withDuplicate(pid, fd, tell)
+    return others.map(({ fd }) => [syscallNumber.close, fd])
   }
 
   /** Asks again for the connections that were asked for, by a thread whose registers may be used. @throws CannotRewind */

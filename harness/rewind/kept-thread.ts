@@ -1,11 +1,11 @@
 import type { HeldThread } from '../hold/held-node.ts'
 import { getRestartableSequences } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { makeCalls } from './batch.ts'
+import { type Call, makeCalls } from './batch.ts'
 
 const getTidAddress = 40
 const wake = 1
-const unregister = 1
+const [register, unregister] = [0, 1]
 const all = 0x7fff_ffff
 
 /** What the kernel does in a thread's memory when it ends. */
@@ -45,10 +45,7 @@ export const leavesNoLock = ({ process }: HeldThread, { locks }: Legacy): boolea
 
 /** Lets others see that a thread has ended that is kept: who waits for that goes on, and may take its stack away. */
 export const showEnd = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
-  makeCalls(thread, [
-    [syscallNumber.set_tid_address, 0],
-    ...(sequences ? [[syscallNumber.rseq, sequences[0], sequences[1], unregister, sequences[2]]] : []),
-  ])
+  makeCalls(thread, tellingCalls(0, sequences, unregister))
   if (tidAddress === 0) return
   thread.process.memory.write(tidAddress, Buffer.alloc(4))
   makeCalls(thread, [[syscallNumber.futex, tidAddress, wake, all]])
@@ -56,8 +53,11 @@ export const showEnd = (thread: HeldThread, { tidAddress, sequences }: Legacy): 
 
 /** As if that had not been. The thread has its memory again; its registers are lost. */
 export const takeEndBack = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
-  makeCalls(thread, [
-    [syscallNumber.set_tid_address, tidAddress],
-    ...(sequences ? [[syscallNumber.rseq, sequences[0], sequences[1], 0, sequences[2]]] : []),
-  ])
+  makeCalls(thread, tellingCalls(tidAddress, sequences, register))
+}
+
+/** The calls that tell the kernel where to write, at the thread's end and until then. */
+const tellingCalls = (tidAddress: number, sequences: Legacy['sequences'], how: number): Call[] => {
+  const call = [syscallNumber.set_tid_address, tidAddress]
+  return sequences ? [call, [syscallNumber.rseq, sequences[0], sequences[1], how, sequences[2]]] : [call]
 }

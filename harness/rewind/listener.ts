@@ -19,8 +19,9 @@ export class Listener {
   constructor(pid: number, fd: number) {
     this.fd = fd
     this.#pid = pid
-    this.#name = withDuplicate(pid, fd, nameOf)!
-    this.#backlog = withDuplicate(pid, fd, backlogOf)!
+    const { name, backlog } = withDuplicate(pid, fd, own => ({ name: nameOf(own), backlog: backlogOf(own) }))!
+    this.#name = name
+    this.#backlog = backlog
   }
 
   /** The call after which nobody reaches it. */

@@ -47,9 +47,9 @@ export class MemoryMark {
   rewind(thread: HeldThread): void {
     const { memory } = thread.process
     makeCalls(thread, [[syscallNumber.brk, this.#breakAddress]])
-    const now = this.#withLostFiles(thread, regionsOf(this.#pid))
+    const { now, changes } = this.#lookWithLostFiles(thread)
     assertOwn(now)
-    succeed(thread, differences(this.#regions, now).flatMap(mendingCall))
+    succeed(thread, changes.flatMap(mendingCall))
     const watched = this.#written?.watched ?? []
     const unchanged = this.#written?.unchanged() ?? []
     const unwatched = without(now.filter(isWritable), watched)
@@ -60,11 +60,18 @@ export class MemoryMark {
     this.#written?.forget()
   }
 
-  /** What is mapped, with the files that it no longer mapped. */
-  #withLostFiles(thread: HeldThread, now: readonly Region[]): readonly Region[] {
-    const lost = differences(this.#regions, now).filter(hasLostFile)
+  /** The same as `look`, when the files are mapped again that it no longer maps. */
+  #lookWithLostFiles(thread: HeldThread) {
+    const found = this.#look()
+    const lost = found.changes.filter(hasLostFile)
     for (const difference of lost) mapAgain(thread, difference)
-    return lost.length > 0 ? regionsOf(this.#pid) : now
+    return lost.length > 0 ? this.#look() : found
+  }
+
+  /** What is mapped, and where that is not what was. */
+  #look() {
+    const now = regionsOf(this.#pid)
+    return { now, changes: differences(this.#regions, now) }
   }
 }
 
@@ -108,7 +115,7 @@ const mendingCall = ({ start, end, before, now }: Difference): Call[] => {
   if (before === undefined) return [[syscallNumber.munmap, start, length]]
   const protection = protectionOf(before)
   if (now !== undefined && isSameContent(before, now)) return [[syscallNumber.mprotect, start, length, protection]]
-  if (hasLostFile({ start, end, before, now })) throw new CannotRewind(`it no longer maps ${before.path}`)
+  if (before.file !== '') throw new CannotRewind(`it no longer maps ${before.path}`)
   return [[syscallNumber.mmap, start, length, protection, privateAnonymousFixed, -1, 0]]
 }
 

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { check, close, ioctl, libc, read } from '../../proxy/libc.ts'
+import { close, ioctl, libc, read } from '../../proxy/libc.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
+import { pipe } from '../hold/pipe.ts'
 import { CannotRewind } from './error.ts'
 import { peerOf } from './socket-address.ts'
 import { getNumber, socketOption } from './socket-options.ts'
 
-const pipe2 = libc.func('int pipe2(void *ends, int flags)')
 const tee = libc.func('long tee(int from, int to, size_t length, unsigned int flags)')
-const closeOnExec = 0o2000000
 
 /** A descriptor of a process: the name of what it is open on, and what the kernel tells of that. */
 export interface Descriptor {
@@ -82,16 +81,14 @@ const dontBlock = 2
 
 /** Of a pipe's reading end, which keeps it; nothing for a writing end. */
 const contentOf = (own: number): Buffer => {
-  const ends = Buffer.alloc(8)
-  check('pipe2', pipe2(ends, closeOnExec))
-  const [reading, writing] = [ends.readInt32LE(0), ends.readInt32LE(4)]
+  const { readEnd, writeEnd } = pipe()
   try {
     const content = Buffer.alloc(contentMax)
-    return tee(own, writing, contentMax, dontBlock) > 0
-      ? content.subarray(0, read(reading, content, contentMax))
+    return tee(own, writeEnd, contentMax, dontBlock) > 0
+      ? content.subarray(0, read(readEnd, content, contentMax))
       : nothing
   } finally {
-    close(reading)
-    close(writing)
+    close(readEnd)
+    close(writeEnd)
   }
 }

@@ -91,7 +91,6 @@ export class ProcessMark {
   check(): void {
     if (this.#threads.some(({ thread }) => !this.process.threads.has(thread)))
       throw new CannotRewind('a thread has ended')
-    this.#signals.check()
   }
 
   /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */

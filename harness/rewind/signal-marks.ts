@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { HeldThread } from '../hold/held-node.ts'
-import { treatedBy } from '../hold/signals.ts'
+import { signalsOf } from '../hold/signals.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -11,31 +10,26 @@ const maskLength = 8
 
 /** How a frozen process treats signals. */
 export class SignalMarks {
-  readonly #pid: number
   readonly #pending: string
   /** Of those that it catches or ignores. */
   readonly #actions: ReadonlyMap<number, Buffer>
 
   /** The thread's registers are lost. */
   constructor(thread: HeldThread) {
-    this.#pid = thread.process.pid
-    this.#pending = pendingOf(this.#pid)
-    this.#actions = new Map(treatedBy(this.#pid).map(signal => [signal, Buffer.alloc(actionLength)]))
+    const { treated, pending } = signalsOf(thread.process.pid)
+    this.#pending = pending
+    this.#actions = defaults(treated)
     makeCalls(
       thread,
       [...this.#actions].map(([signal, action]): Call => [syscallNumber.rt_sigaction, signal, 0, action, maskLength]),
     )
   }
 
-  /** @throws CannotRewind where others are pending */
-  check(): void {
-    if (pendingOf(this.#pid) !== this.#pending) throw new CannotRewind('other signals are pending')
-  }
-
-  /** It treats them as it did. The thread's registers are lost. */
+  /** It treats them as it did. The thread's registers are lost. @throws CannotRewind where others are pending */
   rewind(thread: HeldThread): void {
-    const actions = new Map<number, Buffer>(treatedBy(this.#pid).map(signal => [signal, Buffer.alloc(actionLength)]))
-    for (const [signal, action] of this.#actions) actions.set(signal, action)
+    const { treated, pending } = signalsOf(thread.process.pid)
+    if (pending !== this.#pending) throw new CannotRewind('other signals are pending')
+    const actions = new Map([...defaults(treated), ...this.#actions])
     makeCalls(
       thread,
       [...actions].map(([signal, action]): Call => [syscallNumber.rt_sigaction, signal, action, 0, maskLength]),
@@ -43,8 +37,5 @@ export class SignalMarks {
   }
 }
 
-const pendingOf = (pid: number): string =>
-  readFileSync(`/proc/${pid}/status`, 'latin1')
-    .split('\n')
-    .filter(line => /^(SigPnd|ShdPnd):/.test(line))
-    .join()
+const defaults = (signals: readonly number[]): Map<number, Buffer> =>
+  new Map(signals.map(signal => [signal, Buffer.alloc(actionLength)]))
