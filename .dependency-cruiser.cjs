@@ -10,8 +10,46 @@ const border = (folder, allowed) => ({
   },
 })
 
+/** In a folder, the rooms from the lowest to the highest: each imports only those before it. */
+const floors = (folder, rooms) =>
+  rooms.slice(0, -1).map((room, index) => ({
+    name: `floor-${folder}-${room.join('-').replaceAll('/', '')}`,
+    severity: 'error',
+    comment: `${folder}/: ${room.join(', ')} may not import ${rooms
+      .slice(index + 1)
+      .flat()
+      .join(', ')}`,
+    from: { path: `^${folder}/(${room.join('|')})` },
+    to: {
+      path: `^${folder}/(${rooms
+        .slice(index + 1)
+        .flat()
+        .join('|')})`,
+    },
+  }))
+
 module.exports = {
   forbidden: [
+    ...floors('checker', [
+      ['(?!check)[a-z]+\\.ts$'],
+      ['history/', 'trace/', 'choosers/'],
+      ['cells/'],
+      ['searches/'],
+      ['verdict/'],
+      ['check\\.ts$'],
+    ]),
+    ...floors('harness', [
+      ['config'],
+      ['hold/'],
+      ['files/'],
+      ['rewind/'],
+      ['cell\\.ts$'],
+      ['checkpoint/'],
+      ['node/'],
+      ['clients/'],
+      ['execution/', 'live/'],
+      ['cluster\\.ts$'],
+    ]),
     border('proxy', []),
     border('checker', []),
     border('topologies', []),
@@ -24,7 +62,7 @@ module.exports = {
       severity: 'error',
       comment: 'report/ shows what a trace holds, and searches nothing',
       from: { path: '^report/' },
-      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict|system)' },
+      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict/verdict|system)' },
     },
     {
       name: 'page-runs-in-a-browser',

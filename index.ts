@@ -1,4 +1,4 @@
-export type { Progress, Search } from './checker/check.ts'
+export type { Progress, SearchKind as Search } from './checker/check.ts'
 export { type Model, modelOf } from './checker/history/model.ts'
 export * as models from './checker/history/models.ts'
 export { linearizable, sequentiallyConsistent } from './checker/history/property.ts'
@@ -9,9 +9,9 @@ export { check, type SystemOrPath } from './cli/library.ts'
 export type { CheckOptions } from './cli/options.ts'
 export type { Outcome } from './cli/outcome.ts'
 export { fromCompose } from './docker/compose/nodes.ts'
+export { DidNotHappen } from './harness/clients/history.ts'
 export * from './harness/config/definition.ts'
 export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'
-export { DidNotHappen } from './harness/history.ts'
 export {
   frames,
   type HttpMessage,

@@ -3,10 +3,10 @@ import { checkConfig } from './cli/check.ts'
 import { describeFailure } from './cli/describe.ts'
 import { configFrom, type SystemOrPath } from './cli/library.ts'
 import type { CheckOptions } from './cli/options.ts'
-import { trySchedule } from './cli/try-schedule.ts'
+import { type TryOptions, trySchedule } from './cli/try-schedule.ts'
 
-/** With a `schedule`, that is tried alone, and of the rest only `property`, `seed` and `signal` matter. */
-export interface HoldOptions extends CheckOptions {
+/** With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `allowSkipped` and `signal` matter. */
+export interface HoldOptions extends CheckOptions, Pick<TryOptions, 'variant' | 'allowSkipped'> {
   /**
    * Labels, as a verdict has them. What is enabled of it is executed in its order: a schedule that once failed can be
    * tried on the service that was mended.
@@ -43,6 +43,6 @@ expect.extend({
 
 const search = async (config: Awaited<ReturnType<typeof configFrom>>, options: CheckOptions) => {
   const { verdict, trace, state } = await checkConfig(config, options)
-  const { message, schedule } = verdict
-  return { verdict: verdict.verdict, message, schedule, trace, state }
+  const { message, schedule, seed, variant } = verdict
+  return { verdict: verdict.verdict, message, schedule, trace, seed, variant, state }
 }

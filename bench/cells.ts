@@ -2,7 +2,7 @@
  * Executions of 50 steps in a minute, of real services, by one cell and by two, each in a process and on a CPU of its own.
  * Usage: cells.js [EXECUTIONS], 200 a round by default.
  */
-import { Cells } from '../checker/cells.ts'
+import { Cells } from '../checker/cells/cells.ts'
 import { Worker } from '../cli/workers.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { configOf } from './corpus/package-root.ts'

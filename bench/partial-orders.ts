@@ -4,9 +4,9 @@
  * Usage: partial-orders.js [DEPTH] [ACTS], 5 and 5 by default: how often each node acts of itself.
  */
 import fc from 'fast-check'
-import { BoundedSearch } from '../checker/bounded.ts'
-import { OwnCell } from '../checker/cell.ts'
-import { Cells } from '../checker/cells.ts'
+import { OwnCell } from '../checker/cells/cell.ts'
+import { Cells } from '../checker/cells/cells.ts'
+import { BoundedSearch } from '../checker/searches/bounded.ts'
 import { type Office, offices, type Post, post } from '../test/checker/systems/post.ts'
 import { Dpor } from './dpor.ts'
 import { row, whole } from './table.ts'

@@ -1,6 +1,6 @@
 /** Where the time of a step goes: three node processes that pass messages on over UDP, each state watched as a search does. */
 import { Session } from 'node:inspector/promises'
-import { Executor } from '../checker/executor.ts'
+import { Executor } from '../checker/cells/executor.ts'
 import { ringOf, start } from './ring.ts'
 import { row } from './table.ts'
 

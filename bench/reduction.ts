@@ -3,9 +3,10 @@
  * are told apart by fingerprints, where of steps that commute one order is executed (sleep sets), and with both.
  * Usage: reduction.js [DEPTH], 4 by default.
  */
-import { BoundedSearch } from '../checker/bounded.ts'
-import { OwnCell } from '../checker/cell.ts'
-import { Cells } from '../checker/cells.ts'
+
+import { OwnCell } from '../checker/cells/cell.ts'
+import { Cells } from '../checker/cells/cells.ts'
+import { BoundedSearch } from '../checker/searches/bounded.ts'
 import type { ResolvedSystem } from '../harness/config.ts'
 import { loadSystem } from './corpus/load-system.ts'
 import { row, whole } from './table.ts'

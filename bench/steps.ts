@@ -1,9 +1,9 @@
 /** How many steps a cell executes in a second, once the nodes run; and how many executions from a fresh start. */
 import { join } from 'node:path'
-import { Executor } from '../checker/executor.ts'
+import { Executor } from '../checker/cells/executor.ts'
+import { walk as walkBy } from '../checker/cells/walk.ts'
+import { defaultWeights, weighted } from '../checker/choosers/weights.ts'
 import { Random } from '../checker/random.ts'
-import { walk as walkBy } from '../checker/walk.ts'
-import { defaultWeights, weighted } from '../checker/weights.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type Kind, ringOf, start, walk } from './ring.ts'
 import { median, row, whole } from './table.ts'

@@ -1,18 +1,23 @@
 import { BudgetSpent } from './budget.ts'
-import { type Cell, OwnCell } from './cell.ts'
-import { Cells, type Counts } from './cells.ts'
-import { Diverged, Unfaithful, UsageError } from './errors.ts'
-import { Examination, type Found } from './examine.ts'
-import { headline, type Properties } from './executor.ts'
-import { Exploration, type Explored, walkLengthFactor, walkLengthMax } from './explore.ts'
-import { type CheckOptions, type Progress, type SearchOptions, validate } from './options.ts'
+import { type Cell, OwnCell } from './cells/cell.ts'
+import { Cells, type Counts } from './cells/cells.ts'
+import type { Properties } from './cells/executor.ts'
+import { headline, type Violation } from './cells/violation.ts'
+import { Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts'
 import type { Property } from './property.ts'
 import { Random } from './random.ts'
-import { defaultWalks } from './recovery.ts'
+import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
+import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
+import { type Explored, Portfolio } from './searches/portfolio.ts'
 import type { System } from './system.ts'
-import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict.ts'
+import { Examination, type Found } from './verdict/examine.ts'
+import { slowMs } from './verdict/hasten.ts'
+import { noteStarved } from './verdict/notes.ts'
+import { defaultWalks } from './verdict/recovery.ts'
+import { Meetings } from './verdict/sights.ts'
+import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict/verdict.ts'
 
-export { type CheckOptions, type Progress, type Search, searches } from './options.ts'
+export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
 
 const defaultMs = 60_000
 /** Suspicions of one liveness property that are examined while none becomes certain: each is dear. */
@@ -58,8 +63,7 @@ export const checkInCells = async (
  */
 export const select = <State>(properties: Properties<State>, name: string | undefined): Properties<State> => {
   if (name === undefined) return properties
-  const property = properties[name]
-  if (property) return { [name]: property }
+  if (Object.hasOwn(properties, name)) return { [name]: properties[name]! }
   throw new UsageError(`no property "${name}": there are ${Object.keys(properties).join(', ') || 'none'}`)
 }
 
@@ -67,48 +71,81 @@ type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
 
 /** Of executions that may do something else than before, once, without a doubt about the others. */
 const divergedShareMax = 0.001
+/** So many executions that do not repeat are no accident, if they are more than that share. */
+const doubtsMax = 3
+/** Of executions in which a property could not be decided: with more of them `held` would say nothing of the dear ones. */
+const undecidedShareMax = 0.01
+
+/** Where a violation needs a slow network, as many executions again as led to it, and so many more, may find another. */
+const deferredMin = 32
+
+const needsSlowNetwork = ({ verdict, delayMs }: Found) => verdict === 'violated' && delayMs !== null && delayMs > slowMs
+
+/** A crash before anything was chosen. */
+const isFailedStart = (violation: Violation | undefined): boolean => violation?.kind === 'crash' && violation.step === 0
 
 class Check {
   readonly #options: SearchOptions
   readonly #cells: Cells
-  readonly #exploration: Exploration
+  readonly #newPortfolio: () => Portfolio
+  #portfolio: Portfolio
   readonly #examination: Examination
   readonly #begun = performance.now()
   /** Of the search, in milliseconds. */
   readonly #time: number | undefined
   readonly #examinations = new Map<string, number>()
+  readonly #meetings = new Meetings()
   #phase: Progress['phase'] = 'searching'
   #transient = 0
+  /** What was relied on less, and why: a line each. */
+  readonly #changes: string[] = []
+  /** Whether every execution begins with new processes. */
+  #isAnew = false
+  /** Whether the nodes have come up in any execution. */
+  #hasStarted = false
   #unfaithful = 0
+  /** Executions in which it could not be told whether a property holds, and why not in the first of them. */
+  #undecided = 0
+  #firstUndecided: string | undefined
   /** What was not done in the first of these. */
   #disturbance: string | undefined
   /** One line for each schedule that could be executed and, once, not again. */
   readonly #diverged: string[] = []
   #undetermined: Discovered | undefined
+  /** A violation that needs a slow network. */
+  #deferred: Discovered | undefined
+  /** Executions, among which one may come that does not. */
+  #deferredUntil = 0
   #finding: string | undefined
   #ended: BudgetSpent | undefined
 
   constructor(cells: readonly Cell[], liveness: readonly string[], options: SearchOptions) {
     const random = new Random(options.seed ?? 1)
-    const { walkLength, signal, executions, depth } = options
-    const isLimited = executions !== undefined || depth !== undefined
+    const { walkLength, signal, executions, depth, search = 'auto' } = options
+    // The bounded search ends by itself at a depth; walks never do.
+    const isLimited = executions !== undefined || (depth !== undefined && search === 'bounded')
     this.#options = options
     this.#time = options.milliseconds ?? (isLimited ? undefined : defaultMs)
     this.#cells = Cells.of(cells, counts => this.#report(counts))
-    this.#exploration = new Exploration({
-      search: options.search ?? 'auto',
-      depthMax: options.depth,
-      everyOrder: options.everyOrder,
-      from: options.from ?? [],
-      walkLength,
-      liveness,
-      random: random.fork(),
-    })
+    const searchSeed = random.seed()
+    this.#newPortfolio = () =>
+      new Portfolio({
+        search,
+        isLimited: executions !== undefined || this.#time !== undefined,
+        depthMax: options.depth,
+        everyOrder: options.everyOrder,
+        from: options.from ?? [],
+        walkLength,
+        liveness,
+        random: new Random(searchSeed),
+      })
+    this.#portfolio = this.#newPortfolio()
     this.#examination = new Examination({
       walks: options.walks ?? defaultWalks,
       walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
       random: random.fork(),
       isTimed: this.#time !== undefined,
+      ways: this.#portfolio.experience.ways,
       signal,
       onPhase: phase => {
         this.#phase = phase
@@ -128,18 +165,28 @@ class Check {
     } finally {
       await this.#cells.whenIdle()
     }
-    return this.#verdict(violated ?? this.#undetermined ?? this.#conclude())
+    return this.#verdict(violated ?? this.#deferred ?? this.#undetermined ?? this.#conclude())
   }
 
   /** One execution after another, until one is a violation or none is left. */
   async #search(cells: Cells): Promise<Discovered | undefined> {
-    for await (const explored of this.#exploration.explore(cells)) {
+    for await (const explored of this.#portfolio.explore(cells)) {
       const found = explored instanceof Diverged ? this.#note(explored) : await this.#examine(explored)
-      if (found?.verdict === 'violated') return found
-      this.#undetermined ??= found
+      if (found && needsSlowNetwork(found)) this.#defer(found)
+      else if (found?.verdict === 'violated') return found
+      else this.#undetermined ??= found
       this.#phase = 'searching'
+      if (this.#isInDoubt()) return (await this.#relyOnLess(cells)) ? this.#search(cells) : this.#deferred
+      if (this.#deferred && this.#cells.counts.executions >= this.#deferredUntil) break
     }
-    return undefined
+    return this.#deferred
+  }
+
+  /** What a usual network does as well is worth more: it is looked for, for about as long as this took. */
+  #defer(found: Discovered): void {
+    if (this.#deferred && this.#deferred.delayMs! <= found.delayMs!) return
+    this.#deferredUntil ||= this.#cells.counts.executions + found.discovery!.execution + deferredMin
+    this.#deferred = found
   }
 
   #note(error: Diverged): undefined {
@@ -149,36 +196,49 @@ class Check {
       return
     }
     // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
-    if (this.#exploration.completed === 0) throw error
+    if (this.#portfolio.experience.completed === 0 && !this.#isAnew) throw error
     this.#diverged.push(`a schedule that had been executed before ${error.message}`)
   }
 
   /** Looks again at what an execution came to, if it may be a violation. */
   async #examine(explored: Explored): Promise<Discovered | undefined> {
-    const { plan, variant, outcome, starved } = explored
-    const { violation, schedule } = outcome
+    const { execution, outcome, starved } = explored
+    this.#meetings.add(outcome)
+    this.#hasStarted ||= !isFailedStart(outcome.violation)
+    const { violation, schedule, undecided } = outcome
+    if (undecided !== undefined) {
+      this.#undecided += 1
+      this.#firstUndecided ??= undecided
+    }
     if (!violation && starved === undefined) return undefined
+    if (violation && this.#deferred && outcome.delayMs > slowMs) return undefined
     this.#finding = violation ? headline(violation.message) : `${starved} in doubt after ${schedule.length} steps`
     const discovery: Discovery = {
-      by: plan,
+      by: execution.search,
       execution: this.#cells.counts.executions,
       steps: violation?.step ?? schedule.length,
       seconds: Number(this.#seconds().toFixed(3)),
     }
     // What is found is examined to the end, whatever is left of the budget of the search.
-    const found = await this.#cells.ofVariant(variant).alone(cells => this.#examineIn(cells, explored))
-    return found && { ...found, discovery, variant }
+    const found = await this.#cells.ofVariant(execution.variant).alone(cells => this.#examineIn(cells, explored))
+    return found && { ...found, discovery, variant: execution.variant }
   }
 
-  async #examineIn(cells: Cells, { outcome, starved, walkLength }: Explored): Promise<Found | undefined> {
+  async #examineIn(
+    cells: Cells,
+    { outcome, starved, execution: { walkLength } }: Explored,
+  ): Promise<Found | undefined> {
     const { violation, schedule } = outcome
     if (violation) {
-      return this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
+      const found = await this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
+      if (found && isFailedStart(violation) && !this.#hasStarted)
+        throw new DoesNotStart(violation.bare?.what ?? violation.message, violation.bare?.output ?? [])
+      return found
     }
     if (starved === undefined) return undefined
     const examinations = this.#examinations.get(starved) ?? 0
     if (examinations === examinationsMax) return undefined
-    const { recoveryLength } = this.#exploration
+    const { recoveryLength } = this.#portfolio.experience
     const found = await this.#examination.examineLiveness(cells, schedule, starved, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1
@@ -196,6 +256,7 @@ class Check {
       kind: null,
       schedule: [],
       criticalTransition: null,
+      delayMs: null,
       repeated: false,
       closestLive: null,
       discovery: null,
@@ -203,19 +264,53 @@ class Check {
     }
     if (first !== undefined)
       return { ...nothing, verdict: 'undetermined', message: `what was found does not repeat: ${first}` }
-    if (this.#exploration.completed === 0) return { ...nothing, verdict: 'undetermined', message: this.#nothingDone() }
+    if (this.#portfolio.experience.completed === 0)
+      return { ...nothing, verdict: 'undetermined', message: this.#nothingDone() }
     if (this.#ended?.what === 'aborted')
       return { ...nothing, verdict: 'undetermined', message: `interrupted; ${this.#covered()}` }
+    if (this.#undecided > undecidedShareMax * this.#portfolio.experience.completed)
+      return { ...nothing, verdict: 'undetermined', message: this.#notDecided()! }
     return { ...nothing, verdict: 'held', message: this.#covered() }
   }
 
   /** Whether executions repeat but for some few, as on a machine that does much else: these say nothing of the rest. */
   #repeats(): boolean {
-    return this.#diverged.length <= divergedShareMax * this.#exploration.completed
+    return this.#diverged.length <= divergedShareMax * this.#portfolio.experience.completed
+  }
+
+  /** Whether so much did not repeat, since what is relied on was last changed, that nothing could be concluded. */
+  #isInDoubt(): boolean {
+    const doubts = this.#notRepeated.length
+    return doubts >= doubtsMax && doubts > divergedShareMax * this.#portfolio.experience.completed
+  }
+
+  /** Goes on with new processes for each execution; false where that is so already. */
+  async #relyOnLess(cells: Cells): Promise<boolean> {
+    const { completed } = this.#portfolio.experience
+    if (this.#isAnew) {
+      this.#changes.push('with new processes for each execution it did not repeat either: the search was ended')
+      return false
+    }
+    this.#isAnew = true
+    this.#changes.push(
+      `${this.#notRepeated.length} of ${completed} executions did not repeat, the first: ${this.#notRepeated[0]}; the search went on with new processes for each execution`,
+    )
+    await cells.stopRewinding()
+    // What was learned of executions that do not repeat leads nowhere.
+    this.#portfolio = this.#newPortfolio()
+    // What was found in doubt may have been the doubt's.
+    this.#diverged.length = 0
+    this.#examination.notRepeated.length = 0
+    return true
   }
 
   get #notRepeated(): string[] {
     return [...this.#examination.notRepeated, ...this.#diverged]
+  }
+
+  #notDecided(): string | undefined {
+    if (this.#firstUndecided === undefined) return undefined
+    return `in ${this.#undecided} of ${this.#portfolio.experience.completed} executions ${this.#firstUndecided}`
   }
 
   #nothingDone(): string {
@@ -223,13 +318,15 @@ class Check {
   }
 
   #covered(): string {
-    const { depth, exhausted } = this.#exploration.bounded
-    const coverage = { exhausted, unfaithful: this.#unfaithful, givenUp: this.#exploration.givenUp }
+    const { depth, ...depths } = this.#portfolio.depths
+    const coverage = { ...depths, unfaithful: this.#unfaithful, givenUp: this.#portfolio.givenUp }
     return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#disturbance })
   }
 
   #verdict(found: Discovered): Verdict {
-    const { bounded, completed, walks, stepsToLive, walksToLive } = this.#exploration
+    const { depth, ...depths } = this.#portfolio.depths
+    const { completed, walks, stepsToLive, walksToLive } = this.#portfolio.experience
+    const searches = this.#portfolio.coverage
     const { steps } = this.#cells.counts
     const seconds = this.#seconds()
     return {
@@ -237,27 +334,38 @@ class Check {
       ...this.#cells.counts,
       seconds: Number(seconds.toFixed(3)),
       stepsPerSecond: Math.round(steps / seconds),
-      depth: bounded.depth,
+      depth,
       seed: this.#options.seed ?? 1,
       coverage: {
-        levels: bounded.levels,
-        pruned: bounded.levels.reduce((sum, level) => sum + level.pruned, 0),
-        exhausted: bounded.exhausted,
+        ...depths,
+        searches,
         completed,
         walks,
         stepsToLive,
         walksToLive,
         transient: this.#transient,
         unfaithful: this.#unfaithful,
-        givenUp: this.#exploration.givenUp,
+        givenUp: this.#portfolio.givenUp,
       },
+      met: this.#meetings.met,
       notRepeated: this.#notRepeated,
+      notes: this.#notes(seconds),
     }
   }
 
+  #notes(seconds: number): string[] {
+    const undecided = this.#notDecided()
+    return [
+      ...this.#changes,
+      ...this.#portfolio.notes,
+      ...noteStarved(this.#portfolio.coverage, this.#cells.counts, seconds),
+      ...(undecided === undefined ? [] : [undecided]),
+    ]
+  }
+
   #report(counts: Counts): void {
-    const { depth } = this.#exploration.bounded
-    const { liveShare } = this.#exploration
+    const { depth } = this.#portfolio.depths
+    const { liveShare } = this.#portfolio.experience
     const seconds = this.#seconds()
     this.#options.onProgress?.({ phase: this.#phase, ...counts, depth, seconds, liveShare, finding: this.#finding })
   }

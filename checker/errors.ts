@@ -3,6 +3,23 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** A service of which a node ends, or stays closed, before anything was chosen, each time: there is nothing to check. */
+export class DoesNotStart extends UsageError {
+  /** The last lines that the node wrote. */
+  readonly output: readonly string[]
+
+  /** @param what happened, in a line: `n1 ended with code 1` */
+  constructor(what: string, output: readonly string[]) {
+    super(`the service does not start: ${what}`)
+    this.output = output
+  }
+}
+
+/** Whether a property holds in a state could not be told with a reasonable effort: nothing is known of this execution. */
+export class Undecided extends Error {
+  override readonly name = 'Undecided'
+}
+
 /** A recorded schedule met other choices than it recorded: the system does not repeat, or it is not the same system. */
 export class Diverged extends Error {
   override readonly name: string = 'Diverged'

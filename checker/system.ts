@@ -42,6 +42,8 @@ export interface Choice {
    * state in either order, and neither changes the other.
    */
   readonly isLocal?: boolean
+  /** Of a timer: in how many milliseconds of its node's own clock it is due. */
+  readonly afterMs?: number
   /** Of an overlap: the labels of the choices that it joins, in the order in which they enter. */
   readonly joins?: readonly string[]
 }
@@ -53,12 +55,29 @@ export interface Finding {
   readonly node: string
   /** One line: what happened, with the last output of the node. */
   readonly message: string
+  /** The same without that: what happened, and the last lines that the node wrote. */
+  readonly bare?: { readonly what: string; readonly output: readonly string[] }
+}
+
+/** Something that an execution met, so that a person is told where none did. */
+export interface Sight {
+  /** Names it: `ann returned`. */
+  readonly what: string
+  /** How often. */
+  readonly count: number
+  /** Of what was met, one in words. */
+  readonly example?: string
 }
 
 /** A choice executed, until every node is quiescent again. */
 export interface Step {
   readonly choice: Choice
   readonly findings: readonly Finding[]
+  /**
+   * For how many milliseconds a message had been on its way, by the clock of a node whose timer fired in this step; absent
+   * where none was.
+   */
+  readonly delayMs?: number | undefined
 }
 
 /** Where a system can go back to, at less than the cost of executing the way there again. */
@@ -66,6 +85,12 @@ export interface Checkpoint {
   /** Frees what it holds. */
   discard(): Promise<void>
 }
+
+/**
+ * What a fingerprint stands for. `whole`: the state itself, so equal ones have equal futures. `observed`: what can be seen
+ * of the state from outside; something hidden may differ. `history`: all that each node was given, in order.
+ */
+export type Abstraction = 'whole' | 'observed' | 'history'
 
 /** A system under check, of which the properties read states of type `State`. */
 export interface System<State> {
@@ -89,8 +114,24 @@ export interface System<State> {
    * budgets. `undefined` where the user wants no state to be pruned.
    */
   fingerprint(): string | undefined
+  /** What `fingerprint` stands for; `observed` by default. */
+  readonly abstraction?: Abstraction
+  /** The same by all that each node was given so far: for where what is observed turns out to hide something. */
+  history?(): string | undefined
+  /** What is known of the present state, by name: only to say in what two states differ. */
+  parts?(): Readonly<Record<string, string>>
+  /** The same of what the last step printed. */
+  printed?(): Readonly<Record<string, string>>
+  /** What was met since the last reset. */
+  sights?(): readonly Sight[]
   /** Of what a node may compute in a step before it counts as diverging, the share that it may from now on; 1 at first. */
   setPatience?(share: number): void
+  /** From now on no timer is enabled that would leave a message on its way for longer, by any node's clock. */
+  setDelayMsMax?(milliseconds: number): void
+  /** Why this execution is no evidence that a schedule does not repeat; undefined where it is. */
+  disturbance?(): string | undefined
+  /** Every execution begins anew from now on, and relies on nothing that an earlier one left. To be called between executions. */
+  stopRewinding?(): void
   /** Saves the present state; `undefined` where that is not possible. */
   checkpoint?(): Promise<Checkpoint | undefined>
   /** Brings a state back that was saved. */

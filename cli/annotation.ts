@@ -1,4 +1,4 @@
-import type { Verdict } from '../checker/verdict.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
 
 /** What a job of GitHub Actions shows beside the code, where a check did not hold: a line of its output. */
 export const annotationOf = (system: string, file: string, { verdict, property, kind, message }: Verdict): string => {

@@ -1,13 +1,17 @@
 import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { BudgetSpent } from '../checker/budget.ts'
+import { headline } from '../checker/cells/violation.ts'
 import type { Progress } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
-import { headline } from '../checker/executor.ts'
-import type { RecordedVerdict, Sample, Verdict } from '../checker/verdict.ts'
+import type { Sample, Verdict } from '../checker/verdict/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { liveTracePath, writeReport } from '../report/report.ts'
+import { recordConfirmed } from './confirm.ts'
+import { fileNameOf } from './file-name.ts'
 import type { LoadedConfig } from './load-config.ts'
+import { deeperThan, neverMet, summaryOf } from './notes.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
@@ -23,6 +27,10 @@ export interface Checked {
   readonly report: string | null
   /** Why there is none, though there should be. */
   readonly reportProblem?: string
+  /** What a search that found nothing has met, in few words: a line for each kind of thing. */
+  readonly met?: readonly string[]
+  /** The command that would look deeper than one that found nothing. */
+  readonly deeper?: string
   /** Where that execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -44,16 +52,27 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   requirePlace(resolve(options.out ?? defaultOut))
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
     const verdict = await search(session, options, cpus)
-    const found = { ...verdict, seed: options.seed ?? session.seed }
-    return recordFound(session, found, { options, growth: samples.list })
+    const notes = verdict.verdict === 'held' ? neverMet(session.system, verdict.met) : []
+    const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...verdict.notes, ...notes] }
+    return recordFound(session, found, { options, growth: samples.list }).catch(error => unrecorded(found, error))
   })
 }
 
+/** Each is some processes, and takes some hundred megabytes. */
+const workersMax = 256
+
 const requireWorkers = ({ path }: LoadedConfig, workers: number): void => {
-  if (!Number.isInteger(workers) || workers < 1)
-    throw new UsageError(`workers: expected a whole number above zero, found ${workers}`)
+  if (!Number.isInteger(workers) || workers < 1 || workers > workersMax)
+    throw new UsageError(`workers: expected a whole number from 1 to ${workersMax}, found ${workers}`)
   if (workers > 1 && path === '')
     throw new UsageError(`${workers} workers load a configuration each: expected its path, found a system`)
+}
+
+/** What was found is worth more than its trace, where the command is interrupted. */
+const unrecorded = (verdict: Verdict, error: unknown): Checked => {
+  if (!(error instanceof BudgetSpent)) throw error
+  const message = `${headline(verdict.message)}; interrupted before it was recorded`
+  return { verdict: { ...verdict, message }, trace: null, report: null, state: undefined }
 }
 
 const recordFound = async (
@@ -62,26 +81,32 @@ const recordFound = async (
   { options, growth }: { options: CheckOptions; growth: readonly Sample[] },
 ): Promise<Checked> => {
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated')
-    return { verdict, trace: null, report: null, state: undefined }
+    return { verdict, trace: null, report: null, state: undefined, ...metBy(session, verdict, options) }
   const { signal: _, onProgress: __, ...recorded } = options
   const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
-  const trace = join(place, `${verdict.property ?? verdict.kind}.trace`)
-  // Whatever was found counts only if new processes do it too.
-  session.cluster.endLives()
-  const { diverged, violation } = await record(session, trace, verdict.schedule, {
+  const trace = join(place, `${fileNameOf(verdict.property ?? verdict.kind ?? 'suspicion')}.trace`)
+  const confirmed = await recordConfirmed(session, trace, verdict, {
     options: recorded,
-    verdict: { ...verdict, growth } satisfies RecordedVerdict,
-    variant: verdict.variant,
+    property: options.property,
+    added: { growth },
   })
   const state = session.cluster.state()
-  await recordLive(session, trace, verdict, recorded)
-  const report = tryReport(trace)
-  const isSafety = verdict.verdict === 'violated' && verdict.kind !== 'liveness'
-  if (!diverged && (violation || !isSafety)) return { verdict, trace, ...report, state }
-  const what = diverged?.message ?? 'did not violate it'
-  const message = `${headline(verdict.message)}; executed once more, to be recorded, it ${what}`
-  return { verdict: { ...verdict, verdict: 'undetermined', repeated: false, message }, trace, ...report, state }
+  if (confirmed === verdict) await recordLive(session, trace, verdict, recorded)
+  return { verdict: confirmed, trace, ...tryReport(trace), state }
 }
+
+/** What can be said of a search that found nothing, beside that. */
+const metBy = (
+  { config, system }: Session,
+  verdict: Verdict,
+  options: CheckOptions,
+): Pick<Checked, 'met' | 'deeper'> =>
+  verdict.verdict === 'held'
+    ? {
+        met: summaryOf(system, verdict.met, verdict.executions),
+        ...(config.path !== '' && { deeper: deeperThan(config.path, verdict, options) }),
+      }
+    : {}
 
 /** Executes the closest live execution as well, into a trace beside that of the dead one. */
 const recordLive = async (session: Session, trace: string, verdict: Verdict, options: unknown): Promise<void> => {
@@ -91,7 +116,7 @@ const recordLive = async (session: Session, trace: string, verdict: Verdict, opt
   if (schedule === null) return
   const message = `${property} holds at its end: the closest live execution to ${basename(trace)}`
   const live = { verdict: 'held', property: null, kind: null, schedule, message }
-  const { diverged } = await record(session, path, schedule, { options, verdict: live, variant })
+  const { diverged } = await record(session, path, schedule, { options, conclude: () => live, variant })
   if (diverged) rmSync(path)
 }
 

@@ -1,4 +1,5 @@
-import type { Observer } from '../checker/executor.ts'
+import type { Observer } from '../checker/cells/executor.ts'
+import { DoesNotStart } from '../checker/errors.ts'
 import { show } from '../checker/history/show.ts'
 import type { RecordedStep } from '../checker/trace/trace.ts'
 import type { GlobalState } from '../harness/config.ts'
@@ -15,6 +16,9 @@ export const compareWith = (recorded: readonly RecordedStep[], reader: StepReade
 
 /** @throws Differs where a step is not as it was recorded */
 export const requireSame = (recorded: RecordedStep, found: RecordedStep): void => {
+  const [crash] = found.choice ? [] : found.findings.filter(({ kind }) => kind === 'crash')
+  if (crash && recorded.findings.length === 0)
+    throw new DoesNotStart(crash.bare?.what ?? crash.message, crash.bare?.output ?? [])
   const difference = differenceOf(recorded, found)
   if (difference === undefined) return
   const { index, choice } = found
@@ -38,3 +42,41 @@ const difference = (recorded: readonly string[], found: readonly string[]): stri
 const showFinding = ({ kind, node }: RecordedStep['findings'][number]) => `a ${kind} of ${node}`
 const showState = ({ node, state }: RecordedStep['states'][number]) => `${node} in state ${JSON.stringify(state)}`
 const showMessage = ({ label }: RecordedStep['messages'][number]) => `the message "${label}"`
+
+/** What a step did in another way than before, of all that can be seen of it from outside; undefined where nothing. */
+export const exactDifference = (
+  was: RecordedStep,
+  is: RecordedStep,
+): { readonly seen: string; readonly node: string | null } | undefined => {
+  for (const [name, listOf] of Object.entries(lists)) {
+    const [before, now] = [listOf(was), listOf(is)]
+    const at = before.findIndex((each, index) => each.text !== now[index]?.text)
+    const index = at === -1 && now.length > before.length ? before.length : at
+    if (index === -1) continue
+    const node = (before[index] ?? now[index])?.node ?? null
+    return { node, seen: `${name}: ${before[index]?.text ?? 'nothing'}, then ${now[index]?.text ?? 'nothing'}` }
+  }
+  return undefined
+}
+
+interface Item {
+  readonly node: string | null
+  readonly text: string
+}
+
+const shownOf = (bytes: Uint8Array) => JSON.stringify(Buffer.from(bytes).toString('latin1'))
+
+/** In the order of cause and effect, as far as there is one. */
+const lists: Readonly<Record<string, (step: RecordedStep) => Item[]>> = {
+  findings: step => step.findings.map(finding => ({ node: finding.node, text: `${finding.kind} of ${finding.node}` })),
+  outputs: step =>
+    step.outputs.map(({ node, stream, bytes }) => ({ node, text: `${node} wrote ${shownOf(bytes)} to ${stream}` })),
+  messages: step =>
+    step.messages.map(({ from, label, bytes }) => ({ node: from, text: `"${label}" ${shownOf(bytes)}` })),
+  states: step => step.states.map(({ node, state }) => ({ node, text: `${node} in state ${JSON.stringify(state)}` })),
+  operations: step => show(step.operations).map(text => ({ node: null, text })),
+  clocks: step => step.clocks.map(({ node, elapsedMs }) => ({ node, text: `${node} at ${elapsedMs} ms` })),
+  timers: step => step.timers.map(({ node, deadlineMs }) => ({ node, text: `a timer of ${node} in ${deadlineMs} ms` })),
+  lost: step => step.lost.map(label => ({ node: null, text: `"${label}" lost` })),
+  'what is offered': step => step.offered.map(({ node, label }) => ({ node, text: `"${label}"` })),
+}

@@ -1,7 +1,11 @@
-import { Diverged, UsageError } from '../checker/errors.ts'
+import { BudgetSpent } from '../checker/budget.ts'
+import { Diverged, DoesNotStart, UsageError } from '../checker/errors.ts'
+import { isDefect, placeInConfiguration } from '../checker/frames.ts'
+import { thrown } from '../checker/show.ts'
 import { TraceError } from '../checker/trace/error.ts'
 import { EngineLacks } from '../docker/error.ts'
 import { ConfigError } from '../harness/config.ts'
+import { UnsafeRunRoot } from '../harness/files/run-root.ts'
 import { SystemError } from '../proxy/libc.ts'
 import { ReportError } from '../report/error.ts'
 import { TopologyError } from '../topologies/error.ts'
@@ -40,17 +44,27 @@ export class WorkerFailed extends Error {
   }
 }
 
+const outputLines = (output: readonly string[]): string[] =>
+  output.length === 0 ? ['it wrote nothing'] : ['the last that it wrote:', ...output.map(line => `    ${line}`)]
+
 /** A defect of ours alone shows its stack. */
 export const explainError = (error: unknown): Explanation => {
   if (error instanceof WorkerFailed) return error.explanation
   if (error instanceof ConfigError || error instanceof TopologyError)
     return { code: exitCode.usage, lines: [...error.problems] }
+  if (error instanceof DoesNotStart)
+    return { code: exitCode.usage, lines: [error.message, ...outputLines(error.output)] }
   if (error instanceof UsageError || error instanceof TraceError || error instanceof ReportError)
     return { code: exitCode.usage, lines: [error.message] }
+  if (error instanceof BudgetSpent) return { code: exitCode.undetermined, lines: ['interrupted'] }
   if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }
   if (error instanceof MachineLacks || error instanceof EngineLacks)
     return { code: exitCode.machineLacks, lines: error.message.split('\n') }
-  if (error instanceof SystemError) return { code: exitCode.machineLacks, lines: [error.message] }
+  if (error instanceof SystemError || error instanceof UnsafeRunRoot)
+    return { code: exitCode.machineLacks, lines: [error.message] }
+  const place = isDefect(error) ? undefined : placeInConfiguration(error)
+  // Also what it gave us to call back: a dissector, a function of a node.
+  if (place !== undefined) return { code: exitCode.usage, lines: [`${place}: threw ${thrown(error)}`] }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: exitCode.defect, lines: ['a defect of lastnail:', detail] }
 }

@@ -1,14 +1,10 @@
-/** Ctrl-C, a polite kill, a terminal that is closed. */
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+import { countingSignals } from '../harness/hold/interruption.ts'
 
 /** Does some work that can be asked to end: its signal is aborted then. */
-export const whileUninterrupted = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+export const whileUninterrupted = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
   const interrupt = new AbortController()
-  const stop = () => interrupt.abort()
-  for (const signal of signals) process.on(signal, stop)
-  try {
-    return await work(interrupt.signal)
-  } finally {
-    for (const signal of signals) process.off(signal, stop)
-  }
+  return countingSignals(
+    () => interrupt.abort(),
+    () => work(interrupt.signal),
+  )
 }

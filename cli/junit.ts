@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { create } from 'xmlbuilder'
 import { UsageError } from '../checker/errors.ts'
-import type { Verdict } from '../checker/verdict.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
 import { numbered } from './describe.ts'
 
 /** What a check of some properties came to. */
@@ -38,7 +38,7 @@ const junitOf = ({ system, properties, verdict, trace }: CheckedProperties): str
     '@failures': isViolated ? wrong.length : 0,
     '@errors': isViolated ? 0 : wrong.length,
   }
-  const steps = [...numbered(verdict.schedule), ...(trace ? [`again: lastnail replay ${trace}`] : [])].join('\n')
+  const steps = [...numbered(verdict.schedule), ...(trace ? [`again: npx lastnail replay ${trace}`] : [])].join('\n')
   const problem = { '@message': verdict.message, '@type': verdict.kind ?? 'undetermined', '#text': steps }
   const cases = names.map(name => ({
     ...{ '@name': name, '@classname': system },

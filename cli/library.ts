@@ -16,8 +16,7 @@ export type SystemOrPath = SystemDefinition | string
 export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<Outcome> => {
   // Every configuration loads this module, and few check anything themselves.
   const { checkConfig } = await import('./check.ts')
-  const { verdict, trace } = await checkConfig(await configFrom(system), options)
-  return outcomeOf(verdict, trace)
+  return outcomeOf(await checkConfig(await configFrom(system), options))
 }
 
 export const configFrom = async (system: SystemOrPath) =>

@@ -11,7 +11,7 @@ import {
   resolveSystem,
   type SystemDefinition,
 } from '../harness/config.ts'
-import { createRunDirectory } from '../harness/run-directory.ts'
+import { createRunDirectory } from '../harness/files/run-directory.ts'
 
 export interface LoadedConfig {
   /** Absolute; empty for a definition that a program gave. */

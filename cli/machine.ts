@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { criuDirectory, findCriu } from '../harness/checkpoint/criu.ts'
+import { realUser, requireRunRoot } from '../harness/files/run-root.ts'
 import { highestPriority } from '../harness/hold/turns.ts'
-import { realUser, runRoot } from '../harness/run-directory.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { openTun } from '../proxy/tun.ts'
 import { MachineLacks } from './exit-code.ts'
@@ -116,15 +116,20 @@ const probePtrace = () => {
   return value <= 1 ? 'yes' : fail(`kernel.yama.ptrace_scope is ${value}`)
 }
 
-/** In memory, and in a mount namespace that goes with the process. */
+/**
+ * In memory, and in a mount namespace that goes with the process; over this machine's own files, as nodes have it. Whoever
+ * is root of a user namespace alone may not cover the root itself.
+ */
 const mountOverlay = `
   mount -t tmpfs lastnail "$0" && cd "$0" && mkdir lower upper work &&
-  mount -t overlay lastnail -o userxattr,lowerdir=lower,upperdir=upper,workdir=work lower`
+  for below in / /usr; do
+    mount -t overlay lastnail -o "userxattr,lowerdir=$below,upperdir=upper,workdir=work" lower 2>error && exit
+  done
+  cat error >&2; exit 1`
 
 const probeOverlay = () => {
   if (!isRoot()) return 'not tried: it takes namespaces'
-  mkdirSync(runRoot(), { recursive: true })
-  const { error, status, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', mountOverlay, runRoot()], {
+  const { error, status, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', mountOverlay, requireRunRoot()], {
     encoding: 'utf8',
   })
   if (error) throw error

@@ -2,27 +2,32 @@ import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { Command, Option } from 'commander'
 import { searches } from '../checker/check.ts'
+import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
 import { annotationOf } from './annotation.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
-import { describe, describeReplay } from './describe.ts'
+import { describe, describeReplay, describeTried } from './describe.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
+import { findConfig } from './find-config.ts'
 import { writeConfig } from './init.ts'
 import { writeJunit } from './junit.ts'
+import { keepAsTest } from './keep.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
 import { outcomeOf } from './outcome.ts'
 import { print } from './print.ts'
-import { showProgress } from './progress.ts'
+import { showProgress, statusLine } from './progress.ts'
 import { replayTrace } from './replay.ts'
 import { timeOf } from './search.ts'
 import { shrinkTrace } from './shrink.ts'
+import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
 import { addTopologyCommands } from './topology.ts'
-import { duration, wholeNumber } from './values.ts'
+import { tryByHand } from './try.ts'
+import { duration, onOff, port, wholeNumber } from './values.ts'
 import { version } from './version.ts'
 
 /** A worker for each CPU, as far as it is worth its start. */
@@ -35,9 +40,16 @@ const executionsMin = 16
 /** For a person, or for a program, which then has the reason on stderr. */
 const report = (checked: Checked, json: boolean | undefined) => {
   if (!json) return print(describe(checked))
-  const { verdict, trace } = checked
-  process.stderr.write(`${verdict.message}\n`)
-  print(JSON.stringify(outcomeOf(verdict, trace)))
+  process.stderr.write(`${checked.verdict.message}\n`)
+  print(JSON.stringify(outcomeOf(checked)))
+}
+
+interface RepeatArguments {
+  readonly times: number
+  readonly steps: number
+  readonly seed: number
+  readonly rewind?: boolean
+  readonly json?: boolean
 }
 
 /** For a CI server, which shows it where people look. */
@@ -66,7 +78,7 @@ const program = (done: (code: number) => void) => {
   root
     .command('check')
     .description('explores the system of a configuration')
-    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+    .argument('[config]', 'a TypeScript or JavaScript file, or a compose file (lastnail.config.ts)')
     .addOption(new Option('--search <how>', 'what to explore').choices(searches).default('auto'))
     .option('--for <duration>', 'time for the search (60s, unless executions are limited)', duration)
     .option('--executions <n>', 'at most so many executions', wholeNumber)
@@ -78,12 +90,13 @@ const program = (done: (code: number) => void) => {
     .option('--property <name>', 'checks this property alone')
     .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')
     .option('--out <directory>', 'where traces are put', defaultOut)
+    .option('--rewind <on|off>', 'whether processes are brought back instead of started anew', onOff)
     .option('--junit <file>', 'writes what became of each property, for a CI server')
     .option('--json', 'prints one JSON object as the last line')
-    .action(async (file: string, { for: forMs, json, junit, ...options }) => {
+    .action(async (file: string | undefined, { for: forMs, json, junit, ...options }) => {
       const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
-      const config = await loadConfig(file)
+      const config = await loadConfig(file ?? findConfig())
       for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
       const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
       tellServers(config, checked, { junit, property: options.property })
@@ -101,6 +114,28 @@ const program = (done: (code: number) => void) => {
       const { state, ...replayed } = await replayTrace(path, to)
       print(json ? JSON.stringify(replayed) : describeReplay(replayed, state))
       done(exitCode[replayed.verdict])
+    })
+
+  root
+    .command('repeat')
+    .description('executes one schedule again and again, and names the first system call that differs')
+    .argument('<config|trace>', 'a configuration, for which a schedule is drawn, or a trace')
+    .option('--times <n>', 'executions', wholeNumber, 20)
+    .option('--steps <n>', 'of the schedule that is drawn for a configuration', wholeNumber, 100)
+    .option('--seed <n>', 'of the nodes’ randomness and of that schedule', wholeNumber, 1)
+    .option('--rewind <on|off>', 'whether processes are brought back instead of started anew', onOff)
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (path: string, { json, ...options }: RepeatArguments) => {
+      const [{ repeatPath }, { describeRepeated }] = await Promise.all([
+        import('./repeat.ts'),
+        import('./describe-repeated.ts'),
+      ])
+      const line = statusLine()
+      const onExecution = (done: number, isRecorded: boolean) =>
+        line.update(isRecorded ? `writing down calls: execution ${done}` : `execution ${done} of ${options.times}`)
+      const repeated = await repeatPath(path, { ...options, onExecution }).finally(line.end)
+      print(json ? JSON.stringify(repeated) : describeRepeated(repeated))
+      done(repeated.differs ? exitCode.diverged : exitCode.held)
     })
 
   root
@@ -125,7 +160,7 @@ const program = (done: (code: number) => void) => {
     .command('serve')
     .description('the same in a browser: the page of a trace, with processes behind it')
     .argument('<trace>')
-    .option('--port <n>', 'on loopback (any that is free)', wholeNumber)
+    .option('--port <n>', 'on loopback (any that is free)', port)
     .action(async (path: string, options: { port?: number }) =>
       (await import('./serve/serve.ts')).serveTrace(path, options),
     )
@@ -141,7 +176,7 @@ const program = (done: (code: number) => void) => {
     .option('--for <duration>', 'how long', duration)
     .option('--look <duration>', 'how often properties are evaluated', duration)
     .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
-    .option('--port <n>', 'on loopback, of its control (any that is free)', wholeNumber)
+    .option('--port <n>', 'on loopback, of its control (any that is free)', port)
     .option('--out <directory>', 'where the trace is put', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, look: lookMs, json, ...options }) => {
@@ -164,7 +199,30 @@ const program = (done: (code: number) => void) => {
     .option('--out <file>', 'where it is put (beside the trace)')
     .action((path: string, { out }: { out?: string }) => {
       print(writeReport(path, out))
+      const { torn } = readTrace(path, { torn: 'accept' })
+      if (torn) process.stderr.write(`lastnail: ${describeTear(path, torn)}; the report shows what is whole\n`)
     })
+
+  root
+    .command('try')
+    .description('executes steps that are named by hand, as far as it is clear which are meant')
+    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+    .argument('<steps...>', "such as 'client ann' 'n1 timer' 'n1→n2 vote'")
+    .option('--seed <n>', 'of the nodes’ randomness', wholeNumber, 1)
+    .option('--out <file>', 'writes a trace of it')
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (file: string, steps: readonly string[], { json, ...options }) => {
+      const { state, ...tried } = await tryByHand(await loadConfig(file), steps, options)
+      print(json ? JSON.stringify(tried) : describeTried(tried, state))
+      done(exitCode[tried.verdict])
+    })
+
+  root
+    .command('keep')
+    .description('writes the violation of a trace as a test of vitest, which fails while it is there')
+    .argument('<trace>')
+    .option('--out <file>', 'where it is put (schedules/PROPERTY.test.ts, beside the configuration)')
+    .action((path: string, { out }: { out?: string }) => void print(keepAsTest(path, out)))
 
   root
     .command('init')
@@ -174,10 +232,18 @@ const program = (done: (code: number) => void) => {
 
   root
     .command('doctor')
-    .description('says what this machine can do')
+    .description('says what this machine can do, or which system calls of a program are held')
+    .argument('[command...]', 'with --program: the program and its arguments, after --')
+    .option('--program', 'runs a program once, held, and says which of its system calls are held, native, refused')
     .option('--fix', 'gets what it lacks and can be put beside the system: CRIU, from the packages of a later Debian')
     .option('--json', 'prints one JSON object as the last line')
-    .action(async ({ fix, json }: { fix?: boolean; json?: boolean }) => {
+    .action(async (command: string[], { fix, json, program }: { fix?: boolean; json?: boolean; program?: boolean }) => {
+      if (program) {
+        const { callsOf, describeCalls } = await import('./program-calls.ts')
+        const found = await callsOf(command)
+        print(json ? JSON.stringify(found) : describeCalls(found))
+        return done(exitCode.held)
+      }
       if (fix && !hasCriu()) {
         const { getCriu } = await import('./get-criu.ts')
         process.stderr.write(`CRIU is in ${await getCriu()}\n`)
@@ -193,18 +259,31 @@ const program = (done: (code: number) => void) => {
 /** Runs the command; gives its exit code. */
 export const run = async (args: readonly string[]): Promise<number> => {
   let code: number = exitCode.held
+  catchStrays(error => {
+    endsItself()
+    process.exit(explain(error))
+  })
+  refuseExit(exitCode.usage)
   try {
     await program(value => {
       code = value
     }).parseAsync([...args], { from: 'user' })
+    strays.check()
     return code
   } catch (error) {
     // The parser has printed its own.
     if (isParserError(error)) return error.exitCode === 0 ? exitCode.held : exitCode.usage
-    const { code: failed, lines } = explainError(error)
-    for (const line of lines) process.stderr.write(`lastnail: ${line}\n`)
-    return failed
+    return explain(error)
+  } finally {
+    endsItself()
   }
+}
+
+/** Says what went wrong; gives the exit code. */
+const explain = (error: unknown): number => {
+  const { code, lines } = explainError(error)
+  for (const line of lines) process.stderr.write(`lastnail: ${line}\n`)
+  return code
 }
 
 const isParserError = (error: unknown): error is { exitCode: number } =>

@@ -1,9 +1,9 @@
-import type { Progress, Search } from '../checker/check.ts'
+import type { Progress, SearchKind } from '../checker/check.ts'
 
 /** How a system is to be checked; every one of these is an option of `lastnail check` too. */
 export interface CheckOptions {
   /** `auto` by default. */
-  readonly search?: Search | undefined
+  readonly search?: SearchKind | undefined
   /** Time for the search: a minute, unless executions are limited. What it finds is examined after. */
   readonly milliseconds?: number | undefined
   readonly executions?: number | undefined
@@ -23,6 +23,11 @@ export interface CheckOptions {
   readonly out?: string | undefined
   /** Processes that search, each with its own nodes, for a configuration with a path; 1 by default. */
   readonly workers?: number | undefined
+  /**
+   * Whether processes of one execution are brought back to the end of their start for the next; true by default. Without
+   * it every execution begins with new processes: slower, and nothing that was not given back can matter.
+   */
+  readonly rewind?: boolean | undefined
   /** Ends the check, which then says what was found so far. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined

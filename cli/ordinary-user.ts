@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { runRoot } from '../harness/run-directory.ts'
+import { requireRunRoot } from '../harness/files/run-root.ts'
+import { endsItself } from './stray.ts'
 
 /**
  * What root is needed for, every user may do in a user namespace of his own, where the machine allows one: he is root
@@ -15,7 +16,7 @@ const entrance = (): string[] => [
   ...['--pdeathsig', 'KILL', '--'],
   ...['unshare', '--user', '--map-root-user', '--mount', '--uts', '--ipc', '--net'],
   ...['--pid', '--fork', '--mount-proc', '--kill-child', '--'],
-  ...['sh', '-c', 'mount -t tmpfs lastnail "$0" && exec "$@"', runRoot()],
+  ...['sh', '-c', 'mount -t tmpfs -o mode=700 lastnail "$0" && exec "$@"', requireRunRoot()],
 ]
 
 /**
@@ -25,12 +26,13 @@ const entrance = (): string[] => [
  */
 export const runInOwnNamespaces = async (): Promise<void> => {
   if (process.platform !== 'linux' || process.geteuid!() === 0 || namespacesRefused() !== undefined) return
-  process.exit(await runAgain())
+  const code = await runAgain()
+  endsItself()
+  process.exit(code)
 }
 
 /** Why this user cannot have namespaces of his own, as the machine puts it; undefined where he can. */
 export const namespacesRefused = (): string | undefined => {
-  mkdirSync(runRoot(), { recursive: true })
   const { error, status, stderr } = spawnSync('setpriv', [...entrance(), 'true'], { encoding: 'utf8' })
   if (error) return `${error.message}`
   return status === 0 ? undefined : stderr.trim().split('\n')[0] || `unshare ended with code ${status}`

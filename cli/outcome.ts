@@ -1,4 +1,5 @@
-import type { Verdict } from '../checker/verdict.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
+import type { Checked } from './check.ts'
 
 /** What a check came to, as `--json` prints it and `check` of the package returns it. */
 export interface Outcome {
@@ -14,8 +15,12 @@ export interface Outcome {
   /** Depth up to which every schedule was executed. */
   readonly depth: number
   readonly seed: number
+  /** Which random numbers the nodes drew: a seed, and this, make an execution. */
+  readonly variant: number
   /** Path of the trace of the violating execution. */
   readonly trace: string | null
+  /** Path of its report. */
+  readonly report: string | null
   /** Labels of the shortest violating schedule found. */
   readonly schedule: readonly string[]
   readonly criticalTransition: {
@@ -26,12 +31,16 @@ export interface Outcome {
     /** Walks from the state after it, none of which recovered. */
     readonly walks: number
   } | null
+  /** The longest that a message has to be on its way for `schedule` to violate; `null` for liveness and where nothing is violated. */
+  readonly delayMs: number | null
   /** Whether the schedule was executed again, from the start, and violated the same. */
   readonly repeated: boolean
+  /** What the verdict does not say, and whoever relies on it should know: a line each. */
+  readonly notes: readonly string[]
 }
 
 /** The part of a verdict that others rely on: these fields and no more. */
-export const outcomeOf = (verdict: Verdict, trace: string | null): Outcome => {
+export const outcomeOf = ({ verdict, trace, report }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -44,7 +53,9 @@ export const outcomeOf = (verdict: Verdict, trace: string | null): Outcome => {
     stepsPerSecond: verdict.stepsPerSecond,
     depth: verdict.depth,
     seed: verdict.seed,
+    variant: verdict.variant,
     trace,
+    report,
     schedule: verdict.schedule,
     criticalTransition: critical && {
       step: critical.step,
@@ -52,6 +63,8 @@ export const outcomeOf = (verdict: Verdict, trace: string | null): Outcome => {
       case: critical.case,
       walks: critical.walks,
     },
+    delayMs: verdict.delayMs,
     repeated: verdict.repeated,
+    notes: verdict.notes,
   }
 }

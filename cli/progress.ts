@@ -1,10 +1,10 @@
 import type { Progress } from '../checker/check.ts'
 
-/** A line that is written over itself on a terminal; nothing where there is none. */
+/** How far a check is, in a line that is written over itself on a terminal; nothing where there is none. */
 export const showProgress = (milliseconds: number | undefined) => {
   const begun = performance.now()
   let shown = Number.NEGATIVE_INFINITY
-  const isTerminal = process.stderr.isTTY === true
+  const { isTerminal, update, end } = statusLine()
   return {
     update: ({ phase, executions, steps, states, depth, liveShare, finding }: Progress) => {
       const now = performance.now()
@@ -22,8 +22,22 @@ export const showProgress = (milliseconds: number | undefined) => {
         ...left,
         ...(finding === undefined ? [] : [finding]),
       ].join(' · ')
-      // One line, whatever the terminal's width is: it could not be written over otherwise.
-      process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`)
+      update(line)
+    },
+    end,
+  }
+}
+
+/** A line that is written over itself on a terminal; nothing where there is none. */
+export const statusLine = () => {
+  const isTerminal = process.stderr.isTTY === true
+  return {
+    isTerminal,
+    update: (text: string) => {
+      if (!isTerminal) return
+      // One line, whatever the terminal's width is: it could not be written over otherwise. A terminal may have none.
+      const { columns } = process.stderr
+      process.stderr.write(`\r\u001b[K${columns > 0 ? text.slice(0, columns - 1) : text}`)
     },
     end: () => {
       if (isTerminal) process.stderr.write('\r\u001b[K')

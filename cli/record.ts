@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname } from 'node:path'
+import { type Replay, replay } from '../checker/cells/replay.ts'
+import { select } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
-import { type Replay, replay } from '../checker/replay.ts'
 import type { TraceHeader } from '../checker/trace/trace.ts'
 import { TraceWriter } from '../checker/trace/write.ts'
 import type { ResolvedSystem } from '../harness/config.ts'
@@ -11,12 +12,27 @@ import type { Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 import { version } from './version.ts'
 
-/** Executes a schedule once more and writes its trace, which ends with `verdict`. */
+/**
+ * Executes a schedule once more and writes its trace.
+ *
+ * @param property that counts alone, where one does; all are recorded
+ * @param conclude gives the verdict that the trace ends with
+ */
 export const record = async (
   session: Session,
   path: string,
   schedule: readonly string[],
-  { options, verdict, variant = 0 }: { options: unknown; verdict: unknown; variant?: number },
+  {
+    options,
+    conclude,
+    variant = 0,
+    property,
+  }: {
+    options: unknown
+    conclude: (replayed: Replay) => unknown | Promise<unknown>
+    variant?: number
+    property?: string | undefined
+  },
 ): Promise<Replay> => {
   const { cluster, system } = session
   const { config, seed } = session
@@ -27,8 +43,8 @@ export const record = async (
   const reader = new StepReader(cluster, system.properties)
   try {
     const observer = reader.observer(step => writer.step(step))
-    const replayed = await replay(cluster, system.properties, schedule, observer, variant)
-    writer.end({ verdict })
+    const replayed = await replay(cluster, select(system.properties, property), schedule, observer, variant)
+    writer.end({ verdict: await conclude(replayed) })
     return replayed
   } finally {
     writer.close()
@@ -55,7 +71,7 @@ export const requirePlace = (directory: string): void => {
 /** @throws UsageError where that cannot be done */
 export const createTrace = (path: string, header: TraceHeader): TraceWriter => {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     return new TraceWriter(path, header)
   } catch (cause) {
     throw new UsageError(`cannot write the trace ${path}: ${(cause as Error).message}`, { cause })

@@ -1,7 +1,7 @@
 import { UsageError } from '../checker/errors.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../checker/trace/trace.ts'
-import type { Verdict } from '../checker/verdict.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
 
 /** The schedule of a recorded execution. */
 export const labelsOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>

@@ -1,18 +1,22 @@
+import { replay } from '../checker/cells/replay.ts'
+import { headline } from '../checker/cells/violation.ts'
 import { UsageError } from '../checker/errors.ts'
-import { replay } from '../checker/replay.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Trace } from '../checker/trace/trace.ts'
-import type { Verdict } from '../checker/verdict.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import { compareWith } from './comparison.ts'
+import { lookForLifeAfter } from './confirm.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { labelsOf, upTo } from './recorded.ts'
-import { inSession } from './session.ts'
+import { inSession, type Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 
 /** What became of a trace that was executed again, as `--json` prints it. */
 export interface Replayed extends Pick<Verdict, 'verdict' | 'property' | 'kind' | 'steps' | 'seed' | 'schedule'> {
   readonly trace: string
+  /** Fresh walks from its end that looked for life; 0 where none were needed. */
+  readonly walks: number
   /** One line. */
   readonly message: string
 }
@@ -28,16 +32,17 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
   const labels = upTo(labelsOf(trace), to, path)
   const config = await configOfTrace(path, trace)
   const { seed } = trace.header
-  return inSession(config, { seed }, async ({ cluster, system }) => {
+  return inSession(config, { seed }, async session => {
+    const { cluster, system } = session
     const reader = new StepReader(cluster, system.properties)
     const replayed = await replay(cluster, system.properties, labels, compareWith(trace.steps, reader))
     if (replayed.diverged) throw replayed.diverged
     const { steps, violation } = replayed
-    const found = violation
-      ? ({ ...violation, verdict: 'violated', property: violation.property ?? null } as const)
-      : concluded(trace, labels)
-    const { verdict, property, kind, message } = found
-    return { verdict, property, kind, steps, seed, trace: path, schedule: labels, message, state: cluster.state() }
+    const state = cluster.state()
+    const { verdict, property, kind, message, walks } = violation
+      ? ({ ...violation, verdict: 'violated', property: violation.property ?? null, walks: 0 } as const)
+      : await conclude(session, trace, labels)
+    return { verdict, property, kind, steps, seed, trace: path, schedule: labels, walks, message, state }
   })
 }
 
@@ -54,12 +59,32 @@ export const configOfTrace = async (path: string, { header }: Trace): Promise<Lo
 }
 
 /** What can be said of an execution that went as recorded and broke nothing on its way. */
-const concluded = (trace: Trace, labels: readonly string[]) => {
+const conclude = async (
+  session: Session,
+  trace: Trace,
+  labels: readonly string[],
+): Promise<Pick<Replayed, 'verdict' | 'property' | 'kind' | 'walks' | 'message'>> => {
   const recorded = trace.end?.verdict as Verdict | undefined
-  const asRecorded = `executed ${labels.length} steps, all as recorded`
-  if (labels.length < labelsOf(trace).length || recorded?.kind !== 'liveness')
-    return { verdict: 'held', property: null, kind: null, message: `${asRecorded}; no violation` } as const
-  // That a state is dead was shown by walks from it: the same state, reached the same way, is as dead as it was.
-  const { verdict, property, kind, message } = recorded
-  return { verdict, property, kind, message: `${asRecorded}: ${message}` }
+  const asRecorded = `executed ${labels.length} ${labels.length === 1 ? 'step' : 'steps'}, all as recorded`
+  if (recorded?.kind !== 'liveness' || recorded.verdict !== 'violated')
+    return { ...nothing, message: `${asRecorded}; no violation${unsaid(recorded)}` }
+  const { property } = recorded
+  if (labels.length < labelsOf(trace).length)
+    return { ...nothing, message: `${asRecorded}; whether ${property} can hold again was not looked at before the end` }
+  const { isDead, walks, what } = await lookForLifeAfter(session, { ...recorded, schedule: labels })
+  const message = `${asRecorded}; then it ${what}`
+  if (!isDead) return { ...nothing, walks, message: `${message}: ${property} can hold again` }
+  return {
+    verdict: 'violated',
+    property,
+    kind: 'liveness',
+    walks,
+    message: `${message}: ${property} does not hold again`,
+  }
 }
+
+const nothing = { verdict: 'held', property: null, kind: null, walks: 0 } as const
+
+/** What was recorded of a suspicion is no part of what was executed here. */
+const unsaid = (recorded: Verdict | undefined): string =>
+  recorded?.verdict === 'undetermined' ? `; what was recorded of it is undetermined: ${headline(recorded.message)}` : ''

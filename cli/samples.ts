@@ -1,5 +1,5 @@
 import type { Progress } from '../checker/check.ts'
-import type { Sample } from '../checker/verdict.ts'
+import type { Sample } from '../checker/verdict/verdict.ts'
 
 const countMax = 200
 

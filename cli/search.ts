@@ -1,7 +1,7 @@
-import { OwnCell } from '../checker/cell.ts'
+import { OwnCell } from '../checker/cells/cell.ts'
 import { checkInCells, select } from '../checker/check.ts'
-import type { SearchOptions } from '../checker/options.ts'
-import type { Verdict } from '../checker/verdict.ts'
+import type { SearchOptions } from '../checker/searches/options.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
 import type { CheckOptions } from './options.ts'
 import { scheduleFrom, seedFrom } from './recorded.ts'
 import type { Session } from './session.ts'
@@ -27,8 +27,8 @@ export const search = async (session: Session, options: CheckOptions, cpus: read
 }
 
 const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
-  const { workers = 1, property } = options
-  const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property }
+  const { workers = 1, property, rewind } = options
+  const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property, rewind }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 

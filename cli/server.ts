@@ -2,9 +2,9 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { UsageError } from '../checker/errors.ts'
+import { exitCode, explainError } from './exit-code.ts'
 
 export interface Content {
   /** Of its media. */
@@ -18,8 +18,6 @@ export interface Answers {
   readonly reads: Readonly<Record<string, (token: string) => Content>>
   /** By name; each gets what was asked for as JSON. */
   readonly actions: Readonly<Record<string, (asked: unknown) => Promise<unknown>>>
-  /** What is wrong with what was asked, in one line. */
-  readonly explain: (error: unknown) => string
 }
 
 export interface Server {
@@ -38,6 +36,8 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 const bodyBytesMax = 1 << 20
+/** Every user of the machine may connect: without a limit they could take all descriptors of this process. */
+const connectionsMax = 64
 
 /**
  * Serves on loopback alone, to whoever has the token: a page of another origin has not, and names of other hosts that lead
@@ -49,6 +49,7 @@ const bodyBytesMax = 1 << 20
 export const serve = async (answers: Answers, port = 0): Promise<Server> => {
   const token = randomBytes(24).toString('base64url')
   const server = createServer((request, response) => void answer(request, response, answers, token))
+  server.maxConnections = connectionsMax
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch(cause => {
     throw new UsageError(`cannot listen on port ${port}: ${reasons[cause.code] ?? cause.message}`, { cause })
@@ -66,28 +67,72 @@ export const serve = async (answers: Answers, port = 0): Promise<Server> => {
   }
 }
 
+/** Thrown for what is not answered, with its HTTP status. */
+class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+
+  constructor(status: number, why: string) {
+    super(why)
+    this.status = status
+  }
+}
+
+/** Never rejects: whatever is asked, the service goes on. */
 const answer = async (request: IncomingMessage, response: ServerResponse, answers: Answers, token: string) => {
-  const { pathname, searchParams, host } = new URL(request.url!, 'http://127.0.0.1')
-  const say = (status: number, type: string, body: string) => {
-    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  const say = (status: number, { type, body }: Content) => {
+    const headers = { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+    // What was not read of a request would be taken for the next.
+    response.writeHead(status, request.complete ? headers : { ...headers, connection: 'close' })
     response.end(body)
   }
-  const refuse = (status: number, why: string) => say(status, 'application/json', JSON.stringify({ error: why }))
-  if (!isOurs(request) || host === '') return refuse(403, 'this is served to its own page alone')
-  const given = searchParams.get('token') ?? request.headers.authorization?.replace(/^Bearer /, '')
-  if (!isSame(given, token)) return refuse(401, 'the address that was printed has a token: open that')
-  const read = answers.reads[pathname.slice(1)]
-  if (request.method === 'GET' && read) {
-    const { type, body } = read(token)
-    return say(200, type, body)
-  }
-  const action = answers.actions[pathname.slice(1)]
-  if (request.method !== 'POST' || action === undefined) return refuse(404, `nothing is at ${pathname}`)
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return refuse(413, 'that is too much')
   try {
-    say(200, 'application/json', JSON.stringify(await action(await json(request))))
+    say(200, await contentOf(request, answers, token))
   } catch (error) {
-    refuse(400, answers.explain(error))
+    const { status, why } = refusalOf(error)
+    say(status, asJson({ error: why }))
+  }
+}
+
+const contentOf = async (request: IncomingMessage, answers: Answers, token: string): Promise<Content> => {
+  // As it stands: what is no URL is nobody's name.
+  const [path, query] = request.url!.split('?', 2) as [string, string?]
+  if (!isOurs(request)) throw new Refusal(403, 'this is served to its own page alone')
+  const given = new URLSearchParams(query).get('token') ?? request.headers.authorization?.replace(/^Bearer /, '')
+  if (!isSame(given, token)) throw new Refusal(401, 'the address that was printed has a token: open that')
+  const name = path.slice(1)
+  if (request.method === 'GET' && Object.hasOwn(answers.reads, name)) return answers.reads[name]!(token)
+  if (request.method !== 'POST' || !Object.hasOwn(answers.actions, name))
+    throw new Refusal(404, `nothing is at ${path}`)
+  const asked = parse(await bodyOf(request))
+  return asJson(await answers.actions[name]!(asked))
+}
+
+const asJson = (value: unknown): Content => ({ type: 'application/json', body: JSON.stringify(value) })
+
+/** What is wrong with what was asked, in one line. */
+const refusalOf = (error: unknown): { readonly status: number; readonly why: string } => {
+  if (error instanceof Refusal) return { status: error.status, why: error.message }
+  const { code, lines } = explainError(error)
+  return { status: code === exitCode.defect ? 500 : 400, why: lines.join('\n') }
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length
+    if (length > bodyBytesMax) throw new Refusal(413, `expected at most ${bodyBytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError(`expected JSON: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -104,5 +149,6 @@ const isSame = (given: string | undefined, token: string): boolean => {
 export const checkAsked = <Asked>(schema: z.ZodType<Asked>, given: unknown): Asked => {
   const checked = schema.safeParse(given)
   if (checked.success) return checked.data
-  throw new UsageError(z.prettifyError(checked.error))
+  const problems = checked.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '))
+  throw new UsageError(problems.join('; '))
 }

@@ -1,8 +1,9 @@
 import type { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { unlessInterrupted } from '../harness/hold/interruption.ts'
+import { amongGuests } from './among-guests.ts'
 import { openEngine } from './engine.ts'
-import { whileUninterrupted } from './interrupt.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { requireAbilities } from './machine.ts'
 
@@ -23,28 +24,30 @@ export interface SessionOptions {
   readonly signal?: AbortSignal | undefined
   /** The CPU that nodes are held on; the one that this process runs on now, by default. */
   readonly cpu?: number | undefined
+  /** Whether processes are brought back instead of started anew; true by default. */
+  readonly rewind?: boolean | undefined
 }
 
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
   config: LoadedConfig,
-  { seed = 1, signal, cpu }: SessionOptions,
+  { seed = 1, signal, cpu, rewind }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
   const system = resolveSystem(config.definition, { directory: config.directory })
   requireAbilities()
-  return whileUninterrupted(async interrupt => {
+  return amongGuests(async guarded => {
     let cluster: Cluster | undefined
     let engine: DockerEngine | undefined
     try {
-      engine = await openEngine(system)
-      cluster = new Cluster(system, { seed, cpu, engine })
+      engine = await unlessInterrupted(openEngine(system))
+      cluster = new Cluster(system, { seed, cpu, engine, rewind })
       return await work({
         config,
         system,
         cluster,
         seed,
-        signal: signal ? AbortSignal.any([signal, interrupt]) : interrupt,
+        signal: signal ? AbortSignal.any([signal, guarded]) : guarded,
       })
     } finally {
       cluster?.close()

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
-import type { Progress } from '../checker/check.ts'
+import type { Observer } from '../checker/cells/executor.ts'
+import { type Progress, select } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
-import type { Observer } from '../checker/executor.ts'
-import { type Shrunk, shrink } from '../checker/shrink.ts'
 import { readTrace } from '../checker/trace/read.ts'
-import type { Verdict } from '../checker/verdict.ts'
+import { type Shrunk, shrink } from '../checker/verdict/shrink.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
 import { writeReport } from '../report/report.ts'
 import type { Checked } from './check.ts'
+import { recordConfirmed } from './confirm.ts'
 import { showProgress } from './progress.ts'
-import { record } from './record.ts'
 import { labelsOf, violationOf } from './recorded.ts'
 import { configOfTrace } from './replay.ts'
 import { inSession } from './session.ts'
@@ -32,22 +32,29 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
     const { walks, walkLength } = recorded.criticalTransition ?? {}
     const progress = showProgress(milliseconds)
     const counts = new Counts(progress.update)
-    const shrunk = await shrink(cluster, system.properties, labelsOf(trace), recorded, {
+    // What else is violated on the way was not what was checked.
+    const property = recorded.property ?? undefined
+    const shrunk = await shrink(cluster, select(system.properties, property), labelsOf(trace), recorded, {
       ...{ walks, walkLength, milliseconds, signal, seed, weights: system.weights },
       observer: counts,
     }).finally(progress.end)
     const verdict: Verdict = {
       ...recorded,
       ...counts.taken(),
+      // Of a variant the trace has the seed that it comes to.
+      ...{ seed, variant: 0 },
       schedule: shrunk.schedule,
-      criticalTransition: criticalOf(shrunk, recorded),
+      criticalTransition: criticalOf(shrunk),
       message: shrunk.message,
       // It leaves another schedule.
       closestLive: null,
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
-    await record(session, shorter, shrunk.schedule, { options: { shrunk: path }, verdict })
-    return { verdict, trace: shorter, report: writeReport(shorter), state: cluster.state() }
+    const confirmed = await recordConfirmed(session, shorter, verdict, {
+      options: { shrunk: path, property },
+      property,
+    })
+    return { verdict: confirmed, trace: shorter, report: writeReport(shorter), state: cluster.state() }
   })
 }
 
@@ -82,8 +89,11 @@ class Counts implements Observer<unknown> {
   }
 }
 
-/** A dead schedule of which no step can be dropped, the last one neither, dies of its last step. */
-const criticalOf = ({ schedule, minimal }: Shrunk, { criticalTransition }: Verdict) => {
-  if (!criticalTransition || !minimal) return null
-  return { ...criticalTransition, step: schedule.length, label: schedule.at(-1) ?? '(initial state)' }
-}
+/** The last step is the critical transition only where the one before was shown to recover. */
+const criticalOf = ({ critical, schedule }: Shrunk): Verdict['criticalTransition'] =>
+  critical
+    ? {
+        ...{ step: critical.step, label: schedule.at(-1) ?? '(initial state)', case: 'C1' },
+        ...{ walks: critical.walks, walkLength: critical.walkLength },
+      }
+    : null

@@ -1,8 +1,9 @@
-import type { Observer } from '../checker/executor.ts'
+import type { Observer } from '../checker/cells/executor.ts'
 import type { Operation } from '../checker/history/operation.ts'
+import { decided, evaluate } from '../checker/property.ts'
 import type { Choice, Finding } from '../checker/system.ts'
 import { enabledAfter, enabledChanges } from '../checker/trace/enabled.ts'
-import type { PropertyValue, RecordedClock, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
+import type { PropertyValue, RecordedCall, RecordedClock, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
 import type { Cluster } from '../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
 
@@ -17,6 +18,8 @@ export class StepReader {
   readonly #values = new Map<string, boolean>()
   /** Of operations, by when they were invoked. */
   readonly #outcomes = new Map<number, Operation['outcome']>()
+  /** Calls that were told of, and whether their end was. */
+  readonly #calls = new Map<string, boolean>()
   readonly #clocks = new Map<string, number>()
   #enabled: readonly Choice[] = []
   #index = 0
@@ -57,6 +60,7 @@ export class StepReader {
       outputs,
       findings,
       operations: this.#changedOperations(state),
+      ...this.#changedCalls(state),
       properties: this.#changedValues(state),
       fingerprint: this.#cluster.fingerprint(),
       ...this.#changedChoices(),
@@ -99,12 +103,39 @@ export class StepReader {
     })
   }
 
+  #changedCalls({ calls: all }: GlobalState): Pick<RecordedStep, 'calls'> {
+    const calls = all.flatMap(({ client, ordinal, completedAt, value, error }): RecordedCall[] => {
+      const hasEnded = completedAt !== undefined
+      const name = `${ordinal} ${client}`
+      if (this.#calls.get(name) === hasEnded) return []
+      this.#calls.set(name, hasEnded)
+      const came = error === undefined ? shown(value) : { error }
+      return [{ client, ordinal, hasEnded, ...(hasEnded && came) }]
+    })
+    return calls.length > 0 ? { calls } : {}
+  }
+
   #changedValues(state: GlobalState): PropertyValue[] {
-    return Object.entries(this.#properties).flatMap(([name, { holds: predicate }]) => {
-      const holds = predicate(state)
-      if (this.#values.get(name) === holds) return []
+    const where = () => (this.#index === 1 ? 'in the initial state' : `after step ${this.#index - 1}`)
+    return Object.entries(this.#properties).flatMap(([name, property]) => {
+      const holds = decided(() => evaluate(name, property, state, where))
+      if (holds === undefined || this.#values.get(name) === holds) return []
       this.#values.set(name, holds)
       return [{ name, holds }]
     })
+  }
+}
+
+const resultLengthMax = 1000
+
+/** What a client returned may be anything. */
+const shown = (value: unknown): { result?: string } => {
+  try {
+    const text = JSON.stringify(value)
+    return text === undefined
+      ? {}
+      : { result: text.length > resultLengthMax ? `${text.slice(0, resultLengthMax)}…` : text }
+  } catch {
+    return { result: String(value) }
   }
 }

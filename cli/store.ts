@@ -1,9 +1,12 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
+import { fileNameOf } from './file-name.ts'
 
 /** What leads to the directory of the last check. */
 const latest = 'latest'
+/** What nodes said, and were told, is their user's alone. */
+const ownMode = 0o700
 
 /**
  * Creates the directory that a check of a system puts what it found in: `<out>/<system>/<time>/`, in UTC. From now on
@@ -12,9 +15,9 @@ const latest = 'latest'
  * @throws UsageError where that cannot be done
  */
 export const newPlace = (out: string, system: string, now = new Date()): string => {
-  const parent = join(out, system)
+  const parent = join(out, fileNameOf(system))
   try {
-    mkdirSync(parent, { recursive: true })
+    mkdirSync(parent, { recursive: true, mode: ownMode })
     const name = createUnused(parent, timeOf(now))
     lead(join(parent, latest), name)
     return join(parent, name)
@@ -31,7 +34,7 @@ const createUnused = (parent: string, time: string): string => {
   for (let ordinal = 1; ; ordinal++) {
     const name = ordinal === 1 ? time : `${time}-${ordinal}`
     try {
-      mkdirSync(join(parent, name))
+      mkdirSync(join(parent, name), { mode: ownMode })
       return name
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

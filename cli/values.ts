@@ -2,18 +2,33 @@ import { InvalidArgumentError } from 'commander'
 
 /** Values of options, as the parser of the command line calls them. */
 
+/** What a timer of Node.js takes; one that is set for longer ends at once. */
+const timerMsMax = 2 ** 31 - 1
+
+/** Up to here numbers are exact, also with some thousands added to them. */
+const wholeNumberMax = 2 ** 52
+
 const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** In milliseconds. */
 export const duration = (text: string): number => {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
   if (number === undefined) throw new InvalidArgumentError('expected a duration such as 60s, 500ms, 5m or 1h.')
-  return Number(number) * milliseconds[unit as keyof typeof milliseconds]
+  const time = Number(number) * milliseconds[unit as keyof typeof milliseconds]
+  if (time > timerMsMax) throw new InvalidArgumentError('expected at most 24 days.')
+  return time
 }
 
 export const wholeNumber = (text: string): number => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number.')
+  if (Number(text) > wholeNumberMax) throw new InvalidArgumentError(`expected a whole number up to ${wholeNumberMax}.`)
   return Number(text)
+}
+
+export const port = (text: string): number => {
+  const value = wholeNumber(text)
+  if (value > 65_535) throw new InvalidArgumentError('expected a port, from 0 to 65535.')
+  return value
 }
 
 export const aboveZero = (text: string): number => {
@@ -30,4 +45,9 @@ export const share = (text: string): number => {
   const value = atLeastZero(text)
   if (value > 1) throw new InvalidArgumentError('expected a number from 0 to 1.')
   return value
+}
+
+export const onOff = (text: string): boolean => {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError("expected 'on' or 'off'.")
+  return text === 'on'
 }

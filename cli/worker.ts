@@ -1,11 +1,13 @@
 import { on } from 'node:events'
 import { Budget } from '../checker/budget.ts'
-import { type Cell, OwnCell } from '../checker/cell.ts'
+import { type Cell, OwnCell } from '../checker/cells/cell.ts'
+import type { Outcome, Task } from '../checker/cells/task.ts'
 import { select } from '../checker/check.ts'
-import type { Outcome, Task } from '../checker/task.ts'
+import { exitCode } from './exit-code.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { loadConfig } from './load-config.ts'
 import { inSession } from './session.ts'
+import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
 
 /** What a worker is sent first. */
 export interface Order {
@@ -16,6 +18,8 @@ export interface Order {
   readonly seed: number | undefined
   /** Evaluates this property alone. */
   readonly property: string | undefined
+  /** Whether processes are brought back instead of started anew; true by default. */
+  readonly rewind?: boolean | undefined
   /** The CPU that it holds its nodes on. */
   readonly cpu: number
 }
@@ -52,9 +56,9 @@ class Demands {
 }
 
 /** The program of a worker: a cell for a search in another process, until that lets go of it. */
-const work = async ({ file, translated, seed, property, cpu }: Order, demands: Demands): Promise<void> => {
+const work = async ({ file, translated, seed, property, cpu, rewind }: Order, demands: Demands): Promise<void> => {
   const config = await loadConfig(file, translated)
-  await inSession(config, { seed, cpu }, async ({ cluster, system }) => {
+  await inSession(config, { seed, cpu, rewind }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
     await cell.prepare()
     for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal))
@@ -64,9 +68,12 @@ const work = async ({ file, translated, seed, property, cpu }: Order, demands: D
 
 const answer = async (cell: Cell, { task, variant, milliseconds }: Demand, signal: AbortSignal): Promise<Answer> => {
   try {
-    return { outcome: await cell.perform(task, variant, new Budget({ milliseconds, signal })) }
+    const budget = new Budget({ milliseconds, signal }, new Budget({ signal: strays.signal }))
+    const outcome = await cell.perform(task, variant, budget)
+    strays.check()
+    return { outcome }
   } catch (error) {
-    return { failure: failureOf(error) }
+    return { failure: failureOf(strays.error ?? error) }
   }
 }
 
@@ -74,7 +81,14 @@ const answer = async (cell: Cell, { task, variant, milliseconds }: Demand, signa
 const send = (answer: Answer) =>
   new Promise<void>(resolve => (process.connected ? process.send!(answer, () => resolve()) : resolve()))
 
+const end = (): never => {
+  endsItself()
+  process.exit()
+}
+
+catchStrays(error => void send({ failure: failureOf(error) }).then(end))
+refuseExit(exitCode.usage)
 process.once('message', async order => {
   await work(order as Order, new Demands()).catch(error => send({ failure: failureOf(error) }))
-  process.exit()
+  end()
 })

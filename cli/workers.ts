@@ -1,9 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import type { Budget } from '../checker/budget.ts'
-import type { Cell } from '../checker/cell.ts'
-import type { Outcome, Task } from '../checker/task.ts'
+import type { Cell } from '../checker/cells/cell.ts'
+import type { Outcome, Task } from '../checker/cells/task.ts'
+import { Unfaithful } from '../checker/errors.ts'
+import { removeAbandoned } from '../harness/files/run-directory.ts'
 import { onCpus } from '../harness/hold/affinity.ts'
+import { isInterrupted } from '../harness/hold/interruption.ts'
+import { exitCode, WorkerFailed } from './exit-code.ts'
 import { errorOf } from './failure.ts'
 import type { Answer, Demand, Order } from './worker.ts'
 
@@ -15,12 +20,21 @@ const program = join(import.meta.dirname, `worker${extname(import.meta.filename)
  */
 const memory = ['--initial-old-space-size=256', '--max-semi-space-size=64', '--min-semi-space-size=16']
 
+/** An execution takes seconds; a worker that has not answered after this and the longest step does nothing any more. */
+const taskMsMax = 600_000
+/** Within which a step ends, or its node is given up. */
+const stepMsMax = 120_000
+/** How a worker ended that was killed for it. */
+const hung = 'because it did not answer any more'
+
 /** So often a task is given to a new process after one ended with it. */
 const deathsMax = 2
+/** A worker that was interrupted ends in so much time. */
+const lastMs = 500
 
 /** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
 export class Worker implements Cell {
-  readonly #order: Order
+  #order: Order
   readonly #cpus: readonly number[]
   #process: ChildProcess | undefined
 
@@ -40,19 +54,32 @@ export class Worker implements Cell {
         if ('failure' in answer) throw errorOf(answer.failure)
         return answer.outcome
       }
+      // It has said why: something in the configuration ended it.
+      if (answer === howOf(exitCode.usage, null)) throw new WorkerFailed({ code: exitCode.usage, lines: [] })
       deaths += 1
-      if (deaths > deathsMax) throw new Error(`a worker ended ${answer} with the same execution ${deaths} times`)
+      if (answer === hung) budget.check()
+      if (answer === hung || deaths > deathsMax)
+        throw new Unfaithful(0, task.labels.at(-1) ?? 'the start', `a worker ended ${answer} with it, ${deaths} times`)
     }
   }
 
-  /** Lets go of the process, and waits for its end. */
+  /** The next process starts its nodes anew for each execution. */
+  async stopRewinding(): Promise<void> {
+    this.#order = { ...this.#order, rewind: false }
+    await this.end()
+  }
+
+  /** Lets go of the process, and waits for its end; not for long where this command is interrupted. */
   async end(): Promise<void> {
     const worker = this.#process
     if (!worker) return
-    await new Promise<void>(resolve => {
-      worker.once('exit', () => resolve())
-      if (worker.connected) worker.disconnect()
-    })
+    const ended = once(worker, 'exit')
+    if (worker.connected) worker.disconnect()
+    if (!isInterrupted()) return void (await ended)
+    const killing = setTimeout(() => worker.kill('SIGKILL'), lastMs)
+    await ended
+    clearTimeout(killing)
+    if (worker.signalCode !== null) removeAbandoned()
   }
 
   #start(): ChildProcess {
@@ -66,7 +93,7 @@ export class Worker implements Cell {
     )
     this.#process = worker
     worker.once('exit', (code, killedBy) => {
-      if (killedBy)
+      if (killedBy && !isInterrupted())
         process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
       if (this.#process === worker) this.#process = undefined
     })
@@ -80,8 +107,17 @@ export class Worker implements Cell {
   #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
     const worker = this.#process ?? this.#start()
     return new Promise(resolve => {
-      const forget = budget.onAbort(() => void (worker.connected && worker.send('cancel')))
+      const forget = budget.onAbort(() => {
+        if (worker.connected) worker.send('cancel')
+        // In the middle of a step it hears nothing but a signal.
+        if (isInterrupted()) worker.kill('SIGTERM')
+      })
+      const late = setTimeout(() => {
+        worker.kill('SIGKILL')
+        take(hung)
+      }, Math.min(budget.milliseconds, taskMsMax) + stepMsMax)
       const take = (answer: Answer | string) => {
+        clearTimeout(late)
         forget()
         worker.off('message', take).off('exit', exit)
         resolve(answer)

@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
+import { hostsShownTo } from '../harness/files/shared-files.ts'
 import { sendSignal } from '../harness/hold/launch.ts'
 import { type Ending, endingOfCode } from '../harness/live/ending.ts'
 import { LiveDisk } from '../harness/live/live-disk.ts'
 import { type LiveLife, type LiveRuntime, outputLengthMax } from '../harness/live/live-runtime.ts'
-import type { NodePlan } from '../harness/runtime.ts'
-import { hostsShownTo } from '../harness/shared-files.ts'
+import type { NodePlan } from '../harness/node/runtime.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { type Container, type ContainerPlan, startContainer } from './container.ts'
-import { mountInside } from './mounts.ts'
+import { environmentIn, mountInside, rootOf } from './mounts.ts'
 import { findProgram } from './program.ts'
 
 const SIGKILL = 9
@@ -66,6 +66,8 @@ export class ContainerLives implements LiveRuntime {
     const { pid, stdout, stderr } = container
     try {
       this.#giveFiles(pid)
+      const root = rootOf(pid)
+      const environment = environmentIn(pid)
       const program = findProgram(pid, this.#container, this.#plan.definition)
       const watchman = killWithThisProcess(pid)
       let ending: Ending | undefined
@@ -75,7 +77,11 @@ export class ContainerLives implements LiveRuntime {
       })
       container.letIn(program)
       const stop = () => void sendSignal(pid, SIGTERM)
-      return { pid, stdout, stderr, ended, stop, ending: () => ending, leave: () => container.leave() }
+      const leave = () => {
+        closeSync(root)
+        container.leave()
+      }
+      return { pid, root, environment, stdout, stderr, ended, stop, ending: () => ending, leave }
     } catch (error) {
       container.leave()
       throw error

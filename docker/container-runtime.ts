@@ -1,13 +1,13 @@
 import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
-import type { NodePlan, Place, Runtime } from '../harness/runtime.ts'
-import { shownTo } from '../harness/shared-files.ts'
-import { Uplink } from '../harness/uplink.ts'
+import { shownTo } from '../harness/files/shared-files.ts'
+import type { NodePlan, Place, Runtime } from '../harness/node/runtime.ts'
+import { Uplink } from '../harness/node/uplink.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { type Container, type ContainerPlan, startContainer } from './container.ts'
 import { shareCpu } from './cpu-group.ts'
-import { mountInside } from './mounts.ts'
+import { environmentIn, mountInside, rootOf } from './mounts.ts'
 import { findProgram } from './program.ts'
 
 /** Runs a node's image: each life in a container of its own, which is there and waits before the life begins. */
@@ -49,13 +49,15 @@ export class ContainerRuntime implements Runtime {
       stderr,
       inMemory: this.#inMemory,
       mounts: undefined,
+      // Docker has added to it.
+      environment: environmentIn(pid),
       lowerOf: directory => `/proc/self/fd/${lowers.get(directory)}`,
-      launch: (disk, seed) => {
+      launch: (disk, random) => {
         const { files } = this.#plan
         shareCpu(pid)
-        lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, seed) })
+        lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, random) })
         const program = findProgram(pid, this.#container, this.#plan.definition)
-        return { pid, isContainer: true, release: () => container.letIn(program) }
+        return { pid, isContainer: true, root: rootOf(pid), release: () => container.letIn(program) }
       },
       leave: () => {
         uplink.close()

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rm
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
-import { Output } from '../harness/output.ts'
+import { Output } from '../harness/files/output.ts'
 import { libc } from '../proxy/libc.ts'
 import { EngineLacks, reasonOf } from './error.ts'
 import { goOn } from './gate.ts'

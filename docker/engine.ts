@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { ConfigError, type ResolvedNode, type ResolvedSystem } from '../harness/config.ts'
-import type { LiveRuntime } from '../harness/live/live-runtime.ts'
-import type { Engine, NodePlan, Runtime } from '../harness/runtime.ts'
+import type { LiveEngine, LiveRuntime } from '../harness/live/live-runtime.ts'
+import type { Engine, NodePlan, Runtime } from '../harness/node/runtime.ts'
 import { connect } from './connect.ts'
 import type { ContainerPlan } from './container.ts'
 import { ContainerLives } from './container-lives.ts'
@@ -15,7 +15,7 @@ import { commandOf, directoryOf, environmentOf, findImage, type Image, type OnPu
 import { type Labels, labelled, newLabels, removeContainers, removeStale } from './labels.ts'
 
 /** The Docker engine, for as long as a cluster uses it. */
-export class DockerEngine implements Engine {
+export class DockerEngine implements Engine, LiveEngine {
   readonly #docker: Docker
   readonly #images: ReadonlyMap<string, Image>
   readonly #labels = newLabels()

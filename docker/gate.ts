@@ -1,4 +1,5 @@
 import { chmodSync, writeFileSync } from 'node:fs'
+import { machineCode, staticProgram } from '../harness/hold/static-program.ts'
 import { lastTurnUsMax, turnUsMax } from '../harness/hold/turns.ts'
 
 /** The longest path that it takes, with its end. */
@@ -66,33 +67,13 @@ const enter = `
 
 const end = `bf 7f 00 00 00  ${call('exitGroup')}`
 
-const bytesOf = (code: string): Buffer => Buffer.from(code.replaceAll(/#.*$|\s/gm, ''), 'hex')
-
 const jumpUnlessMore = (over: Buffer) => Buffer.from([0x7e, over.length])
 
-const code = Buffer.concat([bytesOf(wait), jumpUnlessMore(bytesOf(enter)), bytesOf(enter), bytesOf(end)])
+const code = Buffer.concat([
+  machineCode(wait),
+  jumpUnlessMore(machineCode(enter)),
+  machineCode(enter),
+  machineCode(end),
+])
 
-const loadAddress = 0x40_0000n
-const headersSize = 64 + 56
-
-/** An ELF header, one segment that is the whole file, and the code. */
-const executable = ((): Buffer => {
-  const file = Buffer.concat([Buffer.alloc(headersSize), code])
-  file.write('\x7fELF\x02\x01\x01', 'latin1')
-  file.writeUInt16LE(2, 16) // an executable
-  file.writeUInt16LE(62, 18) // x86-64
-  file.writeUInt32LE(1, 20)
-  file.writeBigUInt64LE(loadAddress + BigInt(headersSize), 24)
-  file.writeBigUInt64LE(64n, 32)
-  file.writeUInt16LE(64, 52)
-  file.writeUInt16LE(56, 54)
-  file.writeUInt16LE(1, 56)
-  file.writeUInt32LE(1, 64) // to be loaded
-  file.writeUInt32LE(5, 68) // to be read and executed
-  file.writeBigUInt64LE(loadAddress, 80)
-  file.writeBigUInt64LE(loadAddress, 88)
-  file.writeBigUInt64LE(BigInt(file.length), 96)
-  file.writeBigUInt64LE(BigInt(file.length), 104)
-  file.writeBigUInt64LE(4096n, 112)
-  return file
-})()
+const executable = staticProgram(code)

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import type Docker from 'dockerode'
-import { identity } from '../harness/run-directory.ts'
+import { identity } from '../harness/files/run-directory.ts'
 import { statusOf } from './error.ts'
 
 /** What marks the containers of one engine of ours: which process made them, and where its id is valid. */

@@ -1,9 +1,9 @@
-import { chmodSync, chownSync, closeSync, constants, openSync, readFileSync, statSync } from 'node:fs'
-import { applyMounts, type MountPlan, type Overlay } from '../harness/hold/mounts.ts'
-import { CLONE_FS, CLONE_NEWNS, check, libc, mount, setns, umount2, unshare } from '../proxy/libc.ts'
-
-const pivotRoot = libc.func('int pivot_root(const char *root, const char *old)')
-const chdir = libc.func('int chdir(const char *path)')
+import { closeSync, constants, openSync, readFileSync } from 'node:fs'
+import { openRoot } from '../harness/hold/launch.ts'
+import { changeDirectory, pivotRoot } from '../harness/hold/mount-calls.ts'
+import { mountsOf } from '../harness/hold/mountinfo.ts'
+import { applyMounts, type MountPlan, mountOverlay, type Overlay } from '../harness/hold/mounts.ts'
+import { CLONE_FS, CLONE_NEWNS, check, mount, setns, umount2, unshare } from '../proxy/libc.ts'
 
 const move = 0x2000
 const detach = 2
@@ -20,7 +20,7 @@ export const insideFilesOf = <Result>(pid: number, inside: () => Result): Result
     return inside()
   } finally {
     check('setns(mnt)', setns(home, CLONE_NEWNS))
-    check(`chdir ${directory}`, chdir(directory))
+    changeDirectory(directory)
     closeSync(home)
     closeSync(there)
   }
@@ -40,7 +40,6 @@ export const mountInside = (pid: number, { scaffold, empty, overlays, ...shown }
   const submounts = submountsOf(pid)
   return insideFilesOf(pid, () => {
     const lowers = new Map(overlays.map(({ directory }) => [directory, openSync(directory, constants.O_DIRECTORY)]))
-    for (const overlay of overlays) likeLower(overlay)
     const root = overlays.find(({ directory }) => directory === '/')
     if (root) coverRoot(root, submounts)
     applyMounts({ ...shown, overlays: overlays.filter(overlay => overlay !== root), empty: [] })
@@ -50,38 +49,32 @@ export const mountInside = (pid: number, { scaffold, empty, overlays, ...shown }
   })
 }
 
-/** A layer's own directory shows in place of the one below it. */
-const likeLower = ({ directory, upper }: Overlay) => {
-  const { uid, gid, mode } = statSync(directory)
-  chownSync(upper, uid, gid)
-  chmodSync(upper, mode & 0o7777)
-}
+/** Descriptor of the root of a container's files, once they are mounted. */
+export const rootOf = (pid: number): number => insideFilesOf(pid, openRoot)
+
+/** That of a container's program, while it waits at its gate: it may overwrite it later. */
+export const environmentIn = (pid: number): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .filter(Boolean)
+      .map(variable => variable.split(/=(.*)/s) as [string, string]),
+  )
 
 /** The layer is mounted over the root, takes the other mounts along, and is the root of all processes from then on. */
-const coverRoot = ({ upper, work }: Overlay, submounts: readonly string[]) => {
-  const layers = `lowerdir=/,upperdir=${upper},workdir=${work}`
-  check('mount overlay /', mount('overlay', '/', 'overlay', 0, layers))
+const coverRoot = (overlay: Overlay, submounts: readonly string[]) => {
+  mountOverlay(overlay, '/', '/')
   // `/` is what this thread's root was; its parent is what is mounted over it.
-  check('chdir /..', chdir('/..'))
+  changeDirectory('/..')
   for (const path of submounts) check(`move ${path}`, mount(path, `.${path}`, null, move, null))
-  check('pivot_root', pivotRoot('.', '.'))
+  pivotRoot()
   check('umount the former root', umount2('.', detach))
-  check('chdir /', chdir('/'))
+  changeDirectory('/')
 }
 
 /** Where something is mounted on the root file system of a process. */
 const submountsOf = (pid: number): string[] => {
-  const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8')
-    .trim()
-    .split('\n')
-    .map(line => {
-      const [id, parent, , , path] = line.split(' ') as [string, string, string, string, string]
-      return {
-        id,
-        parent,
-        path: path.replaceAll(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),
-      }
-    })
+  const mounts = mountsOf(pid)
   const root = mounts.find(({ path }) => path === '/')!
   return mounts.filter(({ parent }) => parent === root.id).map(({ path }) => path)
 }

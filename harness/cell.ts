@@ -3,9 +3,11 @@ import type { Network } from '../proxy/network.ts'
 import { allow } from './hold/affinity.ts'
 import { CpuLimit, type Unsettled } from './hold/cpu-limit.ts'
 import type { HeldNode, HeldThread } from './hold/held-node.ts'
+import { heedSignals } from './hold/interruption.ts'
 import type { Launched } from './hold/launch.ts'
 import { Naps } from './hold/naps.ts'
 import { Quiescence } from './hold/quiescence.ts'
+import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
 import { CannotRewind } from './rewind/error.ts'
@@ -61,11 +63,14 @@ export class Cell {
    *
    * @param cpuMsMax CPU time that one of them may spend
    * @returns the node that spent more, or undefined when all are quiescent
+   * @throws BudgetSpent where a signal asks for the end; all nodes must be killed then
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
     const names = nodes.map(({ name }) => name)
     const limit = new CpuLimit(nodes, cpuMsMax)
+    for (const node of nodes) node.beginStep()
     for (;;) {
+      heedSignals()
       const ran = this.#turns.yield()
       const since = this.#turns.count()
       if (!this.#pump(network, names)) {
@@ -76,6 +81,7 @@ export class Cell {
       const unsettled = limit.exceeding()
       if (unsettled) return unsettled
     }
+    for (const node of nodes) watchSocketWaits(node)
     this.tracer.restoreRanks()
     this.#turns.beCourteous()
     return undefined
@@ -134,6 +140,7 @@ export class Cell {
   #pollUntil(isOver: () => boolean, msMax = Number.POSITIVE_INFINITY): void {
     const begun = performance.now()
     while (!isOver()) {
+      if (msMax < Number.POSITIVE_INFINITY) heedSignals()
       if (!this.tracer.poll() && !this.#turns.yield()) this.#turns.rest()
       if (performance.now() - begun > msMax) throw new CannotRewind(`its threads neither stop nor end in ${msMax} ms`)
     }

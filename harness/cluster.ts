@@ -1,29 +1,50 @@
 import { join } from 'node:path'
 import { Diverged, Unfaithful, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
-import type { Choice, Finding, Step, System } from '../checker/system.ts'
+import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system.ts'
 import type { Message } from '../proxy/message.ts'
 import { Network } from '../proxy/network.ts'
 import { Cell } from './cell.ts'
-import { bytesIn, ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './checkpoint/cluster-checkpoint.ts'
 import { findCriu } from './checkpoint/criu.ts'
 import { CannotCheckpoint } from './checkpoint/error.ts'
 import { letGo } from './checkpoint/stopped.ts'
-import { type Action, type Input, messagesTaken, type Option, optionsOf } from './choices.ts'
-import { Clients, type ClientsMark } from './clients.ts'
+import { Clients, type ClientsMark } from './clients/clients.ts'
+import { noNode, stateOf } from './clients/state.ts'
+import { observerName } from './config/schema.ts'
 import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
-import { closedPortsOf, crashOf, divergenceOf, hasCrashed, isGone, unhealthyOf, wasKilled } from './findings.ts'
-import { fingerprintOf, inputHash } from './fingerprint.ts'
+import { type Action, type Input, messagesTaken, type Option, optionsOf } from './execution/choices.ts'
+import { bytesIn, ClusterCheckpoint, reasonOf, type SavedCluster, type Way } from './execution/cluster-checkpoint.ts'
+import { Delays } from './execution/delays.ts'
+import {
+  closedPortsOf,
+  crashOf,
+  divergenceOf,
+  hasCrashed,
+  isGone,
+  unhealthyOf,
+  wasKilled,
+} from './execution/findings.ts'
+import {
+  fingerprintOf,
+  historyParts,
+  inputHash,
+  type Known,
+  observedParts,
+  type Part,
+} from './execution/fingerprint.ts'
+import type { RecordedCalls } from './execution/first-difference.ts'
+import { outputsOf } from './files/output.ts'
+import { createRunDirectory, removeRunDirectory } from './files/run-directory.ts'
+import { CallRecorder } from './hold/call-recorder.ts'
 import type { HeldNode } from './hold/held-node.ts'
+import { unlessInterrupted } from './hold/interruption.ts'
 import { sweepTimerfds } from './hold/kernel-timers.ts'
 import { millisecond, second } from './hold/virtual-clock.ts'
-import { LocalRuntime } from './local-runtime.ts'
-import { Node } from './node.ts'
-import { outputsOf } from './output.ts'
-import { plansOf } from './plans.ts'
-import { createRunDirectory, removeRunDirectory } from './run-directory.ts'
-import type { Engine } from './runtime.ts'
-import { noNode, stateOf } from './state.ts'
+import { LocalRuntime } from './node/local-runtime.ts'
+import { Node } from './node/node.ts'
+import { plansOf } from './node/plans.ts'
+import type { Engine } from './node/runtime.ts'
+import { regionsOf } from './rewind/regions.ts'
 
 /** What a step did beyond what a search has to know: for a trace. */
 export interface StepDetails {
@@ -41,13 +62,17 @@ export interface ClusterOptions {
   readonly cpu?: number | undefined
   /** For nodes with an image. */
   readonly engine?: Engine | undefined
+  /**
+   * Whether processes that are over are brought back to the end of their start, or to a checkpoint, and live again; true
+   * by default. Else every life begins with new processes, which costs ten times as much and relies on nothing kept.
+   */
+  readonly rewind?: boolean | undefined
 }
 
 /** A start takes longer than a step: programs are loaded and compiled. */
 const startCpuMsMax = 30_000
 /** The most that a node may sleep, on its own clock, before it listens. */
 const startMax = 60 * second
-const observerName = 'lastnail-observer'
 const observerAddress = '10.77.255.254'
 
 /** Real processes as a system under check: the nodes of a definition on one cell. */
@@ -61,27 +86,41 @@ export class Cluster implements System<GlobalState> {
   #clients: Clients
   #budget = new Map<string, number>()
   #isCut = false
+  #delays = new Delays()
+  #delayMsMax = Number.POSITIVE_INFINITY
+  /** Of the step that is being executed. */
+  #delayMs: number | undefined
   #isOver = false
   #isClosed = false
+  #isRecording = false
   #history = new Map<string, string>()
+  /** What of the nodes could not be held, since this was made. */
+  readonly #notes = new Set<string>()
   #options: Option[] = []
   #state: GlobalState
   #stepIndex = 0
   #variant = 0
   #patience = 1
+  #isRewound: boolean
   /** Labels of what was executed since the last reset. */
   #schedule: string[] = []
-  #known = new Set<string>()
+  #seen = new Set<string>()
   #inFlight: readonly string[] = []
   #details: StepDetails = { messages: [], lost: [], outputs: [], durationUs: 0 }
 
-  constructor(system: ResolvedSystem, { seed = 0, cpu, engine }: ClusterOptions = {}) {
+  constructor(system: ResolvedSystem, { seed = 0, cpu, engine, rewind = true }: ClusterOptions = {}) {
     this.#system = system
+    this.#isRewound = rewind
     this.#seed = seed
+    this.#delayMsMax = system.delayMsMax
     this.#directory = createRunDirectory()
     this.#nodes = plansOf(system, this.#directory).map(
       plan =>
-        new Node(plan, plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan)),
+        new Node(
+          plan,
+          plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan),
+          rewind,
+        ),
     )
     this.#cell = new Cell(cpu)
     this.#clients = this.#newClients()
@@ -112,9 +151,39 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
+  /** What of the nodes could not be held, since this cluster was made; a sentence each, with the node's name. */
+  notes(): string[] {
+    const started = this.#nodes.flatMap(({ name, reasonsToStart }) =>
+      [...reasonsToStart].map(
+        reason => `${name}: a life of it could not be brought back, and was started anew: ${reason}`,
+      ),
+    )
+    return [...this.#notes, ...started]
+  }
+
   /** How many programs were started: the fewer, the more lives were lived again. */
   get starts(): number {
     return this.#nodes.reduce((sum, { starts }) => sum + starts, 0)
+  }
+
+  /** From the next start on every system call is written down, or no longer. It costs ten times as much. */
+  set isRecording(isRecording: boolean) {
+    this.#isRecording = isRecording
+    this.#cell.tracer.recorder = undefined
+  }
+
+  /** How often each system call was made in this execution, by its number; none where they were not written down. */
+  get callCounts(): ReadonlyMap<number, number> {
+    const counts = new Map<number, number>()
+    const records = (this.#cell.tracer.recorder?.steps ?? []).flatMap(step => [...step.values()].flat())
+    for (const { number } of records) if (number !== undefined) counts.set(number, (counts.get(number) ?? 0) + 1)
+    return counts
+  }
+
+  /** The system calls of this execution, with what the nodes have mapped now. */
+  get calls(): RecordedCalls {
+    const mapped = this.#nodes.map(({ name, held }) => [name, held ? regionsOf(held.pid) : []] as const)
+    return { steps: this.#cell.tracer.recorder?.steps ?? [], regions: new Map(mapped) }
   }
 
   /** @throws Unfaithful where the network was not, or a node was killed by somebody else */
@@ -135,19 +204,21 @@ export class Cluster implements System<GlobalState> {
     const begun = performance.now()
     this.#clients.close()
     for (const node of this.#nodes) node.end(this.#cell)
+    if (this.#isRecording) this.#cell.tracer.recorder = new CallRecorder()
     const { faults, overlap } = this.#system
     this.#budget = new Map(Object.entries({ ...faults, overlap }))
     this.#isCut = false
+    this.#delays = new Delays()
     this.#isOver = false
     this.#history = new Map()
-    this.#known = new Set()
+    this.#seen = new Set()
     this.#inFlight = []
     this.#stepIndex = 0
     this.#variant = variant
     this.#schedule = []
     this.#network = new Network({ dissector: this.#system.dissectorOf })
     for (const node of this.#nodes) node.renew(this.#seed + variant)
-    await Promise.all(this.#nodes.map(node => node.prepare()))
+    await unlessInterrupted(Promise.all(this.#nodes.map(node => node.prepare())))
     for (const node of this.#nodes) this.#cell.attach(node, this.#network)
     this.#clients = this.#newClients()
     const findings: Finding[] = []
@@ -162,14 +233,29 @@ export class Cluster implements System<GlobalState> {
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     this.#stepIndex += 1
     this.#schedule.push(choice.label)
-    if (startsNode(chosen.action)) await this.#node(chosen.action.node).prepare()
+    this.#delayMs = undefined
+    this.#cell.tracer.recorder?.nextStep()
+    if (startsNode(chosen.action)) await unlessInterrupted(this.#node(chosen.action.node).prepare())
     const { findings, touched } = this.#do(chosen)
     await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
-    return { choice: chosen.choice, findings }
+    return { choice: chosen.choice, findings, delayMs: this.#delayMs }
+  }
+
+  disturbance(): string | undefined {
+    const node = this.#nodes.find(({ held }) => held !== undefined && held.turnsCut > 0)
+    return node && `${node.name} computed for half a second without a wait, and had to let others go first`
   }
 
   setPatience(share: number): void {
     this.#patience = share
+  }
+
+  sights(): readonly Sight[] {
+    return this.#clients.sights()
+  }
+
+  setDelayMsMax(milliseconds: number): void {
+    this.#delayMsMax = Math.min(milliseconds, this.#system.delayMsMax)
   }
 
   state(): GlobalState {
@@ -177,9 +263,33 @@ export class Cluster implements System<GlobalState> {
   }
 
   fingerprint(): string | undefined {
-    if (this.#system.fingerprint === 'none') return undefined
-    const history = this.#system.fingerprint === 'history' ? this.#history : undefined
-    return fingerprintOf(this.#state, this.#nodes, this.#network, this.#budget, history)
+    switch (this.#system.fingerprint) {
+      case 'none':
+        return undefined
+      case 'history':
+        return this.history()
+      case 'observed':
+        return fingerprintOf(observedParts(this.#known()))
+    }
+  }
+
+  get abstraction(): Abstraction {
+    return this.#system.fingerprint === 'history' ? 'history' : 'observed'
+  }
+
+  history(): string {
+    return fingerprintOf(historyParts(this.#known(), this.#history))
+  }
+
+  parts(): Readonly<Record<string, string>> {
+    return hashesOf(observedParts(this.#known()))
+  }
+
+  printed(): Readonly<Record<string, string>> {
+    const name = (node: string, stream: string) => `what ${node} printed on ${stream}`
+    return hashesOf(
+      this.#details.outputs.map(({ node, stream, bytes }) => ({ name: name(node, stream), values: [bytes] })),
+    )
   }
 
   /**
@@ -219,6 +329,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   async checkpoint(): Promise<ClusterCheckpoint | undefined> {
+    if (!this.#isRewound) return undefined
     const saved = await this.save()
     return saved.lacking === undefined ? saved : undefined
   }
@@ -252,8 +363,9 @@ export class Cluster implements System<GlobalState> {
       network: this.#network.mark(),
       budget: [...this.#budget],
       isCut: this.#isCut,
+      delays: this.#delays.mark(),
       history: [...this.#history],
-      known: [...this.#known],
+      known: [...this.#seen],
       outline,
     }
   }
@@ -279,9 +391,10 @@ export class Cluster implements System<GlobalState> {
     const criu = findCriu()
     this.#budget = new Map(saved.budget)
     this.#isCut = saved.isCut
+    this.#delays = new Delays(saved.delays)
     this.#isOver = false
     this.#history = new Map(saved.history)
-    this.#known = new Set(saved.known)
+    this.#seen = new Set(saved.known)
     this.#network = new Network({ dissector: this.#system.dissectorOf }, saved.network)
     for (const [index, node] of this.#nodes.entries())
       node.restore(saved.nodes[index]!, criu, this.#cell, this.#network)
@@ -301,6 +414,7 @@ export class Cluster implements System<GlobalState> {
 
   /** Runs a program inside a node, which goes on meanwhile: it may be what the program asks. */
   async runInside(name: string, program: readonly string[]): Promise<ExecResult> {
+    this.#alive(name)
     const result = await this.#clients.run(this.#named(name), program, () => this.#settleAlive(this.#nodes))
     this.#options = optionsOf(this.#moment())
     if (result === undefined) throw new UsageError(`${program.join(' ')} has not ended in ${name} in time`)
@@ -349,6 +463,13 @@ export class Cluster implements System<GlobalState> {
     for (const node of this.#nodes) node.close(this.#cell)
   }
 
+  /** From now on every life begins with new processes, and nothing is brought back. */
+  stopRewinding(): void {
+    this.#isRewound = false
+    this.endLives()
+    for (const node of this.#nodes) node.stopRewinding()
+  }
+
   /** Ends all processes and removes all files. The cluster cannot be used afterwards. */
   close(): void {
     if (this.#isClosed) return
@@ -365,8 +486,7 @@ export class Cluster implements System<GlobalState> {
 
   /** Says of the present state what a search would see of it. */
   #outline(): string {
-    const history = this.#system.fingerprint === 'history' ? this.#history : undefined
-    const fingerprint = fingerprintOf(this.#snapshot(), this.#nodes, this.#network, this.#budget, history)
+    const fingerprint = fingerprintOf(observedParts(this.#known(this.#snapshot())))
     const choices = optionsOf(this.#moment()).map(({ choice }) => choice.label)
     return JSON.stringify({ fingerprint, timers: this.timers, choices })
   }
@@ -391,10 +511,13 @@ export class Cluster implements System<GlobalState> {
         return { findings: [], touched: [] }
       case 'disconnect':
         this.#network.resetConnection(action.connection)
+        for (const node of [action.connection.opener, action.connection.listener]) this.#remember(node, choice.label)
         return this.#settle([this.#node(action.connection.opener), this.#node(action.connection.listener)])
       case 'kill':
+        this.#remember(action.node, choice.label)
         return this.#kill(action)
       case 'restart':
+        this.#remember(action.node, choice.label)
         return this.#restart(this.#node(action.node))
       case 'cut':
         this.#network.cut(action.ways)
@@ -412,20 +535,37 @@ export class Cluster implements System<GlobalState> {
     if (left !== undefined) this.#budget.set(kind, left - 1)
   }
 
+  /** Takes note of what a node was given, or what befell it. */
+  #remember(node: string, label: string, inputs: readonly Input[] = []): void {
+    this.#history.set(node, inputHash(this.#history.get(node), label, inputs))
+  }
+
   /** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
   #enter(node: Node, inputs: readonly Input[], label: string): { findings: Finding[]; touched: readonly Node[] } {
     const held = node.held!
-    this.#history.set(node.name, inputHash(this.#history.get(node.name), label, inputs))
+    this.#remember(node.name, label, inputs)
     const isOverlap = inputs.length > 1
     // A timer that comes first fires before the node is stopped: its wait must end by time.
     if (isOverlap) this.#cell.freeze(held)
     for (const input of inputs) {
       if ('deliver' in input) this.#network.deliver(input.deliver)
-      else held.fireEarliest()
+      else this.#fire(node)
     }
     this.#limitSkew()
     if (isOverlap) this.#cell.tracer.thaw(held)
     return this.#settle([node])
+  }
+
+  #clocks(): number[] {
+    return this.#nodes.map(({ clock }) => clock.elapsed)
+  }
+
+  #fire(node: Node): void {
+    const held = node.held!
+    const deadline = held.earliestDeadline()
+    const delay = deadline === undefined ? 0 : this.#delays.at(this.#nodes.indexOf(node), deadline)
+    if (delay > 0) this.#delayMs = Math.max(this.#delayMs ?? 0, Math.ceil(delay / millisecond))
+    held.fireEarliest()
   }
 
   /** No clock stays further behind the one that is most ahead than the configuration allows. */
@@ -454,7 +594,7 @@ export class Cluster implements System<GlobalState> {
     node.start(this.#cell)
     for (;;) {
       const findings = this.#comeUp(node)
-      if (findings.length > 0 || node.isResumed) return findings
+      if (findings.length > 0 || node.isResumed || !node.isAlive) return findings
       const closed = node.closedPorts()
       if (closed.length === 0 && (await this.#isHealthy(node))) return this.#keepStart(node)
       if (!awaitsTime(node)) return [closed.length > 0 ? closedPortsOf(node, closed) : unhealthyOf(node)]
@@ -466,13 +606,20 @@ export class Cluster implements System<GlobalState> {
   #startAgain(node: Node): Finding[] {
     node.start(this.#cell)
     const findings = this.#comeUp(node)
-    return findings.length > 0 ? findings : this.#keepStart(node)
+    return findings.length > 0 || !node.isAlive ? findings : this.#keepStart(node)
   }
 
   #comeUp(node: Node): Finding[] {
     const { findings } = this.#settle([node], startCpuMsMax)
     if (findings.length > 0) return findings
-    return node.held?.exit === undefined ? [] : [crashOf(node)]
+    return node.held?.exit === undefined ? [] : this.#ended(node)
+  }
+
+  /** What it comes to that a node has ended by itself. */
+  #ended(node: Node): Finding[] {
+    if (node.exits === 'crash') return [crashOf(node)]
+    if (node.exits === 'restart') node.kill(this.#cell, 'reset')
+    return []
   }
 
   #keepStart(node: Node): Finding[] {
@@ -505,16 +652,25 @@ export class Cluster implements System<GlobalState> {
     if (findings.length === 0) {
       const attended = await this.#clients.attend(() => this.#settleAlive(this.#nodes), this.#stepIndex)
       findings.push(...attended.findings)
-      if (attended.hasPassed) touched = this.#nodes
+      if (attended.hasPassed) {
+        touched = this.#nodes
+        // A client may have spoken to any node, between the inputs that it had.
+        for (const { name } of this.#nodes) this.#remember(name, `clients ${this.#schedule.at(-1) ?? ''}`)
+      }
     }
     this.#network.endStep()
     const outputs = touched.flatMap(node => outputsOf(node))
-    if (findings.length === 0) findings.push(...touched.filter(node => hasCrashed(node)).map(crashOf))
+    for (const { name, held } of touched) for (const note of held?.notes ?? []) this.#notes.add(`${name}: ${note}`)
+    if (this.#network.ignored().forMany > 0)
+      this.#notes.add('broadcast and multicast are not carried: nobody got what was sent so')
+    if (findings.length === 0) findings.push(...touched.filter(hasCrashed).flatMap(node => this.#ended(node)))
     for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
     this.#isOver ||= findings.length > 0
     if (!this.#isOver) await this.#clients.observe(touched, () => this.#settleAlive(touched))
     this.#state = this.#snapshot()
-    this.#options = this.#isOver ? [] : optionsOf(this.#moment())
+    const moment = this.#moment()
+    this.#delays.endStep(moment.deliverable, () => this.#clocks())
+    this.#options = this.#isOver ? [] : optionsOf(moment)
     const inFlight = this.#network.inFlight()
     this.#details = {
       messages: this.#newMessages(inFlight),
@@ -552,8 +708,8 @@ export class Cluster implements System<GlobalState> {
 
   #newMessages(inFlight: readonly Message[]): Message[] {
     return inFlight.filter(message => {
-      const isNew = !this.#known.has(message.label)
-      this.#known.add(message.label)
+      const isNew = !this.#seen.has(message.label)
+      this.#seen.add(message.label)
       return isNew
     })
   }
@@ -571,10 +727,26 @@ export class Cluster implements System<GlobalState> {
       system: this.#system,
       nodes: this.#nodes,
       network: this.#network,
+      deliverable: this.#network.deliverable(),
       budget: this.#budget,
       calls: this.#clients.left,
       isCut: this.#isCut,
       isCalling: this.#clients.isCalling,
+      delays: this.#delays,
+      delayMsMax: this.#delayMsMax,
+    }
+  }
+
+  #known(state = this.#state): Known {
+    return {
+      state,
+      nodes: this.#nodes,
+      network: this.#network,
+      budget: this.#budget,
+      calls: this.#clients.left,
+      isObserved: this.#system.observe !== undefined,
+      waits: this.#system.delayMsMax === Number.POSITIVE_INFINITY ? undefined : this.#delays.outline(this.#clocks()),
+      isSkewLimited: this.#system.clockSkewMsMax !== Number.POSITIVE_INFINITY,
     }
   }
 
@@ -592,6 +764,10 @@ export class Cluster implements System<GlobalState> {
     )
   }
 }
+
+/** One fingerprint for each part, by its name. */
+const hashesOf = (parts: readonly Part[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(parts.map(part => [part.name, fingerprintOf([part])]))
 
 const startsNode = (action: Action): action is Extract<Action, { do: 'kill' | 'restart' }> =>
   action.do === 'restart' || (action.do === 'kill' && action.restart)

@@ -4,7 +4,7 @@
  */
 import type { Dissector, Frame, StreamReader } from './dissector.ts'
 import type { Message } from './message.ts'
-import { copySide, type Side } from './tcp.ts'
+import { copySide, type Side, shown } from './tcp.ts'
 
 export interface Connection {
   readonly opener: End
@@ -47,6 +47,10 @@ export interface End {
   reader: StreamReader | undefined
   /** Nothing that this end sends can arrive any more: the other end reset the connection, or it did so itself. */
   isMuted: boolean
+  /** Its host sent bytes or an end: a program has the connection, it waits in no backlog any more. */
+  hasSpoken: boolean
+  /** Of a listener: the how-many-th that was asked, of all connections. */
+  asked: number
 }
 
 /** Bytes, or an event; `lost`: the host went down, and its peer sees nothing. */
@@ -83,6 +87,8 @@ const createEnd = (host: string, connection: Connection, reader: StreamReader | 
   queue: [],
   reader,
   isMuted: false,
+  hasSpoken: false,
+  asked: 0,
 })
 
 export const otherEnd = (end: End): End =>
@@ -99,6 +105,23 @@ export const isOpen = ({ opener, listener }: Connection): boolean =>
 /** Nobody can send, and nothing is in flight. */
 export const isForgotten = (connection: Connection): boolean =>
   connection.ends.every(end => end.side === undefined && end.queue.length === 0 && end.carried.length === 0)
+
+/**
+ * All that is known of a connection between two steps but what is held of it as messages, in short: equal for
+ * connections that go on alike.
+ */
+export const showConnection = (connection: Connection): string => {
+  const { opener, listener, number, port } = connection
+  return `${opener.host}→${listener.host} ${number} :${port} ${showEnd(opener)} ${showEnd(listener)}`
+}
+
+const showEnd = ({ side, reader, isMuted }: End): string => {
+  const half = reader?.rest() ?? noBytes
+  return `${side ? shown(side) : 'gone'}${isMuted ? ' muted' : ''}${half.length > 0 ? ` half ${half.toString('base64')}` : ''}`
+}
+
+/** Whether the listener's kernel may still hold it in its backlog, until the program accepts it. */
+export const mayWait = ({ listener }: Connection): boolean => listener.side?.state === 'open' && !listener.hasSpoken
 
 /** What the end carried since this was last called, as messages to be. */
 export const takeCarried = (end: End): Pending[] => {
@@ -163,7 +186,7 @@ export interface ConnectionMark {
     'number' | 'port' | 'shownPort'
   >
   readonly read: readonly Read[]
-  readonly ends: readonly (Pick<End, 'side' | 'isMuted'> & {
+  readonly ends: readonly (Pick<End, 'side' | 'isMuted' | 'hasSpoken' | 'asked'> & {
     readonly queue: readonly Message[]
     readonly hasReader: boolean
   })[]
@@ -179,10 +202,12 @@ export const markConnection = (connection: Connection): ConnectionMark => {
   return {
     names: { opener: opener.host, listener: listener.host, number, port, shownPort },
     read: [...read],
-    ends: ends.map(({ side, queue, reader, isMuted }) => ({
+    ends: ends.map(({ side, queue, reader, isMuted, hasSpoken, asked }) => ({
       side: side && copySide(side),
       queue: [...queue],
       isMuted,
+      hasSpoken,
+      asked,
       hasReader: reader !== undefined,
     })),
   }
@@ -195,11 +220,13 @@ export const connectionFrom = (mark: ConnectionMark, dissector: Dissector | unde
     connection.ends[read.end].reader?.push(read.bytes)
     keepRead(connection, read)
   }
-  for (const [index, { side, queue, isMuted, hasReader }] of mark.ends.entries()) {
+  for (const [index, { side, queue, isMuted, hasSpoken, asked, hasReader }] of mark.ends.entries()) {
     const end = connection.ends[index]!
     end.side = side && copySide(side)
     end.queue = [...queue]
     end.isMuted = isMuted
+    end.hasSpoken = hasSpoken
+    end.asked = asked
     if (!hasReader) end.reader = undefined
   }
   return connection

@@ -9,9 +9,11 @@ import {
   isForgotten,
   isOpen,
   markConnection,
+  mayWait,
   type OpenConnection,
   otherEnd,
   type Pending,
+  showConnection,
   takeCarried,
 } from './connection.ts'
 import type { Dissector } from './dissector.ts'
@@ -36,6 +38,7 @@ export class Connections {
   readonly #numbers: WayCounts
   readonly #dissector: (port: number) => Dissector | undefined
   #all: Connection[] = []
+  #asked = 0
   /** Whose queue a message is in. */
   readonly #senders = new WeakMap<Message, End>()
 
@@ -51,6 +54,7 @@ export class Connections {
     this.#dissector = dissector
     this.#numbers = new WayCounts(mark?.numbers)
     for (const each of mark?.all ?? []) this.#put(connectionFrom(each, dissector(each.names.port)))
+    this.#asked = Math.max(0, ...this.#all.map(({ listener }) => listener.asked))
   }
 
   mark(): ConnectionsMark {
@@ -70,6 +74,18 @@ export class Connections {
     return this.#all.filter(isOpen).map(describeConnection)
   }
 
+  /** What is known of each, and in which order those were asked for that may wait to be accepted. */
+  shown(): string[] {
+    const shown = this.#all.map(showConnection)
+    const waiting = this.#all.filter(mayWait)
+    if (waiting.length < 2) return shown
+    const order = waiting.sort((one, other) => one.listener.asked - other.listener.asked)
+    return [
+      ...shown,
+      ...order.map(({ opener, listener, number }) => `${listener.host} accepts ${opener.host} ${number}`),
+    ]
+  }
+
   /** A node asks another for a connection. */
   open(from: Host, to: Host, syn: Segment): void {
     const number = this.#numbers.next([from.name, to.name])
@@ -87,6 +103,7 @@ export class Connections {
   arrive(end: End, { entered, answer, data, end: ending }: tcp.Arrival): void {
     this.#release(otherEnd(end), entered)
     if (answer) this.#carry(end, answer)
+    if (data || ending) end.hasSpoken = true
     if (data) this.#carry(end, Buffer.from(data))
     if (ending === 'close') this.#carry(end, 'close')
     if (ending === 'abort') this.#abort(end)
@@ -157,6 +174,7 @@ export class Connections {
     host.ends.set(endKey(peer, port, shownPort), listener)
     const ports = { node: host.address, nodePort: port, peer: peer.address, peerPort: shownPort }
     listener.side = tcp.ask(ports, number, host)
+    listener.asked = ++this.#asked
   }
 
   #askAgain(listener: End): void {

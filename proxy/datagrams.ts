@@ -3,13 +3,17 @@ import { isEphemeral, messageLabel } from './label.ts'
 import type { Message } from './message.ts'
 import { type WayCounts, wayKey } from './way.ts'
 
-/** A datagram in flight, with the ports of its header. */
+/** A datagram in flight, with the ports of its header; or what a kernel says of one, with the ports of that one. */
 export interface DatagramMessage extends Message {
+  readonly kind: 'datagram' | 'unreachable'
   readonly sourcePort: number
   readonly destinationPort: number
 }
 
-export type HeaderAndPayload = Pick<DatagramMessage, 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes'>
+export type HeaderAndPayload = Pick<
+  DatagramMessage,
+  'kind' | 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes'
+>
 
 /** The UDP that is in flight: each datagram for itself. */
 export class Datagrams {
@@ -31,12 +35,13 @@ export class Datagrams {
     return this.#held
   }
 
-  hold({ from, to, sourcePort, destinationPort, bytes }: HeaderAndPayload): Message {
+  hold({ kind, from, to, sourcePort, destinationPort, bytes }: HeaderAndPayload): Message {
     // An answer goes to a random port: the port that it comes from names the service.
     const port = [destinationPort, sourcePort].find(each => !isEphemeral(each)) ?? 0
     const ordinal = this.#ordinals.next([from, to])
-    const message = { ordinal, from, to, transport: 'udp', kind: 'datagram', port, connection: 0, bytes } as const
-    const label = messageLabel(message, this.#dissector(port)?.datagram(bytes))
+    const message = { ordinal, from, to, transport: 'udp', kind, port, connection: 0, bytes } as const
+    const meaning = kind === 'datagram' ? this.#dissector(port)?.datagram(bytes) : undefined
+    const label = messageLabel(message, meaning)
     const held = { ...message, label, sourcePort, destinationPort }
     this.#held.push(held)
     return held

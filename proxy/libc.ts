@@ -94,3 +94,5 @@ export const check = (call: string, result: number): number => {
   if (result === -1) throw new SystemError(call, lastErrno())
   return result
 }
+
+export const setsockopt = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')

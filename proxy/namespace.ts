@@ -14,9 +14,15 @@ const live: Readonly<Record<string, string>> = {
   // Answers may come in where nothing goes out.
   'ipv4/conf/all/rp_filter': '0',
   'ipv4/conf/default/rp_filter': '0',
+  // Every datagram for a port that nobody has is answered, not so many in a second.
+  'ipv4/icmp_ratelimit': '0',
+  'ipv4/icmp_ratemask': '0',
   // Any user may listen on low ports, as in a container.
   'ipv4/ip_unprivileged_port_start': '0',
 }
+
+/** What the kernel chooses ports from, the last included. */
+export const chosenPorts = [49_152, 65_535] as const
 
 /**
  * What one must do differently because its peers answer only when a choice says so. Its TCP timers run on
@@ -33,7 +39,7 @@ const held: Readonly<Record<string, string>> = {
   'ipv4/tcp_syncookies': '0',
   'ipv4/tcp_max_syn_backlog': '65535',
   // The range that `isEphemeral` knows: the one that is registered for it, where no service is looked for.
-  'ipv4/ip_local_port_range': '49152 65535',
+  'ipv4/ip_local_port_range': chosenPorts.join(' '),
 }
 
 const settingsOf = { held, live }

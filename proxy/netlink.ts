@@ -14,6 +14,7 @@ const RTM_NEWROUTE = 24
 const RTM_DELROUTE = 25
 const NLM_F_REQUEST_ACK = 0x01 | 0x04
 const NLM_F_CREATE_EXCL = 0x400 | 0x200
+const NLM_F_REPLACE = 0x400 | 0x100
 
 const IFF_UP = 1
 const IFLA_IFNAME = 3
@@ -35,6 +36,10 @@ const RTAX_LOCK = 1
 const RTAX_RTO_MIN = 13
 const RTAX_QUICKACK = 15
 const RT_TABLE_MAIN = 254
+const RT_TABLE_LOCAL = 255
+const RTPROT_KERNEL = 2
+const RT_SCOPE_HOST = 254
+const RTN_LOCAL = 2
 const RTPROT_STATIC = 4
 const RT_SCOPE_LINK = 253
 const RTN_UNICAST = 1
@@ -137,6 +142,17 @@ export class Netlink {
       routeInfo(0),
       attribute(RTA_OIF, uint32(index)),
       ...(retransmitAfterMs === undefined ? [] : [attribute(RTA_METRICS, patientMetrics(retransmitAfterMs))]),
+    ])
+  }
+
+  /** TCP acknowledges at once what goes to these addresses of the namespace itself, as it has a route for them already. */
+  acknowledgeAtOnce(index: number, address: number, bits: number, source = address): void {
+    this.#request('change a local route', RTM_NEWROUTE, NLM_F_REPLACE, [
+      Buffer.from([AF_INET, bits, 0, 0, RT_TABLE_LOCAL, RTPROT_KERNEL, RT_SCOPE_HOST, RTN_LOCAL, 0, 0, 0, 0]),
+      attribute(RTA_DST, bigEndian(address)),
+      attribute(RTA_OIF, uint32(index)),
+      attribute(RTA_PREFSRC, bigEndian(source)),
+      attribute(RTA_METRICS, attribute(RTAX_QUICKACK, uint32(1))),
     ])
   }
 

@@ -22,6 +22,7 @@ import {
   flag,
   packetLengthMax,
   type Segment,
+  type Unreachable,
 } from './packet.ts'
 import * as tcp from './tcp.ts'
 import { type ReceivedDatagram, type Stream, type VirtualHost, VirtualSocket } from './virtual-host.ts'
@@ -237,12 +238,14 @@ export class Network {
   deliver(message: Message): void {
     if (!this.#isPassable(message))
       throw new Error(`cannot deliver ${message.label}: the way is cut or the host is down`)
-    if (message.kind !== 'datagram') {
+    if (message.transport !== 'udp') {
       this.#connections.deliver(message)
       return
     }
     const datagram = this.#datagrams.take(message, 'deliver')
-    this.#sendDatagram(this.#hosts.get(datagram.from), this.#hosts.get(datagram.to), datagram)
+    const [from, to] = [this.#hosts.get(datagram.from), this.#hosts.get(datagram.to)]
+    if (datagram.kind === 'unreachable') this.#sendUnreachable(from, to, datagram)
+    else this.#sendDatagram(from, to, datagram)
   }
 
   /** Loses a datagram. */
@@ -253,6 +256,19 @@ export class Network {
   /** Puts a copy of a datagram in flight, and gives it: a message of its own. */
   duplicate(message: Message): Message {
     return this.#datagrams.duplicate(message)
+  }
+
+  /** The ways that are cut, as `n1→n2`, in the order of their names. */
+  cuts(): readonly string[] {
+    return [...this.#cuts].sort()
+  }
+
+  /**
+   * What is known of every connection but the messages that are held of it: who is in the middle of opening or closing it,
+   * what does not fit into a window, who waits to be accepted. Equal for states that go on alike.
+   */
+  connectionStates(): readonly string[] {
+    return [...this.#connections.shown(), ...this.#streamStates()]
   }
 
   // Faults of the network
@@ -325,6 +341,7 @@ export class Network {
     if (packet.kind === 'corrupt') this.#anomalies.corrupt += 1
     else if (isForMany(packet.destination)) this.#ignored.forMany += 1
     else if (packet.kind === 'other' || packet.source !== from.address) this.#ignored.other += 1
+    else if (packet.kind === 'unreachable') this.#routeUnreachable(from, packet)
     else if (packet.kind === 'udp') this.#routeDatagram(from, packet)
     else this.#routeSegment(from, packet)
   }
@@ -340,7 +357,22 @@ export class Network {
     const bytes = Buffer.from(datagram.payload)
     if (to.onDatagram) to.onDatagram({ from: from.name, sourcePort, port: destinationPort, payload: bytes })
     else if (!this.#cuts.has(wayKey([from.name, to.name])))
-      this.#datagrams.hold({ from: from.name, to: to.name, sourcePort, destinationPort, bytes })
+      this.#datagrams.hold({ kind: 'datagram', from: from.name, to: to.name, sourcePort, destinationPort, bytes })
+  }
+
+  /** A kernel that has nobody for a datagram says so to whoever sent it. */
+  #routeUnreachable(from: Host, { destination, sourcePort, destinationPort }: Unreachable): void {
+    const to = this.#hosts.at(destination)
+    if (to === undefined || to.onDatagram) this.#ignored.other += 1
+    else if (!this.#cuts.has(wayKey([from.name, to.name])))
+      this.#datagrams.hold({
+        kind: 'unreachable',
+        from: from.name,
+        to: to.name,
+        sourcePort,
+        destinationPort,
+        bytes: noBytes,
+      })
   }
 
   #routeSegment(from: Host, segment: Segment): void {
@@ -395,6 +427,16 @@ export class Network {
     if (isDestroyed) socket.destroy()
   }
 
+  /** Connections of clients and observers, which may be kept for their next request. */
+  #streamStates(): string[] {
+    const states: string[] = []
+    for (const { name, ends } of this.#hosts.all()) {
+      for (const end of ends.values())
+        if (end instanceof VirtualSocket) states.push(`client→${name} :${end.side.nodePort} ${tcp.shown(end.side)}`)
+    }
+    return states
+  }
+
   #streamsOf({ address }: Host): Stream[] {
     return [...this.#hosts.all()].flatMap(({ name, ends }) =>
       [...ends.values()].flatMap(socket =>
@@ -414,6 +456,12 @@ export class Network {
     to.link!.write(this.#outgoing, encodeDatagram(this.#outgoing, packet))
   }
 
+  /** Quotes the datagram of `to` that it answers, without what was in it. */
+  #sendUnreachable(from: Host, to: Host, { sourcePort, destinationPort }: DatagramMessage): void {
+    const answered = { source: to.address, destination: from.address, sourcePort, destinationPort, payload: noBytes }
+    to.link!.write(this.#outgoing, encodePortUnreachable(this.#outgoing, answered))
+  }
+
   #isPassable({ from, to }: Message): boolean {
     return this.#hosts.get(to).link !== undefined && !this.#cuts.has(wayKey([from, to]))
   }
@@ -423,6 +471,8 @@ export class Network {
     return messages.sort((a, b) => order(a.to) - order(b.to) || order(a.from) - order(b.from) || a.ordinal - b.ordinal)
   }
 }
+
+const noBytes = Buffer.alloc(0)
 
 const isAsking = ({ flags }: Segment): boolean => (flags & (flag.SYN | flag.ACK)) === flag.SYN
 

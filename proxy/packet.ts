@@ -31,7 +31,16 @@ export interface Datagram {
   readonly payload: Buffer
 }
 
-/** A packet that is well-formed but neither TCP nor UDP, or a fragment. */
+/** ICMP "port unreachable": the ports are those of the datagram that it answers, whose source it goes to. */
+export interface Unreachable {
+  readonly kind: 'unreachable'
+  readonly source: number
+  readonly destination: number
+  readonly sourcePort: number
+  readonly destinationPort: number
+}
+
+/** A packet that is well-formed but neither TCP nor UDP nor tells of UDP, or a fragment. */
 export interface OtherPacket {
   readonly kind: 'other'
   readonly source: number
@@ -44,7 +53,7 @@ export interface CorruptPacket {
   readonly kind: 'corrupt'
 }
 
-export type Packet = Segment | Datagram | OtherPacket | CorruptPacket
+export type Packet = Segment | Datagram | Unreachable | OtherPacket | CorruptPacket
 
 export const flag = { FIN: 1, SYN: 2, RST: 4, PSH: 8, ACK: 16 } as const
 
@@ -70,10 +79,24 @@ export const decode = (bytes: Buffer, length: number): Packet => {
   const source = bytes.readUInt32BE(12)
   const destination = bytes.readUInt32BE(16)
   const isFragment = (bytes.readUInt16BE(6) & 0x3fff) !== 0
+  if (protocol === ICMP && !isFragment) {
+    const unreachable = decodeUnreachable(bytes, start, end)
+    if (unreachable) return { ...unreachable, source, destination }
+  }
   if (isFragment || (protocol !== TCP && protocol !== UDP)) return { kind: 'other', source, destination, protocol }
   return protocol === TCP
     ? decodeSegment(bytes, start, end, source, destination)
     : decodeDatagram(bytes, start, end, source, destination)
+}
+
+/** A message of ICMP begins with its type and code, 3 and 3; after eight bytes the packet follows that it answers. */
+const decodeUnreachable = (bytes: Buffer, start: number, end: number) => {
+  const quoted = start + 8
+  if (end < quoted + ipHeader + udpHeader || bytes.readUInt16BE(start) !== 0x0303) return undefined
+  const ports = quoted + (bytes[quoted]! & 15) * 4
+  if (bytes[quoted + 9] !== UDP || end < ports + udpHeader) return undefined
+  const [sourcePort, destinationPort] = [bytes.readUInt16BE(ports), bytes.readUInt16BE(ports + 2)]
+  return { kind: 'unreachable', sourcePort, destinationPort } as const
 }
 
 const decodeDatagram = (bytes: Buffer, start: number, end: number, source: number, destination: number): Packet => {
@@ -172,9 +195,9 @@ export const encodeSegment = (into: Buffer, segment: Segment): number => {
  * Writes the ICMP message "port unreachable" (RFC 792) that answers `datagram`, and gives its length. The datagram
  * that it quotes is written anew, as it came.
  */
-export const encodePortUnreachable = (into: Buffer, datagram: Datagram): number => {
+export const encodePortUnreachable = (into: Buffer, datagram: Omit<Datagram, 'kind'>): number => {
   const quoted = Buffer.alloc(ipHeader + udpHeader + datagram.payload.length)
-  encodeDatagram(quoted, datagram)
+  encodeDatagram(quoted, { ...datagram, kind: 'udp' })
   const end = ipHeader + 8 + ipHeader + udpHeader
   encodeHeader(into, ICMP, end, datagram.destination, datagram.source)
   into.writeUInt32BE(0x0303_0000, 20)

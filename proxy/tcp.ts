@@ -157,6 +157,16 @@ export const offerAgain = (side: Side, wire: Wire): void => {
 /** How many bytes for the node have not entered it yet. */
 export const waiting = (side: Side): number => Math.max(0, side.outgoingLength - outstanding(side))
 
+/** What there is about a side that matters to what comes, in a word or a few; nothing of its numbers. */
+export const shown = (side: Side): string => {
+  const { state, finish, isFinished, held } = side
+  const ends = `${finish === 'not asked' ? '' : ` finish ${finish}`}${isFinished ? ' finished' : ''}`
+  const window = held >= windowMax ? ' shut' : ''
+  const left = waiting(side)
+  const rest = left === 0 ? '' : ` waits ${slice(side, outstanding(side), left).toString('base64')}`
+  return `${state}${ends}${window}${rest}`
+}
+
 /** The guard against a node's kernel that dropped what it had room for: sends again what it should have by now. */
 export const resendLost = (side: Side, wire: Wire): void => {
   if (side.state !== 'open' || outstanding(side) === 0) return

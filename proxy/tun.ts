@@ -73,6 +73,8 @@ export const closeTun = (fd: number): void => {
 /** As many at once as there may be calls on other threads (koffi's limit is 256). */
 const closing = new PQueue({ concurrency: 64 })
 
+const localhost = 0x7f00_0001
+
 const openDevice = (namespace: NetworkNamespace, address: string, device: Device): number => {
   const numeric = parseAddress(address)
   return namespace.run(() => {
@@ -104,6 +106,11 @@ const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Dev
     netlink.setUp(index, { mtu, queueLength })
     netlink.addAddress(index, address)
     netlink.addDefaultRoute(index, retransmitAfterMs)
+    if (retransmitAfterMs === undefined) return
+    netlink.acknowledgeAtOnce(index, address, 32)
+    const loopback = netlink.indexOf('lo')
+    netlink.acknowledgeAtOnce(loopback, localhost, 32)
+    netlink.acknowledgeAtOnce(loopback, localhost & 0xff00_0000, 8, localhost)
   })
 
 const nothingToRead = [errno.EAGAIN, errno.EINTR]

@@ -10,14 +10,23 @@ export interface PageData {
 export interface Served {
   /** To be shown with whatever is asked. */
   readonly token: string
+  /** The step that the processes stand at. */
+  readonly at: number
+  /** Whether the page shows a branch, which they have taken, and not the trace. */
+  readonly isBranch: boolean
 }
 
 /** Where the processes stand after they were moved. */
 export interface Moved {
   readonly at: number
   readonly isBranch: boolean
-  /** Of a branch, all its steps: as in the page. */
+  /** What the page is to show from now on, as in the page; absent where that is what it shows. */
   readonly packed?: string
+}
+
+/** Where a branch was written. */
+export interface Saved {
+  readonly path: string
 }
 
 /** What became of a program that was run in a node. */

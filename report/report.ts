@@ -31,9 +31,12 @@ export const closestLiveOf = (tracePath: string): Trace | undefined => {
   return existsSync(besides) ? readTrace(besides, { torn: 'accept' }) : undefined
 }
 
+/** What nodes said, and were told, is their user's alone. */
+const ownMode = 0o600
+
 const write = (path: string, page: string) => {
   try {
-    writeFileSync(path, page)
+    writeFileSync(path, page, { mode: ownMode })
   } catch (cause) {
     throw new ReportError(`cannot write the report ${path}: ${(cause as Error).message}`, { cause })
   }

@@ -1,4 +1,4 @@
-// Installs what the given things need and this machine lacks: `node scripts/install.mjs test`, `… demo`.
+// Installs what the given things need and this machine lacks: `node scripts/install.mjs test`, `… demo`, `… pack`.
 // It runs before anything is installed, so it uses nothing but Node.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const packages = {
   '/usr/bin/musl-gcc': 'musl-tools',
   etcd: 'etcd-server',
 }
-const wanted = { test: Object.keys(packages), demo: ['unshare'] }
+const wanted = { test: Object.keys(packages), demo: ['unshare'], pack: [] }
 
 const run = (program, args, options = {}) => {
   console.error(`$ ${program} ${args.join(' ')}`)
@@ -42,9 +42,7 @@ const isInstalled = directory => {
 }
 
 const installNpm = directory => {
-  // Not `npm ci`: it refuses where a registry lacks an optional package for another platform.
-  const install = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
-  if (!isInstalled(directory)) run('npm', install, { cwd: directory })
+  if (!isInstalled(directory)) run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: directory })
 }
 
 /** What cannot be installed is skipped by name by the tests that need it. */
@@ -68,4 +66,4 @@ const installDebian = programs => {
 const what = process.argv[2]
 installDebian(wanted[what])
 installNpm(root)
-installNpm(join(root, 'examples/liferaft'))
+if (what !== 'pack') installNpm(join(root, 'examples/liferaft'))

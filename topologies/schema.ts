@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { shortened, TopologyError } from './error.ts'
-import { linkClasses, roles, type Topology } from './topology.ts'
+import { linkClasses, queuePacketsMax, roles, type Topology } from './topology.ts'
 
 /** What a topology must be: messages say what was expected and what was found, `problemsOf` adds where. */
 
@@ -29,7 +29,9 @@ const probability = (what = 'a probability from 0 to 1') =>
 const queueExpected = 'a queue: { packets: 100 } or { bytes: 65536 }'
 const queue = z.union(
   [
-    z.strictObject({ packets: atLeastOne('a number of packets') }),
+    z.strictObject({
+      packets: atLeastOne('a number of packets').max(queuePacketsMax, expected(`at most ${queuePacketsMax} packets`)),
+    }),
     z.strictObject({ bytes: atLeastOne('a number of bytes') }),
   ],
   expected(queueExpected),

@@ -54,6 +54,9 @@ export interface Pipe {
   readonly queue?: { readonly packets: number } | { readonly bytes: number }
 }
 
+/** A queue of packets has room for each in memory; no router has as much. */
+export const queuePacketsMax = 100_000
+
 export const roles = ['transit', 'stub', 'client'] as const satisfies readonly Role[]
 
 export const linkClasses = [

@@ -3,11 +3,13 @@
  * sooner weighted walks live, and how many steps a live state is away (its figure 2).
  * Usage: figures.js [SYSTEM...]
  */
+
+import { Executor } from '../../checker/cells/executor.ts'
+import { walk } from '../../checker/cells/walk.ts'
 import { check } from '../../checker/check.ts'
-import { Executor } from '../../checker/executor.ts'
+import type { Chooser } from '../../checker/choosers/chooser.ts'
+import { defaultWeights, weighted, withoutFaults } from '../../checker/choosers/weights.ts'
 import { Random } from '../../checker/random.ts'
-import { walk } from '../../checker/walk.ts'
-import { defaultWeights, type Policy, weighted, withoutFaults } from '../../checker/weights.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { median, row } from '../table.ts'
 import { withCluster } from '../with-cluster.ts'
@@ -30,7 +32,7 @@ const measureHashing = async (name: string, depth: number): Promise<void> => {
 }
 
 /** Steps until each liveness property has held, in walks without faults; `lengthMax` where they did not. */
-const stepsToLive = (system: ResolvedSystem, policyOf: (random: Random) => Policy): Promise<number[]> =>
+const stepsToLive = (system: ResolvedSystem, policyOf: (random: Random) => Chooser): Promise<number[]> =>
   withCluster(system, async cluster => {
     const executor = new Executor(cluster, system.properties, { allowFindings: true })
     const random = new Random(1)
@@ -45,7 +47,7 @@ const stepsToLive = (system: ResolvedSystem, policyOf: (random: Random) => Polic
   })
 
 const unbiased =
-  (random: Random): Policy =>
+  (random: Random): Chooser =>
   enabled => {
     const possible = enabled.filter(({ kind }) => ['client', 'deliver', 'timer', 'overlap'].includes(kind))
     return possible.length > 0 ? random.pick(possible) : undefined

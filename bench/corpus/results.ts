@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Discovery } from '../../checker/verdict.ts'
+import type { Discovery } from '../../checker/verdict/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
 import type { PlainResult } from './plain.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { readTrace } from '../../checker/trace/read.ts'
-import type { Discovery, Verdict } from '../../checker/verdict.ts'
+import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Outcome } from '../../cli/outcome.ts'
 import { configOf, packageRoot } from './package-root.ts'
 import type { PlainResult } from './plain.ts'

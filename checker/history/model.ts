@@ -30,8 +30,7 @@ export const modelOf = <State>(
   initial,
   reads,
   step: (state, operation) => {
-    const step = operations[operation.op]
-    if (step) return step(state, operation)
+    if (Object.hasOwn(operations, operation.op)) return operations[operation.op]!(state, operation)
     const known = Object.keys(operations).join(', ')
     throw new UsageError(`a ${name} has the operations ${known}, but ${operation.process} asked for "${operation.op}"`)
   },

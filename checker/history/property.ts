@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts'
+import { Undecided } from '../errors.ts'
 import type { Property } from '../property.ts'
 import { type Consistency, linearizability, sequentialConsistency } from './consistency.ts'
 import type { Model } from './model.ts'
@@ -14,7 +14,7 @@ export interface WithHistory {
 /**
  * Safety: the operations of an execution could have happened on one object of the model (one for each key), one after the
  * other, each between its invocation and its return. One that failed has not happened; one whose outcome is not known may
- * have. Throws a `UsageError` where that cannot be decided with a reasonable effort.
+ * have. Throws `Undecided` where that cannot be told with a reasonable effort.
  */
 export const linearizable = <State>(model: Model<State>): Property<WithHistory> => consistent(linearizability, model)
 
@@ -46,7 +46,7 @@ export const contradictoryPart = <State>(
   const contradictory = parts.find(({ order }) => order === 'none')
   const undecided = parts.find(({ order }) => order === 'undecided')
   if (undecided && !contradictory)
-    throw new UsageError(
+    throw new Undecided(
       `found no order of ${undecided.part.length} operations, and cannot try all: expected fewer whose outcome is unknown, or at once`,
     )
   return contradictory?.part

@@ -40,8 +40,12 @@ export function* traceRecords(path: string): Generator<TraceRecord | { readonly 
     if (unsealed === 'damaged' || !record || (expected === 'header') !== 'header' in record) {
       throw damagedError(path, offset, afterStep)
     }
+    if ('step' in record) {
+      if (record.step.index !== afterStep + 1) throw missingError(path, afterStep + 1)
+      afterStep += 1
+    }
+    if ('end' in record && afterStep < 0) throw missingError(path, 0)
     yield record
-    if ('step' in record) afterStep = record.step.index
     expected = 'end' in record ? 'nothing' : 'step'
     offset = unsealed.end
   }
@@ -83,13 +87,16 @@ const tryDecode = (payload: Uint8Array): TraceRecord | undefined => {
   }
 }
 
-const tornError = (path: string, { byte, afterStep }: Tear) =>
-  new TraceError(
-    'torn',
-    `the trace ${path} is torn at byte ${byte}, ${place(afterStep)}: the tool ended while it wrote`,
-  )
+const tornError = (path: string, tear: Tear) => new TraceError('torn', describeTear(path, tear))
+
+/** One line. */
+export const describeTear = (path: string, { byte, afterStep }: Tear): string =>
+  `the trace ${path} is torn at byte ${byte}, ${place(afterStep)}: the tool ended while it wrote`
 
 const damagedError = (path: string, byte: number, afterStep: number) =>
   new TraceError('damaged', `the trace ${path} is damaged at byte ${byte}, ${place(afterStep)}`)
+
+const missingError = (path: string, step: number) =>
+  new TraceError('damaged', `the trace ${path} lacks ${step === 0 ? 'the start' : `step ${step}`}`)
 
 const place = (afterStep: number) => (afterStep < 0 ? 'before its first step' : `after step ${afterStep}`)

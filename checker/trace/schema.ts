@@ -54,6 +54,7 @@ const schema = `
     repeated Choice offered = 13;
     repeated uint32 withdrawn = 14;
     repeated Operation operations = 15;
+    repeated Call calls = 16;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
@@ -81,6 +82,13 @@ const schema = `
     optional uint32 returned = 8;
     optional uint32 invoked_at = 9;
     optional uint32 returned_at = 10;
+  }
+  message Call {
+    string client = 1;
+    uint32 ordinal = 2;
+    optional string result = 3;
+    optional string error = 4;
+    bool has_ended = 5;
   }
   message PropertyValue { string name = 1; bool holds = 2; }
 
@@ -140,7 +148,7 @@ const fromPlain = (plain: any): TraceRecord => {
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { choice, states, offered, operations, fingerprint, ...step } = plain.step
+  const { choice, states, offered, operations, calls, fingerprint, ...step } = plain.step
   return {
     step: {
       ...step,
@@ -156,6 +164,7 @@ const fromPlain = (plain: any): TraceRecord => {
         value: valueJson && JSON.parse(valueJson),
         result: resultJson && JSON.parse(resultJson),
       })),
+      ...(calls.length > 0 && { calls }),
       fingerprint: fingerprint ?? undefined,
     },
   }

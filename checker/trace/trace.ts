@@ -86,6 +86,8 @@ export interface RecordedStep {
   readonly findings: readonly Finding[]
   /** Of the history, those that it invoked or that returned, as they are after it; `invoked` tells them apart. */
   readonly operations: readonly Operation[]
+  /** Calls of clients that it began or ended; absent in a step that did neither, and in a trace that does not tell. */
+  readonly calls?: readonly RecordedCall[]
   /** Properties whose value it changed; at the start all of them. */
   readonly properties: readonly PropertyValue[]
   readonly fingerprint: string | undefined
@@ -96,6 +98,18 @@ export interface RecordedStep {
    */
   readonly offered: readonly Choice[]
   readonly withdrawn: readonly number[]
+}
+
+/** A client's call: that it begins, or what it came to. */
+export interface RecordedCall {
+  readonly client: string
+  /** The n-th call of this client, from 1. */
+  readonly ordinal: number
+  readonly hasEnded: boolean
+  /** JSON of what it returned, or its beginning; absent where it returned nothing. */
+  readonly result?: string | undefined
+  /** Message of what it threw. */
+  readonly error?: string | undefined
 }
 
 export interface RecordedMessage {

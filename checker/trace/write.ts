@@ -3,6 +3,9 @@ import { encodeRecord, formatVersion, magic, type TraceRecord } from './schema.t
 import { seal } from './seal.ts'
 import type { RecordedMessage, RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
 
+/** What nodes said, and were told, is their user's alone. */
+const ownMode = 0o600
+
 export interface TraceWriterOptions {
   /** Of a larger payload only so much is kept, with its length; 64 KiB by default. */
   readonly messageBytesMax?: number
@@ -20,7 +23,7 @@ export class TraceWriter {
   /** Creates the file, or empties it; throws the error of the file system where that is impossible. */
   constructor(path: string, header: TraceHeader, { messageBytesMax = 65_536 }: TraceWriterOptions = {}) {
     this.#messageBytesMax = messageBytesMax
-    this.#file = openSync(path, 'w')
+    this.#file = openSync(path, 'w', ownMode)
     writeFileSync(this.#file, `${magic}${formatVersion}\n`)
     this.#append({ header })
   }

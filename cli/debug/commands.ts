@@ -138,6 +138,16 @@ export const commands: readonly DebugCommand[] = [
     },
   },
   {
+    names: ['return'],
+    usage: 'return',
+    does: 'leaves a branch: goes to the last step that it has in common with the trace',
+    run: async debug => {
+      if (!debug.timeline.isBranch) throw new UsageError('this is the trace: there is no branch to leave')
+      await debug.timeline.leaveBranch()
+      return describePlace(debug)
+    },
+  },
+  {
     names: ['save'],
     usage: 'save FILE',
     does: 'writes the steps up to this one as a trace',

@@ -71,6 +71,8 @@ class Terminal {
       this.#prompt(promptOf())
       const { done, value } = await this.#lines.next()
       if (done) return
+      // While a command is carried out, Ctrl-C is a signal: its step may be a long one, in which nothing is read.
+      if (this.#isTerminal) process.stdin.setRawMode(false)
       yield value
     }
   }
@@ -88,6 +90,7 @@ class Terminal {
 
   #prompt(text: string): void {
     if (!this.#isTerminal) return
+    process.stdin.setRawMode(true)
     this.#interface.setPrompt(text)
     this.#interface.prompt()
   }

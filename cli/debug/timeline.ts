@@ -1,6 +1,6 @@
+import { Executor } from '../../checker/cells/executor.ts'
+import { follow } from '../../checker/cells/schedule.ts'
 import { UsageError } from '../../checker/errors.ts'
-import { Executor } from '../../checker/executor.ts'
-import { follow } from '../../checker/schedule.ts'
 import type { Choice } from '../../checker/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
@@ -24,7 +24,8 @@ export class Timeline {
   #steps: RecordedStep[]
   #executor: Executor<GlobalState> | undefined
   #isBranch = false
-  #known: Execution
+  /** Of these steps; absent where they have changed since. */
+  #known: Execution | undefined
 
   constructor(session: Session, trace: Trace) {
     this.#session = session
@@ -40,8 +41,7 @@ export class Timeline {
 
   /** All steps that are known, those that are still to come among them. */
   get execution(): Execution {
-    if (this.#known.end !== this.#steps.length - 1)
-      this.#known = new Execution({ header: this.#trace.header, steps: this.#steps, end: undefined, torn: undefined })
+    this.#known ??= new Execution({ header: this.#trace.header, steps: this.#steps, end: undefined, torn: undefined })
     return this.#known
   }
 
@@ -85,9 +85,22 @@ export class Timeline {
     if (choice === undefined) throw new UsageError(`"${label}" is not enabled here: "choices" lists what is`)
     if (this.#steps[this.at + 1]?.choice?.label !== label) {
       this.#steps = this.#steps.slice(0, this.at + 1)
+      this.#known = undefined
       this.#isBranch = true
     }
     await this.#executor!.execute(choice)
+  }
+
+  /** Leaves a branch, for the last step that it has in common with the trace. */
+  async leaveBranch(): Promise<void> {
+    const executed = this.#executor?.labels() ?? []
+    const recorded = labelsOf(this.#trace)
+    const other = executed.findIndex((label, index) => label !== recorded[index])
+    this.#steps = [...this.#trace.steps]
+    this.#known = new Execution(this.#trace)
+    this.#isBranch = false
+    this.#executor = other < 0 ? this.#executor : undefined
+    await this.goTo(other < 0 ? executed.length : other)
   }
 
   /** Writes what led here as a trace of its own. */
@@ -97,7 +110,7 @@ export class Timeline {
     const found = violation
       ? { ...violation, verdict: 'violated', property: violation.property ?? null }
       : { verdict: 'held', property: null, kind: null, message: 'saved from the debugger' }
-    await record(this.#session, path, schedule, { options: {}, verdict: { ...found, schedule } })
+    await record(this.#session, path, schedule, { options: {}, conclude: () => ({ ...found, schedule }) })
   }
 
   /** Runs a program inside a node, which goes on meanwhile. What it changes is gone after a move backwards. */
@@ -144,7 +157,10 @@ export class Timeline {
   #see(step: RecordedStep): void {
     const known = this.#steps[step.index]
     if (known) requireSame(known, step)
-    else this.#steps.push(step)
+    else {
+      this.#steps.push(step)
+      this.#known = undefined
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import type { Action } from '../../harness/live/emulation.ts'
 import type { WaySetting } from '../../harness/live/live-cluster.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { manners } from '../../topologies/churn/plan.ts'
+import { queuePacketsMax } from '../../topologies/topology.ts'
 
 const name = z.string().min(1)
 const milliseconds = z.number().min(0)
@@ -13,7 +14,10 @@ const pipe: z.ZodType<PipeSettings> = z.strictObject({
   jitterMs: milliseconds.exactOptional(),
   bandwidth: z.number().min(1).exactOptional(),
   queue: z
-    .union([z.strictObject({ packets: z.int().min(1) }), z.strictObject({ bytes: z.int().min(1) })])
+    .union([
+      z.strictObject({ packets: z.int().min(1).max(queuePacketsMax) }),
+      z.strictObject({ bytes: z.int().min(1) }),
+    ])
     .exactOptional(),
   loss: probability.exactOptional(),
   duplicate: probability.exactOptional(),

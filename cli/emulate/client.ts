@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
+import { runDirectories } from '../../harness/files/run-directory.ts'
 import type { Action } from '../../harness/live/emulation.ts'
 import type { WaySetting } from '../../harness/live/live-cluster.ts'
-import { runRoot } from '../../harness/run-directory.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Control, controlFile, type Running } from './control.ts'
 
@@ -73,9 +73,8 @@ export const control = (where: Control = onlyOne()): Controller => {
 }
 
 const onlyOne = (): Control => {
-  const root = runRoot()
-  const running = (existsSync(root) ? readdirSync(root) : [])
-    .map(directory => join(root, directory, controlFile))
+  const running = runDirectories()
+    .map(directory => join(directory, controlFile))
     .filter(path => existsSync(path))
   if (running.length === 1) return JSON.parse(readFileSync(running[0]!, 'utf8'))
   throw new UsageError(

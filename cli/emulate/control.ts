@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
 import type { Emulation } from '../../harness/live/emulation.ts'
-import { createRunDirectory, removeRunDirectory } from '../../harness/run-directory.ts'
-import { explainError } from '../exit-code.ts'
 import { checkAsked, serve } from '../server.ts'
 import { actionSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
@@ -63,7 +62,6 @@ export const openControl = async (emulation: Emulation, system: string, port: nu
           return running()
         },
       },
-      explain: error => explainError(error).lines.join('\n'),
     },
     port,
   )

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { DockerEngine } from '../../docker/engine.ts'
 import { resolveSystem } from '../../harness/config.ts'
+import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import { Emulation, type EmulationObserver } from '../../harness/live/emulation.ts'
 import { writeText } from '../../topologies/file.ts'
+import { amongGuests } from '../among-guests.ts'
 import { openEngine } from '../engine.ts'
-import { whileUninterrupted } from '../interrupt.ts'
 import type { LoadedConfig } from '../load-config.ts'
 import { requireAbilities } from '../machine.ts'
 import { headerOf } from '../record.ts'
@@ -34,7 +35,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   const settings = emulationOf(system, config.directory, options)
   requireAbilities()
   requireRoom(system.nodes.length)
-  return whileUninterrupted(async signal => {
+  return amongGuests(async signal => {
     const progress = showLiveProgress(settings.forMs)
     const observer: { trace?: LiveTrace } & EmulationObserver = {
       onStart: progress.start,
@@ -48,7 +49,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
     let emulation: Emulation | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
-      engine = await openEngine(system)
+      engine = await unlessInterrupted(openEngine(system))
       emulation = await Emulation.open(system, settings, observer, engine)
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]

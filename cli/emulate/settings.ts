@@ -47,7 +47,7 @@ export const emulationOf = (system: ResolvedSystem, directory: string, options: 
     forMs,
     lookEveryMs: options.lookMs ?? emulation.look,
     looks: emulation.looks,
-    pauseOf: client => emulation.clients[client] ?? pauseMs,
+    pauseOf: client => (Object.hasOwn(emulation.clients, client) ? emulation.clients[client]! : pauseMs),
     joined: emulation.joined,
   }
 }

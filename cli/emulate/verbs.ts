@@ -105,6 +105,8 @@ const controllerAt = ({ url, token }: Where): Controller => {
   if (url === undefined && token === undefined) return control()
   if (url === undefined || token === undefined)
     throw new UsageError('expected both --url and --token, as lastnail emulate printed them')
+  if (!URL.canParse(url))
+    throw new UsageError(`--url: expected a URL such as http://127.0.0.1:4000, found ${JSON.stringify(url)}`)
   return control({ origin: new URL(url).origin, token })
 }
 

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import PQueue from 'p-queue'
 import { z } from 'zod'
+import type { Trace } from '../../checker/trace/trace.ts'
 import { servedPageOf } from '../../report/html.ts'
 import { pack } from '../../report/pack.ts'
-import type { Moved } from '../../report/page-data.ts'
+import type { Moved, Saved } from '../../report/page-data.ts'
 import { closestLiveOf } from '../../report/report.ts'
 import { type Timeline, withTimeline } from '../debug/timeline.ts'
-import { explainError } from '../exit-code.ts'
 import { print } from '../print.ts'
 import { checkAsked, serve } from '../server.ts'
 
@@ -13,6 +15,8 @@ const step = z.int().min(0)
 const asked = {
   go: z.object({ step }),
   take: z.object({ step, label: z.string() }),
+  leave: z.object({}),
+  save: z.object({}),
   run: z.object({ step, node: z.string(), program: z.array(z.string()).min(1) }),
 }
 
@@ -26,12 +30,18 @@ const asked = {
 export const serveTrace = async (path: string, { port }: { port?: number }): Promise<void> => {
   const live = closestLiveOf(path)
   await withTimeline(path, async (timeline, trace, signal) => {
-    const actions = actionsOn(timeline)
+    const actions = actionsOn(timeline, trace, path)
     const server = await serve(
       {
-        reads: { '': token => ({ type: 'text/html; charset=utf-8', body: servedPageOf(trace, live, { token }) }) },
+        // Who opens the page again finds the processes where they are.
+        reads: {
+          '': token => {
+            const { at, isBranch, execution } = timeline
+            const shown = isBranch ? ([execution.trace, undefined] as const) : ([trace, live] as const)
+            return { type: 'text/html; charset=utf-8', body: servedPageOf(...shown, { token, at, isBranch }) }
+          },
+        },
         actions,
-        explain: error => explainError(error).lines.join('\n'),
       },
       port,
     )
@@ -45,7 +55,7 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
 }
 
 /** One after the other: there is but one set of processes. */
-const actionsOn = (timeline: Timeline) => {
+const actionsOn = (timeline: Timeline, trace: Trace, path: string) => {
   const queue = new PQueue({ concurrency: 1 })
   const moved = (): Moved => ({
     at: timeline.at,
@@ -66,9 +76,26 @@ const actionsOn = (timeline: Timeline) => {
       await timeline.take(label)
       return moved()
     }),
+    leave: inTurn(asked.leave, async () => {
+      await timeline.leaveBranch()
+      return { ...moved(), packed: pack(trace, closestLiveOf(path)) }
+    }),
+    save: inTurn(asked.save, async (): Promise<Saved> => {
+      const branch = unusedBranch(path)
+      await timeline.save(branch)
+      return { path: branch }
+    }),
     run: inTurn(asked.run, async ({ step, node, program }) => {
       await timeline.goTo(step)
       return timeline.run(node, program)
     }),
+  }
+}
+
+/** Beside the trace: `neverOversold.branch-1.trace`. */
+const unusedBranch = (path: string): string => {
+  for (let ordinal = 1; ; ordinal++) {
+    const branch = `${resolve(path).replace(/\.trace$/, '')}.branch-${ordinal}.trace`
+    if (!existsSync(branch)) return branch
   }
 }

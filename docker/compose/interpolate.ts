@@ -11,7 +11,7 @@ export const interpolate = (text: string, variables: Readonly<Record<string, str
     if (dollar) return '$'
     const name = bare ?? braced
     if (name === undefined) throw new Error(`expected a variable such as \${NAME}, or $$ for a dollar, found ${whole}`)
-    const value = variables[name]
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined
     const isThere = how?.startsWith(':') ? value !== undefined && value !== '' : value !== undefined
     if (how?.endsWith('+')) return isThere ? rest! : ''
     if (isThere) return value!

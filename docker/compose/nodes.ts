@@ -48,7 +48,7 @@ const definitionOf = (service: Service, directory: string): NodeDefinition => {
     image: service.image,
     command: service.command ?? undefined,
     env: Object.fromEntries(
-      Object.entries(environment).flatMap(([name, value = process.env[name]]) =>
+      Object.entries(environment).flatMap(([name, value = ofThisProcess(name)]) =>
         value === undefined ? [] : [[name, value]],
       ),
     ),
@@ -66,6 +66,8 @@ const definitionOf = (service: Service, directory: string): NodeDefinition => {
     },
   }
 }
+
+const ofThisProcess = (name: string) => (Object.hasOwn(process.env, name) ? process.env[name] : undefined)
 
 type Volume = Service['volumes'][number]
 
@@ -108,9 +110,9 @@ const dependencyProblems = (file: ComposeFile) => {
   return eachService(file, ({ depends_on }, name, at) =>
     Object.entries(depends_on).flatMap(([other, { condition }]) => {
       const place = ['depends_on', other]
-      if (services[other] === undefined) return [at(place, `expected a service, found none named ${other}`)]
+      if (!Object.hasOwn(services, other)) return [at(place, `expected a service, found none named ${other}`)]
       if (reaches(services, other, name)) return [at(place, `expected no circle, but ${other} depends on ${name}`)]
-      if (condition === 'service_healthy' && services[other].healthcheck?.test === undefined)
+      if (condition === 'service_healthy' && services[other]!.healthcheck?.test === undefined)
         return [at(place, `expected ${other} to have a healthcheck.test`)]
       return []
     }),
@@ -130,9 +132,13 @@ const portProblems = (file: ComposeFile) => {
   return eachService(file, (service, name, at) =>
     service.ports.flatMap(({ published }, index) => {
       if (published === undefined || published.includes('-')) return []
-      const other = publishers.get(published) ?? (countOf(service) > 1 ? name : undefined)
+      const count = countOf(service)
+      if (count > 1)
+        return [at(['ports', index], `expected no published port of ${count} containers: one alone has ${published}`)]
+      const other = publishers.get(published)
       publishers.set(published, name)
-      if (other === undefined) return []
+      // One service may publish it of TCP and of UDP.
+      if (other === undefined || other === name) return []
       return [at(['ports', index], `expected a port of its own, but ${published} is published by ${other} too`)]
     }),
   )

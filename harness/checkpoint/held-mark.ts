@@ -6,12 +6,13 @@ import { HeldNode } from '../hold/held-node.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
 import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import type { Tracer } from '../hold/tracer.ts'
-import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
+import type { VirtualClock } from '../hold/virtual-clock.ts'
 import { CannotCheckpoint } from './error.ts'
 
 /** All that we know of a held node, by the ids that its processes and threads have in it: plain data. */
 export interface HeldMark {
-  readonly elapsed: Nanoseconds
+  /** A copy. */
+  readonly clock: VirtualClock
   readonly randomness: RandomnessMark
   readonly threadsMade: number
   readonly processes: readonly ProcessMark[]
@@ -37,7 +38,7 @@ interface ThreadMark {
 }
 
 export const markHeld = (node: HeldNode): HeldMark => ({
-  elapsed: node.clock.elapsed,
+  clock: node.clock.copy(),
   randomness: node.randomness.mark(),
   threadsMade: node.threadsMade,
   exit: node.exit,
@@ -56,10 +57,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
 })
 
 /** Such a node, without its processes. */
-export const nodeOf = (name: string, { elapsed, randomness, threadsMade, exit }: HeldMark): HeldNode => {
-  const clock = new VirtualClock()
-  clock.elapsed = elapsed
-  const node = new HeldNode(name, clock, Randomness.from(randomness), threadsMade)
+export const nodeOf = (name: string, { clock, randomness, threadsMade, exit }: HeldMark): HeldNode => {
+  const node = new HeldNode(name, clock.copy(), Randomness.from(randomness), threadsMade)
   node.exit = exit
   return node
 }

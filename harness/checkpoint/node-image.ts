@@ -1,22 +1,24 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLONE_NEWNET, CLONE_NEWNS, check, libc, setns, unshare } from '../../proxy/libc.ts'
+import { CLONE_NEWNET, check, libc, setns } from '../../proxy/libc.ts'
 import type { Cell } from '../cell.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
-import { applyMounts, isolateMounts, type MountPlan } from '../hold/mounts.ts'
+import { openRoot } from '../hold/launch.ts'
+import { enterFiles, type LocalMountPlan } from '../hold/machine-files.ts'
 import { Registers } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { patchVdso } from '../hold/vdso.ts'
-import { type Call, makeCalls } from '../rewind/batch.ts'
+import { makeCalls } from '../rewind/batch.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import { lastThreadId, setLastId } from '../rewind/node-mark.ts'
 import { registersBeforeWait } from '../rewind/thread-mark.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
 import { adoptProcesses, type HeldMark, markHeld } from './held-mark.ts'
-import { runCriu } from './run-criu.ts'
+import { mountProc } from './mount-proc.ts'
+import { mustHaveSucceeded, runCriu } from './run-criu.ts'
 import { borrowing, firstThreadOf, letGo, takeAgain } from './stopped.ts'
-import { enterMounts, inView } from './view.ts'
+import { enterMounts, inNewView, inViewOfNode } from './view.ts'
 
 const setPersonality = libc.func('int personality(unsigned long persona)')
 const noAddressRandomisation = 0x0040000
@@ -89,9 +91,9 @@ export const restore = (
   node: HeldNode,
   image: NodeImage,
   { network, outputs }: Surroundings,
-  mounts: MountPlan,
+  mounts: LocalMountPlan,
 ): void => {
-  const pid = readImage(criu, image, { network, outputs }, mounts)
+  const pid = readImage(criu, image, { network, outputs }, mounts, node)
   try {
     adoptProcesses(cell.tracer, node, image.held, pid)
     node.frozen = true
@@ -142,13 +144,14 @@ const writeImage = (criu: Criu, pid: number, network: number, { directory, outpu
   // What was stopped stays stopped; with `--leave-stopped`, connections would stay locked.
   const args = ['--tree', String(pid), '--leave-running', ...outputs.flatMap(name => ['--external', name])]
   try {
-    inView(
+    const failed = inViewOfNode(
       () => {
         check('setns(net)', setns(network, CLONE_NEWNET))
         enterMounts(mounts)
       },
       () => runCriu(criu, 'dump', images, [...common, ...args], []),
     )
+    mustHaveSucceeded('dump', failed, directory)
   } finally {
     closeSync(mounts)
     closeSync(images)
@@ -160,7 +163,8 @@ const readImage = (
   criu: Criu,
   { directory, outputs: names }: NodeImage,
   { network, outputs }: Surroundings,
-  mounts: MountPlan,
+  mounts: LocalMountPlan,
+  node: HeldNode,
 ): number => {
   const images = openSync(directory, 'r')
   const own = outputs.flatMap((fd, index) => ['--inherit-fd', `fd[${fd}]:${names[index]}`])
@@ -169,15 +173,15 @@ const readImage = (
   rmSync(pidPath, { force: true })
   const persona = setPersonality(noAddressRandomisation)
   try {
-    inView(
+    const failed = inNewView(
       () => {
         check('setns(net)', setns(network, CLONE_NEWNET))
-        check('unshare(mnt)', unshare(CLONE_NEWNS))
-        isolateMounts()
-        applyMounts(mounts)
+        enterFiles(mounts)
+        node.root = openRoot()
       },
       () => runCriu(criu, 'restore', images, [...common, ...args], outputs),
     )
+    mustHaveSucceeded('restore', failed, directory)
     return Number(readFileSync(pidPath, 'latin1'))
   } finally {
     setPersonality(persona)
@@ -185,14 +189,10 @@ const readImage = (
   }
 }
 
-const proc = Buffer.from('proc\0')
-
 /** What an image does not have: the node's own /proc, the vDSO that answers from our page, the trapped counter. */
 const makeOurs = (node: HeldNode, lastId: number): void => {
+  mountProc(node.pid)
   const first = firstThreadOf(node)
-  const mountProc: Call = [syscallNumber.mount, proc, Buffer.from('/proc\0'), proc, 0, 0]
-  const [mounted] = borrowing(first, () => makeCalls(first, [mountProc]))
-  if (mounted! < 0) throw new CannotCheckpoint(`mount /proc failed with ${mounted}`)
   borrowing(first, () => setLastId(first, lastId))
   for (const { pid, memory } of node.processes.values()) patchVdso(pid, memory)
   for (const thread of node.threads)

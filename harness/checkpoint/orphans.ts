@@ -1,4 +1,4 @@
-import { AF_INET, check, close, libc, socket } from '../../proxy/libc.ts'
+import { AF_INET, check, close, libc, setsockopt, socket } from '../../proxy/libc.ts'
 import type { NetworkNamespace } from '../../proxy/namespace.ts'
 import type { Side } from '../../proxy/tcp.ts'
 import { addressOf, portOf, socketAddress, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
@@ -25,7 +25,6 @@ export const orphansOf = (pid: number, facing: Facing): Side[] =>
       return side
     })
 
-const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
 const connect = libc.func('int connect(int fd, void *address, unsigned int length)')
 
@@ -48,7 +47,7 @@ export const makeOrphans = (namespace: NetworkNamespace, sides: readonly Side[])
 const makeOrphan = (side: Side): void => {
   const fd = check('socket', socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
   const set = (name: number, value: Buffer) =>
-    check(`setsockopt ${name}`, setOption(fd, IPPROTO_TCP, name, value, value.length))
+    check(`setsockopt ${name}`, setsockopt(fd, IPPROTO_TCP, name, value, value.length))
   const setSequence = (which: number, next: number) => {
     set(option.repairQueue, int(which))
     set(option.queueSequence, int(next | 0))

@@ -1,15 +1,15 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import { check, close, libc } from '../../proxy/libc.ts'
+import { join } from 'node:path'
+import { isInterrupted } from '../hold/interruption.ts'
 import { sendSignal } from '../hold/launch.ts'
+import { awaitProcess, openProcess } from '../hold/pidfd.ts'
 import { ThreadEnded, wait } from '../hold/ptrace.ts'
 import { spawn } from '../hold/spawn.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
 
-const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
-const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'int'])
-
 const timeMsMax = 20_000
+const lookMs = 100
 
 /** From util-linux: a program that does not outlive this thread. */
 const endWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
@@ -19,7 +19,7 @@ const endWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
  *
  * @param images descriptor of the directory of its files
  * @param descriptors what it finds open, under the same numbers
- * @throws CannotCheckpoint with what it says, where it fails
+ * @returns how it failed; undefined where it did not
  */
 export const runCriu = (
   { command }: Criu,
@@ -27,26 +27,29 @@ export const runCriu = (
   images: number,
   args: readonly string[],
   descriptors: readonly number[],
-): void => {
-  const log = `${what}.log`
+): string | undefined => {
   const directory = `/proc/self/fd/${images}`
   const errors = openSync(`${directory}/${what}.err`, 'w+')
   const pid = spawn({
     path: endWithUs[0]!,
-    arguments: [...endWithUs, ...command, what, '--images-dir', directory, '--log-file', log, ...args],
+    arguments: [...endWithUs, ...command, what, '--images-dir', directory, '--log-file', `${what}.log`, ...args],
     environment: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     directory: '/',
     descriptors: [[errors, 2], ...[...descriptors, images].map(fd => [fd, fd] as const)],
   })
   closeSync(errors)
-  const failed = awaitEnd(pid)
+  return awaitEnd(pid)
+}
+
+/** @throws CannotCheckpoint with what it said, where it failed */
+export const mustHaveSucceeded = (what: 'dump' | 'restore', failed: string | undefined, directory: string): void => {
   if (failed === undefined) return
-  const cause = causeIn(`${directory}/${log}`) ?? causeIn(`${directory}/${what}.err`)
+  const cause = causeIn(join(directory, `${what}.log`)) ?? causeIn(join(directory, `${what}.err`))
   throw new CannotCheckpoint(`criu ${what} ${failed}${cause === undefined ? '' : `: ${cause}`}`)
 }
 
-/** How it failed; undefined where it did not. */
-const awaitEnd = (pid: number): string | undefined => {
+/** How a child of this thread failed; undefined where it did not. */
+export const awaitEnd = (pid: number): string | undefined => {
   const isOver = waitFor(pid, timeMsMax)
   if (!isOver) sendSignal(pid, 9)
   try {
@@ -61,22 +64,26 @@ const awaitEnd = (pid: number): string | undefined => {
 }
 
 const waitFor = (pid: number, milliseconds: number): boolean => {
-  const handle = check('pidfd_open', pidfdOpen(pid, 0))
-  const request = Buffer.alloc(8)
-  request.writeInt32LE(handle, 0)
-  request.writeInt16LE(1, 4)
+  const handle = openProcess(pid)!
+  const deadline = performance.now() + milliseconds
   try {
-    return check('poll', pollDescriptors(request, 1, milliseconds)) > 0
+    for (;;) {
+      if (awaitProcess(handle, lookMs)) return true
+      if (performance.now() > deadline || isInterrupted()) return false
+    }
   } finally {
-    close(handle)
+    closeSync(handle)
   }
 }
 
-/** Its first error, which is the cause of the others; that it may not raise its own limits is none. */
+/** What is no cause: it may not raise its own limits, and there is no TUN device in a node for it to try out. */
+const harmless = /rlimit: Can't setup|tun: Unable to create tun/
+
+/** Its first error, which is the cause of the others. */
 const causeIn = (path: string): string | undefined => {
   if (!existsSync(path)) return undefined
   const lines = readFileSync(path, 'utf8').split('\n')
   const errors = lines.filter(line => /error|cannot|No space left/i.test(line))
-  const cause = errors.find(line => !line.includes("rlimit: Can't setup"))
+  const cause = errors.find(line => !harmless.test(line))
   return cause?.replace(/^\([\d.]+\)\s*(\d+:\s*)?/, '').trim()
 }

@@ -1,62 +1,88 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLONE_NEWNS, check, close, libc, setns, umount2, unshare } from '../../proxy/libc.ts'
+import { CLONE_NEWNS, check, close, libc, setns, umount2 } from '../../proxy/libc.ts'
+import { createRunDirectory } from '../files/run-directory.ts'
 import { awayFromHome } from '../hold/away.ts'
-import { createRunDirectory } from '../run-directory.ts'
+import { openRoot } from '../hold/launch.ts'
+import { changeDirectory, moveMount, openTree } from '../hold/mount-calls.ts'
 
-const openTree = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'unsigned int'])
-const moveMount = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'int', 'const char *', 'unsigned int'])
-const number = { openTree: 428, moveMount: 429 } as const
-const currentDirectory = -100
-/** OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC */
-const cloned = 0o2000001
-/** MOVE_MOUNT_F_EMPTY_PATH */
-const fromDescriptor = 4
 const lazily = 2
-const CLONE_FS = 0x200
 
-/**
- * What CRIU sees in place of what a node sees: this machine's processes, and a directory where it keeps what it found out
- * about the kernel (it does that only in memory, and takes twice as long without).
- */
-const shown = () => [
-  { path: '/proc', source: '/proc' },
-  { path: '/run', source: (ownRun ??= makeRun()) },
-]
+/** Where CRIU keeps what it found out about the kernel: it does that only in memory, and takes twice as long without. */
+const run = () => (ownRun ??= makeRun())
 
 let ownRun: string | undefined
 const makeRun = () => {
   const directory = join(createRunDirectory(), 'run')
-  mkdirSync(directory)
+  mkdirSync(join(directory, viewName), { recursive: true })
   return directory
 }
 
-/** Does something in the mount namespace that `enter` brings this thread to; what CRIU has to see covers what is there. */
-export const inView = <Result>(enter: () => void, work: () => Result): Result => {
-  // A thread that shares its working directory with others may not go elsewhere.
-  check('unshare(CLONE_FS)', unshare(CLONE_FS))
-  return awayFromHome(() => {
-    const trees = shown().map(({ path, source }) => ({ path, tree: cloneTree(source) }))
-    const covered: string[] = []
-    try {
+const viewName = 'view'
+const view = `/run/${viewName}`
+
+/**
+ * Does something in the mount namespace that `enter` brings this thread to, which no process lives in yet. What CRIU has
+ * to see covers what is there meanwhile: this machine's processes, and its own `/run`.
+ */
+export const inNewView = <Result>(enter: () => void, work: () => Result): Result =>
+  withTrees(({ proc, own }) =>
+    awayFromHome(() => {
       enter()
-      for (const { path, tree } of trees) {
-        check(
-          `move_mount ${path}`,
-          Number(moveMount(number.moveMount, tree, '', currentDirectory, path, fromDescriptor)),
-        )
-        covered.push(path)
+      moveMount(proc, '/proc')
+      moveMount(own, '/run')
+      try {
+        return work()
+      } finally {
+        for (const path of ['/proc', '/run']) uncover(path)
       }
-      return work()
-    } finally {
-      for (const path of covered) check(`umount ${path}`, umount2(path, lazily))
-      for (const { tree } of trees) close(tree)
-    }
-  })
+    }),
+  )
+
+/**
+ * The same in the namespace of a node. CRIU's code in the node asks for the node's own `/proc`, which must not be covered,
+ * for the node may not mount another: CRIU has another root, with the same files.
+ */
+export const inViewOfNode = <Result>(enter: () => void, work: () => Result): Result =>
+  withTrees(({ proc, own, again }) =>
+    awayFromHome(() => {
+      enter()
+      const root = openRoot()
+      const files = openTree('/', true)
+      moveMount(own, '/run')
+      try {
+        moveMount(files, view)
+        moveMount(proc, `${view}/proc`)
+        moveMount(again, `${view}/run`)
+        changeDirectory(view)
+        becomeRoot()
+        return work()
+      } finally {
+        check('fchdir', fchdir(root))
+        becomeRoot()
+        uncover('/run')
+        close(root)
+        close(files)
+      }
+    }),
+  )
+
+const withTrees = <Result>(use: (trees: { proc: number; own: number; again: number }) => Result): Result => {
+  const trees = { proc: openTree('/proc'), own: openTree(run()), again: openTree(run()) }
+  try {
+    return use(trees)
+  } finally {
+    for (const tree of Object.values(trees)) close(tree)
+  }
 }
 
-const cloneTree = (source: string): number =>
-  check(`open_tree ${source}`, Number(openTree(number.openTree, currentDirectory, source, cloned)))
+const fchdir = libc.func('int fchdir(int fd)')
+const chroot = libc.func('int chroot(const char *path)')
+
+/** The present directory is this thread's root from now on. */
+const becomeRoot = () => check('chroot', chroot('.'))
+
+const uncover = (path: string) => check(`umount ${path}`, umount2(path, lazily))
 
 /** Brings this thread to a mount namespace. */
 export const enterMounts = (fd: number): void => {

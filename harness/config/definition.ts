@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { Weights } from '../../checker/choosers/weights.ts'
 import type { Operation } from '../../checker/history/operation.ts'
 import type { Property } from '../../checker/property.ts'
-import type { Weights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { ChurnModel } from '../../topologies/churn/model.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
@@ -25,11 +25,16 @@ export interface SystemDefinition<Name extends string = string> {
   readonly clients?: Readonly<Record<string, Client<Name> | RepeatedClient<Name>>> | undefined
   readonly properties?: Readonly<Record<string, Property<GlobalState>>> | undefined
   /** Budgets for one execution; 0 for what is not named. */
-  readonly faults?: Partial<Readonly<Record<FaultKind, number>>> | undefined
+  readonly faults?: Partial<Readonly<Record<FaultKind, number | SomeFaults<Name>>>> | undefined
   /** How often in one execution two inputs may enter a node in one step; 1 by default. */
   readonly overlap?: number | undefined
   /** `independent` (the default), one clock for all, or a bound on how far any two may be apart: `50ms`. */
   readonly clocks?: 'independent' | 'together' | `${number}ms` | undefined
+  /**
+   * The longest that a message is on its way, by the clock of any node: no timer fires that would make it longer. Any time
+   * by default: a network may be as slow as that.
+   */
+  readonly delay?: Duration | undefined
   /** How likely a walk takes a choice of a kind, relative to the others. */
   readonly weights?: Partial<Weights> | undefined
   /** How messages are cut out of connections and labelled, for all ports or by the listener's port. */
@@ -94,6 +99,14 @@ export type Churn =
       readonly seed?: number | undefined
     })
 
+/** Faults that befall some nodes alone. */
+export interface SomeFaults<Name extends string = string> {
+  /** In one execution. */
+  readonly times: number
+  /** Names of nodes. Of a message, a connection or a cut, one of its two ends must be among them. */
+  readonly of: readonly Name[]
+}
+
 export type { Operation, Weights }
 
 export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
@@ -118,7 +131,10 @@ export interface NodeDefinition {
    * image's own command, whose entrypoint stays; needed without one.
    */
   readonly command?: readonly string[] | undefined
-  /** Added to an otherwise almost empty environment, or to the image's; the same placeholders may be used. */
+  /**
+   * Added to PATH and HOME, which are those of whoever runs the tool, LANG, which is C.UTF-8, and PWD; or to the image's.
+   * Nothing else of the tool's own environment gets there. The same placeholders may be used.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** A container image to run it in. */
   readonly image?: string | undefined
@@ -128,6 +144,16 @@ export interface NodeDefinition {
   readonly cwd?: string | undefined
   /** Whether what it wrote is still there when it starts again after a reset or a crash; `kept` by default. */
   readonly disk?: 'kept' | 'lost' | undefined
+  /**
+   * What it means that its process ends by itself: `crash` (the default), a finding, unless it ends with code 0 once it
+   * has started; `allowed`, it stays down; `restart`, it can be started again, as by a supervisor.
+   */
+  readonly exits?: 'crash' | 'allowed' | 'restart' | undefined
+  /**
+   * Directories and files of this machine, relative to the configuration, that it writes to itself: what it writes
+   * anywhere else goes to its disk, and not to this machine. It stays there from execution to execution. Without an image.
+   */
+  readonly write?: readonly string[] | undefined
   /** TCP ports that it must have opened when its start is over. */
   readonly listens?: number | readonly number[] | undefined
   /** A program that is run in it, and succeeds when its first start in an execution is over. */
@@ -243,10 +269,16 @@ export interface NodeHandle {
   tcp(port: number): Duplex
   /** Sends a datagram; resolves with the first that comes back, which may be never. */
   udp(port: number, data: string | Uint8Array): Promise<Buffer>
-  /** Runs a program inside the namespaces of the node. */
+  /**
+   * Runs a program inside the node: in its namespaces and its working directory, as the user that its first process is
+   * then, with what that may do, with its limits and the environment that it was started with.
+   */
   exec(command: readonly string[]): Promise<ExecResult>
   output(): NodeOutput
-  /** Content of a file, relative to the node's working directory; rejects with the error of the file system. */
+  /**
+   * Content of a file, relative to the node's working directory; rejects with the error of the file system. Links lead
+   * where they lead the node.
+   */
   file(path: string): Promise<Buffer>
 }
 

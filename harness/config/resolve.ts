@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
+import { nearest } from './nearest.ts'
 import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
 import type { ResolvedContainer, ResolvedSystem, Volume } from './resolved.ts'
@@ -16,7 +17,7 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
   const { definition: expanded, notes } = expandNodes(definition, directory)
   const checked = systemSchema.safeParse(expanded)
   if (!checked.success) throw new ConfigError(problemsOf(checked.error, expanded))
-  const problems = placeholderProblems(checked.data)
+  const problems = [...placeholderProblems(checked.data), ...faultProblems(checked.data)]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...fill(checked.data, directory), notes }
 }
@@ -31,6 +32,8 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
     container: node.image === undefined ? undefined : containerOf(node.container, directory),
     cwd: node.image === undefined ? resolve(directory, node.cwd ?? '.') : node.cwd,
     disk: node.disk,
+    exits: node.exits,
+    write: node.write.map(path => resolve(directory, path)),
     listens: node.listens,
     healthy: node.healthy,
     aliases: node.aliases,
@@ -38,15 +41,23 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   observe: definition.state,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
   properties: definition.properties,
-  faults: definition.faults,
+  faults: mapValues(definition.faults, ({ times }) => times),
+  faultsOf: mapValues(definition.faults, ({ of }) => of),
   overlap: definition.overlap,
   clockSkewMsMax: clockSkewMsMax(definition.clocks),
+  delayMsMax: definition.delay ?? Number.POSITIVE_INFINITY,
   weights: definition.weights,
   dissectorOf: dissectorOf(definition.messages),
   fingerprint: definition.fingerprint,
   stepCpuMsMax: definition.stepLimit,
   emulation: definition.emulation,
 })
+
+const mapValues = <Key extends string, Value, Result>(
+  record: Readonly<Record<Key, Value>>,
+  map: (value: Value) => Result,
+): Record<Key, Result> =>
+  Object.fromEntries(Object.entries<Value>(record).map(([key, value]) => [key, map(value)])) as Record<Key, Result>
 
 const containerOf = (container: CheckedContainer = bare, directory: string): ResolvedContainer => ({
   entrypoint: container.entrypoint,
@@ -74,6 +85,13 @@ const dissectorOf = (messages: CheckedDefinition['messages']) => {
   if (messages === undefined) return () => undefined
   return 'stream' in messages ? () => messages : (port: number) => messages[port]
 }
+
+const faultProblems = ({ nodes, faults }: CheckedDefinition): string[] =>
+  Object.entries(faults).flatMap(([kind, { of = [] }]) =>
+    of
+      .filter(name => !Object.hasOwn(nodes, name))
+      .map(name => `faults.${kind}.of: there is no node ${name}; ${nearest(name, Object.keys(nodes))}`),
+  )
 
 const placeholderProblems = ({ nodes }: CheckedDefinition): string[] => {
   const names = Object.keys(nodes)

@@ -12,9 +12,13 @@ export interface ResolvedSystem {
   readonly clients: readonly ResolvedClient[]
   readonly properties: Readonly<Record<string, Property<GlobalState>>>
   readonly faults: Readonly<Record<FaultKind, number>>
+  /** The nodes that they befall; all where undefined. */
+  readonly faultsOf: Readonly<Record<FaultKind, readonly string[] | undefined>>
   readonly overlap: number
   /** How far the clocks of two nodes may be apart: 0 for one clock, Infinity for independent ones. */
   readonly clockSkewMsMax: number
+  /** How long a message may be on its way, by the clock of any node. */
+  readonly delayMsMax: number
   readonly weights: Weights
   readonly dissectorOf: (port: number) => Dissector | undefined
   readonly fingerprint: 'observed' | 'history' | 'none'
@@ -37,6 +41,10 @@ export interface ResolvedNode {
   /** Absolute; `undefined` in an image that has its own. */
   readonly cwd: string | undefined
   readonly disk: 'kept' | 'lost'
+  /** What it means that its process ends by itself. */
+  readonly exits: 'crash' | 'allowed' | 'restart'
+  /** Absolute, without links. */
+  readonly write: readonly string[]
   readonly listens: readonly number[]
   readonly healthy: readonly string[] | undefined
   readonly aliases: readonly string[]

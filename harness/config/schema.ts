@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { defaultWeights } from '../../checker/choosers/weights.ts'
 import type { Property } from '../../checker/property.ts'
-import { defaultWeights } from '../../checker/weights.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
@@ -14,6 +14,7 @@ import type {
   GlobalState,
   NodeView,
   Observer,
+  SomeFaults,
   SystemDefinition,
   Weights,
 } from './definition.ts'
@@ -93,23 +94,37 @@ const node = fields(
     container: container.optional(),
     cwd: text.optional(),
     disk: z.enum(['kept', 'lost'], { error: "expected 'kept' or 'lost'" }).default('kept'),
+    exits: z
+      .enum(['crash', 'allowed', 'restart'], { error: "expected 'crash', 'allowed' or 'restart'" })
+      .default('crash'),
+    write: z.array(text, { error: 'expected a list of paths' }).default([]),
     listens,
     healthy: words.optional(),
     aliases: z.array(text, { error: 'expected a list of host names' }).default([]),
   },
   "a node: { command: ['program', 'argument'] }, or { image: 'name' }",
-).superRefine(({ command: program, image, container }, { addIssue }) => {
-  if (image !== undefined) return
+).superRefine(({ command: program, image, container, write }, { addIssue }) => {
+  if (image !== undefined) {
+    if (write.length > 0)
+      addIssue({ code: 'custom', path: ['write'], message: 'expected nothing with an image: it has container.volumes' })
+    return
+  }
   if (program === undefined) addIssue({ code: 'custom', path: ['command'], message: command })
   if (container !== undefined)
     addIssue({ code: 'custom', path: ['container'], message: 'expected nothing without an image' })
 })
+
+/** The host that clients and observers speak from. */
+export const observerName = 'lastnail-observer'
 
 /** Names are also host names. */
 const hostName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 const nodes = z
   .record(z.string(), node, { error: 'expected the nodes by name' })
   .refine(nodes => Object.keys(nodes).length > 0, { error: 'expected at least one node' })
+  .refine(nodes => !Object.keys(nodes).some(name => name.toLowerCase() === observerName), {
+    error: `expected other names: ${observerName} is who speaks to nodes from outside`,
+  })
   .refine(nodes => Object.keys(nodes).every(name => hostName.test(name)), {
     error: 'expected names of letters, digits and inner hyphens, since they are host names',
   })
@@ -130,12 +145,28 @@ const property = is<Property<GlobalState>>(
   'expected always(…) or eventually(…)',
 )
 
-const budget = wholeNumber('expected a budget, a whole number of at least 0').default(0)
+const budgetExpected = 'expected a budget, a whole number of at least 0'
+const budget = wholeNumber(budgetExpected).default(0)
+const someFaults = fields(
+  {
+    times: wholeNumber(budgetExpected),
+    of: z.array(text, { error: 'expected a list of nodes' }).optional(),
+  } satisfies Record<keyof SomeFaults, unknown>,
+  'a budget, or { times, of }',
+)
+const fault = z
+  .unknown()
+  .transform((value, context): z.output<typeof someFaults> => {
+    const checked = isObject(value)
+      ? someFaults.safeParse(value)
+      : budget.transform(times => ({ times })).safeParse(value)
+    if (checked.success) return checked.data
+    context.issues.push(...checked.error.issues.map(issue => ({ ...issue, input: value as never })))
+    return z.NEVER
+  })
+  .default({ times: 0 })
 const faults = fields(
-  { drop: budget, duplicate: budget, reset: budget, crash: budget, partition: budget } satisfies Record<
-    FaultKind,
-    unknown
-  >,
+  { drop: fault, duplicate: fault, reset: fault, crash: fault, partition: fault } satisfies Record<FaultKind, unknown>,
   'budgets by kind of fault',
 )
 
@@ -177,6 +208,7 @@ const duration = z
   .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: durationExpected })
   .transform(text => parseTime(text)!)
   .refine(milliseconds => milliseconds > 0, { error: 'expected a duration above zero' })
+  .refine(milliseconds => milliseconds < 2 ** 31, { error: 'expected a duration of at most 24 days' })
 
 const positive = (what: string) => z.number({ error: what }).positive({ error: what })
 const rate = positive('expected how many a minute, above 0').or(z.literal(0))
@@ -268,6 +300,7 @@ export const systemSchema = fields(
     faults: faults.prefault({}),
     overlap: budget.default(1),
     clocks: clocks.default('independent'),
+    delay: duration.optional(),
     weights: weights.prefault({}),
     messages: messages.optional(),
     fingerprint: z

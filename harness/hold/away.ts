@@ -1,12 +1,13 @@
 import { closeSync, openSync } from 'node:fs'
-import { check, libc, setns } from '../../proxy/libc.ts'
-
-const chdir = libc.func('int chdir(const char *path)')
+import { CLONE_FS, check, setns, unshare } from '../../proxy/libc.ts'
+import { changeDirectory } from './mount-calls.ts'
 
 /** Runs something that moves this thread to other namespaces, and brings it back to those that it was in. */
 export const awayFromHome = <Result>(away: () => Result): Result => {
   const home = ['mnt', 'uts', 'ipc', 'net', 'pid'].map(name => openSync(`/proc/thread-self/ns/${name}`, 'r'))
   const directory = process.cwd()
+  // A thread that shares its root with others, as each new one does with its maker, may not enter another mount namespace.
+  check('unshare(CLONE_FS)', unshare(CLONE_FS))
   try {
     return away()
   } finally {
@@ -14,6 +15,6 @@ export const awayFromHome = <Result>(away: () => Result): Result => {
       check('setns', setns(fd, 0))
       closeSync(fd)
     }
-    check(`chdir ${directory}`, chdir(directory))
+    changeDirectory(directory)
   }
 }

@@ -8,7 +8,9 @@ import type { VirtualClock } from './virtual-clock.ts'
 export const pageAddress = 0x5000_0000_0000
 export const pageSize = 4096
 
-/** 0: realtime, 16: monotonic, as timespecs; 32: a timespec of zero. */
+export const isInPage = (address: number): boolean => address >= pageAddress && address < pageAddress + pageSize
+
+/** 0: realtime, 16: monotonic, as timespecs; 32: a timespec of zero; 48: how often the clocks were read. */
 const clocksLength = 48
 /** A timespec of zero, for waits that must look without waiting. */
 export const zeroTimespec = pageAddress + 32
@@ -16,33 +18,47 @@ const codeOffset = 64
 
 const hex = (text: string) => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
 
-/** Machine code for x86-64, position-independent but for the page's address (`48 b8 … 50 00 00` is movabs rax, page). */
+/**
+ * Counts a read of the clock. One in 4,096 makes the system call, so that the tracer notices who goes on and on reading.
+ * `call` is how far it is to that.
+ */
+const countRead = (call: string) => `
+  48 b8 00 00 00 00 00 50 00 00   ${'' /* movabs rax, page */}
+  ff 40 30                        ${'' /* inc dword [rax + 48] */}
+  f7 40 30 ff 0f 00 00            ${'' /* test dword [rax + 48], 4095 */}
+  74 ${call}                      ${'' /* jz call */}`
+
+/** Machine code for x86-64, position-independent but for the page's address. */
 const replacements: Record<string, Buffer> = {
   // Clock ids 0, 5, 8, 11 read the realtime clock, 1, 4, 6, 7, 9 the monotonic one; others make the system call.
   clock_gettime: hex(`
-    83 ff 0b  77 33
-    48 b8 00 00 00 00 00 50 00 00
-    ba 21 09 00 00  0f a3 fa  72 0e
-    ba d2 02 00 00  0f a3 fa  73 15
-    48 83 c0 10
-    48 8b 10  48 89 16
-    48 8b 50 08  48 89 56 08
-    31 c0  c3
-    b8 e4 00 00 00  0f 05  c3`),
+    83 ff 0b  77 3f                   ${'' /* cmp edi, 11; ja call */}
+    ${countRead('29')}
+    ba 21 09 00 00  0f a3 fa  72 0e   ${'' /* mov edx, 0x921; bt edx, edi; jc show */}
+    ba d2 02 00 00  0f a3 fa  73 15   ${'' /* mov edx, 0x2d2; bt edx, edi; jnc call */}
+    48 83 c0 10                       ${'' /* add rax, 16 */}
+    48 8b 10  48 89 16                ${'' /* show: mov rdx, [rax]; mov [rsi], rdx */}
+    48 8b 50 08  48 89 56 08          ${'' /* mov rdx, [rax + 8]; mov [rsi + 8], rdx */}
+    31 c0  c3                         ${'' /* xor eax, eax; ret */}
+    b8 e4 00 00 00  0f 05  c3         ${'' /* call: mov eax, 228; syscall; ret */}`),
   gettimeofday: hex(`
-    48 85 ff  74 22
-    48 b8 00 00 00 00 00 50 00 00
-    48 8b 10  48 89 17
-    48 8b 40 08  31 d2  b9 e8 03 00 00  48 f7 f1  48 89 47 08
-    48 85 f6  74 07
-    48 c7 06 00 00 00 00
-    31 c0  c3`),
+    ${countRead('2c')}
+    48 85 ff  74 18                   ${'' /* test rdi, rdi; jz zone */}
+    48 8b 10  48 89 17                ${'' /* mov rdx, [rax]; mov [rdi], rdx */}
+    48 8b 40 08  31 d2                ${'' /* mov rax, [rax + 8]; xor edx, edx */}
+    b9 e8 03 00 00  48 f7 f1          ${'' /* mov ecx, 1000; div rcx */}
+    48 89 47 08                       ${'' /* mov [rdi + 8], rax */}
+    48 85 f6  74 07                   ${'' /* zone: test rsi, rsi; jz end */}
+    48 c7 06 00 00 00 00              ${'' /* mov qword [rsi], 0 */}
+    31 c0  c3                         ${'' /* end: xor eax, eax; ret */}
+    b8 60 00 00 00  0f 05  c3         ${'' /* call: mov eax, 96; syscall; ret */}`),
   time: hex(`
-    48 b8 00 00 00 00 00 50 00 00
-    48 8b 00
-    48 85 ff  74 03
-    48 89 07
-    c3`),
+    ${countRead('0c')}
+    48 8b 00                          ${'' /* mov rax, [rax] */}
+    48 85 ff  74 03                   ${'' /* test rdi, rdi; jz end */}
+    48 89 07                          ${'' /* mov [rdi], rax */}
+    c3                                ${'' /* end: ret */}
+    b8 c9 00 00 00  0f 05  c3         ${'' /* call: mov eax, 201; syscall; ret */}`),
   // Always CPU 0 of memory node 0.
   getcpu: hex(`
     31 c0

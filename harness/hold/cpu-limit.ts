@@ -3,7 +3,8 @@ import type { HeldNode } from './held-node.ts'
 /** Why nodes did not become quiescent. */
 export interface Unsettled {
   readonly node: HeldNode
-  readonly cpuMs: number
+  /** What it used; undefined where it spins, and nobody will ever end that. */
+  readonly cpuMs: number | undefined
 }
 
 /** When looks are taken, as shares of the limit: most steps are over long before the first, and each costs as much as a step. */
@@ -28,6 +29,8 @@ export class CpuLimit {
 
   /** To be asked again and again: the node that does, and what it has used. */
   exceeding(): Unsettled | undefined {
+    const stuck = this.#nodes.find(({ isStuck }) => isStuck)
+    if (stuck) return { node: stuck, cpuMs: undefined }
     const now = performance.now()
     if (now - this.#looked < this.#msMax * (this.#usedBefore ? betweenLooks : firstLook)) return undefined
     this.#looked = now

@@ -1,87 +1,18 @@
 import { constants } from 'node:os'
+import { passingEnd, sitesAddress } from './call-sites.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
+import { type Rule, systemCalls, type Treatment } from './system-calls.ts'
 
 /**
- * The seccomp filter that every held process carries: it stops the process only where time or randomness comes in
- * (linux.md, section 2). Everything else runs at full speed.
+ * The seccomp filter that every held process carries, made from the table of system calls: it stops the process where
+ * the tracer has something to do, and lets everything else run at full speed. The kernel keeps a list of numbers that
+ * are always allowed, and does not run the filter for them; the others are found by a binary search.
  */
 
-/** When a call is reported to the tracer. Arguments count from 0. */
-type Rule =
-  | { readonly when: 'always' }
-  /** the argument, an int, is greater than zero: a finite time-out in milliseconds */
-  | { readonly when: 'positive'; readonly argument: number }
-  /** the argument, a pointer, is not null: a time-out is given */
-  | { readonly when: 'given'; readonly argument: number }
-  /** a futex operation that waits, with a time-out */
-  | { readonly when: 'futexWait' }
-  /** the call fails with this errno; with 0 it succeeds, and nothing is done */
-  | { readonly when: 'refused'; readonly errno: number }
-
-const always: Rule = { when: 'always' }
-const given = (argument: number): Rule => ({ when: 'given', argument })
-const positive = (argument: number): Rule => ({ when: 'positive', argument })
-const refused = (errno: number): Rule => ({ when: 'refused', errno })
-const ignored = refused(0)
-
-const rules: Partial<Record<SyscallName, Rule>> = {
-  futex: { when: 'futexWait' },
-  epoll_wait: positive(3),
-  epoll_pwait: positive(3),
-  epoll_pwait2: given(3),
-  poll: positive(2),
-  ppoll: given(2),
-  select: given(4),
-  pselect6: given(4),
-  nanosleep: always,
-  clock_nanosleep: always,
-  rt_sigtimedwait: given(2),
-  semtimedop: given(3),
-  mq_timedsend: given(4),
-  mq_timedreceive: given(4),
-  io_getevents: given(4),
-  recvmmsg: given(4),
-  futex_waitv: given(3),
-  clock_gettime: always,
-  gettimeofday: always,
-  time: always,
-  getrandom: always,
-  timerfd_settime: always,
-  timerfd_gettime: always,
-  timer_settime: always,
-  timer_gettime: always,
-  setitimer: always,
-  getitimer: always,
-  alarm: always,
-  // It waits for another thread without saying for which: one of lower rank, it may be.
-  sched_yield: always,
-  // What ends may be brought back, where it has not ended yet.
-  exit: always,
-  exit_group: always,
-  // Its kernel threads work on where no tracer sees them: libraries fall back to epoll.
-  io_uring_setup: refused(constants.errno.ENOSYS),
-  // All processes of a cell share one CPU in equal turns.
-  sched_setaffinity: ignored,
-  sched_setattr: ignored,
-  sched_setparam: ignored,
-  sched_setscheduler: ignored,
-  // A crash ends processes, and no machine loses its power: what was written is kept whether or not a disk has it.
-  fsync: ignored,
-  fdatasync: ignored,
-  msync: ignored,
-  sync: ignored,
-  sync_file_range: ignored,
-  syncfs: ignored,
-  // A service must not move the machine's own clock.
-  clock_settime: refused(constants.errno.EPERM),
-  settimeofday: refused(constants.errno.EPERM),
-  adjtimex: refused(constants.errno.EPERM),
-  clock_adjtime: refused(constants.errno.EPERM),
-}
-
 const loadWord = 0x20
+const jump = 0x05
 const jumpIfEqual = 0x15
-const jumpIfGreater = 0x25
+const jumpIfAtLeast = 0x35
 const jumpIfSet = 0x45
 const and = 0x54
 const answer = 0x06
@@ -89,29 +20,50 @@ const answer = 0x06
 const allow = 0x7fff0000
 const trace = 0x7ff00000
 const fail = (errno: number) => 0x00050000 | errno
+/** SIGSYS, with these 16 bits as its errno. */
+const trap = (data: number) => 0x00030000 | data
+
+/** Tells our own traps from those of a program's own filters: of system calls of i386 and x32. */
+export const foreignCall = 0x4c4e
 
 const x86_64 = 0xc000003e
 const numberOffset = 0
 const archOffset = 4
 const low = (argument: number) => 16 + argument * 8
 const high = (argument: number) => low(argument) + 4
+/** Numbers from here on are those of x32; -1 is among them. */
+const x32From = 0x40000000
 
 /** One instruction of classic BPF: `jt` and `jf` count the instructions to skip. */
 type Instruction = readonly [code: number, jt: number, jf: number, k: number]
 
-const body = (rule: Rule): Instruction[] => {
+const conclude = (action: number): Instruction => [answer, 0, 0, action]
+
+const body = (treatment: Treatment): readonly Instruction[] => {
+  switch (treatment.kind) {
+    case 'native':
+      return [conclude(allow)]
+    case 'ignored':
+      return [conclude(fail(0))]
+    // The tracer refuses it: it takes note of it, and what it lets a process do itself is not refused.
+    case 'refused':
+      return [conclude(trace)]
+    case 'held':
+      return ruleBody(treatment.when)
+  }
+}
+
+const ruleBody = (rule: Rule): readonly Instruction[] => {
   switch (rule.when) {
     case 'always':
-      return [[answer, 0, 0, trace]]
-    case 'refused':
-      return [[answer, 0, 0, fail(rule.errno)]]
+      return [conclude(trace)]
     case 'positive':
       return [
         [loadWord, 0, 0, low(rule.argument)],
         [jumpIfSet, 2, 0, 0x80000000],
         [jumpIfEqual, 1, 0, 0],
-        [answer, 0, 0, trace],
-        [answer, 0, 0, allow],
+        conclude(trace),
+        conclude(allow),
       ]
     case 'given':
       return [
@@ -119,18 +71,42 @@ const body = (rule: Rule): Instruction[] => {
         [jumpIfEqual, 0, 2, 0],
         [loadWord, 0, 0, high(rule.argument)],
         [jumpIfEqual, 1, 0, 0],
-        [answer, 0, 0, trace],
-        [answer, 0, 0, allow],
+        conclude(trace),
+        conclude(allow),
       ]
+    case 'among':
+      return [
+        [loadWord, 0, 0, low(rule.argument)],
+        ...rule.values.map<Instruction>((value, index) => [jumpIfEqual, rule.values.length - index, 0, value]),
+        conclude(allow),
+        conclude(trace),
+      ]
+    case 'elsewhere':
+      return elsewhereBody
     case 'futexWait':
       return futexBody()
+    case 'option':
+      return optionBody(rule.options)
   }
 }
 
+const instructionLow = 8
+const instructionHigh = 12
+
+const elsewhereBody: readonly Instruction[] = [
+  [loadWord, 0, 0, instructionHigh],
+  [jumpIfEqual, 0, 4, Math.floor(sitesAddress / 2 ** 32)],
+  [loadWord, 0, 0, instructionLow],
+  [jumpIfAtLeast, 0, 2, sitesAddress % 2 ** 32],
+  [jumpIfAtLeast, 1, 0, passingEnd % 2 ** 32],
+  conclude(allow),
+  conclude(trace),
+]
+
 /** FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
-export const futexWaits = [0, 6, 9, 11, 13]
+const futexWaits = [0, 6, 9, 11, 13]
 /** FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
-export const futexFlags = 128 | 256
+const futexFlags = 128 | 256
 
 const futexBody = (): Instruction[] => {
   const waits = futexWaits.map<Instruction>((operation, index) => [
@@ -139,26 +115,74 @@ const futexBody = (): Instruction[] => {
     0,
     operation,
   ])
-  return [[loadWord, 0, 0, low(1)], [and, 0, 0, ~futexFlags >>> 0], ...waits, [answer, 0, 0, allow], ...body(given(3))]
-}
-
-/** Calls numbered above any that we know come with a later kernel: they are allowed like every other. */
-const instructions = (): Instruction[] => {
-  const cases = Object.entries(rules).flatMap(([name, rule]): Instruction[] => {
-    const action = body(rule)
-    return [[jumpIfEqual, 0, action.length, syscallNumber[name as SyscallName]], ...action]
-  })
   return [
-    [loadWord, 0, 0, archOffset],
-    [jumpIfEqual, 1, 0, x86_64],
-    [answer, 0, 0, allow],
-    [loadWord, 0, 0, numberOffset],
-    [jumpIfGreater, 0, 1, 0x3fffffff],
-    [answer, 0, 0, allow],
-    ...cases,
-    [answer, 0, 0, allow],
+    [loadWord, 0, 0, low(1)],
+    [and, 0, 0, ~futexFlags >>> 0],
+    ...waits,
+    conclude(allow),
+    ...ruleBody({ when: 'given', argument: 3 }),
   ]
 }
+
+/** `setsockopt(fd, level, name, …)`, and `getsockopt`. */
+const optionBody = (options: readonly (readonly [level: number, name: number])[]): Instruction[] =>
+  [...new Set(options.map(([level]) => level))]
+    .flatMap((level): Instruction[] => {
+      const names = options.filter(([other]) => other === level).map(([, name]) => name)
+      return [
+        [loadWord, 0, 0, low(1)],
+        [jumpIfEqual, 0, names.length + 3, level],
+        [loadWord, 0, 0, low(2)],
+        ...names.map<Instruction>((name, index) => [jumpIfEqual, names.length - index, 0, name]),
+        conclude(allow),
+        conclude(trace),
+      ]
+    })
+    .concat([conclude(allow)])
+
+/** What is done with the numbers from one on, up to the next. */
+interface Range {
+  readonly from: number
+  readonly body: readonly Instruction[]
+}
+
+const unknown = [conclude(trace)]
+
+const ranges = (): Range[] => {
+  const bodies = Object.entries(systemCalls).map(
+    ([name, treatment]) => [syscallNumber[name as SyscallName], body(treatment)] as const,
+  )
+  const byNumber = new Map<number, readonly Instruction[]>(bodies)
+  const last = Math.max(...byNumber.keys())
+  const all = Array.from({ length: last + 2 }, (_, number) => ({ from: number, body: byNumber.get(number) ?? unknown }))
+  return all.filter(({ body }, index) => index === 0 || !isSame(body, all[index - 1]!.body))
+}
+
+const isSame = (one: readonly Instruction[], other: readonly Instruction[]) =>
+  JSON.stringify(one) === JSON.stringify(other)
+
+/** The number is in the accumulator. A jump forward may be long, a conditional one not. */
+const search = (among: readonly Range[]): readonly Instruction[] => {
+  if (among.length === 1) return among[0]!.body
+  const middle = among.length >> 1
+  const lower = search(among.slice(0, middle))
+  return [
+    [jumpIfAtLeast, 0, 1, among[middle]!.from],
+    [jump, 0, 0, lower.length],
+    ...lower,
+    ...search(among.slice(middle)),
+  ]
+}
+
+const instructions = (): Instruction[] => [
+  [loadWord, 0, 0, archOffset],
+  [jumpIfEqual, 1, 0, x86_64],
+  conclude(trap(foreignCall)),
+  [loadWord, 0, 0, numberOffset],
+  [jumpIfAtLeast, 0, 1, x32From],
+  conclude(trap(foreignCall)),
+  ...search(ranges()),
+]
 
 const encode = (list: readonly Instruction[]): Buffer => {
   const bytes = Buffer.alloc(list.length * 8)
@@ -173,3 +197,10 @@ const encode = (list: readonly Instruction[]): Buffer => {
 
 /** The filter as an array of `struct sock_filter`. */
 export const filterProgram: Buffer = encode(instructions())
+
+/** The errno of a call that is refused; undefined where it is not. One that the table does not know is. */
+export const refusal = (name: SyscallName | undefined): number | undefined => {
+  const treatment = name && systemCalls[name]
+  if (treatment === undefined) return constants.errno.ENOSYS
+  return treatment.kind === 'refused' ? constants.errno[treatment.error] : undefined
+}

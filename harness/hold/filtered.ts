@@ -1,10 +1,19 @@
-import { zeroTimespec } from './clock-page.ts'
-import type { HeldThread, LimitedWait } from './held-node.ts'
+import { constants } from 'node:os'
+import { isInPage, zeroTimespec } from './clock-page.ts'
+import { showTimes } from './file-times.ts'
+import { refusal } from './filter.ts'
+import { flushCalls } from './flushes.ts'
+import { type HeldProcess, type HeldThread, type LimitedWait, readsOfCall, readsOfPage } from './held-node.ts'
+import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
+import { fixPort } from './ports.ts'
 import { interrupt, type Registers } from './ptrace.ts'
-import { syscallName, syscallNumber } from './syscall-number.ts'
+import { resourceCalls } from './resources.ts'
+import { socketCalls } from './socket-timeouts.ts'
+import { type SyscallName, syscallName, syscallNumber } from './syscall-number.ts'
+import { systemCalls } from './system-calls.ts'
 import { clockNamed, millisecond, type Nanoseconds, second } from './virtual-clock.ts'
-import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
+import { deadlineOf, emptySets, type WaitKind, waitKind, writeTime } from './waits.ts'
 
 /**
  * What happens to a call that the filter stopped, and to a wait when it returns. `exit`: the thread must be stopped
@@ -13,19 +22,39 @@ import { deadlineOf, emptySets, type WaitKind, waitKind } from './waits.ts'
  */
 export type Treatment = 'go on' | 'exit' | 'nap' | 'yield'
 
-/** What a wait returns that was interrupted: EINTR, ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK */
-export const interruptedResults: ReadonlySet<number> = new Set([-4, -512, -513, -514, -516])
 /** ERESTARTNOHAND: entered again, unless a signal handler runs. */
 export const restart = -514
 const noSuchCall = -1
 
 /** Treats a call at its filter stop; the registers are those of the thread, and are stored by the caller. */
 export const enterCall = (thread: HeldThread, registers: Registers): Treatment => {
+  try {
+    return treat(thread, registers)
+  } catch (error) {
+    if (!isBadAddress(error)) throw error
+    answerWith(registers, -constants.errno.EFAULT)
+    return 'go on'
+  }
+}
+
+/** An argument points to where the process has nothing. */
+const isBadAddress = (error: unknown): boolean =>
+  error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'EIO'
+
+const treat = (thread: HeldThread, registers: Registers): Treatment => {
   const number = registers.get('origRax')
   const kind = waitKind(number)
   if (kind !== undefined) return beginWait(thread, registers, number, kind)
   if (number === syscallNumber.sched_yield) return 'yield'
-  const answer = answerCall(thread, registers, number)
+  if (number === syscallNumber.socket) {
+    thread.atExit = after => {
+      if (after.get('rax') >= 0) fixPort(thread.process, after.get('rax'))
+    }
+    return 'exit'
+  }
+  const name = syscallName(number)
+  if (name && showTimes(thread, registers, name)) return 'exit'
+  const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'
 }
@@ -36,19 +65,24 @@ const answerWith = (registers: Registers, result: number) => {
   registers.set('rax', result)
 }
 
-const answerCall = (thread: HeldThread, registers: Registers, number: number): number | undefined => {
-  switch (number) {
-    case syscallNumber.clock_gettime:
-      return clockGettime(thread, registers)
-    case syscallNumber.gettimeofday:
-      return gettimeofday(thread, registers)
-    case syscallNumber.time:
-      return time(thread, registers)
-    case syscallNumber.getrandom:
-      return getrandom(thread, registers)
-  }
-  const name = syscallName(number)
-  return name && timerCalls[name]?.(thread, registers)
+const answerCall = (
+  thread: HeldThread,
+  registers: Registers,
+  name: SyscallName | undefined,
+  number: number,
+): number | undefined => {
+  const answer = name && answers[name]
+  if (answer) return answer(thread, registers)
+  const error = refusal(name)
+  if (error === undefined) return undefined
+  thread.process.node.note(refusalNote(name, number, error))
+  return -error
+}
+
+const refusalNote = (name: SyscallName | undefined, number: number, error: number): string => {
+  const code = Object.entries(constants.errno).find(([, value]) => value === error)![0]
+  const why = name ? systemCalls[name].why : 'it is not in the table of system calls'
+  return `${name ?? `system call ${number}`} is refused with ${code}: ${why}`
 }
 
 const pair = (first: number, rest: number): Buffer => {
@@ -58,14 +92,27 @@ const pair = (first: number, rest: number): Buffer => {
   return bytes
 }
 
-/** Clocks of CPU time show the node's time too: what a program computes costs none. */
+/** The clock page makes one call for many reads. */
+const countRead = (process: HeldProcess, registers: Registers, isInstant = true) =>
+  process.node.countReads(process, isInstant && isInPage(registers.get('rip')) ? readsOfPage : readsOfCall)
+
+const partsOf = (duration: Nanoseconds) => ({
+  seconds: Math.floor(duration / second),
+  nanoseconds: duration % second,
+})
+
+/** Clocks of CPU time show what has passed on the node's clock: computing takes no time of its own. */
 const clockGettime = ({ process }: HeldThread, registers: Registers): number => {
-  const shown = process.node.clock.show(clockNamed(registers.get('rdi') | 0) ?? 'monotonic')
-  process.memory.write(registers.get('rsi'), pair(shown.seconds, shown.nanoseconds))
+  const { clock } = process.node
+  const name = clockNamed(registers.get('rdi') | 0)
+  countRead(process, registers, name !== undefined)
+  const { seconds, nanoseconds } = name ? clock.show(name) : partsOf(clock.elapsed)
+  process.memory.write(registers.get('rsi'), pair(seconds, nanoseconds))
   return 0
 }
 
 const gettimeofday = ({ process }: HeldThread, registers: Registers): number => {
+  countRead(process, registers)
   const { seconds, nanoseconds } = process.node.clock.show('realtime')
   const address = registers.get('rdi')
   if (address !== 0) process.memory.write(address, pair(seconds, Math.floor(nanoseconds / 1000)))
@@ -73,6 +120,7 @@ const gettimeofday = ({ process }: HeldThread, registers: Registers): number => 
 }
 
 const time = ({ process }: HeldThread, registers: Registers): number => {
+  countRead(process, registers)
   const { seconds } = process.node.clock.show('realtime')
   const address = registers.get('rdi')
   if (address !== 0) process.memory.write(address, pair(seconds, 0).subarray(0, 8))
@@ -85,6 +133,17 @@ const getrandom = ({ process, randomness }: HeldThread, registers: Registers): n
   const length = Math.min(registers.get('rsi'), longestRandom)
   process.memory.write(registers.get('rdi'), randomness.bytes(length))
   return length
+}
+
+const answers: Partial<Record<SyscallName, (thread: HeldThread, registers: Registers) => number | undefined>> = {
+  clock_gettime: clockGettime,
+  gettimeofday,
+  time,
+  getrandom,
+  ...timerCalls,
+  ...resourceCalls,
+  ...flushCalls,
+  ...socketCalls,
 }
 
 /** Go's monitor sleeps for so long at most where it watches the others, and longer where they all sleep. */
@@ -147,12 +206,15 @@ const limitedWait = (
 
 /** Treats the exit of a call that `enterCall` wanted to see. */
 export const exitCall = (thread: HeldThread, registers: Registers): void => {
+  const { atExit } = thread
+  thread.atExit = undefined
+  atExit?.(registers)
   const { wait } = thread
   if (wait === undefined) return
-  const { memory, node } = thread.process
-  thread.wait = undefined
-  node.timers.delete(wait)
+  const { memory } = thread.process
+  thread.forgetWait()
   registers.set(wait.kind.timeout, wait.timeout)
+  if (wait.kind.isUpdated) writeTimeLeft(thread, wait)
   if (!interruptedResults.has(registers.get('rax'))) return
   if (wait.over) {
     emptySets(wait.kind, registers, memory)
@@ -166,6 +228,12 @@ export const exitCall = (thread: HeldThread, registers: Registers): void => {
     registers.set('origRax', wait.call)
     registers.set('rax', restart)
   }
+}
+
+/** The kernel says how much of its time-out a call of the family of select has left. */
+const writeTimeLeft = ({ process }: HeldThread, wait: LimitedWait) => {
+  const left = wait.over ? 0 : Math.max(0, wait.deadline - process.node.clock.elapsed)
+  writeTime(process.memory, wait.timeout, wait.kind.unit, left)
 }
 
 const writeRemaining = ({ process }: HeldThread, address: number, wait: LimitedWait) => {

@@ -1,8 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { writeClocks } from './clock-page.ts'
 import type { ProcessMemory } from './memory.ts'
+import type { Registers } from './ptrace.ts'
 import type { Randomness } from './randomness.ts'
-import { millisecond, type Nanoseconds, type VirtualClock } from './virtual-clock.ts'
+import { millisecond, type Nanoseconds, never, type VirtualClock } from './virtual-clock.ts'
 import type { WaitKind } from './waits.ts'
 
 /** Something that happens when the node's clock reaches an instant. */
@@ -29,6 +30,14 @@ export interface LimitedWait extends Timer {
   over: boolean
 }
 
+/** A wait for a socket that has a time-out of its own. */
+export interface SocketWait extends Timer {
+  /** Tells this wait from the thread's next. */
+  readonly key: string
+  /** Where the call is made. */
+  readonly address: number
+}
+
 /** What a thread has of who made it. */
 export type Origin = Pick<HeldThread, 'randomness' | 'ordinal'>
 
@@ -39,12 +48,16 @@ export class HeldThread {
   /** Which of the node's threads it is, of all that there ever were: the first is 0. */
   readonly ordinal: number
   wait: LimitedWait | undefined
+  /** A wait for a socket with a time-out of its own, seen when its node was last at rest. */
+  socketWait: SocketWait | undefined
   /** The deadline of a wait that was interrupted and is about to be entered again, with the place of its call. */
   resumed: { readonly address: number; readonly deadline: Nanoseconds } | undefined
   /** Set while it is stopped because its node is frozen. */
   stopped: Resumption | undefined
   /** Asked to stop by us: an interrupted call is entered again and the program sees nothing of it. */
   interrupted = false
+  /** Done at the exit from the call that it is in. */
+  atExit: ((registers: Registers) => void) | undefined
   /** Done at its next stop by our interruption. */
   errand: ((tid: number) => void) | undefined
   /** Stopped by a signal of the program's own, until SIGCONT. */
@@ -61,8 +74,25 @@ export class HeldThread {
     this.ordinal = ordinal
   }
 
+  /** It waits for a limited time no longer: that is no timer of its node any more. */
+  forgetWait(): void {
+    if (this.wait) this.process.node.timers.delete(this.wait)
+    this.wait = undefined
+    this.forgetSocketWait()
+  }
+
+  forgetSocketWait(): void {
+    if (this.socketWait) this.process.node.timers.delete(this.socketWait)
+    this.socketWait = undefined
+  }
+
+  /** CPU time that it has used. */
+  cpuNs(): number {
+    return Number(this.look('schedstat').split(' ')[0])
+  }
+
   /** Content of one of its small files in /proc, which stays open; empty when the thread is gone. */
-  look(name: 'stat' | 'schedstat' | 'wchan'): string {
+  look(name: 'stat' | 'schedstat' | 'wchan' | 'syscall'): string {
     try {
       const file = this.#files.get(name) ?? this.#open(name)
       return text.toString('latin1', 0, readSync(file, text, 0, text.length, 0))
@@ -98,6 +128,10 @@ export class HeldProcess {
   /** Set once it carries the filter. */
   isPrepared = false
   readonly threads = new Set<HeldThread>()
+  /** Whether its code may be changed; not once it was marked, as that would be brought back in part. */
+  mayChange = true
+  /** How often it has read a clock in this step, as far as that is noticed. */
+  reads = 0
   /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`. */
   readonly kernelTimers = new Map<string, Timer>()
 
@@ -107,6 +141,14 @@ export class HeldProcess {
     this.memory = memory
   }
 }
+
+/** How many reads of a clock one that stops counts for: by the clock page, which stops once in so many; and by a call. */
+export const readsOfPage = 4096
+export const readsOfCall = 40
+/** Reads in one step before the clock moves by it; more than any program needs that does not wait. */
+const readsFree = 3 * readsOfPage
+/** Time that one read takes at most: with more, who waits for a millisecond would wait for many. */
+const readMax: Nanoseconds = 250
 
 /** How a node's first process ended. */
 export type Exit = { readonly code: number } | { readonly signal: number }
@@ -143,14 +185,26 @@ export class HeldNode {
   ending: Exit | undefined
   /** The first process, kept where it was about to end. */
   ended: HeldProcess | undefined
-  /** Its /proc shows its own pid namespace before it is prepared, in which its program would be the first anyway. */
+  /** Docker made it: its program would be the first of a pid namespace anyway. */
   isContainer = false
+  /** One of its threads spins, and nothing else of it runs: it never comes to rest. */
+  isStuck = false
+  /** How often a thread had to give way although it computed, at an instruction of chance: it may go otherwise next time. */
+  turnsCut = 0
+  /** Some socket of it has, or had, a time-out of its own. */
+  hasSocketTimeouts = false
+  /** What of it could not be held, a sentence each. */
+  readonly notes = new Set<string>()
+  /** Descriptor of the root of its files; undefined before it has any. */
+  root: number | undefined
   #threads: number
+  #sockets = 0
 
   /** Clock and randomness go on when the node is started again. */
   constructor(name: string, clock: VirtualClock, randomness: Randomness, threadsMade = 0) {
     this.name = name
     this.clock = clock
+    clock.periods.begin(clock.elapsed)
     this.randomness = randomness
     this.#threads = threadsMade
   }
@@ -165,15 +219,29 @@ export class HeldNode {
     return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#threads++ }
   }
 
-  /** Its time, and what its next threads will be made of; called, it has them again. */
+  /** Counts one more socket; gives how many there were before. */
+  countSocket(): number {
+    return this.#sockets++
+  }
+
+  /** Its time, and what its next threads and sockets will be made of; called, it has them again. */
   mark(): () => void {
     const { elapsed } = this.clock
     const randomness = this.randomness.mark()
     const threads = this.#threads
+    const sockets = this.#sockets
+    for (const process of this.processes.values()) process.mayChange = false
+    const forgetPeriods = this.clock.periods.mark()
+    const { turnsCut } = this
     return () => {
       this.clock.elapsed = elapsed
+      forgetPeriods()
+      this.clock.periods.begin(elapsed)
       this.randomness.rewind(randomness)
       this.#threads = threads
+      this.#sockets = sockets
+      this.turnsCut = turnsCut
+      this.isStuck = false
     }
   }
 
@@ -184,8 +252,31 @@ export class HeldNode {
   /** CPU time that its processes have used. */
   cpuMs(): number {
     let nanoseconds = 0
-    for (const thread of this.threads) nanoseconds += Number(thread.look('schedstat').split(' ')[0])
+    for (const thread of this.threads) nanoseconds += thread.cpuNs()
     return nanoseconds / millisecond
+  }
+
+  /** Says in the verdict what could not be held. */
+  note(sentence: string): void {
+    this.notes.add(sentence)
+  }
+
+  /** A step begins. */
+  beginStep(): void {
+    for (const process of this.processes.values()) process.reads = 0
+  }
+
+  /**
+   * One of its processes has read the clock so many times. One who goes on and on reading it waits for it to move, which it then does: the
+   * faster, the longer that lasts. Timers that become due by it fire.
+   */
+  countReads(process: HeldProcess, reads: number): void {
+    process.reads += reads
+    const tooMany = process.reads - readsFree
+    if (tooMany <= 0) return
+    const elapsed = this.clock.elapsed + reads * Math.min(1 + Math.floor(tooMany / readsFree), readMax)
+    if ((this.earliestDeadline() ?? never) <= elapsed) this.fireEarliest()
+    else this.moveClock(elapsed)
   }
 
   /** Lets all that is due at the earliest deadline happen; the clock shows that instant. */
@@ -206,6 +297,7 @@ export class HeldNode {
   /** Shows all processes another time. Timers that are due are not fired by this. */
   moveClock(elapsed: Nanoseconds): void {
     this.clock.elapsed = elapsed
+    this.clock.periods.begin(elapsed)
     for (const process of this.processes.values()) writeClocks(process.memory, this.clock)
   }
 }

@@ -73,6 +73,11 @@ export const disarmAll = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) disarm(process, key)
 }
 
+/** Another program goes on with the alarm and the descriptors of the one before, but not with its timers. */
+export const disarmAtExec = (process: HeldProcess): void => {
+  for (const key of [...process.kernelTimers.keys()]) if (key.startsWith('timer ')) disarm(process, key)
+}
+
 /** The timers of a process as they are now. */
 export const markTimers = (process: HeldProcess): TimerMark[] =>
   [...(process.kernelTimers as Map<string, KernelTimer>).values()].map(timer => timer.mark())
@@ -144,9 +149,16 @@ const arm = (process: HeldProcess, key: string, { deadline, interval }: Setting)
 const realTimeTimer = 0
 const alarmSignal = constants.signals.SIGALRM
 
+/** Computing takes no time: what it would end at never comes. */
+const ofCpuTime = (process: HeldProcess, registers: Registers, before: 'rsi' | 'rdx'): Answer => {
+  if (registers.get('rdi') > 2) return undefined
+  writeSetting(process, registers.get(before), 'timeval', { deadline: undefined, interval: 0 })
+  return 0
+}
+
 const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
   // The two others count CPU time.
-  if (registers.get('rdi') !== realTimeTimer) return undefined
+  if (registers.get('rdi') !== realTimeTimer) return ofCpuTime(process, registers, 'rdx')
   const before = current(process, 'itimer')
   const address = registers.get('rsi')
   if (address !== 0) arm(process, 'itimer', readSetting(process, address, 'timeval'))
@@ -155,7 +167,7 @@ const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
 }
 
 const getitimer = ({ process }: HeldThread, registers: Registers): Answer => {
-  if (registers.get('rdi') !== realTimeTimer) return undefined
+  if (registers.get('rdi') !== realTimeTimer) return ofCpuTime(process, registers, 'rsi')
   writeSetting(process, registers.get('rsi'), 'timeval', current(process, 'itimer'))
   return 0
 }
@@ -185,6 +197,12 @@ const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => 
 const timerGettime = ({ process }: HeldThread, registers: Registers): Answer => {
   writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timer ${registers.get('rdi')}`))
   return 0
+}
+
+/** The kernel deletes it. */
+const timerDelete = ({ process }: HeldThread, registers: Registers): Answer => {
+  disarm(process, `timer ${registers.get('rdi')}`)
+  return undefined
 }
 
 /** One nanosecond, once: an itimerspec. */
@@ -266,6 +284,7 @@ export const timerCalls: Partial<Record<SyscallName, Handler>> = {
   alarm,
   timer_settime: timerSettime,
   timer_gettime: timerGettime,
+  timer_delete: timerDelete,
   timerfd_settime: timerfdSettime,
   timerfd_gettime: timerfdGettime,
 }

@@ -1,22 +1,35 @@
-import { closeSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
 import {
   CLONE_NEWIPC,
   CLONE_NEWNET,
-  CLONE_NEWNS,
   CLONE_NEWPID,
   CLONE_NEWUTS,
   check,
   errno,
   libc,
   read,
+  SystemError,
   setns,
   unshare,
 } from '../../proxy/libc.ts'
 import { awayFromHome } from './away.ts'
-import { applyMounts, isolateMounts, type MountPlan } from './mounts.ts'
+import { enterFiles, type LocalMountPlan } from './machine-files.ts'
+import { ownProc } from './own-proc.ts'
 import { pipe } from './pipe.ts'
+import { dropPrivileges, noNewPrivileges } from './privileges.ts'
 import { spawn } from './spawn.ts'
+import {
+  type Call,
+  closeOthers,
+  failureIn,
+  reportLength,
+  starter,
+  starterDescriptor,
+  whatever,
+  withCalls,
+} from './starter.ts'
+import { syscallName } from './syscall-number.ts'
 
 export interface Launch {
   /** Path of the executable, then its arguments. */
@@ -30,14 +43,21 @@ export interface Launch {
   readonly hostname: string
   /** Descriptor of the network namespace that it lives in. */
   readonly network: number
-  readonly mounts: MountPlan
+  readonly mounts: LocalMountPlan
+  /**
+   * Whether it will be traced: no program in it can gain rights then, since the filter demands that, and it ends with
+   * this tool. One that is not traced ends with this thread.
+   */
+  readonly isHeld: boolean
 }
 
 /** A process that waits, as pid 1 of its own pid namespace, to be let into its program. */
 export interface Launched {
   readonly pid: number
-  /** Whether its /proc shows its own pid namespace already. */
+  /** Whether Docker made it. */
   readonly isContainer: boolean
+  /** Descriptor of the root of its files, which is the caller's to close. */
+  readonly root: number
   /** Lets it exec. */
   release(): void
 }
@@ -47,29 +67,29 @@ const setHostname = libc.func('int sethostname(const char *name, size_t length)'
 
 const noAddressRandomisation = 0x0040000
 
-/** The new process says that it is there, and waits for a line; it ends where this tool does before. */
-const trampoline = 'echo >&8; read -r _ <&9 || exit; exec 8>&- 9<&-; exec "$@"'
-
 /**
- * Starts a program in namespaces of its own (pid, mount, host name, IPC, and the network given), without address
- * randomisation, with default signal handling, in a session of its own. It waits to be released.
+ * Starts a program in namespaces of its own (files, pid, host name, IPC, and the network given), without address
+ * randomisation, with default signal handling, in a session of its own, and with few privileges. It waits to be released.
  *
  * @throws SystemError
  */
 export const launch = (plan: Launch): Launched => {
   const gate = pipe()
-  const ready = pipe()
+  const report = pipe()
   try {
-    const pid = inNamespacesOf(plan, () => spawnTrampoline(plan, gate.readEnd, ready.writeEnd))
-    closeSync(ready.writeEnd)
-    awaitByte(ready.readEnd, pid)
-    return { pid, isContainer: false, release: () => release(gate.writeEnd) }
+    const { pid, root } = inNamespacesOf(plan, () => ({
+      pid: spawnStarter(plan, gate.readEnd, report.writeEnd),
+      root: openRoot(),
+    }))
+    closeSync(report.writeEnd)
+    awaitReady(report.readEnd, pid)
+    return { pid, isContainer: false, root, release: () => release(gate.writeEnd) }
   } catch (error) {
     closeSync(gate.writeEnd)
     throw error
   } finally {
     closeSync(gate.readEnd)
-    closeSync(ready.readEnd)
+    closeSync(report.readEnd)
   }
 }
 
@@ -78,9 +98,19 @@ const release = (gate: number) => {
   closeSync(gate)
 }
 
-/** The trampoline's own exec must be over when it is seized: it would be taken for the program's. */
-const awaitByte = (readEnd: number, pid: number) => {
-  if (check('read', read(readEnd, Buffer.alloc(1), 1)) !== 1) throw new Error(`/bin/sh did not start as process ${pid}`)
+const pathOnly = 0o10000000 // O_PATH
+
+/** Descriptor of the root of this thread's files. */
+export const openRoot = (): number => openSync('/', pathOnly | constants.O_DIRECTORY)
+
+/** The starter's own exec must be over when it is seized: it would be taken for the program's. */
+const awaitReady = (readEnd: number, pid: number) => {
+  const bytes = Buffer.alloc(reportLength)
+  const length = check('read', read(readEnd, bytes, bytes.length))
+  if (length === ready.length) return
+  if (length < reportLength) throw new Error(`process ${pid} has ended before it could start`)
+  const { call, errno } = failureIn(bytes)
+  throw new SystemError(`${syscallName(call)} in a node that starts`, errno)
 }
 
 /** Runs `inside` with this thread's namespaces, and what its children inherit, set for the node. */
@@ -89,29 +119,60 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result =>
     const persona = setPersonality(noAddressRandomisation)
     try {
       check('setns(net)', setns(plan.network, CLONE_NEWNET))
-      check('unshare', unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
+      enterFiles(plan.mounts)
+      check('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
       check('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
-      isolateMounts()
-      applyMounts(plan.mounts)
       return inside()
     } finally {
       setPersonality(persona)
     }
   })
 
-const spawnTrampoline = (plan: Launch, gate: number, ready: number): number =>
-  spawn({
-    path: '/bin/sh',
-    arguments: ['sh', '-c', trampoline, 'sh', ...plan.command],
-    environment: plan.environment,
-    directory: plan.directory,
-    descriptors: [
-      [ready, 8],
-      [gate, 9],
-      [plan.stdout, 1],
-      [plan.stderr, 2],
-    ],
-  })
+const spawnStarter = (plan: Launch, gate: number, report: number): number =>
+  withCalls(callsOf(plan), calls =>
+    spawn({
+      path: `/proc/self/fd/${starter()}`,
+      arguments: ['lastnail-starter'],
+      environment: plan.environment,
+      directory: plan.directory,
+      descriptors: [
+        [gate, gateDescriptor],
+        [report, starterDescriptor.report],
+        [calls, starterDescriptor.calls],
+        [plan.stdout, 1],
+        [plan.stderr, 2],
+      ],
+    }),
+  )
+
+const gateDescriptor = 7
+const ready = '\n'
+const usualUmask = 0o022
+const setDeathSignal = 1
+const killSignal = 9
+
+/** What becomes of the starter until it is the program. */
+const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
+  ...ownProc(),
+  ...dropPrivileges(),
+  isHeld ? noNewPrivileges : { name: 'prctl', arguments: [setDeathSignal, killSignal] },
+  { name: 'umask', arguments: [usualUmask] },
+  closeOthers,
+  { name: 'write', arguments: [starterDescriptor.report, ready, ready.length], least: ready.length },
+  // Nothing comes where this tool ends before.
+  { name: 'read', arguments: [gateDescriptor, new Uint8Array(ready.length), ready.length], least: ready.length },
+  ...executing(command, environment),
+]
+
+/** What is no program of itself, a shell runs, or says why not. */
+const executing = ([path, ...rest]: Launch['command'], environment: Launch['environment']): Call[] => {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  const shell = ['sh', '-c', 'exec "$@"', 'sh', path, ...rest]
+  return [
+    { name: 'execve', arguments: [path, [path, ...rest], variables], least: whatever },
+    { name: 'execve', arguments: ['/bin/sh', shell, variables] },
+  ]
+}
 
 const kill = libc.func('int kill(int pid, int signal)')
 

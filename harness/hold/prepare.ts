@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { SystemError } from '../../proxy/libc.ts'
+import { sitesAddress, sitesLength } from './call-sites.ts'
 import { pageAddress, pageSize, writePage } from './clock-page.ts'
 import { filterProgram } from './filter.ts'
 import type { HeldThread } from './held-node.ts'
@@ -7,7 +8,6 @@ import { type Injector, injecting } from './inject.ts'
 import { ProcessMemory } from './memory.ts'
 import { contToSyscall, wait } from './ptrace.ts'
 import { syscallNumber } from './syscall-number.ts'
-import { limitTurns } from './turns.ts'
 import { patchVdso, seedStart } from './vdso.ts'
 
 const setNoNewPrivileges = 38
@@ -19,8 +19,7 @@ const privateAnonymousFixed = 0x02 | 0x20 | 0x100000
 
 /**
  * Makes a program that has just been exec'd ours, before its first instruction: the filter, the clock page, the
- * patched vDSO, the bytes that libraries seed themselves with. A node's first program also gets its own `/proc`, where it
- * has none.
+ * patched vDSO, the bytes that libraries seed themselves with.
  */
 export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   const { tid, process, randomness } = thread
@@ -28,13 +27,10 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.memory.close()
   process.memory = new ProcessMemory(process.pid)
   process.isGo = isGoProgram(process.pid)
-  if (process.isGo) limitTurns(process.pid, true)
   injecting(tid, process.memory, injector => {
-    if (isFirst) {
-      if (!process.node.isContainer) mountProc(injector)
-      installFilter(injector)
-    }
+    if (isFirst) installFilter(injector)
     mapPage(injector)
+    process.mayChange = mapSites(injector)
     trapCounter(injector)
   })
   writePage(process.memory, process.node.clock)
@@ -54,14 +50,6 @@ const succeed = (call: string, result: number): number => {
   return result
 }
 
-const cString = (text: string) => Buffer.from(`${text}\0`)
-
-const mountProc = ({ call, put }: Injector) => {
-  const type = put(cString('proc'))
-  const target = put(cString('/proc'))
-  succeed('mount /proc', call(syscallNumber.mount, type, target, type, 0, 0))
-}
-
 const installFilter = ({ call, put }: Injector) => {
   const program = put(filterProgram)
   const header = Buffer.alloc(16)
@@ -75,6 +63,10 @@ const mapPage = ({ call }: Injector) => {
   const mapped = call(syscallNumber.mmap, pageAddress, pageSize, readWriteExecute, privateAnonymousFixed, -1, 0)
   succeed('mmap of the clock page', mapped)
 }
+
+/** False where something else is there, of a program with a large stack: its call sites stay as they are. */
+const mapSites = ({ call }: Injector): boolean =>
+  call(syscallNumber.mmap, sitesAddress, sitesLength, readWriteExecute, privateAnonymousFixed, -1, 0) === sitesAddress
 
 const trapCounter = ({ call }: Injector) =>
   succeed('prctl(PR_SET_TSC)', call(syscallNumber.prctl, setTimestampCounter, faultOnRead))

@@ -9,11 +9,13 @@ const wait4 = libc.func('int wait4(int pid, void *status, int options, void *usa
 
 const request = {
   cont: 7,
+  singleStep: 9,
   detach: 17,
   getRegisters: 12,
   setRegisters: 13,
   syscall: 24,
   getEventMessage: 0x4201,
+  getSignalInfo: 0x4202,
   seize: 0x4206,
   interrupt: 0x4207,
   listen: 0x4208,
@@ -21,6 +23,7 @@ const request = {
   setRegisterSet: 0x4205,
   getSignalMask: 0x420a,
   setSignalMask: 0x420b,
+  getSyscallInfo: 0x420e,
   getRestartableSequences: 0x420f,
 } as const
 
@@ -51,6 +54,8 @@ const resume = (what: number, tid: number, signal: number) => ptraceNumber(what,
 export const cont = (tid: number, signal = 0) => resume(request.cont, tid, signal)
 /** Resumes until the next entry to or exit from a system call. */
 export const contToSyscall = (tid: number, signal = 0) => resume(request.syscall, tid, signal)
+/** Resumes for one instruction. */
+export const singleStep = (tid: number) => resume(request.singleStep, tid, 0)
 export const interrupt = (tid: number) => resume(request.interrupt, tid, 0)
 /** Leaves a group-stopped thread stopped, but lets it be woken by SIGCONT. */
 export const listen = (tid: number) => resume(request.listen, tid, 0)
@@ -61,6 +66,13 @@ const eventMessage = Buffer.alloc(8)
 export const getEventMessage = (tid: number) => {
   check('ptrace(GETEVENTMSG)', ptraceBuffer(request.getEventMessage, tid, 0, eventMessage))
   return Number(eventMessage.readBigUInt64LE())
+}
+
+const signalInfo = Buffer.alloc(128)
+/** Of the signal that a thread is stopped at: the `errno` and the `code` of its siginfo. */
+export const getSignalInfo = (tid: number): { readonly errno: number; readonly code: number } => {
+  if (ptraceBuffer(request.getSignalInfo, tid, 0, signalInfo) === -1) return { errno: 0, code: 0 }
+  return { errno: signalInfo.readInt32LE(4), code: signalInfo.readInt32LE(8) }
 }
 
 const maskLength = 8
@@ -86,6 +98,25 @@ export const getRestartableSequences = (tid: number): readonly [number, number, 
   if (ptraceBuffer(request.getRestartableSequences, tid, found.length, found) === -1) return undefined
   const address = Number(found.readBigUInt64LE())
   return address === 0 ? undefined : [address, found.readUInt32LE(8), found.readUInt32LE(12)]
+}
+
+/** struct ptrace_syscall_info: PTRACE_SYSCALL_INFO_ENTRY and _EXIT. */
+const [infoEntry, infoExit] = [1, 2]
+const syscallInfo = Buffer.alloc(88)
+
+/** The border of a system call at which a thread is stopped. */
+export type CallBorder =
+  | { readonly at: 'entry'; readonly stackPointer: number; readonly number: number; readonly args: readonly number[] }
+  | { readonly at: 'exit'; readonly stackPointer: number; readonly result: number }
+
+/** Undefined where it is stopped at none, or has died meanwhile. Arguments and result are signed. */
+export const getCallBorder = (tid: number): CallBorder | undefined => {
+  if (ptraceBuffer(request.getSyscallInfo, tid, syscallInfo.length, syscallInfo) === -1) return undefined
+  const at = syscallInfo.readUInt8(0)
+  const stackPointer = Number(syscallInfo.readBigInt64LE(16))
+  const value = (index: number) => Number(syscallInfo.readBigInt64LE(24 + index * 8))
+  if (at === infoEntry) return { at: 'entry', stackPointer, number: value(0), args: [1, 2, 3, 4, 5, 6].map(value) }
+  return at === infoExit ? { at: 'exit', stackPointer, result: value(0) } : undefined
 }
 
 /** struct iovec; a Buffer serves as its base. */

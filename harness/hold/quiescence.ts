@@ -38,7 +38,7 @@ const waits: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'p
  * its way to sleep. The kernel names a place where it waits only when it is off the run queue. One that waits for a disk
  * (D) will go on by itself.
  */
-const sleeps = (thread: HeldThread): boolean => {
+export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
   if (waits.has(place) || thread.isStopped || thread.napping) return true
   const stat = thread.look('stat')

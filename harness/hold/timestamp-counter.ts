@@ -1,4 +1,4 @@
-import type { HeldThread } from './held-node.ts'
+import { type HeldThread, readsOfCall } from './held-node.ts'
 import type { Registers } from './ptrace.ts'
 import { millisecond, second } from './virtual-clock.ts'
 
@@ -18,6 +18,7 @@ export const readCounter = ({ process }: HeldThread, registers: Registers): bool
   const code = instructionAt(process.memory, address)
   const found = [rdtsc, rdtscp].find(one => code.subarray(0, one.length).equals(one))
   if (found === undefined) return false
+  process.node.countReads(process, readsOfCall)
   const { seconds, nanoseconds } = process.node.clock.show('monotonic')
   const ticks = BigInt(seconds) * BigInt(second) + BigInt(nanoseconds)
   registers.set('rax', Number(ticks & 0xffff_ffffn))

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import type { CallRecorder } from './call-recorder.ts'
+import { foreignCall } from './filter.ts'
 import { enterCall, exitCall, restart } from './filtered.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
 import { isEnding } from './is-ending.ts'
-import { disarmAll } from './kernel-timers.ts'
+import { disarmAll, disarmAtExec } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
 import { ProcessMemory } from './memory.ts'
 import { prepare } from './prepare.ts'
@@ -13,6 +15,7 @@ import {
   detach,
   event,
   getEventMessage,
+  getSignalInfo,
   interrupt,
   listen,
   poll,
@@ -21,15 +24,21 @@ import {
   ThreadEnded,
   wait,
 } from './ptrace.ts'
+import { sleeps } from './quiescence.ts'
 import { endsFirst } from './signals.ts'
+import { spins } from './spin.ts'
 import { syscallNumber } from './syscall-number.ts'
 import { readCounter } from './timestamp-counter.ts'
-import { limitTurns, nap, setRank } from './turns.ts'
+import { ahead, limitTurns, nap, setRank } from './turns.ts'
 
 const trapSignal = 5
 const killSignal = 9
 const faultSignal = 11
 const turnOverSignal = 24
+const badCallSignal = 31
+/** SI_KERNEL */
+const sentByKernel = 0x80
+const noSuchCall = -38
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 const stopSignals = [19, 20, 21, 22]
 
@@ -43,9 +52,12 @@ export class Tracer {
   readonly #early = new Set<number>()
   readonly #lowered = new Set<HeldThread>()
   readonly #registers = new Registers()
+  /** Set, it sees every system call of every thread; it has to be there before they begin. */
+  recorder: CallRecorder | undefined
 
   /** Takes hold of a launched process that waits to be released. */
-  hold(node: HeldNode, { pid, isContainer }: Launched): void {
+  hold(node: HeldNode, { pid, isContainer, root }: Launched): void {
+    node.root = root
     seize(pid)
     node.pid = pid
     node.isContainer = isContainer
@@ -96,7 +108,7 @@ export class Tracer {
   thawThread(thread: HeldThread): void {
     const { stopped } = thread
     thread.stopped = undefined
-    if (stopped) cont(thread.tid, stopped.signal)
+    if (stopped) this.#release(thread, stopped)
   }
 
   /** Its call returns as if it had slept. */
@@ -131,6 +143,7 @@ export class Tracer {
   adopt(node: HeldNode, pid: number, threads: readonly (Origin & { readonly tid: number })[]): HeldProcess {
     const process = this.#addProcess(pid, node)
     process.isPrepared = true
+    process.mayChange = false
     for (const { tid, ...origin } of threads) this.#addThread(process, tid, origin)
     return process
   }
@@ -174,7 +187,9 @@ export class Tracer {
       case 'killed':
         return this.#end(thread, { signal: change.signal })
       case 'syscall':
-        return this.#exitCall(thread)
+        if (this.recorder?.atEntry(thread)) return this.#goOn(thread)
+        this.#exitCall(thread)
+        return
       case 'signal':
         return this.#signal(thread, change.signal)
       case 'event':
@@ -235,7 +250,7 @@ export class Tracer {
   #keepProcess(node: HeldNode): void {
     if (node.threads.some(thread => thread.stopped === undefined)) return
     const process = node.processes.get(node.pid)!
-    for (const thread of process.threads) this.#forgetWait(thread)
+    for (const thread of process.threads) thread.forgetWait()
     disarmAll(process)
     node.keeper!.keepProcess(process)
     node.processes.delete(node.pid)
@@ -249,13 +264,21 @@ export class Tracer {
       this.#registers.store(thread.tid)
       return this.#goOn(thread)
     }
-    if (signal === turnOverSignal) {
-      this.#endTurn(thread)
-      return this.#goOn(thread)
+    if (signal === badCallSignal && getSignalInfo(thread.tid).errno === foreignCall) return this.#refuseForeign(thread)
+    if (signal === turnOverSignal && getSignalInfo(thread.tid).code === sentByKernel) {
+      return this.#lookAtTurn(thread)
     }
     const { pid, node } = thread.process
     if (pid === node.pid && endsFirst(pid, signal, node.isContainer)) this.#killFirst(node, signal)
     else this.#resume(thread, { toSyscall: false, signal })
+  }
+
+  #refuseForeign(thread: HeldThread): void {
+    thread.process.node.note('system calls of i386 and x32 are refused with ENOSYS: only those of x86-64 are held')
+    if (!this.#registers.load(thread.tid)) return
+    this.#registers.set('rax', noSuchCall)
+    this.#registers.store(thread.tid)
+    this.#goOn(thread)
   }
 
   #killFirst(node: HeldNode, signal: number): void {
@@ -263,9 +286,21 @@ export class Tracer {
     sendSignal(node.pid, killSignal)
   }
 
-  /** It may be waiting for one that is of lower rank, and going round and round meanwhile. */
+  /** A thread has computed for long: it may wait for one of lower rank, and go round and round meanwhile. */
+  #lookAtTurn(thread: HeldThread): void {
+    const { process } = thread
+    limitTurns(process.pid)
+    const found = ahead(() => spins(thread))
+    if (typeof found === 'object') return this.#treatHeld(thread, found)
+    const isAlone = watchesAlone(thread)
+    if (found && isAlone) process.node.isStuck = true
+    // Others had the CPU at an instruction of chance, or have it now.
+    if (!found && !isAlone) process.node.turnsCut += 1
+    this.#endTurn(thread)
+    this.#goOn(thread)
+  }
+
   #endTurn(thread: HeldThread): void {
-    limitTurns(thread.process.pid, thread.process.isGo)
     for (const napper of thread.process.threads) if (napper.napping) this.endNap(napper)
     this.#giveUpRank(thread)
   }
@@ -286,6 +321,7 @@ export class Tracer {
     if (!this.#registers.load(thread.tid)) return
     exitCall(thread, this.#registers)
     this.#registers.store(thread.tid)
+    this.recorder?.atExit(thread)
     this.#goOn(thread)
   }
 
@@ -313,7 +349,7 @@ export class Tracer {
     const { process } = thread
     // The other threads have died, and the one that called exec bears the process's id from now on.
     for (const former of process.threads) this.#forget(former)
-    disarmAll(process)
+    disarmAtExec(process)
     const leader = this.#addThread(process, process.pid, thread)
     const isFirst = process.pid === process.node.pid && !process.isPrepared
     process.isPrepared = true
@@ -334,9 +370,24 @@ export class Tracer {
     if (group === undefined) return
     const process = node.processes.get(group) ?? this.#addProcess(group, node)
     process.isGo ||= parent.process.isGo
+    process.mayChange &&= parent.process.mayChange
     const thread = this.#addThread(process, tid, origin)
     setRank(tid, thread.ordinal)
-    if (this.#early.delete(tid)) this.#goOn(thread)
+    this.#awaitFirstStop(thread)
+  }
+
+  /**
+   * A new thread is ready before the one that made it goes on: who of the two runs first follows from their ranks then,
+   * and not from whether this thread slept when one was made.
+   */
+  #awaitFirstStop(thread: HeldThread): void {
+    if (this.#early.delete(thread.tid)) return this.#goOn(thread)
+    try {
+      this.#treatHeld(thread, wait(thread.tid))
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw error
+      this.#treatHeld(thread, error.change)
+    }
   }
 
   #addProcess(pid: number, node: HeldNode): HeldProcess {
@@ -356,12 +407,7 @@ export class Tracer {
     thread.close()
     this.#threads.delete(thread.tid)
     thread.process.threads.delete(thread)
-    this.#forgetWait(thread)
-  }
-
-  #forgetWait(thread: HeldThread): void {
-    if (thread.wait) thread.process.node.timers.delete(thread.wait)
-    thread.wait = undefined
+    thread.forgetWait()
   }
 
   #end(thread: HeldThread, exit: { code: number } | { signal: number }): void {
@@ -384,8 +430,12 @@ export class Tracer {
 
   #resume(thread: HeldThread, how: Resumption): void {
     if (thread.process.node.frozen) thread.stopped = how
-    else if (how.toSyscall) contToSyscall(thread.tid, how.signal)
-    else cont(thread.tid, how.signal)
+    else this.#release(thread, how)
+  }
+
+  #release({ tid }: HeldThread, { toSyscall, signal }: Resumption): void {
+    if (toSyscall || this.recorder) contToSyscall(tid, signal)
+    else cont(tid, signal)
   }
 }
 
@@ -398,6 +448,10 @@ const enterAgain = (registers: Registers) => {
 }
 
 const interruptedByUs = -4
+
+/** Whether nothing else of its node can run, or watches it. */
+const watchesAlone = (thread: HeldThread): boolean =>
+  thread.process.node.threads.every(other => other === thread || (!other.napping && sleeps(other)))
 
 /** The process that a thread belongs to; undefined when it is gone. */
 const threadGroupOf = (tid: number): number | undefined => {

@@ -1,6 +1,7 @@
 import { libc } from '../../proxy/libc.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
+const schedGetscheduler = libc.func('int sched_getscheduler(int pid)')
 const schedYield = libc.func('int sched_yield()')
 const getrusage = libc.func('int getrusage(int who, void *usage)')
 const usleep = libc.func('int usleep(unsigned int microseconds)')
@@ -16,11 +17,11 @@ export const highestPriority = lowest + ranks - 1
 
 /**
  * RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU, and SIGKILL; microseconds. Most threads
- * wait sooner; but V8's main thread, for one, goes round and round until its other threads have swept the heap.
+ * wait long before. Were it shorter, compilers and collectors would be cut short at an instruction of chance; were it
+ * longer, a step whose thread spins until another has done its part would take longer than a step may.
  */
 const realTimeLimit = 15
-export const turnUsMax = 20_000
-const goTurnUsMax = 500_000
+export const turnUsMax = 500_000
 export const lastTurnUsMax = 60_000_000
 
 const ownThread = 1
@@ -113,6 +114,19 @@ export class Turns {
   }
 }
 
+/** Does something for which this thread waits for threads of nodes: it goes on before any of them does. */
+export const ahead = <Result>(work: () => Result): Result => {
+  if ((schedGetscheduler(0) & ~policy.resetOnFork) !== policy.firstInFirstOut) return work()
+  const rank = (priority: number) =>
+    schedSetscheduler(0, policy.firstInFirstOut | policy.resetOnFork, parameter(priority))
+  rank(highestPriority + 1)
+  try {
+    return work()
+  } finally {
+    rank(lowest)
+  }
+}
+
 /** Lets go of the CPU for an instant, also to those who are out of turn. */
 export const nap = (): void => {
   usleep(napUsMax)
@@ -126,13 +140,8 @@ export const setRank = (tid: number, rank: number): void => {
   schedSetscheduler(tid, policy.firstInFirstOut, parameter(lowest + (rank % ranks)))
 }
 
-/**
- * How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again.
- *
- * @param isGo its threads never go round and round for long; but it may ask the kernel for much, such as room for a large
- * file, which takes a few milliseconds more or less each time
- */
-export const limitTurns = (pid: number, isGo = false): void => {
-  const limits = BigUint64Array.of(BigInt(isGo ? goTurnUsMax : turnUsMax), BigInt(lastTurnUsMax))
+/** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
+export const limitTurns = (pid: number): void => {
+  const limits = BigUint64Array.of(BigInt(turnUsMax), BigInt(lastTurnUsMax))
   prlimit(pid, realTimeLimit, Buffer.from(limits.buffer), null)
 }

@@ -1,3 +1,5 @@
+import { Periods } from './periods.ts'
+
 /** All durations and instants in nanoseconds, as doubles: exact up to 104 days. */
 export type Nanoseconds = number
 
@@ -23,10 +25,16 @@ export const clockNamed = (id: number): ClockName | undefined => {
 export class VirtualClock {
   /** Since the node was created. */
   elapsed: Nanoseconds = 0
+  /** When it showed what. */
+  readonly periods: Periods
+
+  constructor(periods = new Periods()) {
+    this.periods = periods
+  }
 
   /** Another that shows the same. */
   copy(): VirtualClock {
-    const copy = new VirtualClock()
+    const copy = new VirtualClock(this.periods.copy())
     copy.elapsed = this.elapsed
     return copy
   }
@@ -38,7 +46,12 @@ export class VirtualClock {
 
   /** Whole seconds and remaining nanoseconds that the clock shows now. */
   show(clock: ClockName): { seconds: number; nanoseconds: number } {
-    const seconds = Math.floor(this.elapsed / second)
-    return { seconds: start[clock] + seconds, nanoseconds: this.elapsed - seconds * second }
+    return this.showAt(this.elapsed, clock)
+  }
+
+  /** The same at another time. */
+  showAt(elapsed: Nanoseconds, clock: ClockName): { seconds: number; nanoseconds: number } {
+    const seconds = Math.floor(elapsed / second)
+    return { seconds: start[clock] + seconds, nanoseconds: elapsed - seconds * second }
   }
 }

@@ -25,6 +25,8 @@ export interface WaitKind {
   readonly timedOut: number
   /** The call that waits for ever in its place, where no argument of its own says so. */
   readonly forever?: number
+  /** Whether the time that is left is stored where the time-out stands. */
+  readonly isUpdated?: true
   /** Registers that point to sets of descriptors, emptied when the time is over. */
   readonly sets?: readonly RegisterName[]
   /** The register that points to where an interrupted wait stores the time that was left. */
@@ -48,9 +50,9 @@ const kinds: Partial<Record<SyscallName, WaitKind>> = {
   epoll_pwait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
   epoll_pwait2: { timeout: 'r10', unit: 'timespec', timedOut: 0 },
   poll: { timeout: 'rdx', unit: 'milliseconds', timedOut: 0 },
-  ppoll: { timeout: 'rdx', unit: 'timespec', timedOut: 0 },
-  select: { timeout: 'r8', unit: 'timeval', timedOut: 0, sets: ['rsi', 'rdx', 'r10'] },
-  pselect6: { timeout: 'r8', unit: 'timespec', timedOut: 0, sets: ['rsi', 'rdx', 'r10'] },
+  ppoll: { timeout: 'rdx', unit: 'timespec', timedOut: 0, isUpdated: true },
+  select: { timeout: 'r8', unit: 'timeval', timedOut: 0, isUpdated: true, sets: ['rsi', 'rdx', 'r10'] },
+  pselect6: { timeout: 'r8', unit: 'timespec', timedOut: 0, isUpdated: true, sets: ['rsi', 'rdx', 'r10'] },
   nanosleep: { timeout: 'rdi', unit: 'timespec', timedOut: 0, forever: syscallNumber.pause, remaining: 'rsi' },
   clock_nanosleep: {
     timeout: 'rdx',
@@ -61,12 +63,12 @@ const kinds: Partial<Record<SyscallName, WaitKind>> = {
     remaining: 'r10',
   },
   futex: { timeout: 'r10', unit: 'timespec', until: futexUntil, timedOut },
+  futex_wait: { timeout: 'r8', unit: 'timespec', until: registers => clockNamed(registers.get('r9')), timedOut },
   futex_waitv: { timeout: 'r10', unit: 'timespec', until: registers => clockNamed(registers.get('r8')), timedOut },
   rt_sigtimedwait: { timeout: 'rdx', unit: 'timespec', timedOut: tryAgain },
   semtimedop: { timeout: 'r10', unit: 'timespec', timedOut: tryAgain },
   mq_timedsend: { timeout: 'r8', unit: 'timespec', until: () => 'realtime', timedOut },
   mq_timedreceive: { timeout: 'r8', unit: 'timespec', until: () => 'realtime', timedOut },
-  io_getevents: { timeout: 'r8', unit: 'timespec', timedOut: 0 },
   recvmmsg: { timeout: 'r8', unit: 'timespec', timedOut: tryAgain },
 }
 
@@ -81,6 +83,20 @@ export const readTime = (memory: ProcessMemory, address: number, unit: 'timespec
   const bytes = memory.read(address, 16)
   const fraction = Number(bytes.readBigInt64LE(8))
   return { seconds: Number(bytes.readBigInt64LE(0)), nanoseconds: unit === 'timeval' ? fraction * 1000 : fraction }
+}
+
+/** Stores a duration as a `struct timespec` or `timeval`. */
+export const writeTime = (
+  memory: ProcessMemory,
+  address: number,
+  unit: 'timespec' | 'timeval' | 'milliseconds',
+  duration: Nanoseconds,
+): void => {
+  const bytes = Buffer.alloc(16)
+  const fraction = duration % second
+  bytes.writeBigInt64LE(BigInt(Math.floor(duration / second)), 0)
+  bytes.writeBigInt64LE(BigInt(unit === 'timeval' ? Math.floor(fraction / 1000) : fraction), 8)
+  memory.write(address, bytes)
 }
 
 /** When the wait that the thread is about to begin ends; it may lie in the past. */

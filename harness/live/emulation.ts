@@ -2,11 +2,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
 import { ConfigError, type NodeView, type ResolvedSystem } from '../config.ts'
-import type { Engine } from '../runtime.ts'
+import { unlessInterrupted } from '../hold/interruption.ts'
 import type { Ending } from './ending.ts'
 import { LiveClients } from './live-clients.ts'
 import { LiveCluster, type WaySetting } from './live-cluster.ts'
 import type { LiveNode } from './live-node.ts'
+import type { LiveEngine } from './live-runtime.ts'
 import { type Look, type Manner as LookManner, Looks } from './looks.ts'
 import { type Happening, Measurements } from './measurements.ts'
 import type { Wiring } from './wiring.ts'
@@ -74,7 +75,7 @@ export class Emulation {
     system: ResolvedSystem,
     options: EmulationOptions,
     observer: EmulationObserver,
-    engine?: Engine,
+    engine?: LiveEngine,
   ): Promise<Emulation> {
     return new Emulation(system, options, observer, await LiveCluster.open(system, options, engine))
   }
@@ -93,12 +94,12 @@ export class Emulation {
       // Whoever asks for the end meanwhile is heard.
       await nextTurn()
       if (over.aborted) return
-      await this.#join(node)
+      await unlessInterrupted(this.#join(node))
       this.#observer.onStart(index + 1, churn.initial.length)
     }
     for (const client of this.#system.clients) this.clients.begin(client, pauseOf(client.name))
     const work = Promise.all([this.#carryOut(churn, over), this.#lookAgainAndAgain(over)])
-    await Promise.race([work, this.cluster.failed])
+    await Promise.race([work, this.cluster.failed, onceAborted(signal)])
   }
 
   /** @throws UsageError for a node that is not there */
@@ -194,6 +195,9 @@ export class Emulation {
     this.#observer.onHappening(happening)
   }
 }
+
+const onceAborted = (signal: AbortSignal) =>
+  new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
 const describe = (action: Action): Pick<Happening, 'kind' | 'label' | 'node'> => {
   switch (action.does) {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../checker/show.ts'
+import { toJson } from '../clients/as-json.ts'
+import { History } from '../clients/history.ts'
 import type { ClientCall, NodeHandle, Operation, ResolvedClient } from '../config.ts'
-import { History } from '../history.ts'
 import type { LiveCluster } from './live-cluster.ts'
 import { handleOf } from './live-handle.ts'
 
@@ -70,9 +72,11 @@ export class LiveClients {
     this.calls.push(call)
     const began = performance.now()
     try {
-      call.value = await run(this.#handles, { ordinal, operation: this.#history.performerOf(name) })
+      const value = await run(this.#handles, { ordinal, operation: this.#history.performerOf(name) })
+      toJson(`clients.${name}`, value)
+      call.value = value
     } catch (error) {
-      call.error = String((error as Error)?.message ?? error)
+      call.error = messageOf(error)
     }
     if (this.#end.signal.aborted) return
     call.completedAt = this.#step

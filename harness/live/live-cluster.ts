@@ -7,13 +7,15 @@ import { Plane } from '../../proxy/forwarding/plane.ts'
 import { endConnections } from '../../proxy/tcp-table.ts'
 import { setOffloads } from '../../proxy/tun.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
+import { noNode } from '../clients/state.ts'
 import type { ResolvedSystem } from '../config.ts'
-import { plansOf } from '../plans.ts'
-import { createRunDirectory, removeRunDirectory } from '../run-directory.ts'
-import type { Engine, NodePlan } from '../runtime.ts'
-import { noNode } from '../state.ts'
+import { createRunDirectory, removeRunDirectory } from '../files/run-directory.ts'
+import { unlessInterrupted } from '../hold/interruption.ts'
+import { plansOf } from '../node/plans.ts'
+import type { NodePlan } from '../node/runtime.ts'
 import type { Ending } from './ending.ts'
 import { LiveNode } from './live-node.ts'
+import type { LiveEngine } from './live-runtime.ts'
 import { LocalLives } from './local-lives.ts'
 import { Reach } from './reach.ts'
 import { planOf, type Wiring } from './wiring.ts'
@@ -63,7 +65,7 @@ export class LiveCluster {
    * @throws TopologyError where the nodes have no place in the topology
    * @throws SystemError
    */
-  static async open(system: ResolvedSystem, wiring: Wiring, engine?: Engine): Promise<LiveCluster> {
+  static async open(system: ResolvedSystem, wiring: Wiring, engine?: LiveEngine): Promise<LiveCluster> {
     const directory = createRunDirectory()
     const nodes: LiveNode[] = []
     try {
@@ -72,7 +74,7 @@ export class LiveCluster {
         plans.map(({ definition: { name }, address }) => ({ name, address })),
         wiring,
       )
-      for (const plan of plans) nodes.push(await openNode(plan, engine))
+      for (const plan of plans) nodes.push(await unlessInterrupted(openNode(plan, engine)))
       return new LiveCluster(nodes, directory, wired)
     } catch (error) {
       for (const node of nodes) node.close()
@@ -201,7 +203,7 @@ export class LiveCluster {
   async close(): Promise<void> {
     this.onEnd = () => undefined
     for (const node of this.nodes) {
-      await node.settled()
+      await unlessInterrupted(node.settled()).catch(() => undefined)
       node.kill()
     }
     while (this.nodes.some(({ isAlive }) => isAlive)) {
@@ -246,7 +248,7 @@ export class LiveCluster {
   }
 }
 
-const openNode = async (plan: NodePlan, engine: Engine | undefined): Promise<LiveNode> => {
+const openNode = async (plan: NodePlan, engine: LiveEngine | undefined): Promise<LiveNode> => {
   const runtime = plan.definition.image === undefined ? new LocalLives(plan) : await engine!.liveRuntime(plan)
   try {
     return new LiveNode(plan, runtime)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ResolvedNode } from '../config.ts'
-import { Disk } from '../disk.ts'
+import { Disk } from '../files/disk.ts'
 
 /** The disk of a node that runs in real time: kept from life to life, or lost. */
 export class LiveDisk {

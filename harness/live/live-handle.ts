@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { resolve } from 'node:path'
 import { Agent, request } from 'undici'
-import type { NodeHandle } from '../config.ts'
-import { runInside } from '../exec.ts'
+import { runInside } from '../clients/exec.ts'
+import type { ExecResult, NodeHandle } from '../config.ts'
+import { readInside } from '../files/inside.ts'
 import type { LiveNode } from './live-node.ts'
 import { connectInside, datagramsInside } from './sockets.ts'
 
@@ -35,11 +35,12 @@ export const handleOf = (node: LiveNode, onAsked: () => void = () => undefined):
     address: node.address,
     http: (port, path, init) =>
       asked(() => request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: agent })),
-    tcp: port => asked(() => connectInside(node.namespace, node.address, port)),
+    // One that nobody listens to would end this program: nodes come and go here.
+    tcp: port => asked(() => connectInside(node.namespace, node.address, port).on('error', () => undefined)),
     udp: (port, data) => asked(() => askByDatagram(node, port, Buffer.from(data as Uint8Array))),
     exec: command => asked(() => exec(node, command)),
     output: () => node.output(),
-    file: path => readFile(pathInside(node, path)),
+    file: async path => readInside(rootOf(node), resolve(node.workingDirectory, path)),
     close: () => void agent.destroy().catch(() => undefined),
   }
 }
@@ -54,13 +55,14 @@ const askByDatagram = ({ namespace, address }: LiveNode, port: number, data: Buf
   }).finally(() => socket.close())
 }
 
-const exec = async (node: LiveNode, command: readonly string[]) => {
-  const { pid } = node
-  if (pid === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
-  return runInside(pid, command, node.workingDirectory)
+const exec = async (node: LiveNode, command: readonly string[]): Promise<ExecResult> => {
+  if (node.inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
+  const result = await runInside(node.inside, command, patienceMs)
+  if (result) return result
+  throw new Error(`"${command.join(' ')}" has not ended in ${node.name} after ${patienceMs / 1000} s`)
 }
 
-const pathInside = ({ name, pid, workingDirectory }: LiveNode, path: string): string => {
-  if (pid === undefined) throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
-  return `/proc/${pid}/root${isAbsolute(path) ? path : join(workingDirectory, path)}`
+const rootOf = ({ name, root }: LiveNode): number => {
+  if (root !== undefined) return root
+  throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
 }

@@ -2,7 +2,7 @@ import type { NetworkNamespace } from '../../proxy/namespace.ts'
 import { closeTun, openForwardedTun } from '../../proxy/tun.ts'
 import type { NodeOutput } from '../config.ts'
 import { sendSignal } from '../hold/launch.ts'
-import type { NodePlan } from '../runtime.ts'
+import type { NodePlan } from '../node/runtime.ts'
 import type { Ending } from './ending.ts'
 import type { LiveLife, LiveRuntime } from './live-runtime.ts'
 import { signalAll } from './processes.ts'
@@ -49,6 +49,16 @@ export class LiveNode {
   /** Of the first process in its pid namespace; undefined while it is down. */
   get pid(): number | undefined {
     return this.#life?.pid
+  }
+
+  /** Descriptor of the root of its files; undefined while it is down. */
+  get root(): number | undefined {
+    return this.#life?.root
+  }
+
+  /** Where programs are run in it; undefined while it is down. */
+  get inside() {
+    return this.#life && { ...this.#life, directory: this.workingDirectory }
   }
 
   /**

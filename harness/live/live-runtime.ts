@@ -1,5 +1,6 @@
 import type { NetworkNamespace } from '../../proxy/namespace.ts'
-import type { Output } from '../output.ts'
+import type { Output } from '../files/output.ts'
+import type { NodePlan } from '../node/runtime.ts'
 import type { Ending } from './ending.ts'
 
 /** What properties and observers can read of a node's output, from the end. */
@@ -21,6 +22,10 @@ export interface LiveRuntime {
 export interface LiveLife {
   /** Of the first process in its pid namespace, on this machine. */
   readonly pid: number
+  /** Descriptor of the root of its files. */
+  readonly root: number
+  /** Of its program. */
+  readonly environment: Readonly<Record<string, string>>
   readonly stdout: Output
   readonly stderr: Output
   /** Settles when it has ended, where no signal tells this process so. */
@@ -31,4 +36,9 @@ export interface LiveLife {
   ending(): Ending | undefined
   /** Lets go of its files. It has ended. */
   leave(): void
+}
+
+/** Runs images in real time: made, and closed, by whoever makes the cluster. */
+export interface LiveEngine {
+  liveRuntime(plan: NodePlan): Promise<LiveRuntime>
 }

@@ -1,12 +1,14 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { NetworkNamespace } from '../../proxy/namespace.ts'
+import { Output } from '../files/output.ts'
+import { runRoot } from '../files/run-root.ts'
+import { hostsShownTo } from '../files/shared-files.ts'
 import { childrenOf } from '../hold/descendants.ts'
 import { launch, sendSignal } from '../hold/launch.ts'
-import { coveredBy, environmentOf, findExecutable } from '../local-runtime.ts'
-import { Output } from '../output.ts'
-import type { NodePlan } from '../runtime.ts'
-import { hostsShownTo } from '../shared-files.ts'
+import { coveredDirectories } from '../hold/machine-files.ts'
+import { environmentOf, findExecutable, findWritten } from '../node/local-runtime.ts'
+import type { NodePlan } from '../node/runtime.ts'
 import { endingOf } from './ending.ts'
 import { LiveDisk } from './live-disk.ts'
 import { type LiveLife, type LiveRuntime, outputLengthMax } from './live-runtime.ts'
@@ -14,10 +16,10 @@ import { type LiveLife, type LiveRuntime, outputLengthMax } from './live-runtime
 const SIGTERM = 15
 
 /**
- * Becomes pid 1 of the node's pid namespace. It ends with this tool, and with the node's program; as pid 1 the program
- * itself would not hear signals that it has no handler for.
+ * Becomes pid 1 of the node's pid namespace. It ends with the node's program; as pid 1 the program itself would not hear
+ * signals that it has no handler for.
  */
-const init = `mount -t proc proc /proc; exec setpriv --pdeathsig KILL sh -c '"$@" & wait $!' sh "$@"`
+const init = '"$@" & wait $!'
 
 /** Runs a node's command as a process of this machine. */
 export class LocalLives implements LiveRuntime {
@@ -25,36 +27,49 @@ export class LocalLives implements LiveRuntime {
   readonly namespace = NetworkNamespace.create('live')
   readonly #plan: NodePlan
   readonly #executable: string
+  readonly #write: readonly string[]
   readonly #disk: LiveDisk
   #lives = 0
 
-  /** @throws ConfigError where the program is not found */
+  /** @throws ConfigError where the program is not found, or a path that it is to write to */
   constructor(plan: NodePlan) {
     this.#plan = plan
     this.#executable = findExecutable(plan.definition)
+    this.#write = findWritten(plan.definition)
     this.workingDirectory = plan.definition.cwd ?? '/'
-    this.#disk = new LiveDisk(plan.directory, coveredBy(this.workingDirectory), plan.definition)
+    this.#disk = new LiveDisk(plan.directory, coveredDirectories(runRoot()), plan.definition)
   }
 
   async begin(): Promise<LiveLife> {
     const { directory, files, definition } = this.#plan
+    const environment = environmentOf(definition)
     const place = join(directory, `life${this.#lives++}`)
     mkdirSync(place, { recursive: true })
     const stdout = new Output(join(place, 'stdout'), outputLengthMax)
     const stderr = new Output(join(place, 'stderr'), outputLengthMax)
-    const { pid, release } = launch({
+    const { pid, root, release } = launch({
       command: ['/bin/sh', '-c', init, 'sh', this.#executable, ...definition.command.slice(1)],
-      environment: environmentOf(definition),
+      environment,
       directory: this.workingDirectory,
       hostname: definition.name,
-      mounts: { overlays: this.#disk.next().layers, files: hostsShownTo(files), additions: [], empty: ['/dev/shm'] },
+      mounts: {
+        overlays: this.#disk.next().layers,
+        files: hostsShownTo(files),
+        additions: [],
+        empty: ['/dev/shm'],
+        owned: runRoot(),
+        write: this.#write,
+      },
       stdout: stdout.descriptor,
       stderr: stderr.descriptor,
       network: this.namespace.fd,
+      isHeld: false,
     })
     release()
     return {
       pid,
+      root,
+      environment,
       stdout,
       stderr,
       stop: () => {
@@ -62,6 +77,7 @@ export class LocalLives implements LiveRuntime {
       },
       ending: () => endingOf(pid),
       leave: () => {
+        closeSync(root)
         stdout.close()
         stderr.close()
       },

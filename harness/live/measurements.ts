@@ -1,3 +1,4 @@
+import { decided, evaluate, explanationOf } from '../../checker/property.ts'
 import type { NodeView, ResolvedSystem } from '../config.ts'
 import type { Look } from './looks.ts'
 
@@ -92,11 +93,13 @@ export class Measurements {
 
   /** Which properties held in a look. */
   looked({ state, stillMs, unseen }: Look, atMs: number): Readonly<Record<string, boolean>> {
+    const where = () => `after ${(atMs / 1000).toFixed(2)} s`
     const values = Object.fromEntries(
-      Object.entries(this.#properties).map(([name, { holds, explain }]) => {
-        const isHeld = holds(state)
-        this.#count(name, isHeld, atMs, isHeld ? '' : (explain?.(state) ?? ''))
-        return [name, isHeld]
+      Object.entries(this.#properties).flatMap(([name, property]) => {
+        const isHeld = decided(() => evaluate(name, property, state, where))
+        if (isHeld === undefined) return []
+        this.#count(name, isHeld, atMs, isHeld ? '' : (explanationOf(name, property, state, where) ?? ''))
+        return [[name, isHeld] as const]
       }),
     )
     const without = Object.values(values).filter(holds => !holds).length

@@ -1,13 +1,12 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { Socket } from 'node:net'
 import { parseAddress } from '../../proxy/address.ts'
-import { AF_INET, check, close, errno, lastErrno, libc, SystemError, socket } from '../../proxy/libc.ts'
+import { AF_INET, check, close, errno, lastErrno, libc, SystemError, setsockopt, socket } from '../../proxy/libc.ts'
 import type { NetworkNamespace } from '../../proxy/namespace.ts'
 import { socketAddress } from '../../proxy/tcp-table.ts'
 
 const connect = libc.func('int connect(int fd, void *address, uint32_t length)')
 const bind = libc.func('int bind(int fd, void *address, uint32_t length)')
-const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, uint32_t length)')
 
 const stream = 1 | 0o2000000 // SOCK_STREAM | SOCK_CLOEXEC
 const datagram = 2 | 0o2000000 | 0o4000 // SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK
@@ -23,7 +22,7 @@ export const connectInside = (namespace: NetworkNamespace, address: string, port
   const fd = namespace.run(() => check('socket', socket(AF_INET, stream, 0)))
   const patience = Buffer.alloc(16)
   patience.writeBigInt64LE(BigInt(patienceSeconds))
-  setOption(fd, SOL_SOCKET, SO_SNDTIMEO, patience, patience.length)
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, patience, patience.length)
   const end = endOf(address, port)
   // Within one kernel it is done at once, unless too many wait there to be accepted.
   if (connect(fd, end, end.length) === 0) return new Socket({ fd })

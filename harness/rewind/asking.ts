@@ -17,8 +17,8 @@ export interface AskingMark {
   readonly options: readonly (readonly [SocketOption, number])[]
 }
 
-const { reuseAddress, keepAlive, noDelay, keepIdle, keepInterval, keepCount } = socketOption
-const kept = [reuseAddress, keepAlive, noDelay, keepIdle, keepInterval, keepCount]
+const { reuseAddress, keepAlive, noDelay, keepIdle, keepInterval, keepCount, portRange } = socketOption
+const kept = [reuseAddress, keepAlive, noDelay, keepIdle, keepInterval, keepCount, portRange]
 const nonBlocking = 0o4000
 const closeOnExec = 0o2000000
 const stream = 1

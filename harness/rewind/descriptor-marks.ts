@@ -10,6 +10,7 @@ import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
+import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
 import { countOf, type Descriptor, describe, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
@@ -24,6 +25,7 @@ export class DescriptorMarks {
   /** Which it still has when it is brought back: all but those that ask. */
   readonly #kept: readonly Descriptor[]
   readonly #listeners: readonly Listener[]
+  readonly #nameless: readonly NamelessMark[]
   #isClosed = false
 
   /** @throws CannotRewind where something is open that cannot be brought back to what it is now */
@@ -33,6 +35,7 @@ export class DescriptorMarks {
     this.#process = process
     this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
     this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking')
+    this.#nameless = markNameless(pid, this.#kept)
     this.#listeners = this.#kept.filter(({ kind }) => kind === 'listener').map(({ fd }) => new Listener(pid, fd))
     this.#asking = this.#marks
       .filter(({ kind }) => kind === 'asking')
@@ -66,6 +69,7 @@ export class DescriptorMarks {
     if (this.#isClosed) for (const listener of this.#listeners) listener.openAgain(thread)
     this.#isClosed = false
     for (const mark of this.#kept) this.#rewindOne(mark)
+    rewindNameless(pid, this.#nameless)
     succeed(
       thread,
       this.#kept.flatMap(mark => this.#watchAgain(mark)),
@@ -79,6 +83,12 @@ export class DescriptorMarks {
     const others = open.filter(({ fd, link }) => known.get(fd) !== link)
     for (const { fd, link } of others) if (link.startsWith('socket:')) withDuplicate(pid, fd, tell)
     return others.map(({ fd }) => [syscallNumber.close, fd])
+  }
+
+  /** What it has open now of what is kept, anew. */
+  describeKept(): Descriptor[] {
+    const { pid } = this.#process
+    return this.#kept.map(mark => ({ ...mark, info: infoOf(pid, mark.fd) }))
   }
 
   /** Asks again for the connections that were asked for, by a thread whose registers may be used. @throws CannotRewind */

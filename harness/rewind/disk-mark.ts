@@ -1,25 +1,36 @@
 import {
-  existsSync,
+  chmodSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmdirSync,
+  type Stats,
   statfsSync,
-  statSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { insideDirectory } from '../files/inside.ts'
+import { treeOf } from '../files/tree.ts'
+import { hidesBelow } from '../hold/attributes.ts'
 import type { Overlay } from '../hold/mounts.ts'
-import { treeOf } from '../tree.ts'
 import { CannotRewind } from './error.ts'
 
 const bytesMax = 16 << 20
 
-/** What a node has written to its disk: content by path, undefined for a directory. */
-type Content = Map<string, Buffer | undefined>
+/** A file with its content, or a directory. */
+interface Entry {
+  readonly bytes: Buffer | undefined
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+/** What a node has written to its disk, by path. */
+type Content = Map<string, Entry>
 
 /** The private layers of a node's file system. They are brought back through the node's own view, as the kernel demands. */
 export class DiskMark {
@@ -40,15 +51,20 @@ export class DiskMark {
     this.#contents = layers.map(({ upper }) => contentOf(upper))
   }
 
-  /** @param root of the node's file system, as this process sees it. @throws CannotRewind */
-  rewind(root: string): void {
+  /** @param root descriptor of the root of the node's file system. @throws CannotRewind */
+  rewind(root: number): void {
     for (const directory of this.#inMemory)
-      if (readdirSync(join(root, directory)).length > 0) throw new CannotRewind(`it has files in ${directory}`)
+      if (insideDirectory(root, directory, own => readdirSync(own)).length > 0)
+        throw new CannotRewind(`it has files in ${directory}`)
     for (const [index, { directory, upper }] of this.#layers.entries()) {
-      const merged = join(root, directory)
-      // Whatever happens, nothing but a private layer is ever written to.
-      if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
-      rewindLayer({ merged, lower: this.#lowerOf(directory) }, this.#contents[index]!, contentOf(upper))
+      const before = this.#contents[index]!
+      const now = contentOf(upper)
+      if (before.size === 0 && now.size === 0) continue
+      insideDirectory(root, directory, merged => {
+        // Whatever happens, nothing but a private layer is ever written to.
+        if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
+        rewindLayer({ merged, lower: this.#lowerOf(directory) }, before, now)
+      })
     }
   }
 }
@@ -56,21 +72,27 @@ export class DiskMark {
 /** OVERLAYFS_SUPER_MAGIC */
 const overlayFileSystem = 0x794c_7630
 
+/** No name in it is a link, so that each path in the node's view leads to what is in the layer. */
 const contentOf = (upper: string): Content => {
   const content: Content = new Map()
   let bytes = 0
   for (const { path, entry } of treeOf(upper)) {
+    const full = join(upper, path)
+    if (!entry.isFile() && !entry.isDirectory()) throw new CannotRewind(`${path} is neither a file nor a directory`)
+    const stat = lstatSync(full)
     if (entry.isDirectory()) {
-      content.set(path, undefined)
+      if (hidesBelow(full)) throw new CannotRewind(`${path} has replaced another directory`)
+      content.set(path, entryOf(stat, undefined))
       continue
     }
-    if (!entry.isFile()) throw new CannotRewind(`${path} is neither a file nor a directory`)
-    bytes += lstatSync(join(upper, path)).size
+    bytes += stat.size
     if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
-    content.set(path, readFileSync(join(upper, path)))
+    content.set(path, entryOf(stat, readFileSync(full)))
   }
   return content
 }
+
+const entryOf = ({ mode, uid, gid }: Stats, bytes: Buffer | undefined): Entry => ({ bytes, mode, uid, gid })
 
 interface View {
   /** The directory as the node sees it. */
@@ -81,31 +103,42 @@ interface View {
 
 const rewindLayer = ({ merged, lower }: View, before: Content, now: Content): void => {
   // Deeper paths come later: what was made is removed from its end.
-  for (const [path, bytes] of [...now].reverse())
-    if (!before.has(path)) forget(join(merged, path), join(lower, path), bytes === undefined)
-  for (const [path, bytes] of before) {
-    if (now.has(path) && isSame(bytes, now.get(path))) continue
-    if (bytes === undefined) mkdirSync(join(merged, path), { recursive: true })
-    else write(join(merged, path), bytes)
+  for (const [path, entry] of [...now].reverse())
+    if (!before.has(path)) forget(join(merged, path), join(lower, path), entry)
+  for (const [path, entry] of before) {
+    const found = now.get(path)
+    const full = join(merged, path)
+    if (entry.bytes === undefined) mkdirSync(full, { recursive: true })
+    else if (found?.bytes === undefined || !found.bytes.equals(entry.bytes)) write(full, entry.bytes)
+    own(full, entry, found)
   }
 }
 
 /** What is also below was only changed, and may not go: that would hide it. */
-const forget = (path: string, lower: string, isDirectory: boolean): void => {
-  const isChanged = existsSync(lower)
-  if (isDirectory && !isChanged) rmdirSync(path)
-  if (isDirectory) return
-  if (isChanged) write(path, readFileSync(lower))
-  else unlinkSync(path)
+const forget = (path: string, lower: string, now: Entry): void => {
+  const below = lstatSync(lower, { throwIfNoEntry: false })
+  if (below === undefined) {
+    if (now.bytes === undefined) rmdirSync(path)
+    else unlinkSync(path)
+    return
+  }
+  if (below.isDirectory() !== (now.bytes === undefined) || !(below.isDirectory() || below.isFile()))
+    throw new CannotRewind(`${path} has replaced something of another kind`)
+  if (now.bytes !== undefined) write(path, readFileSync(lower))
+  own(path, below, now)
 }
 
-const isSame = (one: Buffer | undefined, other: Buffer | undefined): boolean =>
-  one === undefined || other === undefined ? one === other : one.equals(other)
+/** Gives it its owner and mode. */
+const own = (path: string, { uid, gid, mode }: Omit<Entry, 'bytes'>, now: Entry | undefined): void => {
+  const isOwned = now?.uid === uid && now.gid === gid
+  if (!isOwned) lchownSync(path, uid, gid)
+  // A change of its owner takes away setuid.
+  if (!isOwned || now.mode !== mode) chmodSync(path, mode & 0o7777)
+}
 
 /** Into the same file, where there is one: it may be open. */
 const write = (path: string, bytes: Buffer): void => {
-  mkdirSync(dirname(path), { recursive: true })
-  if (statSync(path, { throwIfNoEntry: false })) {
+  if (lstatSync(path, { throwIfNoEntry: false })) {
     truncateSync(path)
     writeFileSync(path, bytes, { flag: 'r+' })
   } else writeFileSync(path, bytes)

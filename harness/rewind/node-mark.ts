@@ -23,7 +23,7 @@ export class NodeMark implements Keeper {
     this.#rewindNode = node.mark()
     const processes = [...node.processes.values()]
     this.#processes = processes.map(process => new ProcessMark(process))
-    this.#lastId = lastThreadId(node)
+    this.#lastId = this.#processes[0]!.useFirst(lastId)
     this.#threads = node.threadsMade
     node.keeper = this
   }
@@ -80,6 +80,11 @@ export class NodeMark implements Keeper {
     setLastId(this.#processes[0]!.first, this.#lastId)
   }
 
+  /** To be called when its disk is as it was. @throws CannotRewind */
+  goBackToDirectories(): void {
+    for (const process of this.#processes) process.goBackToDirectory()
+  }
+
   /** To be called before the node that was brought back is thawed: it has a network again. */
   goOn(): void {
     for (const process of this.#processes) process.goOn()
@@ -95,7 +100,19 @@ export const lastThreadId = (node: HeldNode): number =>
   )
 
 const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
-const writeOnly = 1
+const [readOnly, writeOnly] = [0, 1]
+
+/** The id that the kernel gave last in a thread's namespace, also to what has ended. The thread's registers are lost. */
+const lastId = (thread: HeldThread): number => {
+  const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, readOnly, 0]])
+  if (fd! < 0) return lastThreadId(thread.process.node)
+  const text = Buffer.alloc(16)
+  const [length] = makeCalls(thread, [
+    [syscallNumber.read, fd!, text, text.length],
+    [syscallNumber.close, fd!],
+  ])
+  return Number(text.toString('latin1', 0, length))
+}
 
 /** The next thread or process has the id after this one, as it would have had. */
 export const setLastId = (thread: HeldThread, id: number): void => {

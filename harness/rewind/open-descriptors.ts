@@ -38,6 +38,7 @@ export const describe = (pid: number, { fd, link }: { fd: number; link: string }
   const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOf)! : nothing
   const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
+  if (kind === 'datagrams' && pendingOf(pid, fd) > 0) throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
   return { fd, link, kind, pending, content, peer, info: infoOf(pid, fd) }
 }
 

@@ -6,9 +6,11 @@ import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
+import { type Inventory, inventoryOf, requireComparable, requireSame } from './inventory.ts'
 import { MemoryMark } from './memory-mark.ts'
 import { SignalMarks } from './signal-marks.ts'
 import { ThreadMark } from './thread-mark.ts'
+import { WorkingDirectory } from './working-directory.ts'
 
 /** A frozen process, all of whose threads wait. */
 export class ProcessMark {
@@ -18,6 +20,8 @@ export class ProcessMark {
   readonly #memory: MemoryMark
   readonly #signals: SignalMarks
   readonly #timers: readonly TimerMark[]
+  readonly #inventory: Inventory
+  readonly #workingDirectory: WorkingDirectory
   #isFirstOver = false
 
   /** @throws CannotRewind */
@@ -28,7 +32,10 @@ export class ProcessMark {
     this.#descriptors = new DescriptorMarks(process)
     this.#signals = new SignalMarks(this.first)
     this.#timers = markTimers(process)
+    this.#workingDirectory = new WorkingDirectory(process.pid)
     try {
+      this.#inventory = this.#takeInventory()
+      requireComparable(this.#inventory)
       this.#memory = new MemoryMark(this.first)
     } finally {
       // Its registers were used.
@@ -98,15 +105,33 @@ export class ProcessMark {
     this.#signals.rewind(this.first)
     this.#descriptors.rewind(this.first)
     this.#memory.rewind(this.first)
+    requireSame(this.#inventory, this.#takeInventory())
     for (const thread of this.#threads) thread.rewind()
     rewindTimers(this.process, this.#timers)
   }
 
+  /** The first thread's registers are lost. */
+  #takeInventory(): Inventory {
+    return inventoryOf(this.first, this.#descriptors.describeKept())
+  }
+
+  /** To be called when its disk is as it was. @throws CannotRewind */
+  goBackToDirectory(): void {
+    if (this.#workingDirectory.isAnother) this.useFirst(thread => this.#workingDirectory.goBack(thread))
+  }
+
   /** To be called before it goes on. */
   goOn(): void {
-    if (!this.#descriptors.isAsking) return
-    this.#descriptors.ask(this.first)
-    this.#threads[0]!.rewind()
+    if (this.#descriptors.isAsking) this.useFirst(thread => this.#descriptors.ask(thread))
+  }
+
+  /** Lets the first thread make system calls; then it is as marked. */
+  useFirst<Result>(work: (thread: HeldThread) => Result): Result {
+    try {
+      return work(this.first)
+    } finally {
+      this.#threads[0]!.rewind()
+    }
   }
 
   /** Which may be used to make system calls, before it is rewound. */

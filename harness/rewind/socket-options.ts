@@ -1,10 +1,10 @@
-import { check, libc } from '../../proxy/libc.ts'
+import { check, libc, setsockopt } from '../../proxy/libc.ts'
 
-const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
 const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
 
 const SOL_SOCKET = 1
 const IPPROTO_TCP = 6
+const IPPROTO_IP = 0
 
 /** A whole number that is set for a socket. */
 export interface SocketOption {
@@ -24,6 +24,8 @@ export const socketOption = {
   keepIdle: option(IPPROTO_TCP, 4),
   keepInterval: option(IPPROTO_TCP, 5),
   keepCount: option(IPPROTO_TCP, 6),
+  /** Which ports the kernel may choose from; older kernels have none. */
+  portRange: option(IPPROTO_IP, 51),
 } as const
 
 export const getNumber = (fd: number, { level, name }: SocketOption): number => {
@@ -37,7 +39,7 @@ const linger = 13
 
 /** Once closed, a connection is gone, and does not wait for its peer. */
 export const closeAtOnce = (fd: number): void => {
-  setOption(fd, SOL_SOCKET, linger, Buffer.from(Int32Array.of(1, 0).buffer), 8)
+  setsockopt(fd, SOL_SOCKET, linger, Buffer.from(Int32Array.of(1, 0).buffer), 8)
 }
 
 /** Closed, it ends its connection in the background, as at the end of a process: the one that closes it never waits. */
@@ -45,7 +47,7 @@ export const closeWithoutWaiting = (fd: number): void => {
   const value = Buffer.alloc(8)
   check('getsockopt', getOption(fd, SOL_SOCKET, linger, value, Buffer.from(Uint32Array.of(8).buffer)))
   const [isOn, seconds] = [value.readInt32LE(0), value.readInt32LE(4)]
-  if (isOn !== 0 && seconds > 0) setOption(fd, SOL_SOCKET, linger, Buffer.alloc(8), 8)
+  if (isOn !== 0 && seconds > 0) setsockopt(fd, SOL_SOCKET, linger, Buffer.alloc(8), 8)
 }
 
 /** struct tcp_info, of a listener: the greatest number that may wait. */
@@ -56,4 +58,24 @@ export const backlogOf = (fd: number): number => {
   const info = Buffer.alloc(backlogOffset + 4)
   check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
   return info.readUInt32LE(backlogOffset)
+}
+
+const IPPROTO_IPV6 = 41
+
+/** Whole numbers that programs set: what they are is compared, and not restored. */
+const comparedOptions: readonly SocketOption[] = [
+  ...[2, 5, 6, 7, 8, 9, 12, 15, 16, 18, 29, 35, 46].map(name => option(SOL_SOCKET, name)),
+  ...[1, 8, 10, 32, 33, 34, 49].map(name => option(IPPROTO_IP, name)),
+  ...[1, 4, 5, 6, 9, 12, 18, 23].map(name => option(IPPROTO_TCP, name)),
+  ...[16, 18, 26].map(name => option(IPPROTO_IPV6, name)),
+]
+
+/** How a socket is set, a line for each option that it has. */
+export const settingsOf = (fd: number): string[] => {
+  const value = Buffer.alloc(4)
+  const length = Buffer.alloc(4)
+  return comparedOptions.flatMap(({ level, name }) => {
+    length.writeUInt32LE(4)
+    return getOption(fd, level, name, value, length) === 0 ? [`option ${level} ${name}: ${value.readInt32LE()}`] : []
+  })
 }

@@ -1,5 +1,5 @@
-import { interruptedResults } from '../hold/filtered.ts'
 import type { HeldThread } from '../hold/held-node.ts'
+import { interruptedResults } from '../hold/interrupted.ts'
 import { getExtendedState, getSignalMask, Registers, setExtendedState, setSignalMask } from '../hold/ptrace.ts'
 import type { RandomnessMark } from '../hold/randomness.ts'
 import { CannotRewind } from './error.ts'
@@ -48,7 +48,7 @@ export class ThreadMark {
     this.thread = thread
     this.#extended = getExtendedState(tid)
     this.#signalMask = getSignalMask(tid)
-    this.#resumed = thread.resumed
+    this.#resumed = thread.resumed ?? thread.socketWait
     this.#randomness = thread.randomness.mark()
     this.#legacy = legacyOf(thread)
     this.rewind()
@@ -87,7 +87,7 @@ export class ThreadMark {
     setSignalMask(tid, this.#signalMask)
     randomness.rewind(this.#randomness)
     this.thread.resumed = this.#resumed
-    this.thread.wait = undefined
+    this.thread.forgetWait()
     this.thread.interrupted = false
     this.thread.napping = false
     this.thread.stopped = { toSyscall: false, signal: 0 }

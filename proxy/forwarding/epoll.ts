@@ -12,6 +12,7 @@ const readable = 1
 /** struct epoll_event is packed on x86-64: the events, then what was given with the descriptor. */
 const eventLength = 12
 const eventsMax = 256
+const msMax = 1e9
 
 /** Waits until one of many descriptors can be read (epoll(7)), to the microsecond. */
 export class Epoll {
@@ -33,8 +34,8 @@ export class Epoll {
   wait(milliseconds: number): number {
     const timeout = Number.isFinite(milliseconds) ? this.#timeout : null
     if (timeout) {
-      const nanoseconds = Math.max(0, Math.round(milliseconds * 1e6))
-      // The low halves of two 64-bit numbers: enough for 68 years.
+      // Who is woken too early waits again. The low halves of two 64-bit numbers are enough.
+      const nanoseconds = Math.round(Math.min(Math.max(0, milliseconds), msMax) * 1e6)
       timeout.writeInt32LE(Math.floor(nanoseconds / 1e9), 0)
       timeout.writeInt32LE(nanoseconds % 1e9, 8)
     }

@@ -18,6 +18,8 @@ export class Forwarder {
   #orders = 0
   readonly #failed: Promise<never>
   #isEnded = false
+  /** A process does not end before its threads do, and this one waits for packets. */
+  readonly #letGo = () => void this.#order({ does: 'end' })
 
   /** @param descriptors of the hosts' TUN devices, which stay open until it has ended */
   constructor(plan: ForwardingPlan, descriptors: readonly number[]) {
@@ -27,6 +29,7 @@ export class Forwarder {
       this.#awaited.get(id)?.done()
       this.#awaited.delete(id)
     })
+    process.once('exit', this.#letGo)
     this.#failed = new Promise((_, reject) => {
       this.#worker.once('error', reject)
       this.#worker.once('exit', () => void (this.#isEnded || reject(new Error('the thread of the router ended'))))
@@ -62,6 +65,7 @@ export class Forwarder {
   async end(): Promise<void> {
     const exit = new Promise(resolve => this.#worker.once('exit', resolve))
     this.#isEnded = true
+    process.off('exit', this.#letGo)
     if (this.#runs) await Promise.race([this.#order({ does: 'end' }), exit])
     await this.#worker.terminate()
     closeWake(this.#wake)

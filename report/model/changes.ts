@@ -34,8 +34,13 @@ export interface ChangedField {
 export const changedFields = (before: unknown, after: unknown, name = ''): ChangedField[] => {
   if (!isRecord(before) || !isRecord(after)) return same(before, after) ? [] : [{ name, before, after }]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...names].flatMap(inner => changedFields(before[inner], after[inner], name ? `${name}.${inner}` : inner))
+  return [...names].flatMap(inner =>
+    changedFields(fieldOf(before, inner), fieldOf(after, inner), name ? `${name}.${inner}` : inner),
+  )
 }
+
+/** A name may be one that every object inherits. */
+const fieldOf = (value: Record<string, unknown>, name: string) => (Object.hasOwn(value, name) ? value[name] : undefined)
 
 const lengthMax = 60
 

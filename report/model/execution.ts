@@ -1,6 +1,7 @@
 import type { Choice } from '../../checker/system.ts'
 import { enabledAfter } from '../../checker/trace/enabled.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import { type Call, callsOf } from './calls.ts'
 import { type ChangedField, changedFields } from './changes.ts'
 import { type Journey, journeysOf, takenBy } from './journeys.ts'
 import { type Outage, outagesOf, type Partition, partitionsOf } from './outages.ts'
@@ -19,6 +20,7 @@ export class Execution {
   readonly journeys: readonly Journey[]
   readonly outages: readonly Outage[]
   readonly partitions: readonly Partition[]
+  readonly calls: readonly Call[]
   /** Whether its trace tells what was enabled. */
   readonly tellsEnabled: boolean
   readonly #byLabel: ReadonlyMap<string, Journey>
@@ -37,6 +39,7 @@ export class Execution {
     this.journeys = journeysOf(steps)
     this.outages = outagesOf(steps)
     this.partitions = partitionsOf(steps)
+    this.calls = callsOf(steps)
     this.tellsEnabled = steps.some(({ offered }) => offered.length > 0)
     this.#byLabel = new Map(this.journeys.map(journey => [journey.message.label, journey]))
     this.#byEnd = groupBy(this.journeys, ({ endedAt }) => (endedAt === undefined ? [] : [endedAt]))

@@ -32,15 +32,19 @@ export const outagesOf = (steps: readonly RecordedStep[]): Outage[] => {
   return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
 }
 
+/** In a live run a way may also be given a loss or a delay: then it is not cut. */
+const isCut = (label: string) => /^(partition|cut) |→\S+ cut/.test(label)
+
 /** When which ways were cut: from each partition to the next healing, which ends all. */
 export const partitionsOf = (steps: readonly RecordedStep[]): Partition[] => {
   let open: { readonly from: number; readonly label: string }[] = []
   const partitions: Partition[] = []
   for (const { index, choice } of steps) {
-    if (choice?.kind === 'partition') open.push({ from: index, label: choice.label })
+    if (choice?.kind === 'partition' && isCut(choice.label)) open.push({ from: index, label: choice.label })
     if (choice?.kind !== 'heal') continue
-    partitions.push(...open.map(each => ({ ...each, to: index })))
-    open = []
+    const isOver = (cut: string) => choice.label === 'heal' || cut === choice.label.replace(/ joined.*$/, ' cut')
+    partitions.push(...open.filter(({ label }) => isOver(label)).map(each => ({ ...each, to: index })))
+    open = open.filter(({ label }) => !isOver(label))
   }
   return [...partitions, ...open.map(each => ({ ...each, to: undefined }))]
 }

@@ -1,5 +1,6 @@
 import type { Trace } from '../../checker/trace/trace.ts'
-import type { RecordedVerdict } from '../../checker/verdict.ts'
+import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
+import { describeCall } from './calls.ts'
 import { type Comparison, compare } from './comparison.ts'
 import type { Execution } from './execution.ts'
 
@@ -46,15 +47,23 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
     add('bad', verdict.property ? `violates ${verdict.property}` : `${verdict.kind}`)
   for (const { kind, node } of main.steps[step]!.findings) add('bad', `${kind} of ${node}`)
   if (step === comparison?.firstDifference && step !== decisive) add('plain', 'first difference')
-  return [...badges, ...valueBadges(story, main, step)]
+  return [...badges, ...valueBadges(story, main, step), ...answerBadges(main, step)]
 }
 
 /** What is special about a step of the live execution. */
 export const liveBadgesOf = (story: Story, step: number): Badge[] => {
   const badges: Badge[] = []
   if (step === story.comparison?.firstDifference) badges.push({ tone: 'plain', text: 'first difference' })
-  return [...badges, ...valueBadges(story, story.live!, step)]
+  return [...badges, ...valueBadges(story, story.live!, step), ...answerBadges(story.live!, step)]
 }
+
+/** What clients saw. */
+const answerBadges = ({ calls }: Execution, step: number): Badge[] =>
+  calls
+    .filter(({ to }) => to === step)
+    .map(call => ({ tone: call.error === undefined ? 'plain' : 'bad', text: shortened(describeCall(call)) }))
+
+const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
 /** Where the property that the story is about changes its value. */
 const valueBadges = ({ verdict, decisive }: Story, execution: Execution, step: number): Badge[] => {

@@ -1,6 +1,6 @@
 import type { Execution } from '../model/execution.ts'
 import type { Span } from '../model/outages.ts'
-import type { Lanes } from './lanes.ts'
+import { clientsLane, type Lanes } from './lanes.ts'
 
 interface BackgroundProps {
   readonly execution: Execution
@@ -20,6 +20,11 @@ export const Background = ({ execution, lanes, visible, y, rowHeight, height }: 
     const start = Math.max(y(from), -rowHeight)
     return { start, length: Math.min(to === undefined ? height : y(to), height + rowHeight) - start }
   }
+  // Each client has a bar of its own in their lane, to the left of its line.
+  const clients = [...new Set(execution.calls.map(({ client }) => client))]
+  const room = lanes.laneWidth / 2 - 12
+  const barX = (client: string) =>
+    (lanes.x(clientsLane) ?? 0) - 10 - (clients.indexOf(client) * room) / Math.max(4, clients.length)
   return (
     <>
       <defs>
@@ -57,6 +62,16 @@ export const Background = ({ execution, lanes, visible, y, rowHeight, height }: 
       {lanes.names.map(name => (
         <line key={name} class="lifeline" x1={lanes.x(name)} x2={lanes.x(name)} y1={0} y2={height} />
       ))}
+      {execution.calls.filter(isSeen).map(call => {
+        const { start, length } = extent(call)
+        const x = barX(call.client)
+        return (
+          <g key={`${call.client} ${call.ordinal}`} class={`bar-of-call${call.error === undefined ? '' : ' bad'}`}>
+            <rect x={x - 2} y={start} width="4" height={length} rx="2" />
+            {call.to !== undefined && <path d={`M${x - 4} ${start + length}h8`} />}
+          </g>
+        )
+      })}
       {execution.outages.filter(isSeen).map(outage => {
         const { start, length } = extent(outage)
         const x = lanes.x(outage.node)!

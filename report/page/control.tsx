@@ -8,15 +8,23 @@ import type { Place, Processes } from './processes.ts'
 export interface Control {
   /** The step that they stand at. */
   readonly at: number
+  /** Whether they have left the trace. */
+  readonly isBranch: boolean
   /** Whether they are on their way. */
   readonly isBusy: boolean
   /** What was wrong with what was asked last. */
   readonly problem: string | undefined
   /** What was run in a node last. */
   readonly ran: Ran | undefined
+  /** Where the branch was saved last. */
+  readonly saved: string | undefined
   readonly go: (step: number) => void
   /** Has them make a choice after a step. */
   readonly take: (step: number, label: string) => void
+  /** Has them leave a branch. */
+  readonly leave: () => void
+  /** Writes the steps up to where they stand as a trace. */
+  readonly save: () => void
   readonly run: (step: number, node: string, program: string) => void
 }
 
@@ -28,26 +36,32 @@ export const useControl = (
   processes: Processes | undefined,
   show: (story: Story | undefined, step: number) => void,
 ): Control | undefined => {
-  const [at, setAt] = useState(0)
+  const [at, setAt] = useState(processes?.place.at ?? 0)
+  const [isBranch, setIsBranch] = useState(processes?.place.isBranch ?? false)
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [ran, setRan] = useState<Ran | undefined>(undefined)
+  const [saved, setSaved] = useState<string | undefined>(undefined)
   const perform = useCallback(async (act: () => Promise<void>) => {
     setIsBusy(true)
     setProblem(undefined)
     setRan(undefined)
+    setSaved(undefined)
     await act().catch(error => setProblem(error.message))
     setIsBusy(false)
   }, [])
   if (processes === undefined) return undefined
-  const arrive = ({ at, story }: Place) => {
+  const arrive = ({ at, isBranch, story }: Place) => {
     setAt(at)
+    setIsBranch(isBranch)
     show(story, at)
   }
   return {
-    ...{ at, isBusy, problem, ran },
+    ...{ at, isBranch, isBusy, problem, ran, saved },
     go: step => void perform(async () => arrive(await processes.go(step))),
     take: (step, label) => void perform(async () => arrive(await processes.take(step, label))),
+    leave: () => void perform(async () => arrive(await processes.leave())),
+    save: () => void perform(async () => setSaved(await processes.save())),
     run: (step, node, program) =>
       void perform(async () => {
         setRan(await processes.run(step, node, program.trim().split(/\s+/)))
@@ -62,7 +76,7 @@ export const ControlBox = ({ nodes, step }: { nodes: readonly string[]; step: nu
   const [node, setNode] = useState(nodes[0]!)
   const [program, setProgram] = useState('')
   if (control === undefined) return null
-  const { at, isBusy, problem, ran, go, run } = control
+  const { at, isBranch, isBusy, problem, ran, saved, go, leave, save, run } = control
   return (
     <section class="control" aria-label="The processes" aria-busy={isBusy}>
       <p>
@@ -71,6 +85,18 @@ export const ControlBox = ({ nodes, step }: { nodes: readonly string[]; step: nu
           bring them here
         </button>
       </p>
+      {isBranch && (
+        <p>
+          This is a branch of the trace.{' '}
+          <button type="button" disabled={isBusy} onClick={leave}>
+            back to the trace
+          </button>{' '}
+          <button type="button" disabled={isBusy} onClick={save}>
+            save it up to step {at}
+          </button>
+        </p>
+      )}
+      {saved && <p role="status">Saved as {saved}</p>}
       <form
         onSubmit={event => {
           event.preventDefault()

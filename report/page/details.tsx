@@ -1,5 +1,6 @@
 import { Fragment } from 'preact'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
+import { describeCall } from '../model/calls.ts'
 import { diffOf } from '../model/changes.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Journey } from '../model/journeys.ts'
@@ -55,6 +56,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
       <Values {...shared} recorded={recorded} />
       <Taken {...shared} />
       <States {...shared} recorded={recorded} />
+      <Calls {...shared} />
       <Outputs recorded={recorded} />
       <Sent {...shared} />
       <Enabled {...shared} story={story} />
@@ -69,6 +71,37 @@ interface PartProps {
   readonly side: Side
   readonly step: number
   readonly select: (selection: Selection) => void
+}
+
+/** Calls of clients that began, were under way or ended in the step. */
+const Calls = ({ execution, side, step, select }: PartProps) => {
+  const calls = execution.calls.filter(({ from, to }) => from <= step && step <= (to ?? Infinity))
+  if (calls.length === 0) return null
+  return (
+    <>
+      <h3>What clients see</h3>
+      <ul>
+        {calls.map(call => (
+          <li key={`${call.client} ${call.ordinal}`}>
+            {call.client}, called in <StepLink side={side} step={call.from} select={select} />
+            {call.to === undefined ? (
+              ', has no answer to the end'
+            ) : (
+              <>
+                , {call.to === step ? 'has its answer' : 'will have its answer in '}
+                {call.to !== step && <StepLink side={side} step={call.to} select={select} />}
+              </>
+            )}
+            {call.to === step && (
+              <>
+                : <code>{describeCall(call)}</code>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
 }
 
 const ms = (value: number | undefined) => (value === undefined ? '?' : `${Number(value.toFixed(3))} ms`)

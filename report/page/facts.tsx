@@ -1,4 +1,4 @@
-import type { Verdict } from '../../checker/verdict.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Story } from '../model/story.ts'
 import { Plots } from './plots.tsx'
 
@@ -8,7 +8,6 @@ export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
   return (
     <footer>
       <h2>How this was found</h2>
-      {verdict && <Plots verdict={verdict} />}
       <dl>
         {verdict && <SearchFacts verdict={verdict} />}
         <Fact name="Configuration">{header.config.path || '(given by a program)'}</Fact>
@@ -24,6 +23,7 @@ export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
           </Fact>
         ))}
       </dl>
+      {verdict && <Plots verdict={verdict} />}
     </footer>
   )
 }

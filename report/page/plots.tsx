@@ -1,4 +1,4 @@
-import type { RecordedVerdict, Sample } from '../../checker/verdict.ts'
+import type { RecordedVerdict, Sample } from '../../checker/verdict/verdict.ts'
 
 const size = { width: 460, height: 150, left: 56, bottom: 26, top: 8 }
 const inner = { width: size.width - size.left - 12, height: size.height - size.bottom - size.top }
@@ -35,7 +35,7 @@ const ToLive = ({ counts }: { counts: readonly number[] }) => {
   const most = Math.max(...counts)
   const width = inner.width / counts.length
   return (
-    <Figure title="Walks by their steps to a live state">
+    <Figure title="How many steps walks needed until all that must always become true again had been true">
       <Axes most={most} />
       {counts.map((count, digits) => {
         const height = (count / most) * inner.height
@@ -53,7 +53,7 @@ const ToLive = ({ counts }: { counts: readonly number[] }) => {
               <title>{`${count} walks: ${from} steps or more`}</title>
             </rect>
             <text x={x + width / 2} y={size.height - 12} text-anchor="middle">
-              {from}
+              {digits === counts.length - 1 ? `${from} steps` : from}
             </text>
           </g>
         )
@@ -65,7 +65,13 @@ const ToLive = ({ counts }: { counts: readonly number[] }) => {
 const Figure = ({ title, children }: { title: string; children: preact.ComponentChildren }) => (
   <figure>
     <figcaption>{title}</figcaption>
-    <svg width={size.width} height={size.height} role="img" aria-label={title}>
+    <svg
+      width={size.width}
+      height={size.height}
+      viewBox={`0 0 ${size.width} ${size.height}`}
+      role="img"
+      aria-label={title}
+    >
       {children}
     </svg>
   </figure>

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Level } from '../../checker/bounded.ts'
+import type { Properties } from '../../checker/cells/executor.ts'
+import { replay } from '../../checker/cells/replay.ts'
 import { type CheckOptions, check, type Progress } from '../../checker/check.ts'
-import { Unfaithful } from '../../checker/errors.ts'
-import type { Properties } from '../../checker/executor.ts'
+import { Undecided, Unfaithful } from '../../checker/errors.ts'
 import { always, eventually } from '../../checker/property.ts'
-import { replay } from '../../checker/replay.ts'
+import type { Level } from '../../checker/searches/bounded.ts'
 import type { System } from '../../checker/system.ts'
-import type { Verdict } from '../../checker/verdict.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { type Counter, counter, nothingLost } from './systems/counter.ts'
 import { deadStates, distances, graphs, isDead, modelOf, propertiesOf } from './systems/graph.ts'
 import { Model, type Transition } from './systems/model.ts'
@@ -404,7 +404,59 @@ describe('a wrong check', () => {
     })
     await expect(check(ring(), { broken })).rejects.toMatchObject({
       name: 'UsageError',
-      message: 'properties.broken threw in the initial state: Error: no such field',
+      message: expect.stringMatching(
+        /^properties\.broken threw in the initial state: Error: no such field \(test\/checker\/check\.test\.ts:\d+\); the state was \{.*\}$/,
+      ),
+    })
+  })
+
+  it.each([
+    [() => Number.NaN, 'found NaN'],
+    [async () => Promise.reject(new Error('late')), 'found a promise: it may not be async'],
+  ])('is refused where a property gives neither true nor false, but %s', async (holds, found) => {
+    const odd = always<Ring>(holds as never)
+    await expect(check(ring(), { odd })).rejects.toThrow(
+      `properties.odd, evaluated in the initial state: expected true or false, ${found}; the state was {`,
+    )
+  })
+})
+
+describe('a property that cannot be decided', () => {
+  /** In states after which the counter is so high. */
+  const undecidedFrom = (count: number) =>
+    always<Counter>(state => {
+      if (
+        JSON.stringify(state)
+          .match(/\d+/g)!
+          .some(number => Number(number) >= count)
+      )
+        throw new Undecided('too much')
+      return true
+    })
+
+  it('makes a verdict undetermined where too much was left undecided, and is counted', async () => {
+    const verdict = await check(counter(2), { hard: undecidedFrom(1) }, { executions: 20 })
+    expect(verdict).toMatchObject({
+      verdict: 'undetermined',
+      message: expect.stringMatching(
+        /^in \d+ of 20 executions hard could not be decided after step \d+ \(.*\): too much$/,
+      ),
+      notes: [verdict.message],
+    })
+  })
+
+  it('leaves a verdict alone where it is decided everywhere', async () => {
+    expect(await check(counter(2), { hard: undecidedFrom(99) }, { executions: 20 })).toMatchObject({
+      verdict: 'held',
+      notes: [],
+    })
+  })
+
+  it('does not hide what else is violated', async () => {
+    const properties = { hard: undecidedFrom(0), wrong: always<Counter>(() => false) }
+    expect(await check(counter(2), properties, { executions: 20 })).toMatchObject({
+      verdict: 'violated',
+      property: 'wrong',
     })
   })
 })

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { OwnCell } from '../../checker/cell.ts'
-import { Cells } from '../../checker/cells.ts'
+import { OwnCell } from '../../checker/cells/cell.ts'
+import { Cells } from '../../checker/cells/cells.ts'
+import type { Outcome } from '../../checker/cells/task.ts'
 import type { Checkpoint, Choice, System } from '../../checker/system.ts'
-import type { Outcome } from '../../checker/task.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 
 interface RingCheckpoint extends Checkpoint {
@@ -95,6 +95,26 @@ it('a long way is executed twice; from then on executions begin at its end', asy
   expect(cells.counts).toMatchObject({ executions: 5, steps: 61 * 3 + 63 + 3 })
   await cell.end()
   expect(system.saved).toBe(0)
+})
+
+it('what has to be from the start is executed from there, whatever was saved', async () => {
+  const system = new SavedRing()
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  const way = moves(61)
+  for (let i = 0; i < 3; i++) await cells.run({ labels: way })
+  expect(system).toMatchObject({ resets: 2, restores: 1 })
+  await cells.run({ labels: way, isFromStart: true })
+  expect(system).toMatchObject({ resets: 3, restores: 1 })
+})
+
+it('who watches executions is told where one begins at a saved state', async () => {
+  const begins: number[] = []
+  const observer = {
+    onReset: (_: unknown, __: unknown, schedule: readonly Choice[]) => void begins.push(schedule.length),
+  }
+  const cells = Cells.of([new OwnCell(new SavedRing(), { comesHome }, { observer })])
+  for (let i = 0; i < 3; i++) await cells.run({ labels: moves(61) })
+  expect(begins).toEqual([0, 0, 61])
 })
 
 it('a short way is executed again and again', async () => {

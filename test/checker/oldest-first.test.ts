@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { oldestFirst } from '../../checker/oldest-first.ts'
+import { oldestFirst } from '../../checker/verdict/oldest-first.ts'
 import { cellsOf } from './systems/cells-of.ts'
 import { Model, type ModelOptions, type Transition } from './systems/model.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prioritised } from '../../checker/priorities.ts'
+import { prioritised } from '../../checker/choosers/priorities.ts'
 import { Random } from '../../checker/random.ts'
 import type { Choice } from '../../checker/system.ts'
 

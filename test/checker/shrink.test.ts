@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { replay } from '../../checker/replay.ts'
-import { shrink } from '../../checker/shrink.ts'
+import { replay } from '../../checker/cells/replay.ts'
+import { eventually } from '../../checker/property.ts'
+import { shrink } from '../../checker/verdict/shrink.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { comesHome, ring } from './systems/ring.ts'
 import { allAcknowledged, transport } from './systems/transport.ts'
@@ -49,6 +50,25 @@ const thinker = () => {
   }
   return Object.assign(system, { patiences, setPatience })
 }
+
+interface Mortal {
+  readonly place: 'away' | 'home' | 'dead'
+  readonly bangs: number
+}
+
+const isHome = ({ place }: Mortal): boolean => place === 'home'
+
+/** Goes home unless it is killed; what bangs does no harm. */
+const mortal = () =>
+  new Model<Mortal>({ place: 'away', bangs: 0 }, ({ place, bangs }): Transition<Mortal>[] => {
+    const bang = { kind: 'timer', node: 'n', label: 'bang', next: () => ({ place, bangs: (bangs + 1) % 5 }) } as const
+    if (place !== 'away') return [bang]
+    return [
+      { kind: 'timer', node: 'n', label: 'go', next: () => ({ place: 'home', bangs }) },
+      { kind: 'crash', node: 'n', label: 'kill', next: () => ({ place: 'dead', bangs }) },
+      bang,
+    ]
+  })
 
 describe('shrinking a recorded schedule', () => {
   it('leaves what the violation of safety needs, and executes it again', async () => {
@@ -125,6 +145,16 @@ describe('shrinking a recorded schedule', () => {
       schedule: ['endless'],
       minimal: true,
     })
+  })
+
+  it('names the nail by the step before it, which must recover: not the last step, because it cannot be dropped', async () => {
+    const schedule = ['kill', 'bang', 'bang']
+    const { schedule: shortest, critical } = await shrink(mortal(), { home: eventually(isHome) }, schedule, {
+      kind: 'liveness',
+      property: 'home',
+    })
+    expect(shortest).toEqual(['kill'])
+    expect(critical).toMatchObject({ case: 'C1', step: 1 })
   })
 
   it('gives the shortest so far when a limit is met', async () => {

@@ -7,7 +7,8 @@ import { enabledAfter, enabledChanges } from '../../checker/trace/enabled.ts'
 import { TraceError } from '../../checker/trace/error.ts'
 import { traceHash } from '../../checker/trace/hash.ts'
 import { readTrace, traceRecords } from '../../checker/trace/read.ts'
-import { formatVersion } from '../../checker/trace/schema.ts'
+import { encodeRecord, formatVersion, type TraceRecord } from '../../checker/trace/schema.ts'
+import { seal } from '../../checker/trace/seal.ts'
 import type { RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
 import { TraceWriter } from '../../checker/trace/write.ts'
 
@@ -225,6 +226,22 @@ test('any damaged byte is found, and never taken for a torn end', () => {
       reason: byte < firstLine ? 'foreign' : 'damaged',
     })
   }
+})
+
+test('a step that is not there is missed', () => {
+  const path = writeTrace([start, vote, { ...vote, index: 2 }])
+  const records = [...traceRecords(path)].map(record => seal(encodeRecord(record as TraceRecord)))
+  const messageWithout = (...missing: readonly number[]) => {
+    const other = freshPath()
+    const kept = records.filter((_, index) => !missing.includes(index))
+    writeFileSync(other, Buffer.concat([Buffer.from(`lastnail trace ${formatVersion}\n`), ...kept]))
+    const error = errorOf(() => readTrace(other, { torn: 'accept' }))
+    return typeof error === 'string' ? error : error.message.replace(other, 'T')
+  }
+  expect(messageWithout()).toBe('no error')
+  expect(messageWithout(1)).toBe('the trace T lacks the start')
+  expect(messageWithout(2)).toBe('the trace T lacks step 1')
+  expect(messageWithout(1, 2, 3)).toBe('the trace T lacks the start')
 })
 
 test('each error is one line that says what is wrong with which file', () => {

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
@@ -54,22 +54,40 @@ test('a command that is not found', async () => {
   )
 })
 
-test('a port that is never opened is a finding, with the last output', async () => {
-  const config = configWith(`nodes: { n1: { command: ['node', 'store.js'], listens: 7001 } }`)
-  const { code, stdout } = await run('check', config, '--executions', '1')
-  expect(code).toBe(1)
-  expect(stdout.split('\n').slice(0, 2)).toEqual([
-    'violated: crash',
-    'crash of n1 in the initial state: n1 is idle and has not opened port 7001; its last output: "{\\"value\\":0}"',
+test('a service that does not start: what happened, and the last that it wrote', async () => {
+  const port = configWith(`nodes: { n1: { command: ['node', 'store.js'], listens: 7001 } }`)
+  expect(await run('check', port, '--executions', '1')).toEqual({
+    code: 64,
+    stdout: '',
+    stderr: [
+      'lastnail: the service does not start: n1 is idle and has not opened port 7001',
+      'lastnail: the last that it wrote:',
+      'lastnail:     {"value":0}',
+    ].join('\n'),
+  })
+  const module = configWith(`nodes: { n1: { command: ['node', '-e', 'require("no-such-module")'] } }`)
+  const { code, stdout, stderr } = await run('check', module, '--workers', '2', '--for', '60s')
+  expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
+  expect(stderr.split('\n').slice(0, 2)).toEqual([
+    'lastnail: the service does not start: n1 ended with code 1',
+    'lastnail: the last that it wrote:',
   ])
+  expect(stderr).toContain("\nlastnail:     Error: Cannot find module 'no-such-module'\n")
 })
 
 test('a property that is not there, or throws', async () => {
   expect(await run('check', 'adders.config.ts', '--property', 'nothingLost')).toEqual(
     refusal(64, 'no property "nothingLost": there are noUpdateLost, neverWritten, atMostTwo, bothDone'),
   )
+  for (const inherited of ['constructor', '__proto__'])
+    expect(await run('check', 'adders.config.ts', '--property', inherited)).toEqual(
+      refusal(64, `no property "${inherited}": there are noUpdateLost, neverWritten, atMostTwo, bothDone`),
+    )
   expect(await run('check', configWith('properties: { odd: always(s => s.node("n2").alive) }'))).toEqual(
-    refusal(64, 'properties.odd threw in the initial state: Error: no node n2: there are n1'),
+    refusal(
+      64,
+      'properties.odd threw in the initial state: Error: no node n2: there are n1 (bad.config.ts:3); the state was n1 up',
+    ),
   )
 })
 
@@ -101,7 +119,28 @@ test('options: unknown, not a number, no duration, no such search, zero', async 
   expect(await run('check', 'adders.config.ts', '--executions', '0')).toEqual(
     refusal(64, 'executions: expected a whole number above zero, found 0'),
   )
-  expect(await run('check')).toEqual(refusal(64, "missing required argument 'config'"))
+  const tooLarge = '9'.repeat(23)
+  expect(await run('check', 'adders.config.ts', '--seed', tooLarge)).toEqual(
+    refusal(
+      64,
+      `option '--seed <n>' argument '${tooLarge}' is invalid. expected a whole number up to 4503599627370496.`,
+    ),
+  )
+  expect(await run('check', 'adders.config.ts', '--workers', '999999999')).toEqual(
+    refusal(64, 'workers: expected a whole number from 1 to 256, found 999999999'),
+  )
+  expect(await run('emulate', 'adders.config.ts', '--port', '99999')).toEqual(
+    refusal(64, "option '--port <n>' argument '99999' is invalid. expected a port, from 0 to 65535."),
+  )
+  expect(await run('serve', 'any.trace', '--port', '99999')).toEqual(
+    refusal(64, "option '--port <n>' argument '99999' is invalid. expected a port, from 0 to 65535."),
+  )
+  expect(await run('control', '--url', 'x', '--token', 'y', 'list')).toEqual(
+    refusal(64, '--url: expected a URL such as http://127.0.0.1:4000, found "x"'),
+  )
+  expect(await run('check')).toEqual(
+    refusal(64, 'expected a configuration: there is no lastnail.config.ts here; "lastnail init COMPOSE" writes one'),
+  )
   expect(await run('chekc')).toEqual(refusal(64, "unknown command 'chekc'\n(Did you mean check?)"))
 })
 
@@ -113,6 +152,25 @@ test('a directory for traces that cannot be written to', async () => {
       `cannot write traces to ${join(directory, 'occupied/traces')}: ${join(directory, 'occupied')} is a file`,
     ),
   )
+})
+
+test('the name of a property is no path, and what nodes said is for their user alone', async () => {
+  const names = ['../../../away/trace', '/etc/away', '.', 'a%2Fb', 'x'.repeat(300)]
+  for (const name of names) {
+    const config = configWith(
+      `state: jsonLines('stdout'), properties: { ${JSON.stringify(name)}: always(() => false) }`,
+    )
+    const { code, stdout } = await run('check', config, '--executions', '1', '--out', 'out/deep/here', '--json')
+    const { property, trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
+    expect({ code, property }).toEqual({ code: 1, property: name })
+    const place = dirname(trace)
+    expect(dirname(place)).toBe(join(directory, 'out/deep/here/bad'))
+    expect(readdirSync(place).length).toBe(2)
+    for (const file of readdirSync(place)) expect(statSync(join(place, file)).mode & 0o777).toBe(0o600)
+    for (const made of [place, dirname(place)]) expect(statSync(made).mode & 0o777).toBe(0o700)
+  }
+  expect(readdirSync(join(directory, 'out/deep'))).toEqual(['here'])
+  expect(readdirSync(join(directory, 'out'))).toEqual(['deep'])
 })
 
 test('help and version are no mistakes', async () => {

@@ -29,7 +29,7 @@ test('a CI server is told which property failed, how, and how to repeat it', asy
     /<testcase name="neverWritten" classname="adders">\s*<failure message="neverWritten does not hold [^"]*" type="safety">/,
   )
   expect(xml).toMatch(/ 3 {2}[ab]→store #2 7 bytes :7000 /)
-  expect(xml).toMatch(/again: lastnail replay \/.*neverWritten\.trace/)
+  expect(xml).toMatch(/again: npx lastnail replay \/.*neverWritten\.trace/)
 })
 
 test('what holds is a case that passed, and no annotation', async () => {

@@ -92,6 +92,14 @@ test('takes another choice, and saves the branch as a trace that can be executed
   expect(compared.lines).toEqual(['store:', '- {"value": 1}', '+ {"value": 0}'])
 })
 
+test('a branch taken at the last step shows its own states, and can be left', async () => {
+  const take = `take ${other}→store #1 4 bytes :7000 "read"`
+  const { lines, errors } = await debug('jump 2', take, 'state store', 'return', 'step', 'state store', 'return')
+  expect(errors).toBe('lastnail: this is the trace: there is no branch to leave')
+  expect(lines.filter(line => line.startsWith('store: '))).toEqual(['store: {"value": 0}', 'store: {"value": 1}'])
+  expect(lines).toContain(`    2  ${value()}`)
+})
+
 test('runs a program in a node, and lends it to a debugger', async () => {
   const { lines, errors } = await debug('step', 'run store hostname', 'attach store', '', 'step')
   expect(errors).toBe('')

@@ -80,6 +80,9 @@ test('a run can be told what to do, by a program and from the command line', asy
   expect((await asked.join('counter')).nodes[0]).toMatchObject({ isAlive: true })
   await expect(asked.kill('nobody')).rejects.toThrow('no node nobody: there are counter, reader')
   await expect(asked.act({ does: 'dance' } as never)).rejects.toThrow(/does/)
+  await expect(asked.impair('reader', 'counter', { queue: { packets: 2 ** 53 } })).rejects.toThrow(/queue/)
+  const packets = ['set', 'reader', 'counter', '--bandwidth', '1000', '--queue', '100001']
+  expect(await verb(...packets)).toMatchObject({ code: 64, stderr: expect.stringContaining('queue') })
   await expect(control({ origin, token: 'no' }).list()).rejects.toThrow(/token/)
 
   run.kill('SIGINT')

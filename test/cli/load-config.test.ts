@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../cli/load-config.ts'
 import { ConfigError, resolveSystem } from '../../harness/config.ts'
-import { runRoot } from '../../harness/run-directory.ts'
+import { runRoot } from '../../harness/files/run-root.ts'
 
 let directory: string
 beforeAll(() => {

@@ -34,10 +34,18 @@ test('check gives what the command prints with --json', async () => {
     ...{ property: 'noUpdateLost', from: schedule, executions: 2, out },
   })
   expect(found).toEqual({
-    ...{ verdict: 'violated', property: 'noUpdateLost', kind: 'safety', depth: 0, seed: 1, repeated: true },
-    ...{ schedule, criticalTransition: null, trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')) },
+    ...{ verdict: 'violated', property: 'noUpdateLost', kind: 'safety', depth: 0, seed: 1, repeated: true, notes: [] },
+    ...{
+      // Its order is the search's.
+      schedule: expect.arrayContaining(schedule),
+      variant: 0,
+      criticalTransition: null,
+      delayMs: 0,
+      report: realpathSync(join(out, 'adders/latest/noUpdateLost.html')),
+      trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
+    },
   })
-  expect(readTrace(found.trace!).end?.verdict).toMatchObject({ verdict: 'violated', schedule })
+  expect(readTrace(found.trace!).end?.verdict).toMatchObject({ verdict: 'violated', schedule: found.schedule })
 })
 
 test('a definition serves as well as a file; options that are wrong are refused', async () => {
@@ -91,8 +99,21 @@ test('the same schedule holds once the service is mended, though it cannot be fo
 
 test('a schedule of another system is refused', async () => {
   await expect(expect(config).toHold({ schedule: ['n1 timer +5ms'] })).rejects.toThrow(
-    'no step of the schedule is enabled at the start: expected one such as "n1 timer +5ms"',
+    'the schedule begins with "n1 timer +5ms", which is not on offer: known are a→store #1 4 bytes :7000 "read", ',
   )
+})
+
+test('a schedule of which little can be executed says nothing, unless that is allowed', async () => {
+  const others = ['one', 'two', 'three'].map(name => `${name} is no node`)
+  const obsolete = [...schedule.slice(0, 2), ...others]
+  const tried = (options: object) => expect(config).toHold({ schedule: obsolete, property: 'atMostTwo', ...options })
+  await expect(tried({})).rejects.toThrow(
+    'undetermined: the schedule no longer applies: 2 of the 5 steps of the schedule were executed; ' +
+      'left out: "one is no node", "two is no node", "three is no node"',
+  )
+  await expect(tried({ allowSkipped: others.slice(1) })).rejects.toThrow('the schedule no longer applies')
+  await tried({ allowSkipped: others })
+  await tried({ allowSkipped: 3 })
 })
 
 test('without a schedule it is a check within a budget; a failure can be pasted as a test', async () => {

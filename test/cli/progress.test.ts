@@ -16,6 +16,14 @@ test('at a terminal a line tells how far it is', async () => {
   expect(lines[2]).toMatch(/^searching · \d+ executions · \d+ steps\/s · \d+ states · depth \d+ · 100 % live$/)
 })
 
+test('a terminal without a width gets the whole line', async () => {
+  const { directory, remove } = copyOfFixtures()
+  onTestFinished(remove)
+  const line = `stty columns 0; node ${command} ${check.join(' ')}`
+  const { stdout } = await execa('script', ['-qec', line, '/dev/null'], { cwd: directory, reject: false })
+  expect(stdout.split('\r\u001b[K')[2]).toMatch(/ · 100 % live$/)
+})
+
 test('where there is none it is quiet', async () => {
   const { directory, remove } = copyOfFixtures()
   onTestFinished(remove)

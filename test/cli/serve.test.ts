@@ -100,8 +100,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       expect(violations.map(({ id }) => id)).toEqual([])
     }))
 
-  test('another choice begins a branch, which can go on', () =>
+  test('another choice begins a branch, which can go on, is still there after a reload, can be saved, and left', () =>
     inPage(browser, url, async page => {
+      // Wherever the test before has left it.
+      await page.goto(url.replace(/#.*/, '').concat('#3'))
       await page.getByRole('button', { name: '← before' }).click()
       const other = labels[0]![0] === 'a' ? 'b' : 'a'
       await page.getByRole('button', { name: `take ${other}→store #1` }).click()
@@ -110,5 +112,18 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await next.getByRole('button').first().click()
       await heading(page).getByText('Step 3 of 3').waitFor()
       await processes(page).getByText('stand at step 3').waitFor()
+      const label = await heading(page).textContent()
+      await page.reload()
+      expect(await heading(page).textContent()).toBe(label)
+      await processes(page).getByText('stand at step 3').waitFor()
+      await processes(page).getByRole('button', { name: 'save it up to step 3' }).click()
+      const saved = await processes(page).getByText('Saved as').textContent()
+      const branch = labelsOf(readTrace(saved!.replace('Saved as ', '')))
+      expect(branch).toHaveLength(3)
+      expect(branch[1]).toContain(`${other}→store #1`)
+      await processes(page).getByRole('button', { name: 'back to the trace' }).click()
+      await processes(page).getByText('stand at step 1').waitFor()
+      expect(await processes(page).getByRole('button', { name: 'back to the trace' }).count()).toBe(0)
+      expect(await ask('/go', { step: 3 })).toEqual({ status: 200, answer: { at: 3, isBranch: false } })
     }))
 })

@@ -35,12 +35,13 @@ beforeAll(async () => {
 test('check prints one object of the fields that are documented', () => {
   expect(Object.keys(found)).toEqual([
     ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
-    ...['trace', 'schedule', 'criticalTransition', 'repeated'],
+    ...['variant', 'trace', 'report', 'schedule', 'criticalTransition', 'delayMs', 'repeated', 'notes'],
   ])
   expect(found).toMatchObject({
     ...{ verdict: 'violated', property: 'neverWritten', kind: 'safety', seed: 1, depth: 0 },
     ...{ criticalTransition: null, repeated: true, schedule: written },
     trace: expect.stringMatching(/\/\.lastnail\/adders\/[\dT-]{19}\/neverWritten\.trace$/),
+    report: expect.stringMatching(/\/neverWritten\.html$/),
   })
 })
 
@@ -140,7 +141,11 @@ test('a torn trace, a foreign file, none at all', async () => {
     expect(stderr.split('\n')).toHaveLength(1)
   }
   // What is whole of it can be looked at.
-  expect(await run('report', trace)).toEqual({ code: 0, stdout: join(directory, 'torn.html'), stderr: '' })
+  expect(await run('report', trace)).toEqual({
+    code: 0,
+    stdout: join(directory, 'torn.html'),
+    stderr: expect.stringContaining('is torn at byte'),
+  })
   for (const command of ['replay', 'shrink', 'report']) {
     expect((await run(command, 'adder.js')).stderr).toMatch(/^lastnail: adder.js is not a trace: expected .*$/)
     expect(await run(command, 'absent.trace')).toEqual({

@@ -29,7 +29,7 @@ test.each([
   const verdicts = []
   for (const workers of ['1', '2', '3']) {
     const { stdout } = await check('--property', property, ...options, '--workers', workers)
-    const { seconds: _, stepsPerSecond: __, trace: ___, ...verdict } = JSON.parse(stdout)
+    const { seconds: _, stepsPerSecond: __, trace: ___, report: ____, ...verdict } = JSON.parse(stdout)
     verdicts.push(verdict)
   }
   expect(verdicts[1]).toEqual(verdicts[0])

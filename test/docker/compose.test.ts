@@ -161,6 +161,13 @@ describe('what is wrong is refused, with its line and field', () => {
     ])
   })
 
+  test('a service may publish a port of TCP and of UDP; several containers of one cannot all have it', () => {
+    expect(problemsOf("services:\n  web: { image: x, ports: ['53:53/tcp', '53:53/udp'] }")).toEqual([])
+    expect(problemsOf("services:\n  web:\n    image: x\n    scale: 2\n    ports: ['8080:80']")).toEqual([
+      'compose.yaml:5: services.web.ports.0: expected no published port of 2 containers: one alone has 8080',
+    ])
+  })
+
   test('services that wait for each other', () => {
     expect(problemsOf('services:\n  a: { image: x, depends_on: [b] }\n  b: { image: x, depends_on: [a] }')).toEqual([
       'compose.yaml:2: services.a.depends_on.b: expected no circle, but b depends on a',
@@ -174,6 +181,8 @@ test('variables are replaced as the specification says', () => {
   const replaced = ['$SET', '${SET}!', '${NONE-x}', '${EMPTY-x}', '${EMPTY:-x}', '${SET+y}', '${NONE:+y}', '$$SET']
   expect(replaced.map(text => interpolate(text, variables))).toEqual(['set', 'set!', 'x', '', 'x', 'y', '', '$SET'])
   expect(() => interpolate('${NONE:?give it}', variables)).toThrow('expected the variable NONE to be set (give it)')
+  expect(() => interpolate('${constructor}', variables)).toThrow('expected the variable constructor to be set')
+  expect(() => interpolate('${toString}', process.env)).toThrow('expected the variable toString to be set')
   expect(() => interpolate('${', variables)).toThrow('found ${')
 })
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { replay } from '../../checker/replay.ts'
+import { replay } from '../../checker/cells/replay.ts'
 import { loadConfig } from '../../cli/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { resolveSystem } from '../../harness/config.ts'

@@ -57,7 +57,7 @@ test('the same schedule gives the same labels, states and fingerprints', async (
 
 test('a process that ends of itself is a finding with its last output', async () => {
   const cluster = clusterOf({ nodes: { n: { command: ['node', '-e', 'console.error("no disk"); process.exit(3)'] } } })
-  expect(await cluster.reset()).toEqual([
+  expect(await cluster.reset()).toMatchObject([
     { kind: 'crash', node: 'n', message: 'n ended with code 3; its last output: "no disk"' },
   ])
   expect(cluster.enabled()).toEqual([])
@@ -76,14 +76,14 @@ test.each([
   const findings = []
   for (let next = cluster.enabled()[0]; next; next = cluster.enabled()[0])
     findings.push(...(await cluster.execute(next)).findings)
-  expect(findings).toEqual([
+  expect(findings).toMatchObject([
     { kind: 'crash', node: 'n', message: `n was killed by signal ${signal}, and wrote nothing` },
   ])
 })
 
 test('a node that never becomes idle is a divergence, and the tool goes on', async () => {
   const cluster = clusterOf({
-    nodes: { n: { command: ['node', '-e', 'console.log("up"); setTimeout(() => { for (;;); }, 10)'] } },
+    nodes: { n: { command: ['node', '-e', 'console.log("up"); setTimeout(() => { for (;;) Math.random(); }, 10)'] } },
     stepLimit: 300,
   })
   await cluster.reset()

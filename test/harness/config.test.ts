@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { defaultWeights } from '../../checker/weights.ts'
+import { defaultWeights } from '../../checker/choosers/weights.ts'
 import {
   always,
   ConfigError,
@@ -43,10 +43,12 @@ describe('a right definition', () => {
       image: undefined,
       cwd: directory,
       disk: 'kept',
+      exits: 'crash',
       listens: [],
       container: undefined,
       healthy: undefined,
       aliases: [],
+      write: [],
     }
     expect(system).toEqual({
       name: 'raft',
@@ -58,8 +60,10 @@ describe('a right definition', () => {
       clients: [],
       properties: {},
       faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
+      faultsOf: { drop: undefined, duplicate: undefined, reset: undefined, crash: undefined, partition: undefined },
       overlap: 1,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
+      delayMsMax: Number.POSITIVE_INFINITY,
       weights: defaultWeights,
       fingerprint: 'observed',
       stepCpuMsMax: 2000,
@@ -105,7 +109,16 @@ describe('a right definition', () => {
         disk: 'lost',
         listens: [7000],
       },
-      { name: 'b', command: ['/b'], env: {}, image: 'busybox', cwd: undefined, disk: 'kept', listens: [1, 65_535] },
+      {
+        name: 'b',
+        command: ['/b'],
+        env: {},
+        image: 'busybox',
+        cwd: undefined,
+        disk: 'kept',
+        exits: 'crash',
+        listens: [1, 65_535],
+      },
     ])
     expect(system.observe).toBe(state)
     expect(system.clients).toEqual([
@@ -236,6 +249,20 @@ describe('a wrong definition is refused with one line for each problem', () => {
       'a name that no file can have',
       { name: 'a/b', nodes },
       ['name: expected a name of letters, digits, dots, hyphens and underscores, found "a/b"'],
+    ],
+    [
+      'faults for some nodes',
+      { name: 'x', nodes, faults: { crash: { of: ['n9'], times: 1 } } },
+      ['faults.crash.of: there is no node n9; did you mean "n1"?'],
+    ],
+    [
+      'faults for some nodes, with other mistakes',
+      { name: 'x', nodes, faults: { drop: { time: 1 }, crash: { times: 1, of: 'n1' } } },
+      [
+        'faults.drop.times: expected a budget, a whole number of at least 0, found nothing',
+        'faults.drop.time: unknown field, did you mean "times"?',
+        'faults.crash.of: expected a list of nodes, found "n1"',
+      ],
     ],
     [
       'numbers of the wrong kind',

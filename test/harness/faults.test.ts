@@ -149,3 +149,55 @@ import time; time.sleep(1e9)`
   })
   await expect(cluster.reset()).rejects.toThrow('at step 0 (the start): the network was not faithful (corrupt: 1)')
 })
+
+test('faults befall the nodes that the configuration names', async () => {
+  const of = ['client']
+  const once = { times: 1, of }
+  const cluster = talk({ crash: once, reset: once, partition: once })
+  await connected(cluster)
+  const faults = labelsOf(cluster).filter(label => /^(crash|reset|partition|cut) /.test(label))
+  expect(faults).toEqual([
+    'reset client→server connection 1 :7000',
+    'reset client',
+    'reset client silently',
+    'crash client',
+    'partition client | server',
+    'cut server→client',
+    'cut client→server',
+  ])
+  await take(cluster, 'crash client')
+  expect(labelsOf(cluster).filter(label => label.startsWith('crash'))).toEqual([])
+})
+
+const leaves = (exits: 'crash' | 'allowed' | 'restart') =>
+  clusterOf(
+    { nodes: { n: { command: ['node', 'leaves.js'], exits } } },
+    { 'leaves.js': "console.log('up'); setTimeout(() => process.exit(3), 50)" },
+  )
+
+test('what it means that a process ends by itself is for the configuration to say', async () => {
+  const crash = leaves('crash')
+  await crash.reset()
+  expect((await take(crash, 'n timer +50ms')).findings).toMatchObject([
+    { kind: 'crash', message: expect.stringContaining('code 3') },
+  ])
+
+  const allowed = leaves('allowed')
+  await allowed.reset()
+  expect((await take(allowed, 'n timer +50ms')).findings).toEqual([])
+  expect(labelsOf(allowed)).toEqual([])
+  expect(allowed.state().node('n').alive).toBe(false)
+})
+
+test('a node with a supervisor starts again, again and again, also in executions to come', async () => {
+  const cluster = leaves('restart')
+  for (const _ of [1, 2, 3]) {
+    expect(await cluster.reset()).toEqual([])
+    for (const __ of [1, 2]) {
+      expect((await take(cluster, 'n timer +50ms')).findings).toEqual([])
+      expect(labelsOf(cluster)).toEqual(['restart n'])
+      expect((await take(cluster, 'restart n')).findings).toEqual([])
+      expect(stdoutOf(cluster, 'n')).toEqual(['up'])
+    }
+  }
+})

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { DidNotHappen } from '../../harness/history.ts'
+import { DidNotHappen } from '../../harness/clients/history.ts'
 import { clusterOf, take } from './system.ts'
 
 const greeter = `

@@ -251,7 +251,7 @@ test('a variant draws what the seed so many numbers further draws', async () => 
   expect(await drawnBy(cluster, 0)).toEqual(first)
   expect(await drawnBy(cluster, 1)).toEqual(second)
   expect(cluster.starts).toBe(2)
-  expect(await drawnBy(clusterOf(definition, { 'n.cjs': program }, 1), 0)).toEqual(second)
+  expect(await drawnBy(clusterOf(definition, { 'n.cjs': program }, { seed: 1 }), 0)).toEqual(second)
 })
 
 test('new processes are started where the lives of the old ones were ended', async () => {
@@ -260,4 +260,26 @@ test('new processes are started where the lives of the old ones were ended', asy
   cluster.endLives()
   expect(await runTo(cluster, 2)).toEqual(['up', 'tick'])
   expect(cluster.starts).toBe(2)
+})
+
+const clock = `
+  const first = Math.random()
+  console.log('up')
+  setInterval(() => console.log(Date.now() % 100_000, Math.random() !== first), 700)
+`
+
+test('without rewinding, every life begins with a new process, and does the same', async () => {
+  const cluster = clusterOf({ nodes: { n: { command: ['node', 'n.cjs'] } } }, { 'n.cjs': clock }, { rewind: false })
+  for (let execution = 0; execution < 3; execution++) expect(await runTo(cluster, 2)).toEqual(['up', '700 true'])
+  expect(cluster.starts).toBe(3)
+  expect(await cluster.checkpoint()).toBeUndefined()
+})
+
+test('rewinding can be ended: the lives that were kept end, and new ones begin', async () => {
+  const cluster = clusterFor(clock)
+  for (let execution = 0; execution < 2; execution++) await runTo(cluster, 2)
+  expect(cluster.starts).toBe(1)
+  cluster.stopRewinding()
+  for (let execution = 0; execution < 2; execution++) expect(await runTo(cluster, 2)).toEqual(['up', '700 true'])
+  expect(cluster.starts).toBe(3)
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { Cluster } from '../../harness/cluster.ts'
+import { Cluster, type ClusterOptions } from '../../harness/cluster.ts'
 import { defineSystem, resolveSystem, type SystemDefinition } from '../../harness/config.ts'
 
 /** A directory with these files, for as long as the test runs. */
@@ -17,10 +17,10 @@ export const directoryWith = (files: Readonly<Record<string, string>>): string =
 export const clusterOf = (
   definition: Omit<SystemDefinition, 'name'>,
   files: Readonly<Record<string, string>> = {},
-  seed = 0,
+  options: Pick<ClusterOptions, 'seed' | 'rewind'> = {},
 ): Cluster => {
   const directory = directoryWith(files)
-  const cluster = new Cluster(resolveSystem(defineSystem({ name: 'test', ...definition }), { directory }), { seed })
+  const cluster = new Cluster(resolveSystem(defineSystem({ name: 'test', ...definition }), { directory }), options)
   onTestFinished(() => cluster.close())
   return cluster
 }

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { clusterOf, stdoutOf } from './system.ts'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { clusterOf, directoryWith, stdoutOf } from './system.ts'
 
 test('a thread that yields is waited for no longer than the one that it waits for needs', async () => {
   const cluster = clusterOf(
@@ -28,4 +30,58 @@ time.sleep(1e9)
     expect(stdoutOf(cluster, 'p')).toEqual(['1'])
     cluster.endLives()
   }
+})
+
+/** Thread 1 needs what thread 0 does next, and has a greater rank. */
+const spinning = (wait: string) => `
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int go, done;
+static volatile unsigned long count;
+static void *run(void *unused) {
+  while (!go) { ${wait} }
+  done = 1;
+  return 0;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, run, 0);
+  go = 1;
+  pthread_join(thread, 0);
+  printf("done %d\\n", done);
+  fflush(stdout);
+  for (;;) pause();
+}
+`
+
+const compiled = (source: string) => {
+  const directory = directoryWith({ 'spin.c': source })
+  execFileSync('cc', ['-O1', '-pthread', '-o', join(directory, 'spin'), join(directory, 'spin.c')])
+  return clusterOf({ nodes: { p: { command: [join(directory, 'spin')] } } })
+}
+
+const hasCompiler = spawnSync('cc', ['--version']).status === 0
+
+describe.skipIf(!hasCompiler)('a thread that spins (needs cc)', () => {
+  test('lets the one go first that it waits for, and the execution repeats', async () => {
+    const cluster = compiled(spinning(''))
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'p')).toEqual(['done 1'])
+    expect(cluster.disturbance()).toBe(undefined)
+  })
+
+  test('is cut short where it counts its rounds: what the execution shows is no evidence', async () => {
+    const cluster = compiled(spinning('count++;'))
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'p')).toEqual(['done 1'])
+    expect(cluster.disturbance()).toMatch(/^p computed for half a second without a wait/)
+  })
+
+  test('for ever is a divergence, long before its CPU time is spent', async () => {
+    const cluster = compiled('int main(void) { volatile int go = 0; while (!go) {} }')
+    const [finding] = await cluster.reset()
+    expect(finding).toMatchObject({ kind: 'divergence', node: 'p' })
+    expect(finding!.message).toContain('p spins in a few instructions, and nothing else of it runs')
+  })
 })

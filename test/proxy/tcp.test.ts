@@ -123,3 +123,30 @@ test('sequence numbers wrap', () => {
   expect(Buffer.concat(received).equals(Buffer.alloc(200_000, 'abc'))).toBe(true)
   expect(side.sendNext).toBe(0xffff_0001 + 200_000 - 2 ** 32)
 })
+
+test('what is shown of a side tells apart what goes on otherwise, and nothing else', () => {
+  const { side, wire, receive } = open()
+  const shown = [tcp.shown(side)]
+  const show = () => void shown.push(tcp.shown(side))
+  tcp.send(side, Buffer.alloc(1_000, 'a'), wire)
+  // The node took all of it, and its window is shut.
+  receive({ sequence: 1001, window: 0 })
+  show()
+  tcp.send(side, Buffer.from('more'), wire)
+  show()
+  tcp.finish(side, wire)
+  show()
+  receive({ sequence: 1001, window: 1000 })
+  receive({ sequence: 1001 })
+  show()
+  receive({ sequence: 1001, flags: flag.FIN | flag.ACK })
+  show()
+  expect(shown).toEqual([
+    'open',
+    'open',
+    `open waits ${Buffer.from('more').toString('base64')}`,
+    `open finish queued waits ${Buffer.from('more').toString('base64')}`,
+    'open finish acknowledged',
+    'over finish acknowledged finished',
+  ])
+})

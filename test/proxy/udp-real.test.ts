@@ -73,8 +73,10 @@ test('a cut loses one direction, in flight and sent meanwhile', async () => {
   await machine.until(() => late.said('sent'))
   machine.network.heal()
   machine.network.deliver(machine.network.deliverable()[0]!)
-  await machine.until(() => machine.network.ignored().other === 1)
-  expect(back.isOver).toBe(false)
+  const [unreachable] = await machine.untilHeld('n1→n2 #4 unreachable :7000')
+  expect(back.output).toBe('')
+  machine.network.deliver(unreachable!)
+  await machine.until(() => back.said('ECONNREFUSED'))
   expect(labels(machine.network.inFlight())).toEqual([])
 })
 

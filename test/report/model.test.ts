@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Choice } from '../../checker/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import { callsOf, describeCall } from '../../report/model/calls.ts'
 import { changedFields, diffOf } from '../../report/model/changes.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { matcher, noFilter } from '../../report/model/filter.ts'
@@ -116,6 +117,38 @@ test('a node is down from its crash to its restart, ways are cut until all are h
     { label: 'cut n1→n2', from: 2, to: 4 },
     { label: 'partition n3 | n1 n2', from: 6, to: undefined },
   ])
+})
+
+test('a way of a live run that loses or delays is not cut; one that is joined is alone not cut any more', () => {
+  const { steps } = traceOf([
+    { choice: choice('partition', '', 'n1→n2 loss 0.1; n2→n1 loss 0.1') },
+    { choice: choice('partition', '', 'n1→n2 cut') },
+    { choice: choice('partition', '', 'n2→n3 cut') },
+    { choice: choice('heal', '', 'n1→n2 joined') },
+    { choice: choice('heal', '', 'n1→n2 as it was') },
+    { choice: choice('heal', '', 'heal') },
+  ])
+  expect(partitionsOf(steps)).toEqual([
+    { label: 'n1→n2 cut', from: 2, to: 4 },
+    { label: 'n2→n3 cut', from: 3, to: 6 },
+  ])
+})
+
+test('what clients saw: from the step in which they asked to the one in which they had their answer', () => {
+  const began = { hasEnded: false, ordinal: 1 }
+  const { steps } = traceOf([
+    { choice: choice('client', 'client ann', 'client ann'), calls: [{ ...began, client: 'ann' }] },
+    { choice: choice('client', 'client bob', 'client bob'), calls: [{ ...began, client: 'bob' }] },
+    {
+      choice: choice('timer', 'n1', 'n1 timer'),
+      calls: [{ client: 'ann', ordinal: 1, hasEnded: true, result: '"mine"' }],
+    },
+  ])
+  expect(callsOf(steps)).toEqual([
+    { client: 'ann', ordinal: 1, from: 1, to: 3, result: '"mine"', error: undefined },
+    { client: 'bob', ordinal: 1, from: 2, to: undefined, result: undefined, error: undefined },
+  ])
+  expect(callsOf(steps).map(describeCall)).toEqual(['ann returned "mine"', 'bob returned'])
 })
 
 test('states, clocks and properties are what they were made last', () => {

@@ -33,6 +33,9 @@ describe('our JSON', () => {
     expect(read({ links: [{ ...link, queue: { packets: 0 } }] })).toThrow(
       'links[0].queue.packets: expected a number of packets, at least 1, found 0',
     )
+    expect(read({ links: [{ ...link, queue: { packets: 2 ** 53 } }] })).toThrow(
+      'links[0].queue.packets: expected at most 100000 packets, found 9007199254740992',
+    )
     expect(read({ links: [{ ...link, queue: 7 }] })).toThrow(
       'links[0].queue: expected a queue: { packets: 100 } or { bytes: 65536 }, found 7',
     )
@@ -110,6 +113,10 @@ describe('GML', () => {
     [
       graph(`${nodes}\nedge [ source 0 target 1 latency "1 ms" packet_loss 2.0 ]`),
       'line 3: edge from "0" to "1": packet_loss: expected a probability from 0 to 1, found "2"',
+    ],
+    [
+      graph(`${nodes}\nedge [ source 0 target 1 latency "1 ms" queue_packets 9007199254740992 ]`),
+      'line 3: edge from "0" to "1": queue_packets: expected a number of packets from 1 to 100000, found "9007199254740992"',
     ],
     [
       graph(`${nodes}\nedge [ source 0 target 1 ]`),

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { classified } from '../../topologies/roles.ts'
-import type { Pipe, Role, Topology, TopologyNode, Ways } from '../../topologies/topology.ts'
+import {
+  type Pipe,
+  queuePacketsMax,
+  type Role,
+  type Topology,
+  type TopologyNode,
+  type Ways,
+} from '../../topologies/topology.ts'
 
 /** Words that every format can hold. */
 const word = fc.stringMatching(/^[!-~]([ -~]{0,8}[!-~])?$/)
@@ -16,7 +23,7 @@ const pipe = (): fc.Arbitrary<Pipe> =>
       bandwidth: fc.integer({ min: 1, max: 1e11 }),
       loss: fc.double({ min: 1e-9, max: 1, noNaN: true }),
       queue: fc.oneof(
-        fc.record({ packets: fc.integer({ min: 1, max: 1e6 }) }),
+        fc.record({ packets: fc.integer({ min: 1, max: queuePacketsMax }) }),
         fc.record({ bytes: fc.integer({ min: 1, max: 1e9 }) }),
       ),
     },

@@ -1,6 +1,6 @@
 import { TopologyError } from '../error.ts'
 import { classified, type Unclassified } from '../roles.ts'
-import { linkClasses, type Pipe, roles, type Topology, type Ways } from '../topology.ts'
+import { linkClasses, type Pipe, queuePacketsMax, roles, type Topology, type Ways } from '../topology.ts'
 import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
 import { AttributeReader } from './attributes.ts'
 import { fibreMs } from './geography.ts'
@@ -68,7 +68,7 @@ const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundAr
   const jitterMs = reader.time('jitter')
   const bandwidth = reader.number('LinkSpeedRaw', 'bits a second, at least 1', 1)
   const loss = reader.number('packet_loss', 'a probability from 0 to 1', 0, 1)
-  const packets = reader.number('queue_packets', 'a number of packets', 1)
+  const packets = reader.number('queue_packets', `a number of packets from 1 to ${queuePacketsMax}`, 1, queuePacketsMax)
   const bytes = reader.number('queue_bytes', 'a number of bytes', 1)
   const linkClass = reader.word('class', linkClasses)
   const queue = packets !== undefined ? { packets } : bytes !== undefined ? { bytes } : undefined

@@ -14,7 +14,7 @@ export interface GmlEntry {
  */
 export const parseGml = (text: string): GmlEntry[] => {
   const tokens = tokensOf(text)
-  const [entries, end] = entriesFrom(tokens, 0, undefined)
+  const [entries, end] = entriesFrom(tokens, 0, undefined, 0)
   const rest = tokens[end]
   if (rest) throw wrong(rest, 'the name of a field')
   return entries
@@ -27,6 +27,9 @@ type Token = { readonly line: number } & (
 
 const tokenPattern =
   /\s+|#[^\n]*|(?<open>\[)|(?<close>\])|"(?<string>[^"]*)"|(?<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<key>[A-Za-z_]\w*)/y
+
+/** Of lists in lists: what is read has three, and their parser calls itself. */
+const depthMax = 100
 
 const tokensOf = (text: string): Token[] => {
   const tokens: Token[] = []
@@ -47,7 +50,14 @@ const tokensOf = (text: string): Token[] => {
 }
 
 /** Entries up to the bracket that closes `opening`, or the end of the file; and the index of what follows. */
-const entriesFrom = (tokens: readonly Token[], start: number, opening: Token | undefined): [GmlEntry[], number] => {
+const entriesFrom = (
+  tokens: readonly Token[],
+  start: number,
+  opening: Token | undefined,
+  depth: number,
+): [GmlEntry[], number] => {
+  if (depth > depthMax)
+    throw new TopologyError(`line ${opening!.line}: expected at most ${depthMax} brackets in each other`)
   const entries: GmlEntry[] = []
   let at = start
   for (let key = tokens[at]; key !== undefined; key = tokens[at]) {
@@ -56,7 +66,7 @@ const entriesFrom = (tokens: readonly Token[], start: number, opening: Token | u
     const value = tokens[at + 1]
     if (value === undefined) throw new TopologyError(`line ${key.line}: the file ends before the value of ${key.text}`)
     if (value.kind === '[') {
-      const [inner, end] = entriesFrom(tokens, at + 2, value)
+      const [inner, end] = entriesFrom(tokens, at + 2, value, depth + 1)
       entries.push({ key: key.text, value: inner, line: key.line })
       at = end
       continue

@@ -224,6 +224,7 @@ describe('locks and maps', () => {
 
 test('an operation that a model does not have is refused with those that it has', () => {
   expect(() => isLinearizable('a increment', register())).not.toThrow()
+  expect(() => isLinearizable('a constructor\na ok', register())).toThrow('asked for "constructor"')
   expect(() => isLinearizable('a increment\na ok', register())).toThrow(
     'a register has the operations write, read, cas, but a asked for "increment"',
   )

@@ -1,6 +1,6 @@
-import { OwnCell } from '../../../checker/cell.ts'
-import { Cells } from '../../../checker/cells.ts'
-import type { Properties } from '../../../checker/executor.ts'
+import { OwnCell } from '../../../checker/cells/cell.ts'
+import { Cells } from '../../../checker/cells/cells.ts'
+import type { Properties } from '../../../checker/cells/executor.ts'
 import type { System } from '../../../checker/system.ts'
 
 /** Cells for a search, each with a system of its own; one where there is but one. */

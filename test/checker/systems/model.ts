@@ -1,4 +1,4 @@
-import type { Choice, Finding, System } from '../../../checker/system.ts'
+import type { Abstraction, Choice, Finding, System } from '../../../checker/system.ts'
 
 /** A choice of a model, with the state that it leads to. */
 export interface Transition<State> extends Choice {
@@ -18,6 +18,7 @@ export class Model<State> implements System<State> {
   resets = 0
   readonly #initial: State
   readonly #transitions: (state: State) => readonly Transition<State>[]
+  readonly abstraction: Abstraction
   readonly #fingerprint: (state: State) => string | undefined
   #state: State
   #broken = false
@@ -26,14 +27,16 @@ export class Model<State> implements System<State> {
     initial: State,
     transitions: (state: State) => readonly Transition<State>[],
     { local, fingerprints = true }: ModelOptions = {},
-    fingerprintOf: (state: State) => string = JSON.stringify,
+    fingerprintOf?: (state: State) => string,
   ) {
     this.#initial = initial
     this.#state = initial
     this.#transitions = local
       ? state => transitions(state).map(transition => ({ ...transition, isLocal: true }))
       : transitions
-    this.#fingerprint = fingerprints ? fingerprintOf : () => undefined
+    // What somebody chose to see of a state may not be all of it.
+    this.abstraction = fingerprintOf ? 'observed' : 'whole'
+    this.#fingerprint = fingerprints ? (fingerprintOf ?? JSON.stringify) : () => undefined
   }
 
   async reset() {

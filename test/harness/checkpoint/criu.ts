@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { hasCriu as hasAnyCriu } from '../../../harness/checkpoint/criu.ts'
-import { realUser } from '../../../harness/run-directory.ts'
+import { realUser } from '../../../harness/files/run-root.ts'
 
 /** Whether this machine can write processes to files. */
 export const hasCriu = (): boolean => realUser() === 0 && hasAnyCriu()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { stateOf } from '../../../harness/clients/state.ts'
 import { always, eventually, type GlobalState } from '../../../harness/config.ts'
 import type { Look } from '../../../harness/live/looks.ts'
 import { type Happening, Measurements } from '../../../harness/live/measurements.ts'
-import { stateOf } from '../../../harness/state.ts'
 
 const output = { stdout: '', stderr: '' }
 const look = (...values: (number | undefined)[]): Look => ({

@@ -1,0 +1,149 @@
+import type { Budget } from '../budget.ts'
+import type { Chooser, Walk } from '../choosers/chooser.ts'
+import { chooserOf } from '../choosers/named.ts'
+import { Surprises } from '../choosers/surprise.ts'
+import { defaultWeights, type Weights } from '../choosers/weights.ts'
+import { labelsOf } from '../labels.ts'
+import type { System } from '../system.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { Executor, type Observer, type Properties } from './executor.ts'
+import { attempt, attemptPromptly, follow } from './schedule.ts'
+import type { Arrival, Outcome, Task, UntilLive, WalkEnd, Watched } from './task.ts'
+import { walk } from './walk.ts'
+
+/** Where executions are done, one at a time: a system here, or in another process. */
+export interface Cell {
+  /**
+   * Does a task.
+   *
+   * Throws `BudgetSpent`, `Diverged` where a label of it is not enabled, `Unfaithful` where the execution does not
+   * count, and `UsageError` for a property that throws.
+   *
+   * @param variant which random numbers the nodes draw
+   */
+  perform(task: Task, variant: number, budget: Budget): Promise<Outcome>
+  /** From now on no execution relies on what an earlier one left behind. To be called while it performs nothing. */
+  stopRewinding?(): Promise<void>
+  /** Frees what it holds. It performs nothing any more. */
+  end(): Promise<void>
+}
+
+export interface CellOptions<State> {
+  readonly weights?: Partial<Weights> | undefined
+  /** Whether a crash or a divergence of a node ends an execution without being a violation. */
+  readonly allowFindings?: boolean | undefined
+  readonly observer?: Observer<State> | undefined
+}
+
+/** A cell with a system of this process. */
+export class OwnCell<State> implements Cell {
+  readonly #executor: Executor<State>
+  readonly #weights: Weights
+  readonly #checkpoints: Checkpoints<State>
+
+  constructor(system: System<State>, properties: Properties<State>, options: CellOptions<State> = {}) {
+    const { weights, ...others } = options
+    this.#executor = new Executor(system, properties, others)
+    this.#weights = { ...defaultWeights, ...weights }
+    this.#checkpoints = new Checkpoints(this.#executor)
+  }
+
+  /** To be called while there is nothing to perform: the first start of nodes takes ten times as long as the others. */
+  prepare(): Promise<void> {
+    return this.#checkpoints.prepare()
+  }
+
+  async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
+    const executor = this.#executor
+    executor.budget = budget
+    executor.system.setPatience?.(task.patience ?? 1)
+    executor.system.setDelayMsMax?.(task.delayMsMax ?? Number.POSITIVE_INFINITY)
+    try {
+      const arrival = await this.#arrive(task, variant)
+      const surprises = new Surprises(task.surprises ?? [])
+      const watched: Watched[] = []
+      const walking = { task, surprises, watched }
+      for (const each of task.walks ?? []) await this.#walk(each, walking, () => false)
+      const toLive = task.untilLive && (await this.#walkUntilLive(task.untilLive, walking))
+      if (task.isWatched) watched.push(this.#watch())
+      const { schedule, fingerprints, violation, broken, delayMs, lastLive, system } = executor
+      const learned = task.surprises ? surprises.learned() : []
+      const [undecided] = executor.undecided.values()
+      const sights = system.sights?.() ?? []
+      const abstraction = system.abstraction ?? 'observed'
+      const seen = task.isWatched ? { watched } : {}
+      const what = { schedule, fingerprints, abstraction, violation, broken, undecided, delayMs, lastLive }
+      return { ...what, arrival, toLive, sights, surprises: learned, ...seen }
+    } finally {
+      executor.end()
+    }
+  }
+
+  /** Executes the labels from the start, or from a state on the way that was saved. */
+  async #arrive({ labels, isLenient, isFromStart, delayMsMax }: Task, variant: number): Promise<Arrival> {
+    const executor = this.#executor
+    if (isLenient) {
+      await executor.reset(variant)
+      await (delayMsMax === undefined ? attempt : attemptPromptly)(executor, labels)
+    } else {
+      if (isFromStart) await this.#checkpoints.beginAnew(variant)
+      else await this.#checkpoints.begin(labels, variant)
+      const left = labels.slice(executor.schedule.length)
+      await this.#checkpoints.arrive(labels, variant, () => follow(executor, left))
+    }
+    return {
+      steps: executor.schedule.length,
+      enabled: executor.enabled(),
+      history: executor.system.history?.(),
+      offered: executor.schedule.map(({ label }) => executor.offeredSince.get(label)!),
+      broken: executor.broken,
+    }
+  }
+
+  async #walkUntilLive({ properties, stepsMin = 0, walks }: UntilLive, walking: Walking) {
+    const { lastLive, schedule } = this.#executor
+    const begin = schedule.length
+    const isLive = () => properties.every(name => (lastLive.get(name) ?? -1) >= begin + stepsMin)
+    let end: WalkEnd = 'length'
+    for (const each of walks) if (end === 'length') end = await this.#walk(each, walking, isLive)
+    // The goal of a walk is also what ends the execution.
+    return { begin, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end } as const
+  }
+
+  async stopRewinding(): Promise<void> {
+    await this.#checkpoints.end()
+    this.#executor.system.stopRewinding?.()
+  }
+
+  end(): Promise<void> {
+    return this.#checkpoints.end()
+  }
+
+  #walk(how: Walk, { task, surprises, watched }: Walking, goal: () => boolean): Promise<WalkEnd> {
+    const executor = this.#executor
+    const choose = chooserOf(how, this.#weights, surprises)
+    const chooser: Chooser = enabled => {
+      if (task.surprises) surprises.note(enabled)
+      if (task.isWatched) watched.push(this.#watch())
+      return choose(enabled)
+    }
+    const isOver = () => task.untilViolation === true && (executor.violation !== undefined || executor.broken)
+    return walk(executor, chooser, how.length, () => goal() || isOver())
+  }
+
+  #watch(): Watched {
+    const { system } = this.#executor
+    return {
+      enabled: labelsOf(system.enabled()),
+      parts: system.parts?.() ?? { state: system.fingerprint() ?? '' },
+      printed: system.printed?.() ?? {},
+    }
+  }
+}
+
+/** What the walks of an execution have in common. */
+interface Walking {
+  readonly task: Task
+  readonly surprises: Surprises
+  readonly watched: Watched[]
+}

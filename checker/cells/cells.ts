@@ -1,0 +1,258 @@
+import PQueue from 'p-queue'
+import { Budget, BudgetSpent, type Limits } from '../budget.ts'
+import { Diverged } from '../errors.ts'
+import type { Cell } from './cell.ts'
+import type { Outcome, Task } from './task.ts'
+
+/** What was done so far. */
+export interface Counts {
+  readonly executions: number
+  readonly steps: number
+  /** Distinct fingerprints met; 0 where the system has none. */
+  readonly states: number
+}
+
+interface Scope {
+  readonly crew: Crew
+  readonly tally: Tally
+  readonly budget: Budget
+  /** How many steps the tally may come to. */
+  readonly stepsMax: number
+  readonly variant: number
+  /** Whether its tasks wait as long as others have the cells for themselves. */
+  readonly isPatient: boolean
+}
+
+/**
+ * The cells of a search, to which it gives its tasks. What a search comes to follows from the outcomes in the order of the
+ * tasks, never from which was ready first: so it is the same however many cells there are.
+ */
+export class Cells {
+  readonly #scope: Scope
+
+  private constructor(scope: Scope) {
+    this.#scope = scope
+  }
+
+  /** @param onCount is told whenever something has been done */
+  static of(cells: readonly Cell[], onCount?: (counts: Counts) => void): Cells {
+    const tally = new Tally(onCount)
+    const stepsMax = Number.POSITIVE_INFINITY
+    return new Cells({ crew: new Crew(cells), tally, budget: new Budget({}), stepsMax, variant: 0, isPatient: true })
+  }
+
+  get counts(): Counts {
+    const { executions, steps, states } = this.#scope.tally
+    return { executions, steps, states: states.size }
+  }
+
+  /** The same cells within limits that begin now, beside those in force. */
+  within(limits: Limits): Cells {
+    const { budget, tally, stepsMax } = this.#scope
+    const steps = tally.steps + (limits.steps ?? Number.POSITIVE_INFINITY)
+    return this.#with({ budget: new Budget(limits, budget), stepsMax: Math.min(stepsMax, steps) })
+  }
+
+  /** The same cells for nodes that draw these random numbers. */
+  ofVariant(variant: number): Cells {
+    return this.#with({ variant })
+  }
+
+  /** Does some work that has the cells for itself, once the tasks that are under way have ended. */
+  async alone<Result>(work: (cells: Cells) => Promise<Result>): Promise<Result> {
+    const { crew } = this.#scope
+    crew.pause()
+    try {
+      return await work(this.#with({ isPatient: false }))
+    } finally {
+      crew.goOn()
+    }
+  }
+
+  /** From now on no execution relies on what an earlier one left behind; those under way end before. */
+  stopRewinding(): Promise<void> {
+    return this.#scope.crew.betweenTasks(async cell => cell.stopRewinding?.())
+  }
+
+  /** When no task is under way any more. */
+  whenIdle(): Promise<void> {
+    return this.#scope.crew.whenIdle()
+  }
+
+  /** Does one task. Throws as `Cell.perform` does. */
+  async run(task: Task): Promise<Outcome> {
+    const { crew, tally, budget, variant, isPatient } = this.#scope
+    this.#checkSteps()
+    budget.takeExecution()
+    try {
+      const outcome = await crew.perform(cell => cell.perform(task, variant, budget), isPatient)
+      tally.count(outcome.schedule.length, outcome.fingerprints)
+      return outcome
+    } catch (error) {
+      if (error instanceof Diverged) tally.count(Math.max(0, error.step - 1), [])
+      throw error
+    }
+  }
+
+  /** Does one task; where it cannot be repeated, or does not count, the error that says so comes instead of an outcome. */
+  async tryRun(task: Task): Promise<Outcome | Diverged> {
+    try {
+      return await this.run(task)
+    } catch (error) {
+      if (error instanceof Diverged) return error
+      throw error
+    }
+  }
+
+  /**
+   * Does some work for each item and hands out what came of it, in the order of the items. Work for later items begins
+   * before it is known whether it is needed; what is not asked for any more is ended, and is not counted.
+   *
+   * @param next the next item; `undefined` where there is none as long as nothing more has been handed out
+   * @param ahead for how many items work goes on at once
+   */
+  async *inOrder<Item, Result>(
+    next: () => Item | undefined,
+    work: (item: Item, cells: Cells) => Promise<Result>,
+    ahead = this.#scope.crew.size,
+  ): AsyncGenerator<readonly [Item, Result], void, void> {
+    const begun: (readonly [Item, Part<Result>])[] = []
+    const begin = () => {
+      const item = begun.length < ahead ? next() : undefined
+      if (item !== undefined) begun.push([item, new Part(this.#scope, scope => work(item, new Cells(scope)))])
+      return item !== undefined
+    }
+    try {
+      for (;;) {
+        this.#checkSteps()
+        while (begin());
+        const [item, part] = begun.shift() ?? []
+        if (!part) return
+        yield [item as Item, await part.take()]
+      }
+    } finally {
+      for (const [, part] of begun) part.cancel()
+    }
+  }
+
+  #checkSteps(): void {
+    const { tally, stepsMax } = this.#scope
+    if (tally.steps >= stepsMax) throw new BudgetSpent('steps')
+  }
+
+  #with(change: Partial<Scope>): Cells {
+    return new Cells({ ...this.#scope, ...change })
+  }
+}
+
+/** Some work that counts only when its result is taken. */
+class Part<Result> {
+  readonly #whole: Scope
+  readonly #tally = new Tally()
+  readonly #abort = new AbortController()
+  readonly #result: Promise<Result>
+
+  constructor(whole: Scope, work: (scope: Scope) => Promise<Result>) {
+    this.#whole = whole
+    const budget = new Budget({ signal: this.#abort.signal }, whole.budget)
+    this.#result = work({ ...whole, tally: this.#tally, budget, stepsMax: Number.POSITIVE_INFINITY })
+    // Told to whoever takes it; until then it is nobody's unhandled rejection.
+    this.#result.catch(() => undefined)
+  }
+
+  async take(): Promise<Result> {
+    try {
+      return await this.#result
+    } finally {
+      this.#whole.tally.add(this.#tally)
+    }
+  }
+
+  cancel(): void {
+    this.#abort.abort()
+  }
+}
+
+class Tally {
+  executions = 0
+  steps = 0
+  readonly states = new Set<string>()
+  readonly #onCount: ((counts: Counts) => void) | undefined
+
+  constructor(onCount?: (counts: Counts) => void) {
+    this.#onCount = onCount
+  }
+
+  count(steps: number, fingerprints: readonly (string | undefined)[]): void {
+    this.executions += 1
+    this.steps += steps
+    for (const fingerprint of fingerprints) if (fingerprint !== undefined) this.states.add(fingerprint)
+    this.#tell()
+  }
+
+  add(other: Tally): void {
+    this.executions += other.executions
+    this.steps += other.steps
+    for (const state of other.states) this.states.add(state)
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#onCount?.({ executions: this.executions, steps: this.steps, states: this.states.size })
+  }
+}
+
+/** Gives each task to a cell that is free. */
+class Crew {
+  readonly size: number
+  readonly #free: Cell[]
+  readonly #queue: PQueue
+  /** Before that one. */
+  readonly #patient: PQueue
+
+  constructor(cells: readonly Cell[]) {
+    this.size = cells.length
+    this.#free = [...cells]
+    this.#queue = new PQueue({ concurrency: this.size })
+    this.#patient = new PQueue({ concurrency: this.size })
+  }
+
+  perform<Result>(work: (cell: Cell) => Promise<Result>, isPatient: boolean): Promise<Result> {
+    return isPatient ? this.#patient.add(() => this.#start(work)) : this.#start(work)
+  }
+
+  /** Does something with each cell while it performs nothing. */
+  async betweenTasks(work: (cell: Cell) => Promise<void>): Promise<void> {
+    this.pause()
+    try {
+      await this.#queue.onIdle()
+      for (const cell of this.#free) await work(cell)
+    } finally {
+      this.goOn()
+    }
+  }
+
+  pause(): void {
+    this.#patient.pause()
+  }
+
+  goOn(): void {
+    this.#patient.start()
+  }
+
+  async whenIdle(): Promise<void> {
+    await this.#patient.onIdle()
+    await this.#queue.onIdle()
+  }
+
+  #start<Result>(work: (cell: Cell) => Promise<Result>): Promise<Result> {
+    return this.#queue.add(async () => {
+      const cell = this.#free.pop()!
+      try {
+        return await work(cell)
+      } finally {
+        this.#free.push(cell)
+      }
+    })
+  }
+}

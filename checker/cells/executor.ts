@@ -1,0 +1,217 @@
+import { Budget } from '../budget.ts'
+import { Undecided } from '../errors.ts'
+import { labelsOf } from '../labels.ts'
+import { evaluate, explanationOf, type Property } from '../property.ts'
+import type { Checkpoint, Choice, Finding, Step, System } from '../system.ts'
+import type { Violation } from './violation.ts'
+
+/** Properties by name. */
+export type Properties<State> = Readonly<Record<string, Property<State>>>
+
+/** Sees every execution as it happens. `state` reads the state after the event, and only then. */
+export interface Observer<State> {
+  /** @param schedule what leads there: empty, but where the execution begins at a state that was saved */
+  onReset?(findings: readonly Finding[], state: () => State, schedule: readonly Choice[]): void
+  onStep?(step: Step, state: () => State): void
+  /** The execution is over: the system is reset next, or never used again. */
+  onEnd?(): void
+}
+
+export interface ExecutorOptions<State> {
+  readonly observer?: Observer<State> | undefined
+  /** Whether a crash or a divergence ends an execution without being a violation. */
+  readonly allowFindings?: boolean | undefined
+}
+
+/** What an executor knows in a state. */
+export interface Mark {
+  readonly schedule: readonly Choice[]
+  readonly fingerprints: readonly (string | undefined)[]
+  readonly lastLive: ReadonlyMap<string, number>
+  readonly offeredSince: ReadonlyMap<string, number>
+  readonly delayMs: number
+}
+
+/**
+ * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, and throws
+ * `BudgetSpent` when its budget is spent.
+ */
+export class Executor<State> {
+  readonly system: System<State>
+  /** Of what comes next. */
+  budget = new Budget({})
+  /** What has been executed since the last reset. */
+  schedule: Choice[] = []
+  /** The fingerprints of its states, the initial one first. */
+  fingerprints: (string | undefined)[] = []
+  /** The first violation of this execution. Nothing stops at it by itself. */
+  violation: Violation | undefined
+  /** Whether this execution met a crash or a divergence: the system offers nothing any more, which proves nothing. */
+  broken = false
+  /** The longest that a message was on its way in this execution, by the clock of a node whose timer fired meanwhile. */
+  delayMs = 0
+  /** Why nothing can be said of a property in this execution; a line for each such property. */
+  undecided = new Map<string, string>()
+  /** By liveness property, the last step of this execution after which it was live. */
+  lastLive = new Map<string, number>()
+  /** By label of what was `offered()` in this execution, the step after which it was first. */
+  offeredSince = new Map<string, number>()
+
+  readonly #safety: [string, Property<State>][]
+  readonly #liveness: [string, Property<State>][]
+  readonly #observer: Observer<State>
+  readonly #allowFindings: boolean
+  #running = false
+
+  constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
+    const named = Object.entries(properties)
+    this.system = system
+    this.#safety = named.filter(([, property]) => property.kind === 'always')
+    this.#liveness = named.filter(([, property]) => property.kind === 'eventually')
+    this.#observer = options.observer ?? {}
+    this.#allowFindings = options.allowFindings ?? false
+  }
+
+  /** Names of the liveness properties. */
+  get liveness(): string[] {
+    return this.#liveness.map(([name]) => name)
+  }
+
+  /**
+   * Starts a new execution.
+   *
+   * @param variant which random numbers the nodes draw
+   */
+  async reset(variant = 0): Promise<void> {
+    this.budget.check()
+    this.end()
+    this.schedule = []
+    this.fingerprints = []
+    this.violation = undefined
+    this.broken = false
+    this.delayMs = 0
+    this.undecided = new Map()
+    this.lastLive = new Map()
+    this.offeredSince = new Map()
+    const findings = await this.system.reset(variant)
+    this.#running = true
+    this.#observer.onReset?.(findings, () => this.system.state(), [])
+    this.#watch(findings)
+  }
+
+  /** What it knows in the present state, for an execution that goes on from there once more. */
+  mark(): Mark {
+    const { schedule, fingerprints, lastLive, offeredSince, delayMs } = this
+    return {
+      schedule: [...schedule],
+      fingerprints: [...fingerprints],
+      lastLive: new Map(lastLive),
+      offeredSince: new Map(offeredSince),
+      delayMs,
+    }
+  }
+
+  /** Starts an execution that goes on from a state in which nothing was violated. */
+  async restore(checkpoint: Checkpoint, mark: Mark): Promise<void> {
+    this.budget.check()
+    this.end()
+    await this.system.restore!(checkpoint)
+    this.schedule = [...mark.schedule]
+    this.fingerprints = [...mark.fingerprints]
+    this.lastLive = new Map(mark.lastLive)
+    this.offeredSince = new Map(mark.offeredSince)
+    this.delayMs = mark.delayMs
+    this.violation = undefined
+    this.broken = false
+    this.undecided = new Map()
+    this.#running = true
+    this.#observer.onReset?.([], () => this.system.state(), this.schedule)
+  }
+
+  /** Tells the observer that the execution is over. */
+  end(): void {
+    if (this.#running) this.#observer.onEnd?.()
+    this.#running = false
+  }
+
+  enabled(): readonly Choice[] {
+    return this.system.enabled()
+  }
+
+  /** What is enabled, remembered as offered by now. */
+  offered(): readonly Choice[] {
+    const enabled = this.enabled()
+    for (const { label } of enabled)
+      if (!this.offeredSince.has(label)) this.offeredSince.set(label, this.schedule.length)
+    return enabled
+  }
+
+  async execute(choice: Choice): Promise<void> {
+    this.budget.check()
+    const step = await this.system.execute(choice)
+    this.schedule.push(choice)
+    this.delayMs = Math.max(this.delayMs, step.delayMs ?? 0)
+    this.#observer.onStep?.(step, () => this.system.state())
+    this.#watch(step.findings)
+  }
+
+  /** Whether a liveness property holds in the present state. */
+  isLive(property: string): boolean {
+    return this.lastLive.get(property) === this.schedule.length
+  }
+
+  /** The labels of what has been executed since the last reset. */
+  labels(): string[] {
+    return labelsOf(this.schedule)
+  }
+
+  #watch(findings: readonly Finding[]): void {
+    const fingerprint = this.system.fingerprint()
+    this.fingerprints.push(fingerprint)
+    this.#watchFindings(findings)
+    const state = this.system.state()
+    for (const [name, property] of this.#liveness)
+      if (this.#holds(name, property, state) === true) this.lastLive.set(name, this.schedule.length)
+    for (const [name, property] of this.#safety) {
+      if (this.violation || this.#holds(name, property, state) !== false) continue
+      const explanation = explanationOf(name, property, state, () => this.#where())
+      this.violation = {
+        kind: 'safety',
+        property: name,
+        step: this.schedule.length,
+        message: `${name} does not hold ${this.#where()}${explanation === undefined ? '' : `: ${explanation}`}`,
+      }
+    }
+  }
+
+  #watchFindings(findings: readonly Finding[]): void {
+    const [finding] = findings
+    if (!finding) return
+    this.broken = true
+    if (this.#allowFindings) return
+    this.violation ??= {
+      kind: finding.kind,
+      property: undefined,
+      step: this.schedule.length,
+      message: `${finding.kind} of ${finding.node} ${this.#where()}: ${finding.message}`,
+      ...(finding.bare && { bare: finding.bare }),
+    }
+  }
+
+  /** `undefined` from where it could not be decided in this execution: each later attempt would take as long. */
+  #holds(name: string, property: Property<State>, state: State): boolean | undefined {
+    if (this.undecided.has(name)) return undefined
+    try {
+      return evaluate(name, property, state, () => this.#where())
+    } catch (error) {
+      if (!(error instanceof Undecided)) throw error
+      this.undecided.set(name, `${name} could not be decided ${this.#where()}: ${error.message}`)
+      return undefined
+    }
+  }
+
+  #where(): string {
+    const last = this.schedule.at(-1)
+    return last ? `after step ${this.schedule.length} (${last.label})` : 'in the initial state'
+  }
+}

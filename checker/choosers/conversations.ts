@@ -1,0 +1,61 @@
+import { Random } from '../random.ts'
+import type { Choice } from '../system.ts'
+import type { Chooser } from './chooser.ts'
+import { Origins } from './origins.ts'
+
+/**
+ * One node after the other begins a conversation, by its timer or a call, and it goes on to its end before the next one
+ * begins: every message that comes of it is delivered, and nothing else. What is in flight already waits, in half of these
+ * walks for ever, in the others until each node has had its turn. So steps follow each other that a walk takes in that
+ * order once in thousands.
+ *
+ * @param seed which order of the nodes; up to so many nodes as a schedule is short for, all orders come in turn
+ */
+export const conversations = (seed: number): Chooser => {
+  const origins = new Origins()
+  const isPatient = seed % 2 === 0
+  let order: string[] | undefined
+  let turn = 0
+  let current: number | undefined
+  return enabled => {
+    order ??= orderOf(enabled, seed >>> 1)
+    origins.arrive(enabled)
+    const deliveries = enabled.filter(({ kind }) => kind === 'deliver')
+    let choice: Choice | undefined =
+      enabled.find(({ kind }) => kind === 'restart' || kind === 'heal') ??
+      deliveries.find(({ label }) => current !== undefined && origins.of(label) === current)
+    for (let tried = 0; !choice && tried <= order.length; tried++) {
+      const name = order[turn % (order.length + 1)]
+      turn += 1
+      choice = name === undefined ? (isPatient ? undefined : deliveries[0]) : beginning(enabled, name)
+    }
+    choice ??= deliveries[0] ?? enabled.find(isBeginning)
+    if (choice) {
+      origins.leave(choice)
+      if (choice.kind !== 'restart' && choice.kind !== 'heal') current = origins.current
+    }
+    return choice
+  }
+}
+
+const isBeginning = ({ kind }: Choice): boolean => kind === 'timer' || kind === 'client'
+
+const beginning = (enabled: readonly Choice[], node: string): Choice | undefined =>
+  enabled.find(choice => isBeginning(choice) && choice.node === node)
+
+const factorials = [1, 1, 2, 6, 24] as const
+
+/** An order of the nodes that can begin something: the one of this number, or a random one where there are very many. */
+const orderOf = (enabled: readonly Choice[], number: number): string[] => {
+  const nodes = [...new Set(enabled.filter(isBeginning).map(({ node }) => node))]
+  const count = factorials[nodes.length]
+  if (count === undefined) return new Random(number).shuffle(nodes)
+  const order: string[] = []
+  let rest = number % count
+  for (let left = nodes.length; left > 0; left--) {
+    const each = factorials[left - 1]!
+    order.push(...nodes.splice(Math.floor(rest / each), 1))
+    rest %= each
+  }
+  return order
+}

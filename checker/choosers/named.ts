@@ -1,0 +1,42 @@
+import { Random } from '../random.ts'
+import { again } from './again.ts'
+import type { Chooser, Walk } from './chooser.ts'
+import { conversations } from './conversations.ts'
+import { healthy } from './healthy.ts'
+import { prioritised } from './priorities.ts'
+import { racing } from './race.ts'
+import { SlowWays } from './slow-ways.ts'
+import type { Surprises } from './surprise.ts'
+import { fresh, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
+
+/** How many of the ways between nodes are slow in a late race. */
+const slowShares = [0, 0.25, 0.5] as const
+
+/** The chooser of a walk. The same seed on the same system gives the same walk. */
+export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weights, surprises: Surprises): Chooser => {
+  const random = new Random(seed)
+  switch (chooser) {
+    case 'straight':
+      return straight(random, weights)
+    case 'fresh':
+      return fresh(random, weights)
+    case 'healthy':
+      return healthy(random)
+    case 'conversations':
+      return conversations(seed)
+    case 'fair':
+      return weighted(random, withoutFaults(weights))
+    case 'swarm':
+      return weighted(random, swarm(random, weights))
+    case 'fair swarm':
+      return weighted(random, withoutFaults(swarm(random, weights)))
+    case 'race':
+      return racing(random, weights, surprises)
+    case 'priorities':
+      return prioritised(random, length)
+    case 'late race':
+      return racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares)))
+    case 'again':
+      return again(steps ?? [])
+  }
+}

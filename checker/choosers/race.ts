@@ -1,0 +1,102 @@
+import type { Random } from '../random.ts'
+import type { Choice } from '../system.ts'
+import type { Chooser } from './chooser.ts'
+import { Origins } from './origins.ts'
+import { SlowWays } from './slow-ways.ts'
+import { Hunt, type Surprises } from './surprise.ts'
+import { type Weights, weighted } from './weights.ts'
+
+/**
+ * A walk that looks for races: activities of several nodes at once, and their inputs meeting in one node.
+ *
+ * Activities begin in bursts: some timers and calls, then messages are delivered until none is in flight, in an order
+ * that is drawn anew with each step, or by priorities that messages have from the begin, so that some are very late
+ * (as in probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In a quarter of the
+ * walks some timers and calls also come in between. A walk has three bursts or more, for its start is the dearest part.
+ *
+ * On slow ways, where there are some, whole bursts overtake what is sent.
+ *
+ * What has a budget (overlaps, faults) is taken seldom, and where activities meet: see `Hunt`.
+ */
+export const racing = (
+  random: Random,
+  weights: Weights,
+  surprises: Surprises,
+  ways = new SlowWays(random, 0),
+): Chooser => {
+  const start = weighted(random, { ...weights, deliver: 0, overlap: 0, fault: 0 })
+  const deliver = random.below(2) === 0 ? inAnyOrder(random) : byPriority(random)
+  const origins = new Origins()
+  const hunt = new Hunt(random, surprises, origins)
+  const early = random.below(4) > 0 ? 0 : 0.02 * 15 ** random.next()
+  let bursts = 2 + random.few()
+  let burst = new Burst(random)
+
+  const takeOrdinary = (enabled: readonly Choice[]): Choice | undefined => {
+    const all = enabled.filter(choice => choice.kind === 'deliver' && !ways.isSlow(choice))
+    const held = all.filter(choice => hunt.holds(choice))
+    const free = all.filter(choice => !hunt.holds(choice))
+    const deliveries = free.length > 0 || random.below(2) === 0 ? free : held
+    if (burst.isOver && deliveries.length === 0) {
+      bursts -= 1
+      if (bursts === 0) return undefined
+      burst = new Burst(random)
+      hunt.next()
+      ways.next()
+    }
+    const begun = burst.isOver ? undefined : burst.start(enabled, start)
+    const inBetween = () => (random.next() < early ? start(enabled) : undefined)
+    return begun ?? inBetween() ?? deliver(deliveries)
+  }
+
+  return enabled => {
+    origins.arrive(enabled)
+    const choice = hunt.take(enabled) ?? takeOrdinary(enabled)
+    if (choice) origins.leave(choice)
+    return choice
+  }
+}
+
+/**
+ * Some activities that begin at once, at different nodes as far as there are. One node, if there are others, takes no
+ * part: it is where they can meet.
+ */
+class Burst {
+  readonly #random: Random
+  readonly #nodes = new Set<string>()
+  #bystander: string | undefined
+  #left: number
+
+  constructor(random: Random) {
+    this.#random = random
+    this.#left = 1 + random.few()
+  }
+
+  get isOver(): boolean {
+    return this.#left === 0
+  }
+
+  start(enabled: readonly Choice[], chooser: Chooser): Choice | undefined {
+    const starts = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
+    this.#bystander ??= starts.length > 0 ? this.#random.pick(starts).node : undefined
+    const others = enabled.filter(({ node }) => node !== this.#bystander && !this.#nodes.has(node))
+    const choice = chooser(others) ?? (this.#nodes.size < 2 ? chooser(enabled) : undefined)
+    this.#left = choice ? this.#left - 1 : 0
+    if (choice) this.#nodes.add(choice.node)
+    return choice
+  }
+}
+
+const inAnyOrder =
+  (random: Random): Chooser =>
+  deliveries =>
+    deliveries.length > 0 ? random.pick(deliveries) : undefined
+
+const byPriority = (random: Random): Chooser => {
+  const priorities = new Map<string, number>()
+  return deliveries => {
+    for (const { label } of deliveries) if (!priorities.has(label)) priorities.set(label, random.next())
+    const priority = ({ label }: Choice) => priorities.get(label)!
+    return deliveries.toSorted((one, other) => priority(one) - priority(other))[0]
+  }
+}

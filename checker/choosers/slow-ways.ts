@@ -1,0 +1,35 @@
+import { way } from '../labels.ts'
+import type { Random } from '../random.ts'
+import type { Choice } from '../system.ts'
+
+/**
+ * Ways between nodes that are slow for a while: what is sent on them comes only after timers that it should have come
+ * before.
+ */
+export class SlowWays {
+  readonly #random: Random
+  readonly #share: number
+  readonly #slow = new Map<string, boolean>()
+
+  /** @param share of the ways that are slow at a time, from 0 to 1 */
+  constructor(random: Random, share: number) {
+    this.#random = random
+    this.#share = share
+  }
+
+  isSlow({ label }: Choice): boolean {
+    if (this.#share === 0) return false
+    const name = way(label)
+    if (!this.#slow.has(name)) this.#slow.set(name, this.#draw())
+    return this.#slow.get(name)!
+  }
+
+  /** Some change their pace. */
+  next(): void {
+    for (const name of this.#slow.keys()) if (this.#random.below(4) === 0) this.#slow.set(name, this.#draw())
+  }
+
+  #draw(): boolean {
+    return this.#random.next() < this.#share
+  }
+}

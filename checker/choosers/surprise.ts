@@ -1,0 +1,170 @@
+import { content, subject } from '../labels.ts'
+import type { Random } from '../random.ts'
+import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
+import type { Origins } from './origins.ts'
+
+/** What choices with a budget (overlaps, faults) are about, whatever their numbers. */
+export interface Surprise {
+  readonly name: string
+  readonly group: 'fault' | 'overlap' | 'collision'
+  /** Of what is joined; of a fault, of itself. */
+  readonly subjects: readonly string[]
+  /** How often it was looked for, and how often it came about. */
+  readonly tried: number
+  readonly met: number
+}
+
+/** So many are kept in mind: they go with every execution, and a service may put anything into its messages. */
+const knownMax = 2_000
+
+type Counted = { -readonly [Key in keyof Surprise]: Surprise[Key] }
+
+/** The surprises that were offered so far. */
+export class Surprises {
+  readonly #known = new Map<string, Counted>()
+  readonly #before: readonly Surprise[]
+
+  /** @param before those of earlier executions */
+  constructor(before: readonly Surprise[] = []) {
+    this.#before = before
+    for (const surprise of before) this.#known.set(surprise.name, { ...surprise })
+  }
+
+  get all(): Surprise[] {
+    return [...this.#known.values()].map(surprise => ({ ...surprise }))
+  }
+
+  /** What has been added to those of before. */
+  learned(): Surprise[] {
+    const before = new Map(this.#before.map(surprise => [surprise.name, surprise]))
+    return this.all.flatMap(surprise => {
+      const { tried, met } = before.get(surprise.name) ?? { tried: 0, met: 0 }
+      const isSame = before.has(surprise.name) && tried === surprise.tried && met === surprise.met
+      return isSame ? [] : [{ ...surprise, tried: surprise.tried - tried, met: surprise.met - met }]
+    })
+  }
+
+  /** Takes in what was learned elsewhere. */
+  learn(learned: readonly Surprise[]): void {
+    for (const surprise of learned) {
+      const { tried, met } = this.#known.get(surprise.name) ?? { tried: 0, met: 0 }
+      if (!this.#known.has(surprise.name) && this.#known.size >= knownMax) continue
+      this.#known.set(surprise.name, { ...surprise, tried: surprise.tried + tried, met: surprise.met + met })
+    }
+  }
+
+  /** Takes in what is offered. Messages that can be overlapped at all could also collide with their like. */
+  note(enabled: readonly Choice[]): void {
+    for (const choice of enabled.filter(hasBudget)) {
+      this.#add(choice.kind, subjectsOf(choice))
+      if (choice.kind !== 'overlap') continue
+      for (const each of subjectsOf(choice)) this.#add(choice.kind, [each, each])
+    }
+  }
+
+  #add(kind: ChoiceKind, subjects: readonly string[]): void {
+    const name = nameOf(kind, subjects)
+    if (!this.#known.has(name) && this.#known.size < knownMax)
+      this.#known.set(name, { name, group: groupOf(kind, subjects), subjects, tried: 0, met: 0 })
+  }
+
+  /**
+   * One to look for: each group with the same chance, and much rather what came about when it was looked for. (The cube
+   * finds the vote race of liferaft in half of the executions that the plain rate takes.)
+   */
+  draw(random: Random): Counted | undefined {
+    const known = [...this.#known.values()]
+    if (known.length === 0) return undefined
+    const group = random.pick([...new Set(known.map(each => each.group))])
+    const ofGroup = known.filter(each => each.group === group)
+    const surprise = random.weighted(ofGroup, ({ met, tried }) => ((1 + met) / (2 + tried)) ** 3)!
+    surprise.tried += 1
+    return surprise
+  }
+}
+
+/**
+ * Looks for one surprise after the other in a walk. For an overlap it holds back the messages that could be part of it,
+ * until they meet (as in K. Sen, "Race Directed Random Testing of Concurrent Programs", PLDI 2008).
+ *
+ * An overlap joins messages of different origin: two answers to one broadcast are many and meet nothing new. Where two
+ * are about the same, it is a collision: peers that do the same thing at once. In half of these they say the very same.
+ */
+export class Hunt {
+  readonly #random: Random
+  readonly #surprises: Surprises
+  readonly #origins: Origins
+  #left: number
+  #wanted: Counted | undefined
+  #isExact = false
+  /** So many opportunities are passed over. */
+  #patience = 0
+
+  constructor(random: Random, surprises: Surprises, origins: Origins) {
+    this.#random = random
+    this.#surprises = surprises
+    this.#origins = origins
+    this.#left = random.few()
+    this.next()
+  }
+
+  /** The surprise that is looked for, where it is offered. */
+  take(enabled: readonly Choice[]): Choice | undefined {
+    this.#surprises.note(enabled)
+    const budgeted = enabled.filter(hasBudget)
+    if (budgeted.length === 0 && canMeet(enabled)) this.#left = 0
+    const wanted = budgeted.filter(choice => this.#isWanted(choice))
+    if (wanted.length === 0) return undefined
+    if (this.#patience > 0) {
+      this.#patience -= 1
+      return undefined
+    }
+    this.#left -= 1
+    this.#wanted!.met += 1
+    this.next()
+    return this.#random.pick(wanted)
+  }
+
+  /** Looks for another one. */
+  next(): void {
+    this.#wanted = this.#left > 0 ? this.#surprises.draw(this.#random) : undefined
+    this.#isExact = this.#random.below(2) === 0
+    this.#patience = this.#wanted?.group === 'fault' ? this.#random.below(32) : this.#random.few() - 1
+  }
+
+  /** Whether a delivery could be part of what is looked for. */
+  holds({ label, node }: Choice): boolean {
+    if (this.#left === 0 || this.#wanted === undefined || this.#wanted.group === 'fault') return false
+    return this.#wanted.subjects.includes(about(label, node))
+  }
+
+  #isWanted(choice: Choice): boolean {
+    const wanted = this.#wanted
+    if (wanted === undefined || nameOf(choice.kind, subjectsOf(choice)) !== wanted.name) return false
+    const [first, second] = choice.joins ?? []
+    if (first === undefined || second === undefined) return true
+    const isExact = wanted.group === 'collision' && this.#isExact
+    return this.#origins.differ(first, second) && (!isExact || content(first) === content(second))
+  }
+}
+
+const hasBudget = ({ kind }: Choice): boolean => kind === 'overlap' || faultKinds.includes(kind)
+
+/** Whether a node has two inputs: where no overlap is offered then, there is no budget for it any more. */
+const canMeet = (enabled: readonly Choice[]): boolean => {
+  const inputs = enabled.filter(({ kind }) => kind === 'deliver' || kind === 'timer')
+  return new Set(inputs.map(({ node }) => node)).size < inputs.length
+}
+
+const nameOf = (kind: ChoiceKind, subjects: readonly string[]): string => [kind, ...subjects].join(' ')
+
+const groupOf = (kind: ChoiceKind, [first, second]: readonly string[]): Surprise['group'] => {
+  if (kind !== 'overlap') return 'fault'
+  return first === second ? 'collision' : 'overlap'
+}
+
+const subjectsOf = ({ node, label, joins = [label] }: Choice): string[] => joins.map(joined => about(joined, node))
+
+/** What a label is about, whichever node it is at. */
+const about = (label: string, node: string): string =>
+  subject(label.startsWith(`${node} `) ? label.slice(node.length + 1) : label)

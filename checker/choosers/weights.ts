@@ -1,0 +1,96 @@
+import type { Random } from '../random.ts'
+import type { Choice, ChoiceKind } from '../system.ts'
+import type { Chooser } from './chooser.ts'
+
+/** How likely a walk takes a choice of each kind; only their ratios matter. */
+export interface Weights {
+  readonly client: number
+  readonly deliver: number
+  readonly timer: number
+  readonly overlap: number
+  /** All faults together. */
+  readonly fault: number
+  /** Restarting a node and healing a partition, which end faults. */
+  readonly repair: number
+}
+
+export const defaultWeights: Weights = { client: 8, deliver: 4, timer: 1, overlap: 0.5, fault: 0.2, repair: 1 }
+
+type Group = keyof Weights
+
+const groups: Partial<Record<ChoiceKind, Group>> = {
+  client: 'client',
+  deliver: 'deliver',
+  timer: 'timer',
+  overlap: 'overlap',
+  restart: 'repair',
+  heal: 'repair',
+}
+
+const groupOf = (choice: Choice): Group => groups[choice.kind] ?? 'fault'
+
+/**
+ * Weighs by kind of choice (MaceMC, section 4.3).
+ *
+ * Each delivery has its weight for itself, so that a network in which much is in flight drains; with one weight for
+ * them all, a system that sends five messages for each timer would drown in them. Any other kind shares its weight
+ * among its enabled choices, so that thirty timers do not drown one delivery.
+ *
+ * Every enabled choice with a weight above zero has a chance in each step, so an endless walk is fair with probability 1.
+ */
+export const weighted =
+  (random: Random, weights: Weights): Chooser =>
+  enabled => {
+    const sizes = new Map<Group, number>()
+    for (const choice of enabled) sizes.set(groupOf(choice), (sizes.get(groupOf(choice)) ?? 0) + 1)
+    return random.weighted(enabled, choice => {
+      const group = groupOf(choice)
+      return group === 'deliver' ? weights.deliver : weights[group] / sizes.get(group)!
+    })
+  }
+
+/** The same without faults. What is already broken can still be repaired. */
+export const withoutFaults = (weights: Weights): Weights => ({ ...weights, fault: 0 })
+
+/**
+ * The way that systems are built for: calls begin, messages arrive in the order of their sending, timers fire once
+ * nothing is in flight. It is the shortest way to a live state in most systems. One step in sixteen is weighted
+ * instead, so that two nodes which send to each other for ever do not starve the timers.
+ */
+export const straight = (random: Random, weights: Weights): Chooser => {
+  const fair = weighted(random, withoutFaults(weights))
+  const first = ['restart', 'heal', 'client', 'deliver'] as const
+  return enabled => {
+    if (random.below(16) === 0) return fair(enabled)
+    for (const kind of first) {
+      const choice = enabled.find(each => each.kind === kind)
+      if (choice) return choice
+    }
+    return fair(enabled)
+  }
+}
+
+/**
+ * The straight way, with all that is in flight at its begin delayed until nothing else can happen: what old messages
+ * would break, the system may long have got over when they arrive.
+ */
+export const fresh = (random: Random, weights: Weights): Chooser => {
+  const go = straight(random, weights)
+  let old: ReadonlySet<string> | undefined
+  return enabled => {
+    old ??= new Set(enabled.filter(({ kind }) => kind === 'deliver').map(({ label }) => label))
+    const isOld = (label: string) => old!.has(label)
+    const others = enabled.filter(({ label, joins = [label] }) => !joins.some(isOld))
+    return go(others) ?? go(enabled)
+  }
+}
+
+/**
+ * Draws other weights for each walk, up to eight times heavier or lighter for each kind. Bugs that need many timers, or
+ * late messages, or an early overlap, hide from the average walk and not from all of these.
+ * Source: Groce, Zhang, Eide, Chen, Regehr, "Swarm Testing", ISSTA 2012.
+ */
+export const swarm = (random: Random, weights: Weights): Weights => {
+  const drawn = Object.entries(weights).map(([kind, weight]) => [kind, weight * 8 ** (2 * random.next() - 1)])
+  return Object.fromEntries(drawn) as Weights
+}

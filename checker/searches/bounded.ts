@@ -1,0 +1,261 @@
+import type { Outcome } from '../cells/task.ts'
+import { Unfaithful } from '../errors.ts'
+import { labelsOf, withoutOrdinals } from '../labels.ts'
+import type { Choice } from '../system.ts'
+
+/** What the search did at one depth. */
+export interface Level {
+  readonly depth: number
+  /** Schedules of this length that were executed. */
+  executions: number
+  /** Those that led to a state not met before at this depth or a smaller one; without fingerprints, all. */
+  states: number
+  /** Those that led to a state met before: nothing after it is searched again. */
+  pruned: number
+  /** Schedules that were not executed, because another order of the same steps is. */
+  asleep: number
+  /** Whether every schedule of this length has been executed, or left out for one of these reasons. */
+  complete: boolean
+}
+
+/** What a schedule of the search led to. */
+export type Arrived = 'new' | 'pruned' | 'violation'
+
+/** A choice that need not be executed after some schedule, because it is in another order. */
+interface Asleep {
+  readonly choice: Choice
+  /** The schedule that ends with it and goes on in all other orders. */
+  readonly by: Prefix
+}
+
+/** A schedule to be executed: a shorter one, and a label. */
+export class Prefix {
+  readonly depth: number
+  readonly asleep: readonly Asleep[]
+  state: 'open' | 'arrived' | 'given up' = 'open'
+  /** After which schedules its last choice was left out, in trust that this one would be executed. */
+  readonly trusting: { readonly after: Prefix; readonly choice: Choice }[] = []
+  readonly #parent: Prefix | undefined
+  readonly #label: string
+
+  constructor(parent?: Prefix, label = '', asleep: readonly Asleep[] = []) {
+    this.#parent = parent
+    this.#label = label
+    this.asleep = asleep
+    this.depth = parent ? parent.depth + 1 : 0
+  }
+
+  get labels(): readonly string[] {
+    const labels: string[] = []
+    for (let each: Prefix = this; each.#parent; each = each.#parent) labels.push(each.#label)
+    return labels.reverse()
+  }
+}
+
+export interface BoundedOptions {
+  readonly depthMax?: number | undefined
+  /** Whether every order of steps is executed, also where they commute. */
+  readonly everyOrder?: boolean | undefined
+  /** By what states are taken for the same: `fingerprint` by default. */
+  readonly by?: 'fingerprint' | 'history' | 'nothing' | undefined
+  /** So many schedules wait at most, and so many states are remembered. */
+  readonly waitingMax?: number | undefined
+}
+
+/** About a hundred bytes each. */
+const waitingMaxDefault = 1_000_000
+
+/**
+ * Bounded search with rising depth: the empty schedule, then all schedules of length 1, of length 2, and so on (MaceMC,
+ * algorithm 1, with an increment of one). It says which schedule is to be executed next, from the start, and learns what
+ * it led to; several can be on their way at once, as long as it learns of them in their order.
+ *
+ * Nothing is searched beyond a state whose fingerprint was met before. As depth rises by one, the first way to a state
+ * is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
+ *
+ * Of two steps that commute, one order is enough: sleep sets (Godefroid, "Partial-Order Methods for the Verification of
+ * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions and no state,
+ * nor any depth at which one is met. Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) would leave out more,
+ * among it states that properties read, and within a depth even ways that no race leads to (Coons, Musuvathi, McKinley,
+ * OOPSLA 2013); made to lose none, it executes more than sleep sets where nodes always have something to do
+ * (`bench/partial-orders.ts`).
+ */
+export class BoundedSearch {
+  readonly levels: Level[] = []
+  readonly #depthMax: number
+  readonly #everyOrder: boolean
+  readonly #by: 'fingerprint' | 'history' | 'nothing'
+  readonly #waitingMax: number
+  /** By fingerprint, the first way there, and what was left out after it, without the numbers that messages have on it. */
+  readonly #met = new Map<string, { readonly first: Prefix; asleep: ReadonlySet<string> }>()
+  #waiting: Prefix[] = [new Prefix()]
+  /** How many of these have been taken. */
+  #taken = 0
+  /** To be tried once more. */
+  readonly #again: Prefix[] = []
+  /** By depth, how many schedules wait, are on their way, or had no room. */
+  readonly #open = [1]
+  readonly #failed = new WeakSet<Prefix>()
+  #isCut = false
+
+  constructor({
+    depthMax = Number.POSITIVE_INFINITY,
+    everyOrder = false,
+    by = 'fingerprint',
+    waitingMax = waitingMaxDefault,
+  }: BoundedOptions = {}) {
+    this.#depthMax = depthMax
+    this.#everyOrder = everyOrder
+    this.#by = by
+    this.#waitingMax = waitingMax
+  }
+
+  /** The depth up to which everything has been searched. */
+  get depth(): number {
+    return this.levels.filter(level => level.complete).length
+  }
+
+  /** Schedules that led to a state met before. */
+  get pruned(): number {
+    return this.levels.reduce((sum, level) => sum + level.pruned, 0)
+  }
+
+  /** Whether all schedules that there were room for have been executed, to their ends or to the bound. */
+  get isDone(): boolean {
+    return this.#open.every(open => open === 0)
+  }
+
+  /** Whether no schedule goes on, so that all have been searched whatever their length. */
+  get exhausted(): boolean {
+    return !this.#isCut && this.isDone
+  }
+
+  /** The next schedule; `undefined` where there is none as long as it does not learn of others. */
+  next(): Prefix | undefined {
+    const again = this.#again.pop()
+    if (again || this.#taken === this.#waiting.length) return again
+    const next = this.#waiting[this.#taken++]
+    if (this.#taken >= 1_024 && 2 * this.#taken > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#taken)
+      this.#taken = 0
+    }
+    return next
+  }
+
+  /** The first schedule that led where this one did; `undefined` where states are not told apart. */
+  firstTo(outcome: Outcome): Prefix | undefined {
+    const fingerprint = this.#fingerprintOf(outcome)
+    return fingerprint === undefined ? undefined : this.#met.get(fingerprint)?.first
+  }
+
+  /** Learns what a schedule led to. What is done beyond its end does not matter here. */
+  arrive(prefix: Prefix, outcome: Outcome): Arrived {
+    const { arrival, violation } = outcome
+    const isViolation = arrival.broken || (violation !== undefined && violation.step <= arrival.steps)
+    const fingerprint = this.#fingerprintOf(outcome)
+    const before = fingerprint === undefined ? undefined : this.#met.get(fingerprint)
+    const arrived = isViolation ? 'violation' : before ? 'pruned' : 'new'
+    this.#count(prefix, arrived)
+    prefix.state = 'arrived'
+    prefix.trusting.length = 0
+    if (!isViolation) {
+      const asleep = new Map(prefix.asleep.flatMap(each => (isTrusted(each) ? [[each.choice.label, each]] : [])))
+      // What slept when the state was met before, and is awake now, is what is left to be executed there.
+      const left = arrival.enabled.filter(({ label }) => !before || before.asleep.has(withoutOrdinals(label)))
+      const awake = left.filter(({ label }) => !asleep.has(label))
+      const still = left.filter(({ label }) => asleep.has(label))
+      for (const choice of still) {
+        const { by } = asleep.get(choice.label)!
+        if (by.state === 'open') by.trusting.push({ after: prefix, choice })
+      }
+      if (fingerprint !== undefined) this.#meet(fingerprint, prefix, new Set(labelsOf(still).map(withoutOrdinals)))
+      this.#goOn(prefix, awake, [...asleep.values()], before ? 0 : still.length)
+    }
+    this.#close(prefix.depth)
+    return arrived
+  }
+
+  /**
+   * Learns that a schedule could not be executed again. One that was disturbed from outside does not count; any other is
+   * tried once more, for it may be that this once something went otherwise.
+   *
+   * @returns whether it is given up
+   */
+  fail(prefix: Prefix, error: unknown): boolean {
+    const isGivenUp = !(error instanceof Unfaithful) && this.#failed.has(prefix)
+    if (isGivenUp) this.#giveUp(prefix)
+    else this.#again.push(prefix)
+    this.#failed.add(prefix)
+    return isGivenUp
+  }
+
+  /** What was left out in trust that this schedule would be executed is executed after all. */
+  #giveUp(prefix: Prefix): void {
+    prefix.state = 'given up'
+    for (const { after, choice } of prefix.trusting.splice(0)) {
+      this.#levelOf(after.depth + 1).asleep -= 1
+      this.#put(new Prefix(after, choice.label))
+    }
+    this.#close(prefix.depth)
+  }
+
+  #fingerprintOf({ fingerprints, arrival }: Outcome): string | undefined {
+    if (this.#by === 'nothing') return undefined
+    return this.#by === 'history' ? arrival.history : fingerprints[arrival.steps]
+  }
+
+  #meet(fingerprint: string, prefix: Prefix, asleep: ReadonlySet<string>): void {
+    const before = this.#met.get(fingerprint)
+    if (before) before.asleep = asleep
+    else if (this.#met.size < this.#waitingMax) this.#met.set(fingerprint, { first: prefix, asleep })
+  }
+
+  #count({ depth }: Prefix, arrived: Arrived): void {
+    const level = this.levels[depth - 1]
+    if (!level) return
+    level.executions += 1
+    level.states += arrived === 'new' ? 1 : 0
+    level.pruned += arrived === 'pruned' ? 1 : 0
+  }
+
+  #goOn(prefix: Prefix, awake: readonly Choice[], asleep: readonly Asleep[], asleepCount: number): void {
+    const depth = prefix.depth + 1
+    this.#isCut ||= awake.length > 0 && depth > this.#depthMax
+    if (awake.length + asleepCount === 0 || depth > this.#depthMax) return
+    this.#levelOf(depth).asleep += asleepCount
+    const done: Asleep[] = [...asleep]
+    for (const choice of awake) {
+      const next = new Prefix(
+        prefix,
+        choice.label,
+        this.#everyOrder ? [] : done.filter(each => commute(each.choice, choice)),
+      )
+      this.#put(next)
+      done.push({ choice, by: next })
+    }
+  }
+
+  #levelOf(depth: number): Level {
+    this.levels[depth - 1] ??= { depth, executions: 0, states: 0, pruned: 0, asleep: 0, complete: false }
+    return this.levels[depth - 1]!
+  }
+
+  /** One that has no room stays open for ever: its depth is never said to be searched. */
+  #put(prefix: Prefix): void {
+    this.#open[prefix.depth] = (this.#open[prefix.depth] ?? 0) + 1
+    if (this.#waiting.length - this.#taken < this.#waitingMax) this.#waiting.push(prefix)
+  }
+
+  #close(depth: number): void {
+    this.#open[depth]! -= 1
+    for (const [index, level] of this.levels.entries()) {
+      if (this.#open.slice(0, index + 2).some(open => open > 0)) return
+      level.complete = true
+    }
+  }
+}
+
+const isTrusted = ({ by }: Asleep): boolean => by.state !== 'given up'
+
+const commute = (one: Choice, other: Choice): boolean =>
+  one.isLocal === true && other.isLocal === true && one.node !== other.node

@@ -1,0 +1,147 @@
+import type { Cells } from '../cells/cells.ts'
+import type { Outcome } from '../cells/task.ts'
+import { Diverged } from '../errors.ts'
+import { Random } from '../random.ts'
+import { Experience, type ExperienceOptions } from './experience.ts'
+import { lateSearch } from './late.ts'
+import type { SearchKind } from './options.ts'
+import { prioritySearch } from './priority.ts'
+import { raceSearch } from './race.ts'
+import type { Execution, Search, SearchCoverage, SearchName } from './search.ts'
+import { type Depths, StagedSearch } from './staged.ts'
+import { straightSearch } from './straight.ts'
+import { weightedSearch } from './weighted.ts'
+
+export interface PortfolioOptions extends ExperienceOptions {
+  readonly search: SearchKind
+  readonly depthMax?: number | undefined
+  /** Whether the bounded search executes every order of steps, also where they commute. */
+  readonly everyOrder?: boolean | undefined
+  /** Whether time or executions limit the check. */
+  readonly isLimited: boolean
+}
+
+/** Who has a turn after whom. */
+const rounds: Readonly<Record<SearchKind, readonly SearchName[]>> = {
+  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority'],
+  walk: ['race', 'race', 'late', 'weighted', 'priority'],
+  bounded: ['bounded'],
+}
+
+/**
+ * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
+ * cells there are, so that the search does not depend on their number.
+ */
+const aheadMax = 8
+
+/** An execution that was done. */
+export interface Explored {
+  readonly execution: Execution
+  readonly outcome: Outcome
+  /** A liveness property that it was not live in for all of its last part. */
+  readonly starved: string | undefined
+}
+
+/**
+ * Gives turns to the searches of a check. Each execution has up to three parts: a schedule that a search wants; a walk with
+ * faults and overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
+ * algorithm 2: liveness counts only from there on). An execution is used to its end, for its start is the dearest part.
+ */
+export class Portfolio {
+  readonly experience: Experience
+  readonly #round: readonly SearchName[]
+  readonly #straight: Search | undefined
+  readonly #bounded: StagedSearch
+  readonly #searches: ReadonlyMap<SearchName, Search>
+  #turns = 0
+  #underWay = 0
+
+  constructor(options: PortfolioOptions) {
+    const { search, depthMax, everyOrder, isLimited } = options
+    this.#round = rounds[search]
+    const experience = new Experience(options)
+    this.experience = experience
+    const isAlone = search === 'bounded'
+    this.#bounded = new StagedSearch(experience, {
+      depthMax,
+      everyOrder,
+      goesOn: isLimited,
+      walksOn: !isAlone || experience.liveness.length === 0,
+      random: new Random(1),
+    })
+    const round = () => Math.floor(this.#turns / this.#round.length)
+    const all: Search[] = [
+      raceSearch(experience, round),
+      lateSearch(experience, round),
+      weightedSearch(experience, round),
+      prioritySearch(experience, round),
+      this.#bounded,
+    ]
+    // The way that systems are built for comes first.
+    this.#straight = isAlone ? undefined : straightSearch(experience)
+    const mine = all.filter(({ name }) => this.#round.includes(name))
+    const searches = this.#straight ? [this.#straight, ...mine] : mine
+    this.#searches = new Map(searches.map(each => [each.name, each]))
+  }
+
+  /**
+   * Executes until nothing is left to explore. Where a schedule could not be repeated, or an execution does not count,
+   * the error that says so comes in its place.
+   */
+  async *explore(cells: Cells): AsyncGenerator<Explored | Diverged, void, void> {
+    const outcomes = cells.inOrder(
+      () => this.#next(),
+      ({ task, variant }, cells) => cells.ofVariant(variant).tryRun(task),
+      aheadMax,
+    )
+    for await (const [execution, came] of outcomes) {
+      this.#underWay -= 1
+      this.#searches.get(execution.search)!.learn(execution, came)
+      if (came instanceof Diverged) yield came
+      else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
+    }
+  }
+
+  /** What each search has looked at, in the order of their first turns. */
+  get coverage(): readonly SearchCoverage[] {
+    return [...this.#searches.values()].map(search => search.coverage())
+  }
+
+  get depths(): Depths {
+    return this.#bounded.depths
+  }
+
+  /** Schedules that could be executed once and never again. */
+  get givenUp(): number {
+    return this.#bounded.givenUp
+  }
+
+  get notes(): readonly string[] {
+    return this.#bounded.notes
+  }
+
+  #next(): Execution | undefined {
+    const execution = this.#planned()
+    if (!execution) return undefined
+    this.#turns += 1
+    this.#underWay += 1
+    return execution
+  }
+
+  #planned(): Execution | undefined {
+    if (this.experience.completed === 0) {
+      // Nothing else is begun before it is known how far away a live state is.
+      if (this.#underWay > 0) return undefined
+      if (this.#straight) return this.#straight.next()
+    }
+    if (this.#isOver) return undefined
+    const name = this.#round[this.#turns % this.#round.length]!
+    // Where the bounded search waits for what is under way, or is done, another goes on.
+    return this.#searches.get(name)!.next() ?? this.#searches.get('race')?.next()
+  }
+
+  /** In a system that shows all of its state, nothing is left once every state was met. */
+  get #isOver(): boolean {
+    return this.#bounded.isExhaustive && (this.#bounded.isWhole || !this.#straight)
+  }
+}

@@ -1,0 +1,70 @@
+import type { Outcome, Task } from '../cells/task.ts'
+import type { Diverged } from '../errors.ts'
+
+/**
+ * The searches that there are: the way that systems are built for (`straight`), walks towards races (`race`), such walks where
+ * much is late (`late`), weighted walks (`weighted`), walks by priorities (`priority`), all schedules by rising depth
+ * (`bounded`).
+ */
+export const searchNames = ['straight', 'race', 'late', 'weighted', 'priority', 'bounded'] as const
+export type SearchName = (typeof searchNames)[number]
+
+/**
+ * One way to look for violations. It says which execution is to be done next, and learns what came of it. Several may be
+ * under way at once; it learns of them in the order in which it asked for them.
+ */
+export interface Search {
+  readonly name: SearchName
+  /** The next execution; `undefined` where there is none as long as it learns of no other. */
+  next(): Execution | undefined
+  /** Learns what came of an execution that it asked for: an outcome, or why it could not be done or does not count. */
+  learn(execution: Execution, came: Outcome | Diverged): void
+  /** What it has looked at so far. */
+  coverage(): SearchCoverage
+}
+
+/** An execution that a search asks for. */
+export interface Execution {
+  readonly search: SearchName
+  /** Which random numbers the nodes draw. */
+  readonly variant: number
+  /** Of walks to a live state, in steps. */
+  readonly walkLength: number
+  readonly task: Task
+}
+
+/** What one search has looked at: the same words for each. */
+export interface SearchCoverage {
+  readonly name: SearchName
+  readonly executions: number
+  readonly steps: number
+  /** Distinct states that it was the first to meet; 0 where states have no fingerprints. */
+  readonly states: number
+}
+
+/** Counts what a search has looked at. */
+export class Counted {
+  #executions = 0
+  #steps = 0
+  #states = 0
+  readonly #name: SearchName
+  /** Fingerprints that any search has met. */
+  readonly #met: Set<string>
+
+  constructor(name: SearchName, met: Set<string>) {
+    this.#name = name
+    this.#met = met
+  }
+
+  count({ schedule, fingerprints }: Pick<Outcome, 'schedule' | 'fingerprints'>): void {
+    const before = this.#met.size
+    for (const fingerprint of fingerprints) if (fingerprint !== undefined) this.#met.add(fingerprint)
+    this.#executions += 1
+    this.#steps += schedule.length
+    this.#states += this.#met.size - before
+  }
+
+  get coverage(): SearchCoverage {
+    return { name: this.#name, executions: this.#executions, steps: this.#steps, states: this.#states }
+  }
+}

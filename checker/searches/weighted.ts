@@ -1,0 +1,7 @@
+import type { Experience } from './experience.ts'
+import type { Search } from './search.ts'
+import { surpriseWalk, walkSearch } from './walks.ts'
+
+/** Walks that weigh choices by their kind, each with weights of its own. */
+export const weightedSearch = (experience: Experience, round: () => number): Search =>
+  walkSearch('weighted', experience, round, random => [surpriseWalk(random, 'swarm')])

@@ -1,0 +1,79 @@
+import type { Cells } from '../cells/cells.ts'
+import type { Replay } from '../cells/replay.ts'
+import { headline, type Violation } from '../cells/violation.ts'
+import type { Random } from '../random.ts'
+import { type Recovery, recover } from './recovery.ts'
+
+/** Walks that look for life after what was called dead, and as many for the step before. */
+export const confirmWalks = 12
+
+/** What was found, as far as it has to be found again. */
+export interface Claim {
+  readonly kind: Violation['kind'] | null
+  readonly property: string | null
+  readonly schedule: readonly string[]
+}
+
+/** What an execution of the schedule of a violation did instead, in words that go on after `it`; `undefined`: the same. */
+export const differenceFrom = (
+  { kind, property, schedule }: Claim,
+  { violation, diverged }: Pick<Replay, 'violation' | 'diverged'>,
+): string | undefined => {
+  if (diverged) return diverged.message
+  const isSafety = kind !== 'liveness' && kind !== null
+  if (!violation) return isSafety ? 'did not violate it' : undefined
+  const isSame = violation.kind === kind && violation.property === (property ?? undefined)
+  if (isSafety && isSame && violation.step === schedule.length) return undefined
+  return isSame
+    ? `violated it after step ${violation.step} of ${schedule.length} already`
+    : `came to another violation: ${headline(violation.message)}`
+}
+
+export interface DeathOptions {
+  readonly property: string
+  readonly walks: number
+  /** Of each walk, in steps at most. */
+  readonly walkLength: number
+  readonly random: Random
+}
+
+/** What walks from the end of a schedule came to. */
+export interface Death {
+  /** Whether none of them came to a state in which the property holds. */
+  readonly isDead: boolean
+  readonly walks: number
+  /** In words that go on after `it`. */
+  readonly what: string
+}
+
+/** Looks for life after a schedule by fresh walks. */
+export const lookForLife = async (
+  cells: Cells,
+  schedule: readonly string[],
+  { property, walks, walkLength, random }: DeathOptions,
+): Promise<Death> => {
+  const came = await recover(cells, schedule, { property, walks, walkLength, random })
+  const { live, met, failed, isTerminal } = came
+  if (live) return { isDead: false, walks: failed + 1, what: `recovered in ${live.length - schedule.length} steps` }
+  if (met) return { isDead: false, walks: failed + 1, what: `came to ${headline(met.violation!.message)}` }
+  if (isTerminal) return { isDead: true, walks: failed, what: 'has nothing left that could happen' }
+  if (failed === 0) return { isDead: false, walks: 0, what: 'came to a crash in every walk, which says nothing' }
+  const what = `recovered in none of ${failed} walks of up to ${walkLength} steps`
+  return { isDead: true, walks: failed, what }
+}
+
+/**
+ * Whether a schedule still ends with a critical transition: no fresh walk from its end lives, and one from the step before
+ * does. Gives what it did instead, in words that go on after `it`; `undefined`: the same.
+ */
+export const differenceFromDeath = async (
+  cells: Cells,
+  schedule: readonly string[],
+  options: DeathOptions,
+): Promise<string | undefined> => {
+  const { isDead, what } = await lookForLife(cells, schedule, options)
+  if (!isDead) return what
+  if (schedule.length === 0) return undefined
+  const before: Recovery = await recover(cells, schedule.slice(0, -1), options)
+  return before.live ? undefined : `recovered in none of ${before.failed} walks from the step before either`
+}

@@ -1,0 +1,47 @@
+import type { Critical } from './critical.ts'
+
+const confidence = 0.95
+
+/**
+ * The chance with which such a walk may recover at the most, where none of so many did: it would have been seen to with 95 %
+ * confidence. Each further suspect is another chance for walks to fail by accident, so the confidence is divided among them
+ * (Bonferroni).
+ *
+ * @param walks of which none recovered
+ * @param suspects that were examined
+ */
+export const recoveryRateMax = (walks: number, suspects: number): number =>
+  1 - ((1 - confidence) / Math.max(1, suspects)) ** (1 / walks)
+
+/** One line for a state that is called dead: what was tried, and how sure that makes one. */
+export const describeDeath = (property: string, label: string, critical: Critical, suspects: number): string => {
+  const dead = `${property} can never hold again after step ${critical.step} (${label})`
+  if (critical.isTerminal && critical.walks === 0) return `${dead}: nothing is enabled there any more but faults`
+  const ended = critical.isTerminal ? ', each to where nothing is enabled any more but faults' : ''
+  return `${dead}: ${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
+}
+
+const describeWalks = ({ walks, walkLength, longest, healthy, conversing }: Critical): string => {
+  const among = [
+    ...(healthy > 0 ? [`${healthy} of them in a healthy network`] : []),
+    ...(conversing > 0 ? [`${conversing} with one conversation after the other`] : []),
+    ...(longest > walkLength ? [`the longest of ${longest} steps`] : []),
+  ]
+  return `none of ${walks} walks of up to ${walkLength} steps recovered${among.length > 0 ? ` (${among.join(', ')})` : ''}`
+}
+
+const describeSearch = ({ searched }: Critical): string => {
+  if (!searched) return ''
+  const { known, schedules, depth, exhausted } = searched
+  const ways = known > 0 ? `${known} ways that live executions went, or ` : ''
+  const all = exhausted
+    ? 'every schedule from there'
+    : `${schedules} schedules from there, all of up to ${depth} steps among them`
+  return `, nor did ${ways}${all}`
+}
+
+const describeRate = ({ walks }: Critical, suspects: number): string => {
+  const percent = (100 * recoveryRateMax(walks, suspects)).toPrecision(2)
+  const corrected = suspects > 1 ? `, corrected for ${suspects} suspects` : ''
+  return `; with 95 % confidence fewer than ${percent} % of such walks recover${corrected}`
+}

@@ -1,0 +1,72 @@
+import { BudgetSpent, type Limits } from '../budget.ts'
+import type { Cells } from '../cells/cells.ts'
+import type { Outcome } from '../cells/task.ts'
+import type { Violation } from '../cells/violation.ts'
+import { labelsOf } from '../labels.ts'
+import type { Choice } from '../system.ts'
+import { isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
+
+/** A network may be so slow without anybody wondering. What needs a slower one is looked at again, and told as such. */
+export const slowMs = 1000
+
+/** Bounds are tried until the least one that violates is known this exactly. */
+const accuracy = 0.05
+
+/** A violation, and how long messages must be on their way for it. */
+export interface Hastened extends Pick<ShrunkViolation, 'schedule' | 'message'> {
+  readonly delayMs: number
+}
+
+/**
+ * A schedule that violates alike in the fastest network for which one is found; where a usual network is slow enough for
+ * the given one, that. What is returned was executed again.
+ */
+export const hasten = async (
+  cells: Cells,
+  given: ShrunkViolation,
+  violation: Violation,
+  limits: Limits,
+): Promise<Hastened> => {
+  const { delayMs } = await cells.run({ labels: labelsOf(given.schedule) })
+  let best: Hastened = { ...given, delayMs }
+  if (delayMs <= slowMs) return best
+  try {
+    const within = cells.within(limits)
+    let tooFast = -1
+    for (
+      let bound = 0;
+      best.delayMs - tooFast > accuracy * best.delayMs;
+      bound = Math.floor((tooFast + best.delayMs) / 2)
+    ) {
+      const faster = await tryWithin(bound, within, best.schedule, violation)
+      if (faster) best = faster
+      else tooFast = bound
+      if (best.delayMs === 0) break
+    }
+    if (best.delayMs < delayMs) best = await shortest(within, best, violation, limits)
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error
+  }
+  return best
+}
+
+/** The same schedule, with messages delivered before timers that would leave them on their way for longer than this. */
+const tryWithin = async (
+  delayMsMax: number,
+  cells: Cells,
+  schedule: readonly Choice[],
+  violation: Violation,
+): Promise<Hastened | undefined> => {
+  const faster = await cells.run({ labels: labelsOf(schedule), isLenient: true, delayMsMax })
+  return faster.violation && isAlike(faster.violation, violation) ? again(cells, faster.schedule, violation) : undefined
+}
+
+const again = async (cells: Cells, schedule: readonly Choice[], like: Violation): Promise<Hastened | undefined> => {
+  const { violation, delayMs }: Outcome = await cells.run({ labels: labelsOf(schedule) })
+  return violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
+}
+
+const shortest = async (cells: Cells, found: Hastened, violation: Violation, limits: Limits): Promise<Hastened> => {
+  const { schedule } = await shrinkViolation(cells, found.schedule, violation, { ...limits, delayMsMax: found.delayMs })
+  return (await again(cells, schedule, violation)) ?? found
+}

@@ -1,0 +1,246 @@
+import { BudgetSpent, type Limits } from '../budget.ts'
+import type { Cells } from '../cells/cells.ts'
+import type { Arrival, Outcome } from '../cells/task.ts'
+import { labelsOf } from '../labels.ts'
+import { type Choice, faultKinds } from '../system.ts'
+
+/** What was executed of a candidate, and for each step the one after which it was first offered. */
+export type Kept = Pick<Outcome, 'schedule' | 'fingerprints'> & { readonly arrival: Pick<Arrival, 'offered'> }
+
+/**
+ * Executes a candidate leniently: what a dropped step would have enabled is skipped. `undefined` where it does not violate
+ * as the schedule does which is to be minimised.
+ */
+export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Kept | undefined>
+
+export interface Minimum {
+  readonly schedule: readonly Choice[]
+  /** Executions that it took. */
+  readonly executions: number
+  /** Whether no smaller schedule was left to try within the rules; `false` where the budget was spent before. */
+  readonly minimal: boolean
+}
+
+/**
+ * The shortest schedule found that still violates. First it leaves out what leads from a state to the same one, then tries
+ * to do without faults, then drops by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
+ * Failure-Inducing Input", TSE 2002): all that a node does, or its timers, or conversations, which are what a timer or a
+ * call begins with all messages that come of it, and in the end single steps (as hierarchical delta debugging does: Misherghi,
+ * Su, ICSE 2006). Then it moves deliveries next to what sent them, and replaces overlaps by their parts one after the other,
+ * and tries again. The result is 1-minimal: no single step can be dropped.
+ *
+ * The schedule must violate. Everything is deterministic, so the same schedule comes to the same one.
+ */
+export const minimise = async (
+  cells: Cells,
+  schedule: readonly Choice[],
+  attempt: Attempt,
+  limits: Limits = {},
+): Promise<Minimum> => {
+  const minimiser = new Minimiser(cells.within(limits), schedule, attempt)
+  const before = cells.counts.executions
+  let minimal = true
+  try {
+    await minimiser.minimise()
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error
+    minimal = false
+  }
+  return { schedule: minimiser.best, executions: cells.counts.executions - before, minimal }
+}
+
+/** Steps of a schedule, from one up to another. */
+type Piece = readonly [begin: number, end: number]
+
+class Minimiser {
+  best: readonly Choice[]
+  readonly #cells: Cells
+  readonly #attempt: Attempt
+  readonly #tried = new Set<string>()
+  #bestStates: Outcome['fingerprints'] = []
+  #offered: readonly number[] = []
+
+  constructor(cells: Cells, schedule: readonly Choice[], attempt: Attempt) {
+    this.#cells = cells
+    this.#attempt = attempt
+    this.best = schedule
+  }
+
+  async minimise(): Promise<void> {
+    await this.#dropLoops()
+    await this.#dropFaults()
+    await this.#dropUnits(() => unitsOfNodes(this.best))
+    do {
+      await this.#dropUnits(() => conversations(this.best, this.#offered))
+      await this.#dropSteps()
+    } while ((await this.#joinConversations()) || (await this.#splitOverlap()))
+  }
+
+  /** The longest loop first; where it could not go, the shorter ones are left to what comes. */
+  async #dropLoops(): Promise<void> {
+    const { fingerprints, arrival } = await this.#cells.run({ labels: labelsOf(this.best) })
+    this.#offered = arrival.offered
+    let [begin, end] = longestLoop(fingerprints)
+    while (begin < end && (await this.#tryOne([without(this.best, [begin, end])])) !== undefined)
+      [begin, end] = longestLoop(this.#bestStates)
+  }
+
+  async #dropFaults(): Promise<void> {
+    const faultless = this.best.filter(choice => !isFault(choice))
+    if ((await this.#tryOne([faultless])) === undefined) await this.#drop(faultsBefore)
+  }
+
+  /** The same of what belongs together: groups of ever fewer units, from the end. */
+  async #dropUnits(unitsOf: () => readonly Unit[]): Promise<void> {
+    for (let size = Math.ceil(unitsOf().length / 2); size >= 1; size = Math.floor(size / 2)) {
+      for (let end = unitsOf().length; end > 0; ) {
+        const units = unitsOf().slice(0, end)
+        const groups = chunksBefore(units.length, size)
+        const candidates = groups.map(([from, to]) => omit(this.best, units.slice(from, to).flat()))
+        const index = await this.#tryOne(candidates)
+        if (index === undefined) break
+        end = groups[index]![0]
+      }
+    }
+  }
+
+  /** Makes one piece of each conversation, of all at once or of one after the other. Says whether any order changed. */
+  async #joinConversations(): Promise<boolean> {
+    const isAnother = (candidate: readonly Choice[]) => candidate.some((choice, place) => choice !== this.best[place])
+    const all = conversations(this.best, this.#offered).flatMap(unit => unit.map(place => this.best[place]!))
+    if (isAnother(all) && (await this.#tryOne([all])) !== undefined) return true
+    let isChanged = false
+    for (let left = conversations(this.best, this.#offered).length; left > 0; left--) {
+      const unit = conversations(this.best, this.#offered)[left - 1]
+      const joined = unit && joinedAlone(this.best, unit)
+      if (joined && isAnother(joined) && (await this.#tryOne([joined])) !== undefined) isChanged = true
+    }
+    return isChanged
+  }
+
+  /** ddmin over complements: drops ever smaller chunks until no single step can go. */
+  async #dropSteps(): Promise<void> {
+    for (let size = Math.ceil(this.best.length / 2); size >= 1; ) {
+      const dropped = await this.#drop((_, end) => chunksBefore(end, size))
+      if (size > 1) size = Math.floor(size / 2)
+      else if (!dropped) return
+    }
+  }
+
+  /** Drops what can go of some pieces, from the end: what is last matters least to what comes before. */
+  async #drop(piecesBefore: (schedule: readonly Choice[], end: number) => readonly Piece[]): Promise<boolean> {
+    let dropped = false
+    for (let end = this.best.length; ; ) {
+      const pieces = piecesBefore(this.best, end)
+      const index = await this.#tryOne(pieces.map(piece => without(this.best, piece)))
+      if (index === undefined) return dropped
+      dropped = true
+      end = Math.min(pieces[index]![0], this.best.length)
+    }
+  }
+
+  async #splitOverlap(): Promise<boolean> {
+    const candidates = this.best.flatMap((overlap, i) => {
+      const parts = overlap.joins?.map(label => ({ ...overlap, kind: 'deliver' as const, label, joins: [] }))
+      return parts ? [[...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]] : []
+    })
+    return (await this.#tryOne(candidates)) !== undefined
+  }
+
+  /** Executes candidates until one still violates; what was executed of that becomes the best. Says which it was. */
+  async #tryOne(candidates: readonly (readonly Choice[])[]): Promise<number | undefined> {
+    const untried = this.#untried(candidates).values()
+    const attempts = this.#cells.inOrder(
+      () => untried.next().value,
+      ({ labels }, cells) => this.#attempt(labels, cells),
+    )
+    for await (const [{ index, key }, kept] of attempts) {
+      this.#tried.add(key)
+      if (!kept) continue
+      this.best = kept.schedule
+      this.#bestStates = kept.fingerprints
+      this.#offered = kept.arrival.offered
+      return index
+    }
+    return undefined
+  }
+
+  #untried(candidates: readonly (readonly Choice[])[]) {
+    const all = candidates.map((candidate, index) => {
+      const labels = labelsOf(candidate)
+      return { index, labels, key: labels.join('\n') }
+    })
+    const isFirst = (index: number, key: string) => all.findIndex(other => other.key === key) === index
+    return all.filter(({ index, key }) => !this.#tried.has(key) && isFirst(index, key))
+  }
+}
+
+/** Steps that belong together, by their places. */
+type Unit = readonly number[]
+
+/** By node, all that it does, and all of its timers. */
+const unitsOfNodes = (schedule: readonly Choice[]): Unit[] => {
+  const nodes = [...new Set(schedule.map(({ node }) => node))]
+  const placesOf = (isMeant: (choice: Choice) => boolean) =>
+    schedule.flatMap((choice, place) => (isMeant(choice) ? [place] : []))
+  return nodes.flatMap(node => [
+    placesOf(choice => choice.node === node),
+    placesOf(choice => choice.node === node && choice.kind === 'timer'),
+  ])
+}
+
+/**
+ * What each step that is no delivery begins, with all deliveries that come of it.
+ *
+ * @param offered of each step, the one after which it was first offered, counted from 1
+ */
+const conversations = (schedule: readonly Choice[], offered: readonly number[]): Unit[] => {
+  const roots: number[] = []
+  const units = new Map<number, number[]>()
+  for (const [place, { kind }] of schedule.entries()) {
+    const parent = (offered[place] ?? 0) - 1
+    const root = kind === 'deliver' && parent >= 0 && parent < place ? roots[parent]! : place
+    roots.push(root)
+    units.set(root, [...(units.get(root) ?? []), place])
+  }
+  return [...units.values()]
+}
+
+const omit = (schedule: readonly Choice[], places: readonly number[]): Choice[] => {
+  const gone = new Set(places)
+  return schedule.filter((_, place) => !gone.has(place))
+}
+
+/** A conversation in one piece, where it begins. */
+const joinedAlone = (schedule: readonly Choice[], unit: Unit): Choice[] => {
+  const [begin] = unit
+  const rest = omit(schedule, unit)
+  return [...rest.slice(0, begin), ...unit.map(place => schedule[place]!), ...rest.slice(begin)]
+}
+
+const without = (schedule: readonly Choice[], [begin, end]: Piece): Choice[] => [
+  ...schedule.slice(0, begin),
+  ...schedule.slice(end),
+]
+
+/** Chunks of a size, the last one first; the one at the begin may be smaller. */
+const chunksBefore = (end: number, size: number): Piece[] =>
+  Array.from({ length: Math.ceil(end / size) }, (_, i) => [Math.max(0, end - (i + 1) * size), end - i * size])
+
+const faultsBefore = (schedule: readonly Choice[], end: number): Piece[] =>
+  schedule
+    .slice(0, end)
+    .flatMap((choice, i): Piece[] => (isFault(choice) ? [[i, i + 1]] : []))
+    .reverse()
+
+/** Where a state is and where it is met again, as far apart as there is one; `[0, 0]` where there is none. */
+const longestLoop = (states: readonly (string | undefined)[]): Piece =>
+  states.reduce<Piece>(
+    (longest, state, end) => {
+      const begin = state === undefined ? end : states.indexOf(state)
+      return end - begin > longest[1] - longest[0] ? [begin, end] : longest
+    },
+    [0, 0],
+  )
+
+const isFault = (choice: Choice): boolean => faultKinds.includes(choice.kind)

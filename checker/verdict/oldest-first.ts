@@ -1,0 +1,70 @@
+import { BudgetSpent, type Limits } from '../budget.ts'
+import type { Cells } from '../cells/cells.ts'
+import type { Outcome } from '../cells/task.ts'
+import { Diverged } from '../errors.ts'
+import { labelsOf } from '../labels.ts'
+
+/**
+ * The same steps to the same state, with what has been waiting longer first, where two nodes do things that do not depend
+ * on each other. Of all orders of a schedule (its Mazurkiewicz trace) that is the one which a reader expects; and which
+ * step is the critical one does not depend any more on the order that the search happened to find.
+ *
+ * Without fingerprints the schedule stays as it is.
+ */
+export const oldestFirst = async (
+  cells: Cells,
+  schedule: readonly string[],
+  limits: Limits,
+): Promise<readonly string[]> => {
+  const ordering = new Ordering(cells.within(limits), schedule)
+  try {
+    await ordering.order()
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error
+  }
+  return ordering.best
+}
+
+class Ordering {
+  best: readonly string[]
+  readonly #cells: Cells
+  readonly #tried = new Set<string>()
+
+  constructor(cells: Cells, schedule: readonly string[]) {
+    this.#cells = cells
+    this.best = schedule
+  }
+
+  async order(): Promise<void> {
+    let outcome: Outcome | undefined = await this.#cells.run({ labels: this.best })
+    while (outcome) outcome = await this.#improve(outcome)
+  }
+
+  /** Exchanges two neighbours; `undefined` where none is left that could be. */
+  async #improve(outcome: Outcome): Promise<Outcome | undefined> {
+    const swapped = this.#swapped(outcome).values()
+    const outcomes = this.#cells.inOrder(
+      () => swapped.next().value,
+      (labels, cells) => cells.tryRun({ labels }),
+    )
+    for await (const [labels, other] of outcomes) {
+      this.#tried.add(labels.join('\n'))
+      if (other instanceof Diverged || other.fingerprints.at(-1) !== outcome.fingerprints.at(-1)) continue
+      this.best = labels
+      return other
+    }
+    return undefined
+  }
+
+  /** The schedule with two neighbours exchanged of which the later has waited longer, wherever there are such. */
+  #swapped({ schedule, arrival, fingerprints }: Outcome): (readonly string[])[] {
+    if (fingerprints.at(-1) === undefined) return []
+    const labels = labelsOf(schedule)
+    return schedule.slice(1).flatMap((second, i) => {
+      const first = schedule[i]!
+      if (first.node === second.node || arrival.offered[i + 1]! >= arrival.offered[i]!) return []
+      const swapped = labels.toSpliced(i, 2, second.label, first.label)
+      return this.#tried.has(swapped.join('\n')) ? [] : [swapped]
+    })
+  }
+}

@@ -1,0 +1,227 @@
+import type { Cells } from '../cells/cells.ts'
+import type { Arrival, Outcome, Task } from '../cells/task.ts'
+import type { Walk } from '../choosers/chooser.ts'
+import { labelsOf } from '../labels.ts'
+import type { Random } from '../random.ts'
+import type { Choice } from '../system.ts'
+
+/**
+ * Walks that must fail before a state is called dead, where nobody says how many (MaceMC: with 60 the
+ * critical transition was never off, with 20 by two steps at most).
+ */
+export const defaultWalks = 60
+
+const scoutsMax = 8
+const followedMax = 2
+
+/**
+ * How many walks must fail before a state is believed dead for the time being. Where a state was believed so and then
+ * recovered in its n-th walk, others may be like it: it takes twice as many from then on, but not too many, for what comes
+ * of it is tested with all.
+ */
+export class Scouts {
+  count = 2
+  /** What recovered where others did not: tried first from then on. */
+  walks: readonly Walk[] = []
+
+  /** @param n the walk that recovered, counted from 1 */
+  learn(n: number): void {
+    this.count = Math.max(this.count, Math.min(2 * n, scoutsMax))
+  }
+
+  /** @param walk that recovered though many others did not */
+  follow(walk: Walk): void {
+    const others = this.walks.filter(each => each.seed !== walk.seed)
+    this.walks = [walk, ...others].slice(0, followedMax)
+  }
+}
+
+export interface RecoveryOptions {
+  /** The liveness property. */
+  readonly property: string
+  /** How many walks are tried, and the steps of each at most; some shorter ones come before. */
+  readonly walks: number
+  readonly walkLength: number
+  /** A live state counts only after so many steps; 0 by default. */
+  readonly stepsMin?: number
+  /** Whether labels of the schedule that are not enabled are left out. */
+  readonly isLenient?: boolean
+  /** Tried before the others. */
+  readonly first?: readonly Walk[] | undefined
+  readonly random: Random
+}
+
+export interface Recovery {
+  /** A schedule that begins with the one given and ends in a live state, where one was found. */
+  readonly live: readonly string[] | undefined
+  /** Which of the walks of full length found it, counted from 1, and how that went. */
+  readonly walk: number | undefined
+  readonly by: Walk | undefined
+  /** Whether every walk ended because no choice but faults was left: going on could not have helped. */
+  readonly isTerminal: boolean
+  /** Where the walks began: what was executed of the schedule, and the last step of it after which the property held. */
+  readonly begin: Begin
+  /** Walks of full length that failed. One that ended by a crash says nothing, and is none of them. */
+  readonly failed: number
+  /** How many of these were walks of a healthy network, and how many one conversation after the other. */
+  readonly healthy: number
+  readonly conversing: number
+  /** Steps that the walks took, all together. */
+  readonly steps: number
+  /** An execution that met a violation instead, or a crash or divergence that counts as one. */
+  readonly met: Outcome | undefined
+}
+
+export interface Begin {
+  readonly schedule: readonly Choice[]
+  readonly fingerprints: readonly (string | undefined)[]
+  readonly lastLive: number | undefined
+  readonly broken: boolean
+  readonly arrival: Pick<Arrival, 'offered'>
+}
+
+/**
+ * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3); it is enough that one walk
+ * does. The walks take no faults: a fault that might still happen must not be what keeps a system from living. The
+ * first goes the straight way, which recovers soonest in most systems, the second the same but for the messages in flight,
+ * of the others each fourth goes as in a healthy network, each fourth one conversation after the other, and the rest are
+ * weighted, each second one of these with weights of its own.
+ *
+ * A state from which a walk recovers with probability p is taken for dead with probability (1-p)^walks.
+ */
+export const recover = async (
+  cells: Cells,
+  schedule: readonly string[],
+  { walks, walkLength, random, first = [], ...options }: RecoveryOptions,
+): Promise<Recovery> => {
+  const planned = new Planned(walks, walkLength, schedule.length, first)
+  const seeds = random.fork()
+  const outcomes = cells.inOrder(
+    () => planned.next(),
+    async (planned, cells) => {
+      const walk = walkOf(planned, seeds.seed())
+      return { walk, outcome: await cells.run(taskOf(schedule, walk, options)) }
+    },
+  )
+  const none = { live: undefined, walk: undefined, by: undefined, met: undefined }
+  let begin: Begin | undefined
+  let isTerminal = true
+  let [failed, healthy, conversing, steps] = [0, 0, 0, 0]
+  for await (const [{ ordinal, isShort }, { walk, outcome }] of outcomes) {
+    begin ??= beginOf(outcome, options.property)
+    const { toLive, broken, violation } = outcome
+    const counts = { failed, healthy, conversing, steps: (steps += outcome.schedule.length - outcome.arrival.steps) }
+    if (violation) return { ...none, ...counts, isTerminal: false, begin, met: outcome }
+    if (toLive?.end === 'goal') {
+      const live = labelsOf(outcome.schedule)
+      const number = isShort ? undefined : ordinal + 1
+      return { ...none, ...counts, live, walk: number, by: walk, isTerminal: false, begin }
+    }
+    if (broken) {
+      // A crash that is no violation: nothing is known of what would have come.
+      isTerminal = false
+      if (outcome.arrival.broken) return { ...none, ...counts, isTerminal, begin }
+      if (!isShort) planned.another()
+      continue
+    }
+    const isOver = toLive?.end === 'terminal'
+    // Nothing can happen, whatever the walk.
+    if (isOver && outcome.schedule.length === outcome.arrival.steps)
+      return { ...none, ...counts, isTerminal: true, begin }
+    if (isShort) continue
+    isTerminal &&= isOver
+    failed += 1
+    if (chooserOf(ordinal) === 'healthy') healthy += 1
+    if (chooserOf(ordinal) === 'conversations') conversing += 1
+  }
+  return { ...none, isTerminal: isTerminal && failed > 0, begin: begin!, failed, healthy, conversing, steps }
+}
+
+const taskOf = (
+  labels: readonly string[],
+  walk: Walk,
+  { property, stepsMin, isLenient }: Pick<RecoveryOptions, 'property' | 'stepsMin' | 'isLenient'>,
+): Task => ({
+  labels,
+  ...(isLenient && { isLenient }),
+  untilViolation: true,
+  untilLive: { properties: [property], ...(stepsMin && { stepsMin }), walks: [walk] },
+})
+
+const walkOf = ({ ordinal, length, given }: PlannedWalk, seed: number): Walk => {
+  if (given) return { ...given, length }
+  const chooser = chooserOf(ordinal)
+  return { chooser, length, seed: chooser === 'conversations' ? Math.floor(ordinal / period) : seed }
+}
+
+const period = 4
+
+/** So many of this many walks go one conversation after the other, each in another order of the nodes. */
+export const conversingAmong = (walks: number): number => Math.floor(walks / period)
+
+const chooserOf = (ordinal: number): Walk['chooser'] => {
+  if (ordinal === 0) return 'straight'
+  if (ordinal === 1) return 'fresh'
+  if (ordinal % period === 2) return 'healthy'
+  if (ordinal % period === 3) return 'conversations'
+  return ordinal % 2 === 0 ? 'fair swarm' : 'fair'
+}
+
+const beginOf = ({ schedule, fingerprints, lastLive, arrival }: Outcome, property: string): Begin => {
+  const last = lastLive.get(property)
+  return {
+    schedule: schedule.slice(0, arrival.steps),
+    fingerprints: fingerprints.slice(0, arrival.steps + 1),
+    lastLive: last !== undefined && last <= arrival.steps ? last : undefined,
+    broken: arrival.broken,
+    arrival,
+  }
+}
+
+interface PlannedWalk {
+  /** Among those of its length, counted from 0. */
+  readonly ordinal: number
+  readonly length: number
+  /** It is tried before those that count. */
+  readonly isShort: boolean
+  readonly given?: Walk
+}
+
+const shortCount = 8
+const shortFactor = 8
+/** What a start of real processes costs, as steps. */
+const startSteps = 64
+
+/**
+ * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. They have
+ * to be worth the way to where they begin. In place of one that says nothing there is another, up to as many as were wanted.
+ */
+class Planned {
+  readonly #length: number
+  readonly #countMax: number
+  readonly #before: PlannedWalk[]
+  #count: number
+  #next = 0
+
+  constructor(count: number, walkLength: number, wayLength: number, first: readonly Walk[]) {
+    this.#count = count
+    this.#countMax = 2 * count
+    this.#length = walkLength
+    const length = Math.ceil(walkLength / shortFactor)
+    const short = length < (startSteps + wayLength) / 2 ? 0 : shortCount
+    this.#before = [
+      ...first.map(given => ({ ordinal: 0, length: walkLength, isShort: true, given })),
+      ...Array.from({ length: short }, (_, ordinal) => ({ ordinal, length, isShort: true })),
+    ]
+  }
+
+  another(): void {
+    this.#count = Math.min(this.#count + 1, this.#countMax)
+  }
+
+  next(): PlannedWalk | undefined {
+    const before = this.#before.shift()
+    if (before) return before
+    return this.#next < this.#count ? { ordinal: this.#next++, length: this.#length, isShort: false } : undefined
+  }
+}

@@ -1,0 +1,160 @@
+import { BudgetSpent } from '../budget.ts'
+import type { Cells } from '../cells/cells.ts'
+import type { Outcome, Task } from '../cells/task.ts'
+import { againOf } from '../choosers/again.ts'
+import type { Walk } from '../choosers/chooser.ts'
+import { Diverged } from '../errors.ts'
+import { labelsOf } from '../labels.ts'
+import { BoundedSearch } from '../searches/bounded.ts'
+import type { WaysToLife } from '../searches/ways-to-life.ts'
+import type { Choice } from '../system.ts'
+
+export interface LifeOptions {
+  /** The liveness property. */
+  readonly property: string
+  /** Of each walk, in steps. */
+  readonly walkLength: number
+  /** Orders of the nodes that walks have gone through already. */
+  readonly ordersTried: number
+  /** How many steps it may take; where it counts, time limits it too. */
+  readonly steps: number
+  readonly ways: WaysToLife | undefined
+}
+
+/** What was looked for, and what came of it. */
+export interface LifeSearch {
+  /** A schedule that begins with the one given and ends in a live state, where one was found. */
+  readonly live: readonly string[] | undefined
+  /** An execution that met a violation instead. */
+  readonly met: Outcome | undefined
+  /** The walk that found it, if it was one that can be gone elsewhere. */
+  readonly by: Walk | undefined
+  /** Ways tried that live executions went from a state that was met here too. */
+  readonly known: number
+  /** Schedules of the bounded search, and the depth up to which all were executed. */
+  readonly schedules: number
+  readonly depth: number
+  /** Whether every state that can be reached from there was. */
+  readonly exhausted: boolean
+}
+
+/** Where there are more nodes there are too many orders: so many of them at random. */
+const ordersMax = 24
+const orders = [0, 2, 4, 12]
+const knownMax = 8
+
+/**
+ * Looks for a way back to life that random walks hardly ever take, before a state is called dead: the conversations of each
+ * node to their ends in every order of nodes, the ways that live executions went from states which are met here too,
+ * and all schedules from there by rising depth.
+ */
+export const searchLife = async (
+  cells: Cells,
+  schedule: readonly string[],
+  options: LifeOptions,
+): Promise<LifeSearch> => {
+  const search = new Search(cells.within({ steps: options.steps }), schedule, options)
+  try {
+    await search.run()
+  } catch (error) {
+    if (!(error instanceof BudgetSpent) || error.what !== 'steps') throw error
+  }
+  return search.result
+}
+
+class Search {
+  readonly #cells: Cells
+  readonly #schedule: readonly string[]
+  readonly #options: LifeOptions
+  readonly #bounded = new BoundedSearch()
+  readonly #tried = new Set<string>()
+  #live: readonly string[] | undefined
+  #met: Outcome | undefined
+  #by: Walk | undefined
+  #schedules = 0
+  #isWhole = false
+
+  constructor(cells: Cells, schedule: readonly string[], options: LifeOptions) {
+    this.#cells = cells
+    this.#schedule = schedule
+    this.#options = options
+  }
+
+  get result(): LifeSearch {
+    const { depth, exhausted, pruned } = this.#bounded
+    return {
+      live: this.#live,
+      met: this.#met,
+      by: this.#by,
+      known: this.#tried.size,
+      schedules: this.#schedules,
+      depth,
+      exhausted: exhausted && (pruned === 0 || this.#isWhole),
+    }
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isOver) {
+      const prefix = this.#bounded.next()
+      if (prefix === undefined) return
+      const outcome = await this.#cells.tryRun(this.#taskOf(prefix.labels))
+      if (prefix.depth === 0 && !(outcome instanceof Diverged)) await this.#converse(outcome.arrival.enabled)
+      if (outcome instanceof Diverged) {
+        this.#bounded.fail(prefix, outcome)
+        continue
+      }
+      this.#bounded.arrive(prefix, outcome)
+      this.#isWhole = outcome.abstraction === 'whole'
+      this.#schedules += 1
+      await this.#learn(outcome)
+    }
+  }
+
+  /** The orders that are left of those in which the nodes can have their conversations. */
+  async #converse(enabled: readonly Choice[]): Promise<void> {
+    const begins = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
+    const count = orders[new Set(begins.map(({ node }) => node)).size] ?? ordersMax
+    for (let seed = this.#options.ordersTried; seed < count && !this.#isOver; seed++) {
+      const walk: Walk = { chooser: 'conversations', seed, length: this.#options.walkLength }
+      await this.#tryWalk([], walk)
+      if (this.#live) this.#by = walk
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#live !== undefined || this.#met !== undefined
+  }
+
+  async #tryWalk(labels: readonly string[], walk: Walk): Promise<void> {
+    const outcome = await this.#cells.tryRun(this.#taskOf(labels, walk))
+    if (!(outcome instanceof Diverged)) await this.#learn(outcome)
+  }
+
+  #taskOf(labels: readonly string[], walk?: Walk): Task {
+    return {
+      labels: [...this.#schedule, ...labels],
+      untilViolation: true,
+      untilLive: { properties: [this.#options.property], walks: walk ? [walk] : [] },
+    }
+  }
+
+  async #learn(outcome: Outcome): Promise<void> {
+    const { schedule, fingerprints, violation, lastLive } = outcome
+    const begin = this.#schedule.length
+    if (violation) this.#met ??= outcome
+    else if ((lastLive.get(this.#options.property) ?? -1) >= begin) this.#live ??= labelsOf(schedule)
+    for (let step = begin; step < fingerprints.length && !this.#isOver; step++) {
+      const fingerprint = fingerprints[step]
+      const way = fingerprint === undefined ? undefined : this.#options.ways?.from(fingerprint)
+      if (!way || this.#tried.has(fingerprint!) || this.#tried.size === knownMax) continue
+      this.#tried.add(fingerprint!)
+      const steps = way.map(label => againOf(label, []))
+      await this.#tryWalk(labelsOf(schedule.slice(begin, step)), {
+        chooser: 'again',
+        seed: 0,
+        length: steps.length,
+        steps,
+      })
+    }
+  }
+}

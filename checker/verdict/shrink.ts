@@ -1,0 +1,217 @@
+import { BudgetSpent, type Limits } from '../budget.ts'
+import { OwnCell } from '../cells/cell.ts'
+import { Cells } from '../cells/cells.ts'
+import type { Observer, Properties } from '../cells/executor.ts'
+import type { Outcome } from '../cells/task.ts'
+import { headline, type Violation } from '../cells/violation.ts'
+import type { Weights } from '../choosers/weights.ts'
+import { UsageError } from '../errors.ts'
+import { labelsOf, withoutNumbers } from '../labels.ts'
+import { Random } from '../random.ts'
+import type { Choice, System } from '../system.ts'
+import { type Critical, confirmCriticalTransition, ViolationMet } from './critical.ts'
+import { type Attempt, type Minimum, minimise } from './minimise.ts'
+import { defaultWalks, type RecoveryOptions, recover, Scouts } from './recovery.ts'
+
+/** What a violation is like, wherever in a schedule it comes. A `Verdict` of `violated` is one. */
+export interface ViolationLike {
+  readonly kind: Violation['kind']
+  /** Its name; none for a crash or a divergence. */
+  readonly property?: string | null | undefined
+}
+
+export interface ShrinkOptions<State> extends Limits {
+  /** Of liveness: the walks that must fail before a state is called dead, and the most steps of each. */
+  readonly walks?: number | undefined
+  readonly walkLength?: number | undefined
+  readonly weights?: Partial<Weights> | undefined
+  readonly seed?: number | undefined
+  readonly observer?: Observer<State> | undefined
+}
+
+/** The shortest schedule found that violates as the recorded one did. */
+export interface Shrunk {
+  readonly schedule: readonly string[]
+  /** One line: what is violated, and where in this schedule. */
+  readonly message: string
+  readonly executions: number
+  /** Whether no single step of it can be dropped; `false` where a limit was met before that was known. */
+  readonly minimal: boolean
+  /** Of liveness: the critical transition, at its end, with the step before shown to recover; none where that cannot be told. */
+  readonly critical?: Critical | undefined
+}
+
+const defaultWalkLength = 500
+/** Walks that must fail for a shorter schedule to be taken for as dead. What comes of it is tested with all. */
+const scoutsCount = 5
+/** How much longer the longest walks behind an answer may be than what is asked for. */
+const longFactor = 8
+
+/**
+ * Shrinks a recorded schedule to the shortest one found that violates alike: the same property, or a crash or
+ * divergence; one that ends dead stays dead. What is returned was executed again.
+ *
+ * Throws `Diverged` where the schedule cannot be executed, and `UsageError` where it does not violate alike.
+ */
+export const shrink = async <State>(
+  system: System<State>,
+  properties: Properties<State>,
+  schedule: readonly string[],
+  violation: ViolationLike,
+  options: ShrinkOptions<State> = {},
+): Promise<Shrunk> => {
+  const { observer, weights } = options
+  const cell = new OwnCell(system, properties, { observer, weights })
+  const cells = Cells.of([cell])
+  try {
+    const found = await cells.run({ labels: schedule })
+    const shrunk =
+      violation.kind === 'liveness'
+        ? await shrinkRecordedDeath(cells, found, requireLiveness(properties, violation.property), options)
+        : await shrinkRecordedViolation(cells, found, violation, options)
+    return { ...shrunk, executions: cells.counts.executions }
+  } finally {
+    await cell.end()
+  }
+}
+
+const shrinkRecordedViolation = async (
+  cells: Cells,
+  { violation, schedule: found }: Outcome,
+  like: ViolationLike,
+  limits: Limits,
+) => {
+  if (!violation || !isAlike(violation, like)) throw doesNotViolate(like, violation)
+  const { schedule, message, minimal } = await shrinkViolation(cells, found.slice(0, violation.step), violation, limits)
+  return { schedule: labelsOf(schedule), message, minimal }
+}
+
+const shrinkRecordedDeath = async (
+  cells: Cells,
+  { schedule: found }: Outcome,
+  property: string,
+  {
+    walks = defaultWalks,
+    walkLength = defaultWalkLength,
+    seed = 1,
+    milliseconds,
+    executions,
+    signal,
+  }: ShrinkOptions<never>,
+) => {
+  const recovery = { property, walks, walkLength, random: new Random(seed) }
+  const isDead = async (schedule: readonly Choice[]) => {
+    const { live, met, failed, isTerminal } = await recover(cells, labelsOf(schedule), recovery)
+    return !live && !met && (failed > 0 || isTerminal)
+  }
+  if (!(await isDead(found))) throw doesNotViolate({ kind: 'liveness', property }, undefined)
+  const limits = { milliseconds, executions, signal }
+  const shrunk = await shrinkDeath(cells, found, { ...recovery, walks: scoutsCount }, limits)
+  const { schedule, minimal } = (await isDead(shrunk.schedule)) ? shrunk : { schedule: found, minimal: false }
+  // That no step can be dropped does not say that the last one kills: the state before may be as dead.
+  const scouts = new Scouts()
+  const wanted = { ...recovery, scouts, walkLengthMax: longFactor * walkLength }
+  const critical = await certainly(() =>
+    confirmCriticalTransition(cells.within({ signal }), labelsOf(schedule), wanted),
+  )
+  const labels = labelsOf(schedule).slice(0, critical?.step)
+  const message = `${property} came to hold in none of ${walks} walks of up to ${walkLength} steps after step ${labels.length}`
+  return { schedule: labels, message, minimal, critical }
+}
+
+/** `undefined` where it cannot be told: walks are too short, or met something else, or were interrupted. */
+const certainly = async (find: () => Promise<Critical>): Promise<Critical | undefined> => {
+  try {
+    const critical = await find()
+    return critical.case === 'C1' ? critical : undefined
+  } catch (error) {
+    if (error instanceof BudgetSpent || error instanceof ViolationMet) return undefined
+    throw error
+  }
+}
+
+/** What computes for a tenth of the time after which it diverges mostly goes on; candidates take that for a sign. */
+const candidatesPatience = 0.1
+
+/** Shrinks a schedule that ends in a violation of safety, a crash or a divergence. What is returned was executed again. */
+export const shrinkViolation = async (
+  cells: Cells,
+  found: readonly Choice[],
+  violation: Violation,
+  { delayMsMax, ...limits }: ShrinkLimits,
+): Promise<ShrunkViolation> => {
+  const shrinkWith = (patience: number) => shrinkPatiently(cells, found, violation, { limits, patience, delayMsMax })
+  const soon = violation.kind === 'divergence' ? await shrinkWith(candidatesPatience) : undefined
+  return soon ?? (await shrinkWith(1)) ?? { schedule: found, message: violation.message, minimal: false }
+}
+
+interface ShrinkLimits extends Limits {
+  /** The longest that a message may be on its way in what comes of it. */
+  readonly delayMsMax?: number | undefined
+}
+
+export interface ShrunkViolation {
+  readonly schedule: readonly Choice[]
+  readonly message: string
+  readonly minimal: boolean
+}
+
+/** `undefined` where what candidates with this patience came to turns out to be something else. */
+const shrinkPatiently = async (
+  cells: Cells,
+  found: readonly Choice[],
+  violation: Violation,
+  { limits, patience, delayMsMax }: { limits: Limits; patience: number; delayMsMax: number | undefined },
+): Promise<ShrunkViolation | undefined> => {
+  const attempt: Attempt = async (labels, cells) => {
+    const outcome = await cells.run({
+      labels,
+      isLenient: true,
+      patience,
+      ...(delayMsMax !== undefined && { delayMsMax }),
+    })
+    return outcome.violation && isAlike(outcome.violation, violation) ? outcome : undefined
+  }
+  const { schedule, minimal } = await minimise(cells, found, attempt, limits)
+  const { violation: again } = await cells.run({ labels: labelsOf(schedule), isFromStart: true })
+  return again && isAlike(again, violation) ? { schedule, message: again.message, minimal } : undefined
+}
+
+/**
+ * Shrinks a schedule that ends with its critical transition, to one from which none of the walks of `recovery` lives
+ * either. It ends with the same step: before that step all may seem as dead to a few walks, and is not.
+ */
+export const shrinkDeath = (
+  cells: Cells,
+  found: readonly Choice[],
+  recovery: RecoveryOptions,
+  limits: Limits,
+): Promise<Minimum> => {
+  const last = withoutNumbers(found.at(-1)?.label ?? '')
+  // Each candidate is tried by the same walks.
+  const seed = recovery.random.seed()
+  const endsAlike = (label = '') => withoutNumbers(label) === last
+  const attempt: Attempt = async (labels, cells) => {
+    if (!endsAlike(labels.at(-1))) return undefined
+    const options = { ...recovery, isLenient: true, random: new Random(seed) }
+    const { live, met, begin } = await recover(cells, labels, options)
+    return live || met || begin.broken || !endsAlike(begin.schedule.at(-1)?.label) ? undefined : begin
+  }
+  return minimise(cells, found, attempt, limits)
+}
+
+export const isAlike = (violation: Violation, like: ViolationLike): boolean =>
+  violation.kind === like.kind && violation.property === (like.property ?? undefined)
+
+const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | undefined): UsageError => {
+  const expected = property ? `a violation of ${property}` : `a ${kind}`
+  return new UsageError(
+    `nothing to shrink: expected ${expected}, but ${found ? headline(found.message) : 'the schedule does not come to one'}`,
+  )
+}
+
+const requireLiveness = <State>(properties: Properties<State>, name: string | null | undefined): string => {
+  const names = Object.keys(properties).filter(each => properties[each]!.kind === 'eventually')
+  if (name && names.includes(name)) return name
+  throw new UsageError(`no property "${name ?? ''}" that holds eventually: there are ${names.join(', ') || 'none'}`)
+}

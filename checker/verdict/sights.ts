@@ -1,0 +1,35 @@
+import type { Outcome } from '../cells/task.ts'
+import type { ChoiceKind, Sight } from '../system.ts'
+
+/** What a search has met, added up over its executions: what is not among it, no property was ever tried on. */
+export interface Met {
+  /** Steps by kind of choice. */
+  readonly steps: Partial<Readonly<Record<ChoiceKind, number>>>
+  /** By liveness property, the executions in which it held at some time. */
+  readonly live: Readonly<Record<string, number>>
+  readonly sights: readonly Sight[]
+}
+
+export class Meetings {
+  readonly #steps: Partial<Record<ChoiceKind, number>> = {}
+  readonly #live: Record<string, number> = {}
+  readonly #sights = new Map<string, Sight>()
+
+  add({ schedule, lastLive, sights }: Pick<Outcome, 'schedule' | 'lastLive' | 'sights'>): void {
+    for (const { kind } of schedule) this.#steps[kind] = (this.#steps[kind] ?? 0) + 1
+    for (const name of lastLive.keys()) this.#live[name] = (this.#live[name] ?? 0) + 1
+    for (const { what, count, example } of sights) {
+      const known = this.#sights.get(what)
+      const first = known?.example ?? example
+      this.#sights.set(what, {
+        what,
+        count: count + (known?.count ?? 0),
+        ...(first !== undefined && { example: first }),
+      })
+    }
+  }
+
+  get met(): Met {
+    return { steps: this.#steps, live: this.#live, sights: [...this.#sights.values()] }
+  }
+}

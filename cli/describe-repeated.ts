@@ -1,0 +1,28 @@
+import type { DescribedCall } from '../harness/execution/first-difference.ts'
+import type { Difference, Repeated } from './repeat.ts'
+
+/** For a person. */
+export const describeRepeated = ({ times, same, steps, seed, differs }: Repeated): string[] => [
+  `${same} of ${times} executions of ${steps} steps are the same (seed ${seed})`,
+  ...(differs ? describeDifference(differs) : []),
+]
+
+const describeDifference = ({ step, label, seen, node, thread, call, was, is, recorded }: Difference): string[] => {
+  const place = step === 0 ? 'at the start' : `at step ${step} (${label})`
+  if (call === null)
+    return [
+      `differs ${place}: ${seen}`,
+      `no system call differed in ${recorded} executions in which calls were written down: the order of threads is another there`,
+    ]
+  return [
+    `differs ${place}, first in node ${node}, thread ${thread}, call ${call}`,
+    `what was seen of it: ${seen}`,
+    ...describeCall('first execution', was),
+    ...describeCall('other execution', is),
+  ]
+}
+
+const describeCall = (which: string, call: DescribedCall | null): string[] => [
+  `${which}: ${call?.text ?? 'no such call in this step'}`,
+  ...(call?.stack ?? []).map(place => `    ${place}`),
+]

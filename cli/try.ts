@@ -1,0 +1,72 @@
+import { Executor } from '../checker/cells/executor.ts'
+import { UsageError } from '../checker/errors.ts'
+import { labelsOf } from '../checker/labels.ts'
+import type { Choice } from '../checker/system.ts'
+import { type GlobalState, nearest } from '../harness/config.ts'
+import type { LoadedConfig } from './load-config.ts'
+import { record } from './record.ts'
+import { inSession } from './session.ts'
+
+/** What came of steps that somebody chose by hand. */
+export interface TriedByHand {
+  readonly verdict: 'violated' | 'held'
+  readonly property: string | null
+  readonly kind: string | null
+  readonly message: string
+  /** Whole labels of what was executed. */
+  readonly schedule: readonly string[]
+  /** What could happen next. */
+  readonly enabled: readonly string[]
+  readonly state: GlobalState
+}
+
+/**
+ * Executes steps that are named as far as it is clear which is meant, up to the first violation.
+ *
+ * @param out where the trace is written, if anywhere
+ * @throws UsageError where a name means no step that is enabled, or more than one
+ */
+export const tryByHand = (
+  config: LoadedConfig,
+  names: readonly string[],
+  { seed, out }: { readonly seed?: number | undefined; readonly out?: string | undefined },
+): Promise<TriedByHand> =>
+  inSession(config, { seed }, async session => {
+    const { cluster, system } = session
+    const executor = new Executor(cluster, system.properties)
+    await executor.reset()
+    for (const [index, name] of names.entries()) {
+      if (executor.violation) break
+      await executor.execute(meant(name, executor.enabled(), index + 1))
+    }
+    const { violation } = executor
+    const found = {
+      verdict: violation ? 'violated' : 'held',
+      property: violation?.property ?? null,
+      kind: violation?.kind ?? null,
+      message: violation?.message ?? `no violation in ${names.length} ${names.length === 1 ? 'step' : 'steps'}`,
+      schedule: executor.labels(),
+    } as const
+    const tried = { ...found, enabled: labelsOf(executor.enabled()), state: cluster.state() }
+    executor.end()
+    if (out !== undefined)
+      await record(session, out, found.schedule, { options: { tried: names }, conclude: () => found })
+    return tried
+  })
+
+/** The step that a name means: the one that is called so, or the only one that begins so, or has all of its words. */
+export const meant = (name: string, enabled: readonly Choice[], step: number): Choice => {
+  const words = name.split(/\s+/)
+  // What is more than a message, a timer or a call is meant only where its name begins so.
+  const plain = enabled.filter(({ kind }) => kind === 'client' || kind === 'deliver' || kind === 'timer')
+  const ways = [
+    enabled.filter(({ label }) => label === name),
+    enabled.filter(({ label }) => label.startsWith(name)),
+    plain.filter(({ label }) => words.every(word => label.includes(word))),
+  ]
+  const found = ways.find(choices => choices.length > 0) ?? []
+  if (found.length === 1) return found[0]!
+  if (found.length > 1)
+    throw new UsageError(`step ${step}: "${name}" may be any of ${found.map(({ label }) => `"${label}"`).join(', ')}`)
+  throw new UsageError(`step ${step}: "${name}" is not enabled; ${nearest(name, labelsOf(enabled))}`)
+}

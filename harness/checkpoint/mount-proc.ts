@@ -1,0 +1,40 @@
+import { closeSync, openSync } from 'node:fs'
+import { check, setns } from '../../proxy/libc.ts'
+import { awayFromHome } from '../hold/away.ts'
+import { ownProc } from '../hold/own-proc.ts'
+import { spawn } from '../hold/spawn.ts'
+import { starter, starterDescriptor, withCalls } from '../hold/starter.ts'
+import { CannotCheckpoint } from './error.ts'
+import { awaitEnd } from './run-criu.ts'
+
+/**
+ * Mounts the `/proc` of the pid namespace that a process is the first of, in its mount namespace. The process itself may
+ * not any more: another one does, which has ended when this returns.
+ *
+ * @throws CannotCheckpoint
+ */
+export const mountProc = (pid: number): void => {
+  const namespaces = ['mnt', 'pid'].map(name => openSync(`/proc/${pid}/ns/${name}`, 'r'))
+  const report = openSync('/dev/null', 'w')
+  try {
+    const child = awayFromHome(() => {
+      for (const fd of namespaces) check('setns', setns(fd, 0))
+      return withCalls([...ownProc(), { name: 'exit_group', arguments: [0] }], calls =>
+        spawn({
+          path: `/proc/self/fd/${starter()}`,
+          arguments: ['lastnail-starter'],
+          environment: {},
+          directory: '/',
+          descriptors: [
+            [report, starterDescriptor.report],
+            [calls, starterDescriptor.calls],
+          ],
+        }),
+      )
+    })
+    const failed = awaitEnd(child)
+    if (failed !== undefined) throw new CannotCheckpoint(`mounting its /proc ${failed}`)
+  } finally {
+    for (const fd of [...namespaces, report]) closeSync(fd)
+  }
+}

@@ -1,0 +1,448 @@
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { Agent } from 'undici'
+import { beginCall, endCall } from '../../checker/guest.ts'
+import type { Operation } from '../../checker/history/operation.ts'
+import { messageOf, thrown } from '../../checker/show.ts'
+import type { Finding, Sight } from '../../checker/system.ts'
+import type { Stream, VirtualHost, VirtualSocket } from '../../proxy/virtual-host.ts'
+import type { Cell } from '../cell.ts'
+import {
+  type ClientCall,
+  ConfigError,
+  type ExecResult,
+  type NodeHandle,
+  nearest,
+  type ResolvedSystem,
+} from '../config.ts'
+import { readInside } from '../files/inside.ts'
+import type { Node } from '../node/node.ts'
+import { toJson } from './as-json.ts'
+import { runInside } from './exec.ts'
+import { History } from './history.ts'
+import { namedAlone } from './named-alone.ts'
+import { callSights, sightOf } from './sights.ts'
+
+const require = createRequire(import.meta.url)
+/** Loaded at the first request, for few systems need it; and at once, for a client is over that does nothing for a while. */
+const undici = (): typeof import('undici') => require('undici')
+
+/** Nothing more comes of a client or observer when the nodes were idle during so many turns of the event loop. */
+const quietTurns = 4
+/** Real time after which an observer or a program run inside a node is given up. */
+const patienceMs = 20_000
+/** The same of a program that a client or observer runs: less, so that it is named, and not who waits for it. */
+const execMsMax = 10_000
+const firstUdpPort = 50_000
+/** Who it is that looks at states. */
+const observer = 'state'
+
+/** Clients none of whom is in the middle of a call: plain data. */
+export interface ClientsMark {
+  readonly calls: readonly ClientCall[]
+  readonly left: readonly (readonly [name: string, times: number])[]
+  readonly history: readonly Operation[]
+  readonly states: readonly (readonly [node: string, state: unknown])[]
+  readonly udpPort: number
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** Who speaks to the nodes from outside: the clients whose calls are choices, and the observer of states. */
+export class Clients {
+  readonly #cell: Cell
+  readonly #host: VirtualHost
+  readonly #system: ResolvedSystem
+  readonly #nodes: readonly Node[]
+  #agent: Agent | undefined
+  /** By whom they were given to: `clients.put`, `state`. */
+  readonly #handles = new Map<string, Readonly<Record<string, NodeHandle>>>()
+  /** What a client or observer did that none may do. */
+  #problem: ConfigError | undefined
+  readonly #states: Map<string, unknown>
+  readonly calls: Mutable<ClientCall>[]
+  readonly #history: History
+  /** How often each client may still call. */
+  readonly left: Map<string, number>
+  /** Programs that were run inside nodes and have not ended. */
+  #running = 0
+  readonly #sockets = new Set<VirtualSocket>()
+  /** Those that requests share, one after the other. */
+  readonly #pooled = new WeakSet<VirtualSocket>()
+  /** Connections that were ever asked for. */
+  #opened = 0
+  #datagrams = 0
+  #udpPort: number
+  /** Connections with nobody in them, from before a mark: the next who asks for one has it. */
+  readonly #idle: Stream[]
+  /** Who waits for a datagram, by the port that it will come to. */
+  readonly #asking = new Map<number, (answer: Buffer) => void>()
+  /** Calls whose promises were settled, to be completed at the end of the step. */
+  #settled: ((step: number) => void)[] = []
+
+  /** @param mark of clients that go on as these */
+  constructor(cell: Cell, host: VirtualHost, nodes: readonly Node[], system: ResolvedSystem, mark?: ClientsMark) {
+    this.#cell = cell
+    this.#host = host
+    this.#nodes = nodes
+    this.#system = system
+    this.left = new Map(mark?.left ?? system.clients.map(({ name, times }) => [name, times]))
+    this.#history = new History(mark?.history)
+    this.calls = (mark?.calls ?? []).map(call => ({ ...call }))
+    this.#states = new Map(mark?.states)
+    this.#udpPort = mark?.udpPort ?? firstUdpPort
+    this.#idle = host.streams().filter(({ socket }) => !socket.destroyed)
+    // Flowing, a connection notices that its node closes it.
+    for (const { socket } of this.#idle) this.#keep(socket).resume()
+    host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
+  }
+
+  /** Whether a call is in progress. */
+  get isCalling(): boolean {
+    return this.calls.some(call => call.completedAt === undefined)
+  }
+
+  /** As they are; undefined where one is in the middle of a call, or has left a connection open: such a one cannot go back. */
+  mark(): ClientsMark | undefined {
+    const isBusy = this.isCalling || this.#asking.size > 0 || this.#running > 0
+    const isOpen = [...this.#sockets].some(
+      socket => !socket.destroyed && (socket.readableLength > 0 || !(this.#pooled.has(socket) || this.#isIdle(socket))),
+    )
+    if (isBusy || isOpen) return undefined
+    return {
+      calls: this.calls.map(call => ({ ...call })),
+      left: [...this.left],
+      history: this.#history.operations,
+      states: [...this.#states],
+      udpPort: this.#udpPort,
+    }
+  }
+
+  /** For a client. One who asks for a node that there is not has a mistake in it, not an answer. */
+  /** Begins a call; it goes on by itself as its answers come. */
+  call(name: string, step: number): void {
+    const client = this.#system.clients.find(each => each.name === name)!
+    this.left.set(name, this.left.get(name)! - 1)
+    const ordinal = client.times - this.left.get(name)!
+    const call: Mutable<ClientCall> = {
+      client: name,
+      ordinal,
+      invokedAt: step,
+      completedAt: undefined,
+      value: undefined,
+      error: undefined,
+    }
+    this.calls.push(call)
+    const settle = (result: Partial<ClientCall>) =>
+      this.#settled.push(completedAt => Object.assign(call, { ...result, completedAt }))
+    const operation = this.#history.performerOf(name)
+    const who = `clients.${name}`
+    const run = async () => client.run(this.#handlesFor(who), { ordinal, operation })
+    beginCall(who)
+    const ended = run()
+    endCall()
+    ended
+      .then(value => {
+        toJson(who, value)
+        settle({ value })
+      })
+      .catch(error => {
+        if (error instanceof ConfigError) this.#problem ??= error
+        settle({ error: messageOf(error) })
+      })
+  }
+
+  /**
+   * Lets the clients go on until neither they nor the nodes have anything left to do. Where anything passed between them,
+   * any node may be another than before.
+   */
+  async attend(settle: () => Finding[], step: number): Promise<{ findings: Finding[]; hasPassed: boolean }> {
+    const before = this.#activity()
+    // Once in each step the event loop turns, whoever waits for it: signals to the tool are handled there.
+    await this.#turnOf(this.#callers)
+    this.#requireNoProblem()
+    if (!this.isCalling) return { findings: [], hasPassed: false }
+    const findings = await this.#settleTurns(settle)
+    this.#requireNoProblem()
+    for (const complete of this.#settled.splice(0)) complete(step)
+    this.#history.endStep(step)
+    return { findings, hasPassed: this.#activity() !== before }
+  }
+
+  /** Looks at the states of these nodes. */
+  async observe(nodes: readonly Node[], settle: () => Finding[]): Promise<void> {
+    const { observe } = this.#system
+    if (observe === undefined) return
+    const pending = nodes
+      .filter(node => node.isAlive)
+      .flatMap(node => {
+        const seen = this.#look(node)
+        return seen instanceof Promise ? [{ node, seen }] : []
+      })
+    if (pending.length === 0) return
+    let isDone = false
+    const all = Promise.all(pending.map(async ({ node, seen }) => this.#see(node, await seen))).finally(() => {
+      isDone = true
+    })
+    all.catch(() => {})
+    const findings = await this.#settleUntil(settle, () => isDone)
+    if (isDone) await all
+    this.#requireNoProblem()
+    if (isDone || findings.length > 0) return
+    const names = pending.map(({ node }) => node.name).join(', ')
+    throw new ConfigError([
+      `state: expected the observer of ${names} to end, found it waiting after ${patienceMs / 1000} s`,
+    ])
+  }
+
+  get history(): readonly Operation[] {
+    return this.#history.operations
+  }
+
+  /** Runs a program in a node, which goes on meanwhile; `undefined` where it does not end in time. */
+  async run(node: Node, program: readonly string[], settle: () => Finding[]): Promise<ExecResult | undefined> {
+    let result: ExecResult | undefined
+    const end = this.#exec(node, program, patienceMs).then(ended => {
+      result = ended
+    })
+    let failed: unknown
+    end.catch(error => {
+      failed = error
+    })
+    await this.#settleUntil(settle, () => result !== undefined || failed !== undefined)
+    if (failed !== undefined) throw failed
+    return result
+  }
+
+  /** Lets the nodes go on until somebody outside has done with them. */
+  async goOn(settle: () => Finding[], isDone: () => boolean): Promise<void> {
+    while (!isDone() && settle().length === 0) await sleep(1)
+  }
+
+  stateOf(node: Node): unknown {
+    return this.#states.get(node.name)
+  }
+
+  /** What became of calls, and which nodes were seen to have a state. */
+  sights(): Sight[] {
+    const calls = this.#system.clients.flatMap(({ name }) =>
+      callSights(
+        this.calls.filter(({ client }) => client === name),
+        name,
+      ),
+    )
+    const states = [...this.#states].filter(([, state]) => state !== undefined)
+    return [...calls, ...states.map(([node]) => ({ what: sightOf.state(node), count: 1 }))]
+  }
+
+  close(): void {
+    void this.#agent?.destroy().catch(() => {})
+  }
+
+  #look(node: Node): unknown {
+    const failed = (error: unknown): never => {
+      if (error instanceof ConfigError) throw error
+      const what = `state: the observer of ${node.name} threw ${thrown(error)}`
+      throw new ConfigError([what], { cause: error })
+    }
+    beginCall(observer)
+    try {
+      const seen = this.#system.observe!(this.#handlesFor(observer)[node.name]!)
+      if (seen instanceof Promise) return seen.catch(failed)
+      this.#see(node, seen)
+      return undefined
+    } catch (error) {
+      return failed(error)
+    } finally {
+      endCall()
+    }
+  }
+
+  #see(node: Node, state: unknown): void {
+    toJson(`state of ${node.name}`, state)
+    this.#states.set(node.name, state)
+  }
+
+  #requireNoProblem(): void {
+    if (this.#problem) throw this.#problem
+  }
+
+  /** Turns of the event loop and of the nodes, until both are quiet. */
+  async #settleTurns(settle: () => Finding[]): Promise<Finding[]> {
+    let settled: string | undefined
+    for (let quiet = 0; quiet < quietTurns; quiet++) {
+      if (this.#activity() !== settled || this.#running > 0) {
+        const findings = settle()
+        if (findings.length > 0) return findings
+        settled = this.#activity()
+        quiet = 0
+      }
+      await this.#turn(this.#callers)
+    }
+    return []
+  }
+
+  /** The same until what is waited for is done, or has taken too long; what was closed then reaches the nodes. */
+  async #settleUntil(settle: () => Finding[], isDone: () => boolean): Promise<Finding[]> {
+    const begun = performance.now()
+    while (!isDone() && performance.now() - begun < patienceMs) {
+      const findings = settle()
+      if (findings.length > 0) return findings
+      await this.#turn(observer)
+    }
+    await this.#turnOf(observer)
+    return settle()
+  }
+
+  /** A command that runs in a node has the CPU meanwhile. */
+  async #turn(who: string): Promise<void> {
+    if (this.#running > 0) await sleep(1)
+    else await this.#turnOf(who)
+  }
+
+  /** One turn of the event loop, in which these go on. */
+  async #turnOf(who: string): Promise<void> {
+    beginCall(who)
+    await nextTurn()
+    endCall()
+  }
+
+  get #callers(): string {
+    const call = this.calls.findLast(({ completedAt }) => completedAt === undefined)
+    return call ? `clients.${call.client}` : 'what clients left running'
+  }
+
+  /** Another whenever something has passed between us and the nodes. */
+  #activity(): string {
+    // Read off the connections: a listener for their data would take it from whoever reads them.
+    const connections = [...this.#sockets].map(({ side }) => `${side.state} ${side.sendNext} ${side.receiveNext}`)
+    return [this.#datagrams, this.#opened, ...connections].join()
+  }
+
+  #open(node: Node, port: number): VirtualSocket {
+    this.#opened += 1
+    return this.#keep(this.#host.connect(node.name, port))
+  }
+
+  #keep(socket: VirtualSocket): VirtualSocket {
+    this.#sockets.add(socket)
+    return socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  #isIdle(socket: VirtualSocket): boolean {
+    return this.#idle.some(idle => idle.socket === socket)
+  }
+
+  /** One that is idle, or a new one. */
+  #openPooled(node: Node, port: number, done: (error: Error | null, socket: never) => void): void {
+    const index = this.#idle.findIndex(({ host, socket }) => host === node.name && socket.remotePort === port)
+    const idle = this.#idle.splice(index, index < 0 ? 0 : 1)[0]?.socket
+    if (idle && !idle.destroyed) {
+      this.#pooled.add(idle)
+      // Not before whoever asks has asked: as one that is opened.
+      process.nextTick(done, null, idle.pause() as never)
+      return
+    }
+    const socket = this.#open(node, port)
+    this.#pooled.add(socket)
+    socket.once('connect', () => done(null, socket as never))
+    socket.once('error', error => done(error, null as never))
+  }
+
+  #connect(
+    { hostname, port }: { hostname: string; port?: string | number },
+    done: (error: Error | null, socket: never) => void,
+  ) {
+    const node = this.#nodes.find(each => each.address === hostname)!
+    try {
+      this.#openPooled(node, Number(port || 80), done)
+    } catch (error) {
+      done(error as Error, null as never)
+    }
+  }
+
+  #handlesFor(who: string): Readonly<Record<string, NodeHandle>> {
+    const known = this.#handles.get(who)
+    if (known) return known
+    const all = Object.fromEntries(this.#nodes.map(node => [node.name, this.#handleOf(node, who)]))
+    const handles = namedAlone(all, name => {
+      this.#problem ??= new ConfigError([`${who}: there is no node ${name}; ${nearest(name, Object.keys(all))}`])
+      return this.#problem
+    })
+    this.#handles.set(who, handles)
+    return handles
+  }
+
+  #handleOf(node: Node, who: string): NodeHandle {
+    return {
+      name: node.name,
+      address: node.address,
+      http: (port, path, init) =>
+        undici().request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: this.#dispatcher }),
+      tcp: port => this.#guard(this.#open(node, port), `${who}: its connection to ${node.name}:${port}`),
+      udp: (port, data) => this.#ask(node, port, Buffer.from(data as Uint8Array)),
+      exec: command => this.#execFor(who, node, command),
+      output: () => node.output(),
+      file: async path => readInside(rootOf(node), resolve(node.workingDirectory, path)),
+    }
+  }
+
+  get #dispatcher(): Agent {
+    this.#agent ??= new (undici().Agent)({
+      connect: (options, done) => this.#connect(options, done),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return this.#agent
+  }
+
+  #ask(node: Node, port: number, data: Buffer): Promise<Buffer> {
+    const own = this.#udpPort++
+    this.#datagrams += 1
+    this.#host.sendUdp(node.name, port, data, own)
+    return new Promise(resolve => {
+      this.#asking.set(own, answer => {
+        this.#asking.delete(own)
+        this.#datagrams += 1
+        resolve(answer)
+      })
+    })
+  }
+
+  /** A stream that fails while nobody listens for it would end this program. */
+  #guard(socket: VirtualSocket, what: string): VirtualSocket {
+    return socket.on('error', error => {
+      if (socket.listenerCount('error') > 1) return
+      this.#problem ??= new ConfigError([`${what} failed, and had no listener for 'error': ${error.message}`])
+    })
+  }
+
+  async #execFor(who: string, node: Node, command: readonly string[]): Promise<ExecResult> {
+    const result = await this.#exec(node, command, execMsMax)
+    if (result) return result
+    const program = command.join(' ')
+    this.#problem ??= new ConfigError([
+      `${who}: expected "${program}" to end in ${node.name}, found it running after ${execMsMax / 1000} s: no step is executed meanwhile`,
+    ])
+    throw this.#problem
+  }
+
+  async #exec(node: Node, command: readonly string[], msMax: number): Promise<ExecResult | undefined> {
+    const inside = node.isAlive ? node.inside : undefined
+    if (inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
+    this.#running += 1
+    this.#cell.tracer.foreignChildren += 1
+    try {
+      return await runInside(inside, command, msMax)
+    } finally {
+      this.#running -= 1
+      this.#cell.tracer.foreignChildren -= 1
+    }
+  }
+}
+
+const rootOf = ({ name, held }: Node): number => {
+  if (held?.root !== undefined) return held.root
+  throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { getSystemErrorMap } from 'node:util'
+import type { ExecResult } from '../config.ts'
+import { credentialsOf, limitTo, noNewPrivileges, setCapabilities } from '../hold/privileges.ts'
+import { type Call, closeOthers, failureIn, starter, starterDescriptor, whatever, withCalls } from '../hold/starter.ts'
+
+/** Where a program runs that a client or an observer wants to be run in a node. */
+export interface Inside {
+  /** Of the node's first process. */
+  readonly pid: number
+  readonly environment: Readonly<Record<string, string>>
+  readonly directory: string
+}
+
+/**
+ * Runs a program as the node would, in real time: in the namespaces of its first process, as that one's user, with its
+ * privileges and limits. It has nothing of this tool's environment.
+ *
+ * `nsenter` enters the namespaces in a process of its own; this thread stays where it is.
+ *
+ * @param msMax after which it is killed, with all that it started in its process group
+ * @returns undefined where it was
+ */
+export const runInside = async (
+  inside: Inside,
+  command: readonly string[],
+  msMax: number,
+): Promise<ExecResult | undefined> => {
+  const enter = [`--target=${inside.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--']
+  const child = withCalls(callsOf(inside, command), calls =>
+    spawn('nsenter', [...enter, `/proc/self/fd/${starterPlace}`], {
+      env: { PATH: process.env.PATH },
+      // As the starter and `callsOf` expect it.
+      stdio: ['ignore', 'pipe', 'pipe', starter(), ...unused, 'pipe', calls],
+      detached: true,
+    }),
+  )
+  const enough = new AbortController()
+  const late = sleep(msMax, 'late' as const, { signal: enough.signal }).catch(() => 'late' as const)
+  const ended = await Promise.race([outcomeOf(child, command[0]!), late])
+  enough.abort()
+  if (ended !== 'late') return ended
+  killGroup(child.pid)
+  return undefined
+}
+
+/** @throws where it could not be started */
+const outcomeOf = async (child: ChildProcess, program: string): Promise<ExecResult> => {
+  const [stdout, stderr, report] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    buffer((child.stdio as readonly unknown[])[starterDescriptor.report] as Readable),
+    once(child, 'exit'),
+  ])
+  const why = report.length > 0 ? `cannot run ${program}: ${reasonIn(report)}` : undefined
+  return { exitCode: child.exitCode ?? -1, stdout: withoutEnd(stdout), stderr: why ?? withoutEnd(stderr) }
+}
+
+const withoutEnd = (text: string): string => text.replace(/\r?\n$/, '')
+
+const reasonIn = (report: Buffer): string => {
+  const { errno } = failureIn(report)
+  const [code, meaning] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown error']
+  return `${code} (${meaning})`
+}
+
+const starterPlace = 3
+/** The descriptors from the starter's to that of its report. */
+const unused = ['ignore', 'ignore', 'ignore', 'ignore'] as const
+
+/** Of a turn, which is the tool's own limit (RLIMIT_RTTIME). */
+const turnLimit = 15
+
+const callsOf = ({ pid, environment, directory }: Inside, command: readonly string[]): Call[] => {
+  const { user, group, groups, permitted, bounding, hasNoNewPrivileges } = credentialsOf(`/proc/${pid}/status`)
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  return [
+    closeOthers,
+    ...limitsOf(pid),
+    ...limitTo(bounding),
+    ...(user === 0 ? [] : [{ name: 'setgroups', arguments: [groups.length, listOf(groups)] } as const]),
+    { name: 'setresgid', arguments: [group, group, group] },
+    { name: 'setresuid', arguments: [user, user, user] },
+    ...(user === 0 ? [setCapabilities(permitted)] : []),
+    ...(hasNoNewPrivileges ? [noNewPrivileges] : []),
+    { name: 'chdir', arguments: [directory] },
+    ...pathsOf(command[0]!, environment).map(
+      (path, index, { length }): Call => ({
+        name: 'execve',
+        arguments: [path, command, variables],
+        least: index === length - 1 ? 0 : whatever,
+      }),
+    ),
+  ]
+}
+
+const listOf = (groups: readonly number[]) => Buffer.from(Uint32Array.from(groups).buffer)
+
+/** Where the node would look for it. */
+const pathsOf = (program: string, { PATH = '' }: Inside['environment']): string[] =>
+  program.includes('/') ? [program] : PATH.split(delimiter).map(place => join(place, program))
+
+/** In the order of their numbers (getrlimit(2)). */
+const limitNames = [
+  'Max cpu time',
+  'Max file size',
+  'Max data size',
+  'Max stack size',
+  'Max core file size',
+  'Max resident set',
+  'Max processes',
+  'Max open files',
+  'Max locked memory',
+  'Max address space',
+  'Max file locks',
+  'Max pending signals',
+  'Max msgqueue size',
+  'Max nice priority',
+  'Max realtime priority',
+  'Max realtime timeout',
+]
+const unlimited = 0xffff_ffff_ffff_ffffn
+
+const limitsOf = (pid: number): Call[] => {
+  const lines = readFileSync(`/proc/${pid}/limits`, 'latin1')
+  return limitNames.flatMap((name, resource): Call[] => {
+    const found = new RegExp(`^${name}\\s+(\\S+)\\s+(\\S+)`, 'm').exec(lines)
+    if (found === null || resource === turnLimit) return []
+    const [soft, hard] = [found[1]!, found[2]!].map(word => (word === 'unlimited' ? unlimited : BigInt(word)))
+    const limits = Buffer.from(BigUint64Array.of(soft!, hard!).buffer)
+    return [{ name: 'prlimit64', arguments: [0, resource, limits, 0], least: whatever }]
+  })
+}
+
+const killGroup = (pid: number | undefined): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,214 @@
+import type { Choice, ChoiceKind } from '../../checker/system.ts'
+import type { Message } from '../../proxy/message.ts'
+import type { Network, Way } from '../../proxy/network.ts'
+import type { FaultKind, ResolvedSystem } from '../config.ts'
+import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
+import type { Node } from '../node/node.ts'
+import type { Delays } from './delays.ts'
+
+/** One input of a node: it enters without the node running yet. */
+export type Input = { readonly deliver: Message } | { readonly timer: Node }
+
+/** What a choice does to the cluster. */
+export type Action =
+  | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
+  | { readonly do: 'client'; readonly client: string }
+  | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
+  | { readonly do: 'disconnect'; readonly connection: ReturnType<Network['connections']>[number] }
+  | { readonly do: 'kill'; readonly node: string; readonly peersSee: 'reset' | 'nothing'; readonly restart: boolean }
+  | { readonly do: 'restart'; readonly node: string }
+  | { readonly do: 'cut'; readonly ways: readonly Way[] }
+  | { readonly do: 'heal' }
+
+export interface Option {
+  readonly choice: Choice
+  readonly action: Action
+}
+
+/** The messages that are in flight no more because an action takes them. */
+export const messagesTaken = (action: Action): readonly Message[] => {
+  if (action.do === 'drop') return [action.message]
+  return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
+}
+
+/** What the choices of a moment depend on. */
+export interface Moment {
+  readonly system: ResolvedSystem
+  readonly nodes: readonly Node[]
+  readonly network: Network
+  /** What it may deliver now. */
+  readonly deliverable: readonly Message[]
+  /** What is left of each budget, `overlap` among them. */
+  readonly budget: ReadonlyMap<string, number>
+  /** How often each client may still call. */
+  readonly calls: ReadonlyMap<string, number>
+  readonly isCut: boolean
+  /** Whether a call is in progress. A client may do anything with an answer, to any node. */
+  readonly isCalling: boolean
+  readonly delays: Delays
+  /** The longest that a message may be on its way. */
+  readonly delayMsMax: number
+}
+
+const option = (kind: ChoiceKind, node: string, label: string, action: Action): Option => ({
+  choice: { kind, node, label },
+  action,
+})
+
+/** All choices of a moment, in the order of their kinds. */
+export const optionsOf = (moment: Moment): Option[] => {
+  const inputs = inputOptions(moment)
+  return [
+    ...clientOptions(moment),
+    ...inputs,
+    ...(left(moment, 'overlap') ? overlapOptions(inputs) : []),
+    ...messageFaults(moment),
+    ...restarts(moment),
+    ...(moment.isCut ? [option('heal', '', 'heal', { do: 'heal' })] : []),
+    ...resets(moment),
+    ...crashes(moment),
+    ...partitions(moment),
+  ]
+}
+
+/** Whether a kind of fault may befall one of these nodes. */
+const befalls = ({ system }: Moment, kind: FaultKind, ...nodes: readonly string[]): boolean =>
+  system.faultsOf[kind]?.some(name => nodes.includes(name)) ?? true
+
+const left = ({ budget }: Moment, kind: string) => (budget.get(kind) ?? 0) > 0
+
+/** Each client is a place of its own, as a node is: several may begin at once. */
+const clientOptions = ({ system, calls }: Moment) =>
+  system.clients
+    .filter(({ name }) => (calls.get(name) ?? 0) > 0)
+    .map(({ name }) => option('client', `client ${name}`, `client ${name}`, { do: 'client', client: name }))
+
+type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }> }
+
+const inputOptions = (moment: Moment): InputOption[] => {
+  const isLocal = !moment.isCalling
+  const deliveries = moment.deliverable.map(message =>
+    inputOption({ kind: 'deliver', node: message.to, label: message.label, isLocal }, { deliver: message }),
+  )
+  return [...deliveries, ...timers(moment)]
+}
+
+const inputOption = (choice: Choice, input: Input): InputOption => ({
+  choice,
+  action: { do: 'inputs', node: choice.node, inputs: [input] },
+})
+
+/**
+ * A node's timer may fire when no other node's clock would be left further behind than the skew allows, and no message
+ * would be on its way for longer than it may be.
+ */
+const timers = ({ system, nodes, isCalling, delays, delayMsMax }: Moment): InputOption[] => {
+  const isBounded = system.clockSkewMsMax < Number.POSITIVE_INFINITY || delayMsMax < Number.POSITIVE_INFINITY
+  const pending = nodes.flatMap((node, index) => {
+    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    return deadline === undefined ? [] : [{ node, index, deadline }]
+  })
+  const latest = Math.min(...pending.map(({ deadline }) => deadline)) + system.clockSkewMsMax * millisecond
+  return pending
+    .filter(({ deadline }) => deadline <= latest)
+    .filter(({ index, deadline }) => delays.at(index, deadline) <= delayMsMax * millisecond)
+    .map(({ node, deadline }) => {
+      const isLocal = !isCalling && !isBounded
+      return inputOption(
+        {
+          kind: 'timer',
+          node: node.name,
+          label: timerLabel(node, deadline),
+          isLocal,
+          afterMs: afterMs(node, deadline),
+        },
+        { timer: node },
+      )
+    })
+}
+
+const afterMs = (node: Node, deadline: Nanoseconds): number => Math.max(0, deadline - node.clock.elapsed) / millisecond
+
+const timerLabel = (node: Node, deadline: Nanoseconds) =>
+  `${node.name} timer +${Number(afterMs(node, deadline).toFixed(3))}ms`
+
+/** Every ordered pair of inputs of one node. */
+const overlapOptions = (inputs: readonly InputOption[]): Option[] =>
+  inputs.flatMap(first =>
+    inputs
+      .filter(second => second !== first && second.action.node === first.action.node)
+      .map(second => overlap(first, second)),
+  )
+
+const overlap = (first: InputOption, second: InputOption): Option => {
+  const joins = [first.choice.label, second.choice.label]
+  const { node } = first.action
+  return {
+    choice: { kind: 'overlap', node, label: `overlap ${joins.join(' & ')}`, joins },
+    action: { do: 'inputs', node, inputs: [...first.action.inputs, ...second.action.inputs] },
+  }
+}
+
+const messageFaults = (moment: Moment): Option[] => {
+  const datagrams = moment.deliverable.filter(message => message.kind === 'datagram')
+  return (['drop', 'duplicate'] as const).flatMap(kind =>
+    left(moment, kind)
+      ? datagrams
+          .filter(({ from, to }) => befalls(moment, kind, from, to))
+          .map(message => option(kind, message.to, `${kind} ${message.label}`, { do: kind, message }))
+      : [],
+  )
+}
+
+const restarts = ({ nodes }: Moment): Option[] =>
+  nodes
+    .filter(node => node.held === undefined)
+    .map(({ name }) => option('restart', name, `restart ${name}`, { do: 'restart', node: name }))
+
+const resets = (moment: Moment): Option[] => {
+  if (!left(moment, 'reset')) return []
+  const connections = moment.network
+    .connections()
+    .filter(({ opener, listener }) => befalls(moment, 'reset', opener, listener))
+    .map(connection =>
+      option('reset', connection.opener, `reset ${connection.label}`, { do: 'disconnect', connection }),
+    )
+  const nodes = moment.nodes
+    .filter(node => node.isAlive && befalls(moment, 'reset', node.name))
+    .flatMap(({ name }) => [
+      option('reset', name, `reset ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: true }),
+      option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
+    ])
+  return [...connections, ...nodes]
+}
+
+const crashes = (moment: Moment): Option[] =>
+  left(moment, 'crash')
+    ? moment.nodes
+        .filter(node => node.isAlive && befalls(moment, 'crash', node.name))
+        .map(({ name }) =>
+          option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
+        )
+    : []
+
+/** Each node cut off from all others, and each single way cut. */
+const partitions = (moment: Moment): Option[] => {
+  if (!left(moment, 'partition') || moment.isCut) return []
+  const names = moment.nodes.map(node => node.name)
+  const isolations = names
+    .filter(name => befalls(moment, 'partition', name))
+    .map(name => {
+      const others = names.filter(other => other !== name)
+      const ways = others.flatMap((other): Way[] => [
+        [name, other],
+        [other, name],
+      ])
+      return option('partition', name, `partition ${name} | ${others.join(' ')}`, { do: 'cut', ways })
+    })
+  const ways = names.flatMap(from =>
+    names
+      .filter(to => to !== from && befalls(moment, 'partition', from, to))
+      .map(to => option('partition', from, `cut ${from}→${to}`, { do: 'cut', ways: [[from, to]] })),
+  )
+  return [...isolations, ...ways]
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import { withoutOrdinals } from '../../checker/labels.ts'
+import type { Network } from '../../proxy/network.ts'
+import type { GlobalState } from '../config.ts'
+import type { Node } from '../node/node.ts'
+import type { Input } from './choices.ts'
+
+/** All that the tool knows of a system between two steps. */
+export interface Known {
+  readonly state: GlobalState
+  readonly nodes: readonly Node[]
+  readonly network: Network
+  /** What is left of each budget. */
+  readonly budget: ReadonlyMap<string, number>
+  /** How often each client may still call. */
+  readonly calls: ReadonlyMap<string, number>
+  /** Whether an observer looks at the nodes' states; without one their output is what is observed. */
+  readonly isObserved: boolean
+  /** Whether one clock limits the others, so that it matters how far they are apart. */
+  readonly isSkewLimited: boolean
+  /** How long messages have been on their way; absent where they may be for any time. */
+  readonly waits?: string | undefined
+}
+
+/** One thing that is known of a state: two states go on alike, as far as it can be known, where all of these are equal. */
+export interface Part {
+  /** As it is named to a person: `timers of n1`. */
+  readonly name: string
+  readonly values: readonly (string | Buffer)[]
+}
+
+/** The parts, those of nodes by what is observed of them. */
+export const observedParts = (known: Known): Part[] => [...known.nodes.flatMap(observed(known)), ...sharedParts(known)]
+
+/** The parts, those of nodes by all that each was given so far: finer than any observation. */
+export const historyParts = (known: Known, history: ReadonlyMap<string, string>): Part[] => [
+  ...known.nodes.map(({ name }) => part(`inputs of ${name}`, history.get(name) ?? '')),
+  ...sharedParts(known),
+]
+
+/** Equal where all parts are. Texts are joined first: a call into the hash costs more than they do. */
+export const fingerprintOf = (parts: readonly Part[]): string => {
+  const hash = createHash('sha1')
+  let text = ''
+  for (const { values } of parts) {
+    for (const value of values) {
+      text += `${value.length} `
+      if (typeof value === 'string') text += value
+      else {
+        hash.update(text).update(value)
+        text = ''
+      }
+    }
+    text += '\n'
+  }
+  return hash.update(text).digest('hex')
+}
+
+/** The history of a node's inputs after one more. */
+export const inputHash = (before: string | undefined, label: string, inputs: readonly Input[] = []): string => {
+  const hash = createHash('sha1')
+    .update(before ?? '')
+    .update(withoutOrdinals(label))
+  for (const input of inputs) if ('deliver' in input) hash.update(input.deliver.bytes)
+  return hash.digest('hex')
+}
+
+const part = (name: string, ...values: readonly (string | Buffer)[]): Part => ({ name, values })
+
+const json = (value: unknown): string => JSON.stringify(value) ?? '-'
+
+const observed =
+  ({ state, isObserved }: Known) =>
+  ({ name }: Node, index: number): Part[] => {
+    const { state: seen, output } = state.nodes[index]!
+    if (isObserved) return [part(`state of ${name}`, json(seen ?? null))]
+    return [part(`output of ${name}`, output.stdout, output.stderr)]
+  }
+
+const sharedParts = ({ state, nodes, network, budget, calls, isSkewLimited, waits }: Known): Part[] => [
+  part('which nodes are up', nodes.map(lifeOf).join(' ')),
+  ...nodes.map(node => part(`timers of ${node.name}`, timersOf(node))),
+  ...(isSkewLimited ? [part('how far clocks are apart', skewOf(nodes))] : []),
+  part('messages in flight', ...inFlight(network)),
+  ...(waits === undefined ? [] : [part('how long they have been', waits)]),
+  part('cuts', network.cuts().join(' ')),
+  part('connections', ...network.connectionStates()),
+  part('budgets', [...budget].join(' '), [...calls].join(' ')),
+  part('calls', json(state.calls)),
+  part('operations', json(state.history)),
+]
+
+/** A process that ended of itself leaves its kernel behind, one that was killed does not; its children count, too. */
+const lifeOf = ({ held, isAlive }: Node): string => {
+  if (held === undefined) return 'down'
+  return isAlive ? `up ${held.processes.size}` : `ended ${json(held.exit)}`
+}
+
+const timersOf = ({ held, clock }: Node): string => {
+  if (held === undefined) return ''
+  const left: number[] = []
+  for (const { deadline } of held.timers) left.push(deadline - clock.elapsed)
+  return left.sort((one, other) => one - other).join(' ')
+}
+
+const skewOf = (nodes: readonly Node[]): string => {
+  const first = Math.min(...nodes.map(({ clock }) => clock.elapsed))
+  return nodes.map(({ clock }) => clock.elapsed - first).join(' ')
+}
+
+const inFlight = (network: Network): (string | Buffer)[] =>
+  network
+    .inFlight()
+    .flatMap(({ label, kind, connection, bytes }) => [`${withoutOrdinals(label)} ${kind} ${connection}`, bytes])

@@ -1,0 +1,78 @@
+import { createHash, type Hash } from 'node:crypto'
+import { type BigIntStats, chmodSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { shownAttributesOf } from '../hold/attributes.ts'
+import { type Overlay, unusedLayerMode } from '../hold/mounts.ts'
+import { instantOf, type Periods } from '../hold/periods.ts'
+import { copyTree } from './copy-tree.ts'
+import { treeOf } from './tree.ts'
+
+/** What one life of a node writes: private layers over directories of its file system. */
+export class Disk {
+  readonly directory: string
+  readonly layers: readonly Overlay[]
+
+  /** @param covered the directories that the node may write to */
+  constructor(directory: string, covered: readonly string[]) {
+    this.directory = directory
+    this.layers = covered.map((path, index) => ({
+      directory: path,
+      upper: join(directory, `upper${index}`),
+      work: join(directory, `work${index}`),
+    }))
+    mkdirSync(directory, { recursive: true })
+    for (const { upper, work } of this.layers) {
+      mkdirSync(upper)
+      chmodSync(upper, unusedLayerMode)
+      mkdirSync(work)
+    }
+  }
+
+  /** Another with the same files, for the next life. */
+  copy(directory: string): Disk {
+    const copy = new Disk(
+      directory,
+      this.layers.map(layer => layer.directory),
+    )
+    for (const [index, { upper }] of this.layers.entries()) copyTree(upper, copy.layers[index]!.upper)
+    return copy
+  }
+
+  /**
+   * Equal for disks with the same files, of the same kinds, owners, modes and times.
+   *
+   * @param periods by which their times are shown
+   */
+  hash(periods: Periods): string {
+    const hash = createHash('sha1')
+    for (const { upper } of this.layers) {
+      hash.update('layer')
+      hashEntry(hash, '', upper, undefined)
+      for (const { path } of treeOf(upper)) hashEntry(hash, path, join(upper, path), periods)
+    }
+    return hash.digest('hex')
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
+
+/** When a file was last written to, as the node sees it. */
+const shownTime = ({ mtimeNs }: BigIntStats, periods: Periods): number => {
+  const instant = instantOf(Number(mtimeNs / 1_000_000_000n), Number(mtimeNs % 1_000_000_000n))
+  return periods.shownAt(instant) ?? instant
+}
+
+/**
+ * Lengths are part of it: no content is taken for the next entry.
+ *
+ * @param periods undefined where its time is the tool's
+ */
+const hashEntry = (hash: Hash, path: string, full: string, periods: Periods | undefined): void => {
+  const stat = lstatSync(full, { bigint: true })
+  hash.update(`\0${path}\0${stat.mode} ${stat.uid} ${stat.gid} ${stat.rdev} ${periods && shownTime(stat, periods)}\0`)
+  for (const [name, value] of shownAttributesOf(full)) hash.update(`${name} ${value.length}\0`).update(value)
+  if (stat.isFile()) hash.update(`${stat.size}\0`).update(readFileSync(full))
+  else if (stat.isSymbolicLink()) hash.update(readlinkSync(full))
+}

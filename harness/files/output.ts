@@ -1,0 +1,75 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
+
+/** One stream of a node's output: a file that its processes append to, read as it grows. */
+export class Output {
+  readonly path: string
+  readonly descriptor: number
+  #decoder = new StringDecoder()
+  readonly #buffer = Buffer.alloc(65_536)
+  #offset = 0
+  readonly #lengthMax: number
+  /** All that was read, since the node was last started, or its end. */
+  text = ''
+
+  /** @param lengthMax of the end of the text that is kept at least, and not twice as much */
+  constructor(path: string, lengthMax = Number.POSITIVE_INFINITY) {
+    this.path = path
+    this.#lengthMax = lengthMax
+    this.descriptor = openSync(path, 'a+', 0o600)
+  }
+
+  /** What came since the last reading. */
+  read(): Buffer {
+    const chunks: Buffer[] = []
+    for (;;) {
+      const length = readSync(this.descriptor, this.#buffer, 0, this.#buffer.length, this.#offset)
+      if (length === 0) break
+      this.#offset += length
+      chunks.push(Buffer.from(this.#buffer.subarray(0, length)))
+    }
+    const bytes = Buffer.concat(chunks)
+    if (bytes.length > 0) this.text += this.#decoder.write(bytes)
+    if (this.text.length > 2 * this.#lengthMax) this.text = this.text.slice(-this.#lengthMax)
+    return bytes
+  }
+
+  /** Nothing was read yet; called, that is so again, and nothing was ever written but what is there now. */
+  mark(): () => void {
+    const { size } = fstatSync(this.descriptor)
+    return () => {
+      ftruncateSync(this.descriptor, size)
+      this.#offset = 0
+      this.text = ''
+      this.#decoder = new StringDecoder()
+    }
+  }
+
+  /** The last lines, for a finding. */
+  tail(lines = 5): string {
+    return this.text.trimEnd().split('\n').slice(-lines).join('\n')
+  }
+
+  close(): void {
+    closeSync(this.descriptor)
+  }
+}
+
+/** What a node wrote to one of its streams. */
+export interface NodeOutputs {
+  readonly node: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Buffer
+}
+
+/** What a node wrote since this was last asked, by stream. */
+export const outputsOf = (node: {
+  readonly name: string
+  readOutput(): { stdout: Buffer; stderr: Buffer }
+}): NodeOutputs[] => {
+  const { stdout, stderr } = node.readOutput()
+  return [
+    { node: node.name, stream: 'stdout' as const, bytes: stdout },
+    { node: node.name, stream: 'stderr' as const, bytes: stderr },
+  ].filter(({ bytes }) => bytes.length > 0)
+}

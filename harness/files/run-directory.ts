@@ -1,0 +1,117 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { libc } from '../../proxy/libc.ts'
+import { endProcessesOf } from './processes-of.ts'
+import { openDirectory, requireRunRoot } from './run-root.ts'
+
+/** The name of a run directory: id and start time of the process that made it, and how many it had made. */
+const ownForm = /^([1-9]\d{0,9}-\d{1,20})-\d{1,9}$/
+
+/**
+ * A directory for what the nodes of this process write. While the process lives it has a lock on the directory, which
+ * the kernel gives back whatever becomes of it: so `removeAbandoned` knows what a process that was killed has left.
+ *
+ * @throws UnsafeRunRoot
+ */
+export const createRunDirectory = (): string => {
+  const root = requireRunRoot()
+  if (count === 0) {
+    removeAbandoned()
+    process.once('exit', removeMine)
+  }
+  const directory = join(root, `${identity(process.pid)}-${count++}`)
+  mkdirSync(directory, { mode: 0o755 })
+  mine.set(directory, lockDirectory(directory)!)
+  return directory
+}
+
+let count = 0
+/** Those of this process, each with the descriptor that holds its lock. */
+const mine = new Map<string, number>()
+
+/** Also what an error left behind on its way. */
+const removeMine = () => {
+  for (const directory of mine.keys()) removeTree(directory)
+}
+
+export const removeRunDirectory = (directory: string): void => {
+  const lock = mine.get(directory)
+  if (lock === undefined) return
+  const problem = removeTree(directory)
+  closeSync(lock)
+  mine.delete(directory)
+  if (problem !== undefined) throw new Error(`cannot remove ${directory}: ${problem}`)
+}
+
+/** The run directories of all processes of this user that live. @throws UnsafeRunRoot */
+export const runDirectories = (): string[] =>
+  runDirectoriesNow()
+    .filter(({ name, path }) => isInUse(name, path))
+    .map(({ path }) => path)
+
+/**
+ * Removes the directories of processes that have ended, and ends what still runs on them. What is not named as a run
+ * directory, or is none, is left alone. A directory that cannot be removed is tried again by the next run.
+ *
+ * @throws UnsafeRunRoot
+ */
+export const removeAbandoned = (): void => {
+  const abandoned = runDirectoriesNow().flatMap(({ name, path }) => {
+    const lock = isInUse(name, path) ? undefined : lockDirectory(path)
+    return lock === undefined ? [] : [{ path, lock }]
+  })
+  try {
+    endProcessesOf(abandoned.map(({ lock }) => lock))
+    for (const { path } of abandoned) removeTree(path)
+  } finally {
+    for (const { lock } of abandoned) closeSync(lock)
+  }
+}
+
+const runDirectoriesNow = () => {
+  const root = requireRunRoot()
+  return readdirSync(root, { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && ownForm.test(entry.name))
+    .map(({ name }) => ({ name, path: join(root, name) }))
+}
+
+/** The process that it is named for lives; or, where that is of another pid namespace, has its lock. */
+const isInUse = (name: string, path: string): boolean => {
+  const [, maker] = ownForm.exec(name)!
+  if (identity(Number.parseInt(maker!, 10)) === maker) return true
+  const lock = lockDirectory(path)
+  if (lock === undefined) return true
+  closeSync(lock)
+  return false
+}
+
+const flock = libc.func('int flock(int descriptor, int operation)')
+const exclusivelyAtOnce = 2 | 4 // LOCK_EX | LOCK_NB
+
+/** Gives the descriptor that holds the lock until it is closed; undefined where another process has it, or it is gone. */
+const lockDirectory = (path: string): number | undefined => {
+  const descriptor = openDirectory(path)
+  if (descriptor === undefined || flock(descriptor, exclusivelyAtOnce) === 0) return descriptor
+  closeSync(descriptor)
+  return undefined
+}
+
+/** By a program that follows no link while somebody changes what it removes, and takes any name and depth. Gives why it could not. */
+const removeTree = (directory: string): string | undefined => {
+  const { error, status, stderr } = spawnSync('/bin/rm', ['-rf', '--one-file-system', '--', directory], {
+    encoding: 'utf8',
+  })
+  if (error) return error.message
+  return status === 0 ? undefined : stderr.trim()
+}
+
+/** A process id with its start time, in ticks since boot: an id alone is used again. Empty where there is no such process. */
+export const identity = (pid: number): string => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return `${pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
+  } catch {
+    return ''
+  }
+}

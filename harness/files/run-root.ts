@@ -1,0 +1,92 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** Thrown where another user made, or could change, the directory that run directories are in. */
+export class UnsafeRunRoot extends Error {
+  override readonly name = 'UnsafeRunRoot'
+}
+
+/** The user as the machine knows him: in a user namespace of his own he is root (user_namespaces(7)). */
+export const realUser = (): number => {
+  const user = process.getuid!()
+  for (const range of readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n')) {
+    const [inside, outside, count] = range.trim().split(/\s+/).map(Number) as [number, number, number]
+    if (inside <= user && user < inside + count) return outside + user - inside
+  }
+  return user
+}
+
+/** Path of the directory that this user's run directories are in: in memory where possible, for nodes are started thousands of times. */
+export const runRoot = (): string => {
+  const user = realUser()
+  return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), user === 0 ? 'lastnail' : `lastnail-${user}`)
+}
+
+const privateMode = 0o700
+const writableByOthers = 0o022
+const sticky = 0o1000
+
+/**
+ * Makes sure that the run root is there, and that nobody but this user can put anything into it: whatever it holds is
+ * then this user's own. Everybody may write where it lies, so another user may have been there first.
+ *
+ * @returns its path
+ * @throws UnsafeRunRoot with the remedy
+ */
+export const requireRunRoot = (): string => {
+  const root = runRoot()
+  requireSticky(dirname(root))
+  makeDirectory(root)
+  const descriptor = openDirectory(root)
+  if (descriptor === undefined) throw refusal(root, 'it is no directory')
+  try {
+    const { uid, mode } = fstatSync(descriptor)
+    if (uid !== process.geteuid!()) throw refusal(root, `it belongs to user ${uid}`)
+    if (mode & writableByOthers) throw refusal(root, 'other users may write to it')
+    if ((mode & 0o777) !== privateMode) fchmodSync(descriptor, privateMode)
+  } finally {
+    closeSync(descriptor)
+  }
+  return root
+}
+
+/** Opens a directory itself, never what a link leads to. Undefined where there is something else, or nothing. */
+export const openDirectory = (path: string): number | undefined => {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  } catch (error) {
+    if (['ENOTDIR', 'ELOOP', 'ENOENT', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+/** In a directory that others may write to they could rename ours away and put their own there, unless it is sticky. */
+const requireSticky = (parent: string): void => {
+  const { mode } = statSync(parent)
+  if (mode & writableByOthers && !(mode & sticky))
+    throw new UnsafeRunRoot(
+      `${parent} is not safe for run directories: other users may rename what is in it; chmod +t ${parent}`,
+    )
+}
+
+const makeDirectory = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: privateMode })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+const refusal = (root: string, why: string) =>
+  new UnsafeRunRoot(`${root} is not safe for run directories: ${why}; remove it`)

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MountPlan } from '../hold/mounts.ts'
+import { Randomness } from '../hold/randomness.ts'
+import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
+
+/** Paths of files that every node of a cell sees in place of the machine's. */
+export interface SharedFiles {
+  /** All that nodes are given lies in it. */
+  readonly directory: string
+  readonly hosts: string
+  readonly resolvConf: string
+  /** Random bytes, the same for the same name. */
+  readonly random: (name: string) => string
+  /** Directory of what a CPU tells about itself. */
+  readonly cpu: string
+}
+
+/** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
+const cpuDirectory = '/sys/devices/system/cpu/cpu0'
+const randomBytesLength = 1 << 20
+
+/** By which a node finds the others. */
+export const hostsShownTo = ({ hosts, resolvConf }: SharedFiles): MountPlan['files'] => [
+  ['/etc/hosts', hosts],
+  ['/etc/resolv.conf', resolvConf],
+]
+
+/** What a node sees of them, as far as its file system has places for it. */
+/** @param random names the random bytes that it reads */
+export const shownTo = (shared: SharedFiles, random: string): Omit<MountPlan, 'overlays'> => ({
+  files: [...hostsShownTo(shared), ['/dev/random', shared.random(random)], ['/dev/urandom', shared.random(random)]],
+  additions: [[cpuDirectory, shared.cpu]],
+  // There a runtime would read how much memory all of this machine's processes use, and size its own by it.
+  empty: ['/dev/shm', '/sys/fs/cgroup'],
+})
+
+/** The names that nodes find each other by. */
+export interface Host {
+  readonly address: string
+  readonly names: readonly string[]
+}
+
+export const writeSharedFiles = (directory: string, nodes: readonly Host[]): SharedFiles => {
+  const cpu = join(directory, 'cpu')
+  mkdirSync(cpu, { recursive: true })
+  const write = (name: string, content: string | Buffer) => {
+    const path = join(directory, name)
+    writeFileSync(path, content)
+    return path
+  }
+  const lines = nodes.map(({ address, names }) => `${address} ${names.join(' ')}\n`)
+  write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
+  return {
+    directory,
+    cpu,
+    hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
+    resolvConf: write('resolv.conf', ''),
+    random: name => {
+      const file = `random-${encodeURIComponent(name)}`
+      if (existsSync(join(directory, file))) return join(directory, file)
+      return write(file, new Randomness(`${name} /dev/urandom`).bytes(randomBytesLength))
+    },
+  }
+}

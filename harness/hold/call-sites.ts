@@ -1,0 +1,109 @@
+import type { HeldProcess } from './held-node.ts'
+import type { ProcessMemory } from './memory.ts'
+import type { RegisterName } from './ptrace.ts'
+
+/**
+ * Call sites that look themselves whether a call needs the tracer. Programs ask for times of files a thousand times
+ * while they start, and two stops are 50 µs; but only files that were written since this tool began have times that are
+ * to be changed. So where a library makes such a call, a jump is put that leads to code which makes the call, and makes
+ * it once more for the tracer if one of the times is that late.
+ */
+
+/** Just above the addresses that libraries have, so that a jump from there reaches it. */
+export const sitesAddress = 0x7fff_f800_0000
+const pageSize = 4096
+/** The first page makes calls that pass the filter; those of the second stop. */
+export const passingEnd = sitesAddress + pageSize
+export const sitesLength = 2 * pageSize
+
+const slotSize = 64
+const slowSlotSize = 16
+/** The first slot has the number of those that are used. */
+const slots = pageSize / slotSize
+const jumpMax = 0x7fff_0000
+
+/** mov eax, number; syscall */
+const callLength = 7
+const callOf = (number: number): Buffer => {
+  const code = Buffer.from('b8000000000f05', 'hex')
+  code.writeInt32LE(number, 1)
+  return code
+}
+
+/** jmp from one address to another */
+const jumpLength = 5
+const jump = (from: number, to: number): Buffer => {
+  const code = Buffer.from('e900000000', 'hex')
+  code.writeInt32LE(to - (from + jumpLength), 1)
+  return code
+}
+
+/** cmp qword [register + offset], rcx: its first bytes, to which the offset is added. */
+const comparisons: Partial<Record<RegisterName, readonly number[]>> = {
+  rsi: [0x48, 0x39, 0x4e],
+  rdx: [0x48, 0x39, 0x4a],
+  r8: [0x49, 0x39, 0x48],
+}
+
+/** A call that gives seconds, and where it puts them. */
+export interface LookingCall {
+  readonly number: number
+  readonly address: RegisterName
+  readonly times: readonly number[]
+  /** In seconds since 1970: with a time from here on the tracer is needed. */
+  readonly from: number
+}
+
+/**
+ * Lets a site look for itself from now on, where that can be done.
+ *
+ * @param after the address after the instruction `syscall`
+ */
+export const letLook = (process: HeldProcess, after: number, call: LookingCall): void => {
+  const isOwn = after > sitesAddress && after < sitesAddress + sitesLength
+  if (isOwn || !process.mayChange || Math.abs(after - sitesAddress) > jumpMax) return
+  const { memory } = process
+  const site = after - callLength
+  if (!isPlain(memory, site, call.number)) return
+  const slot = takeSlot(memory)
+  if (slot === undefined) return
+  const fast = sitesAddress + slot * slotSize
+  const slow = passingEnd + slot * slowSlotSize
+  memory.write(slow, Buffer.concat([callOf(call.number), jump(slow + callLength, after)]))
+  memory.write(fast, looking(fast, slow, after, call))
+  memory.write(site, jump(site, fast))
+}
+
+/** Whether the number is loaded right before, by an instruction that is none of a longer one (41 b8: mov r8d). */
+const isPlain = (memory: ProcessMemory, site: number, number: number): boolean => {
+  const code = memory.read(site - 1, callLength + 1)
+  return (code[0]! & 0xf0) !== 0x40 && code.subarray(1).equals(callOf(number))
+}
+
+/** The count is in the process's memory, for processes may share it. */
+const takeSlot = (memory: ProcessMemory): number | undefined => {
+  const count = memory.read(sitesAddress, 4)
+  const slot = count.readUInt32LE() + 1
+  if (slot >= slots) return undefined
+  count.writeUInt32LE(slot)
+  memory.write(sitesAddress, count)
+  return slot
+}
+
+const looking = (fast: number, slow: number, after: number, { number, address, times, from }: LookingCall): Buffer => {
+  // test eax, eax; jnz back
+  const test = [0x85, 0xc0, 0x75, 10 + times.length * 6]
+  // movabs rcx, from
+  const load = Buffer.from('48b90000000000000000', 'hex')
+  load.writeBigInt64LE(BigInt(from), 2)
+  // cmp [address + time], rcx; jge slow
+  const compare = times.flatMap((time, index) => [
+    ...comparisons[address]!,
+    time,
+    0x7d,
+    jumpLength + (times.length - 1 - index) * 6,
+  ])
+  const code = Buffer.concat([callOf(number), Buffer.from(test), load, Buffer.from(compare)])
+  const back = fast + code.length
+  return Buffer.concat([code, jump(back, after), jump(back + jumpLength, slow)])
+}

@@ -1,0 +1,55 @@
+import { letLook } from './call-sites.ts'
+import type { HeldProcess, HeldThread } from './held-node.ts'
+import { firstSecond, instantOf } from './periods.ts'
+import type { RegisterName, Registers } from './ptrace.ts'
+import { type SyscallName, syscallNumber } from './syscall-number.ts'
+
+/**
+ * The times of files. The kernel stamps them by this machine's clock; a program that asks for them is shown what its
+ * node's clock showed when the stamp was made. Times from before the node began, and those that a program has set, stay.
+ */
+
+/** Where a call puts what it tells of a file, and where in that the times are: seconds, then nanoseconds. */
+interface Layout {
+  readonly address: RegisterName
+  readonly times: readonly number[]
+}
+
+const stat = (address: RegisterName): Layout => ({ address, times: [72, 88, 104] })
+
+const layouts: Partial<Record<SyscallName, Layout>> = {
+  stat: stat('rsi'),
+  lstat: stat('rsi'),
+  fstat: stat('rsi'),
+  newfstatat: stat('rdx'),
+  statx: { address: 'r8', times: [64, 80, 96, 112] },
+}
+
+/** Lets the kernel make the call, and changes the times that it gives. False for another call. */
+export const showTimes = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
+  const layout = layouts[name]
+  if (layout === undefined) return false
+  const { address, times } = layout
+  letLook(thread.process, registers.get('rip'), { number: syscallNumber[name], address, times, from: firstSecond })
+  thread.atExit = after => {
+    if (after.get('rax') === 0) translate(thread.process, after, layout)
+  }
+  return true
+}
+
+const translate = ({ memory, node }: HeldProcess, registers: Registers, { address, times }: Layout): void => {
+  const first = registers.get(address) + times[0]!
+  const bytes = memory.read(first, times.at(-1)! - times[0]! + 12)
+  let isChanged = false
+  for (const time of times) {
+    const at = time - times[0]!
+    const seconds = Number(bytes.readBigInt64LE(at))
+    const shown = node.clock.periods.shownAt(instantOf(seconds, bytes.readUInt32LE(at + 8)))
+    if (shown === undefined) continue
+    const instant = node.clock.showAt(shown, 'realtime')
+    bytes.writeBigInt64LE(BigInt(instant.seconds), at)
+    bytes.writeUInt32LE(instant.nanoseconds, at + 8)
+    isChanged = true
+  }
+  if (isChanged) memory.write(first, bytes)
+}

@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import koffi from 'koffi'
+import { BudgetSpent } from '../../checker/budget.ts'
+import { check, libc } from '../../proxy/libc.ts'
+
+/**
+ * Signals that ask this process to end, noticed while it holds nodes. A step blocks the event loop, for half a minute where
+ * a node computes that long in its start; and threads of nodes that never wait keep this thread from its CPU for seconds.
+ * So another thread takes the signals, by a handler that counts them, gives this thread the CPU before all nodes, and goes
+ * on with the handler of Node.js.
+ */
+
+/** Ctrl-C, a polite kill, a terminal that is closed. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** After the first signal so much time is left to write down what was found. */
+const graceMs = 700
+/** Nothing of ours runs for so long without looking; a program's own code may, and the kernel ends the process then. */
+const deafSecondsMax = 3
+
+const mmap = libc.func('void *mmap(void *address, size_t length, int protection, int flags, int fd, long offset)')
+const sigaction = libc.func('int sigaction(int signal, const void *action, void *former)')
+const alarm = libc.func('unsigned int alarm(unsigned int seconds)')
+const setMask = libc.func('int pthread_sigmask(int how, const void *set, void *former)')
+const how = { block: 0, unblock: 1 } as const
+/** A sigset_t of these signals. */
+const mask = Buffer.alloc(128)
+mask.writeBigUInt64LE(signals.reduce((bits, signal) => bits | (1n << BigInt(constants.signals[signal] - 1)), 0n))
+
+const pageSize = 4096
+const readWriteExecute = 7
+const privateAnonymous = 0x22
+const failed = 2n ** 64n - 1n // MAP_FAILED
+/** struct sigaction of the C library: the handler, a mask, flags, and what is the library's own. */
+const actionSize = 152
+
+/** In the page: how many signals came; the id of this thread; the handler of Node.js; a priority; then ours. */
+const offset = { count: 0, thread: 4, next: 8, priority: 16, code: 24 } as const
+/** Of first-in first-out scheduling: nodes have up to 90, the kernel's own threads 99. */
+const priority = 95
+const code = Buffer.from(
+  `
+  f0 ff 05 e1 ff ff ff     # lock inc dword [rip - 31]: one signal more
+  57 56 52                 # push rdi, rsi, rdx
+  8b 3d dc ff ff ff        # mov edi, [rip - 36]: the thread
+  be 01 00 00 40           # mov esi, SCHED_FIFO | SCHED_RESET_ON_FORK
+  48 8d 15 dc ff ff ff     # lea rdx, [rip - 36]: the priority
+  b8 90 00 00 00  0f 05    # sched_setscheduler
+  bf 0${deafSecondsMax} 00 00 00           # mov edi, seconds
+  b8 25 00 00 00  0f 05    # alarm
+  5a 5e 5f                 # pop rdx, rsi, rdi
+  ff 25 b8 ff ff ff        # jmp [rip - 72]: the handler of Node.js
+  `.replaceAll(/#.*$|\s/gm, ''),
+  'hex',
+)
+
+/** How many signals came. */
+let count = new Int32Array(1)
+/** Of these, those that were noticed. */
+let noticed = 0
+/** When nothing more may be done. */
+let deadline = Number.POSITIVE_INFINITY
+let handler: bigint | undefined
+let page: Buffer | undefined
+const listeners = new Set<() => void>()
+
+/**
+ * Counts signals while some work is done.
+ *
+ * @param onSignal called for each, by the event loop
+ */
+export const countingSignals = async <Result>(onSignal: () => void, work: () => Promise<Result>): Promise<Result> => {
+  const stop = () => {
+    notice()
+    onSignal()
+    for (const listener of listeners) listener()
+  }
+  for (const signal of signals) process.on(signal, stop)
+  for (const signal of signals) putHandlerFirst(constants.signals[signal])
+  const isLeft = leaveToOthers()
+  try {
+    return await work()
+  } finally {
+    // The last one takes the handlers away.
+    for (const signal of signals) process.off(signal, stop)
+    if (isLeft) setMask(how.unblock, mask, null)
+    alarm(0)
+    deadline = Number.POSITIVE_INFINITY
+  }
+}
+
+/**
+ * To be called again and again by whatever takes long while no event is handled.
+ *
+ * @throws BudgetSpent once for each signal, and always when the time is over that is left after the first
+ */
+export const heedSignals = (): void => {
+  if (count[0] !== noticed) {
+    notice()
+    throw new BudgetSpent('aborted')
+  }
+  if (deadline !== Number.POSITIVE_INFINITY && performance.now() > deadline) throw new BudgetSpent('aborted')
+}
+
+/** Whether a signal has come. */
+export const isInterrupted = (): boolean => count[0] !== noticed || deadline !== Number.POSITIVE_INFINITY
+
+/** Waits for something, and no longer once a signal comes; what becomes of it then is of no interest. @throws BudgetSpent */
+export const unlessInterrupted = async <Result>(work: Promise<Result>): Promise<Result> => {
+  let listener = () => {}
+  const interrupted = new Promise<never>((_, reject) => {
+    listener = () => reject(new BudgetSpent('aborted'))
+    listeners.add(listener)
+    if (isInterrupted()) listener()
+  })
+  work.catch(() => {})
+  return Promise.race([work, interrupted]).finally(() => listeners.delete(listener))
+}
+
+const notice = () => {
+  noticed = count[0]!
+  alarm(0)
+  if (deadline === Number.POSITIVE_INFINITY) deadline = performance.now() + graceMs
+}
+
+const putHandlerFirst = (signal: number): void => {
+  handler ??= makeHandler()
+  // A kernel that allows no code in memory leaves signals to the event loop.
+  if (handler === undefined) return
+  const action = Buffer.alloc(actionSize)
+  check('sigaction', sigaction(signal, null, action))
+  const former = action.readBigUInt64LE()
+  if (former === handler) return
+  // All of them have the same one.
+  page!.writeBigUInt64LE(former, offset.next)
+  action.writeBigUInt64LE(handler)
+  check('sigaction', sigaction(signal, action, null))
+}
+
+/** Lets another thread of this process have the signals, unless there is none that takes them; gives whether there is. */
+const leaveToOthers = (): boolean => {
+  const takesAll = (tid: string) => {
+    const [, blocked] = /^SigBlk:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/self/task/${tid}/status`, 'latin1')) ?? []
+    return (BigInt(`0x${blocked}`) & mask.readBigUInt64LE()) === 0n
+  }
+  const others = readdirSync('/proc/self/task').filter(tid => Number(tid) !== process.pid)
+  if (handler === undefined || !others.some(takesAll)) return false
+  return setMask(how.block, mask, null) === 0
+}
+
+const makeHandler = (): bigint | undefined => {
+  const address = mmap(null, pageSize, readWriteExecute, privateAnonymous, -1, 0)
+  if (koffi.address(address) === failed) return undefined
+  const memory = koffi.view(address, pageSize)
+  page = Buffer.from(memory)
+  code.copy(page, offset.code)
+  page.writeInt32LE(process.pid, offset.thread)
+  page.writeInt32LE(priority, offset.priority)
+  count = new Int32Array(memory, offset.count, 1)
+  noticed = 0
+  return koffi.address(address) + BigInt(offset.code)
+}

@@ -1,0 +1,69 @@
+import { check, libc } from '../../proxy/libc.ts'
+
+/** Calls that move mounts about, for which the C library may be too old. All act on the calling thread's namespace. */
+
+const openTreeNumber = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'unsigned int'])
+const moveMountNumber = libc.func('syscall', 'long', [
+  'long',
+  'int',
+  'const char *',
+  'int',
+  'const char *',
+  'unsigned int',
+])
+const mountSetattrNumber = libc.func('syscall', 'long', [
+  'long',
+  'int',
+  'const char *',
+  'unsigned int',
+  'void *',
+  'size_t',
+])
+const pivotRootCall = libc.func('int pivot_root(const char *root, const char *old)')
+const chdirCall = libc.func('int chdir(const char *path)')
+
+const number = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const
+const currentDirectory = -100
+/** OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC */
+const cloned = 0o2000001
+/** MOVE_MOUNT_F_EMPTY_PATH */
+const fromDescriptor = 4
+const recursive = 0x8000 // AT_RECURSIVE
+const attributesSize = 32
+
+export const mountAttribute = { readOnly: 1, noSetuid: 2, noDevices: 4 } as const
+
+/**
+ * A mount of what is at a path, that is nowhere yet; its descriptor.
+ *
+ * @param isWhole with all that is mounted in it
+ */
+export const openTree = (path: string, isWhole = false): number =>
+  check(
+    `open_tree ${path}`,
+    Number(openTreeNumber(number.openTree, currentDirectory, path, cloned | (isWhole ? recursive : 0))),
+  )
+
+/** Such a mount is there from now on, for this namespace. */
+export const moveMount = (tree: number, path: string): void => {
+  const moved = moveMountNumber(number.moveMount, tree, '', currentDirectory, path, fromDescriptor)
+  check(`move_mount ${path}`, Number(moved))
+}
+
+/** Restricts a mount, and with `isWhole` all that is mounted in it. */
+export const restrict = (path: string, attributes: number, isWhole = false): void => {
+  const buffer = Buffer.alloc(attributesSize)
+  buffer.writeBigUInt64LE(BigInt(attributes), 0)
+  const flags = isWhole ? recursive : 0
+  const result = mountSetattrNumber(number.mountSetattr, currentDirectory, path, flags, buffer, buffer.length)
+  check(`mount_setattr ${path}`, Number(result))
+}
+
+export const changeDirectory = (path: string): void => {
+  check(`chdir ${path}`, chdirCall(path))
+}
+
+/** The present directory, where something is mounted, becomes the root; the former root is mounted over it. */
+export const pivotRoot = (): void => {
+  check('pivot_root', pivotRootCall('.', '.'))
+}

@@ -1,0 +1,78 @@
+import { fstatSync, futimesSync } from 'node:fs'
+import { check, libc } from '../../proxy/libc.ts'
+
+type Nanoseconds = number
+
+const memfdCreate = libc.func('int memfd_create(const char *name, unsigned int flags)')
+const closeOnExec = 1
+
+/** When this tool began, in seconds since 1970. Instants are counted from here, so that they are exact as doubles. */
+export const firstSecond = Math.floor(Date.now() / 1000)
+
+/** An instant of this machine's clock, in nanoseconds; as a file has it in seconds and nanoseconds. */
+export const instantOf = (seconds: number, nanoseconds: number): Nanoseconds =>
+  (seconds - firstSecond) * 1e9 + nanoseconds
+
+let marker: number | undefined
+
+/**
+ * An instant between all stamps that files have had until now and all that they will have. The kernel stamps by the last
+ * tick of its clock, but never before a stamp that somebody has seen (since Linux 6.13); so we look at one, and make one
+ * more. With an older kernel what was written in the same tick counts as written later.
+ */
+const now = (): Nanoseconds => {
+  marker ??= check('memfd_create', memfdCreate('lastnail', closeOnExec))
+  futimesSync(marker, 0, 0)
+  fstatSync(marker)
+  futimesSync(marker, 0, 0)
+  const { ctimeNs } = fstatSync(marker, { bigint: true })
+  return Number(ctimeNs - BigInt(firstSecond) * 1_000_000_000n)
+}
+
+/** A time in which a node's clock stood still. */
+interface Period {
+  /** By this machine's clock. */
+  readonly from: Nanoseconds
+  /** What the node's clock showed. */
+  readonly elapsed: Nanoseconds
+}
+
+/** Copies of files have times that are a little less exact; nothing is written so soon after a period has begun. */
+const tolerance: Nanoseconds = 1000
+
+/** What a node's clock showed when, by this machine's clock: for times of files, which the kernel stamps. */
+export class Periods {
+  #all: Period[]
+
+  constructor(all: readonly Period[] = []) {
+    this.#all = [...all]
+  }
+
+  copy(): Periods {
+    return new Periods(this.#all)
+  }
+
+  /** From now on the node's clock shows this. */
+  begin(elapsed: Nanoseconds): void {
+    this.#all.push({ from: now(), elapsed })
+  }
+
+  /** What it showed at an instant of this machine's clock; undefined before there was the node, and in the future. */
+  shownAt(instant: Nanoseconds): Nanoseconds | undefined {
+    let [low, high] = [0, this.#all.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#all[middle]!.from <= instant + tolerance) low = middle + 1
+      else high = middle
+    }
+    return instant > instantOf(Math.ceil(Date.now() / 1000), 0) ? undefined : this.#all[low - 1]?.elapsed
+  }
+
+  /** Called, it goes on as from now, and has forgotten what was meanwhile. */
+  mark(): () => void {
+    const { length } = this.#all
+    return () => {
+      this.#all.length = length
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { constants } from 'node:os'
+import koffi from 'koffi'
+import { libc } from '../../proxy/libc.ts'
+import { withDuplicate } from './descriptor.ts'
+import type { HeldNode, HeldProcess, HeldThread, SocketWait } from './held-node.ts'
+import { interruptedResults } from './interrupted.ts'
+import { interrupt, Registers } from './ptrace.ts'
+import { type SyscallName, syscallName } from './syscall-number.ts'
+import { timeoutOptions, timestampOptions } from './system-calls.ts'
+import { type Nanoseconds, never } from './virtual-clock.ts'
+import { readTime } from './waits.ts'
+
+/**
+ * SO_RCVTIMEO and SO_SNDTIMEO: how long a call may wait for a socket. The kernel is given a time-out that never comes and
+ * tells the program's own, so that it is inherited with the socket: so many seconds as the program's has microseconds,
+ * beyond a great number. Who waits with one is looked for when the node is at rest.
+ */
+
+/** 70,000 years; times the kernel's 1,000 ticks a second it still fits in 63 bits. */
+const beyond = 2 ** 41
+const microsecondsMax = never / 1000
+const timevalLength = 16
+const SOL_SOCKET = 1
+const [receiveTimeout, sendTimeout] = timeoutOptions
+
+const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
+const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
+
+type Handler = (thread: HeldThread, registers: Registers) => number | undefined
+
+const timeval = (seconds: number, microseconds: number): Buffer =>
+  Buffer.from(BigInt64Array.of(BigInt(seconds), BigInt(microseconds)).buffer)
+
+const setsockopt: Handler = ({ process }, registers) => {
+  const name = registers.get('rdx') | 0
+  if (timestampOptions.some(option => option === name)) {
+    process.node.note(
+      'setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',
+    )
+    return -constants.errno.ENOPROTOOPT
+  }
+  if (registers.get('r8') < timevalLength) return undefined
+  const { seconds, nanoseconds } = readTime(process.memory, registers.get('r10'), 'timeval')
+  const microseconds = Math.min(seconds * 1e6 + nanoseconds / 1000, microsecondsMax)
+  // What is no time-out, or no time, is the kernel's to answer.
+  if (microseconds === 0 || seconds < 0 || nanoseconds < 0 || nanoseconds >= 1e9) return undefined
+  process.node.hasSocketTimeouts = true
+  const value = timeval(beyond + Math.ceil(microseconds), 0)
+  const fd = registers.get('rdi') | 0
+  return (
+    withDuplicate(process.pid, fd, own =>
+      setOption(own, SOL_SOCKET, name, value, value.length) === 0 ? 0 : -koffi.errno(),
+    ) ?? -constants.errno.EBADF
+  )
+}
+
+const getsockopt: Handler = ({ process }, registers) => {
+  const timeout = timeoutOf(process, registers.get('rdi') | 0, registers.get('rdx') | 0)
+  if (timeout === undefined) return undefined
+  const microseconds = timeout / 1000
+  const value = timeval(Math.floor(microseconds / 1e6), microseconds % 1e6)
+  const place = registers.get('r8')
+  const length = Math.min(process.memory.read(place, 4).readUInt32LE(), value.length)
+  process.memory.write(registers.get('r10'), value.subarray(0, length))
+  process.memory.write(place, Buffer.from(Uint32Array.of(length).buffer))
+  return 0
+}
+
+export const socketCalls: Partial<Record<SyscallName, Handler>> = { setsockopt, getsockopt }
+
+/** How long the program lets calls wait for a socket; undefined where for ever, and where it has none of that number. */
+const timeoutOf = ({ pid }: HeldProcess, fd: number, name: number): Nanoseconds | undefined =>
+  withDuplicate(pid, fd, own => {
+    const value = Buffer.alloc(timevalLength)
+    if (getOption(own, SOL_SOCKET, name, value, Buffer.from(Uint32Array.of(value.length).buffer)) !== 0)
+      return undefined
+    const seconds = Number(value.readBigInt64LE())
+    return seconds > beyond ? (seconds - beyond) * 1000 : undefined
+  })
+
+/** The calls that wait for a socket, whose descriptor is their first argument, and the time-out that limits each. */
+const limitedBy: Partial<Record<SyscallName, number>> = {
+  read: receiveTimeout,
+  readv: receiveTimeout,
+  recvfrom: receiveTimeout,
+  recvmsg: receiveTimeout,
+  recvmmsg: receiveTimeout,
+  accept: receiveTimeout,
+  accept4: receiveTimeout,
+  write: sendTimeout,
+  writev: sendTimeout,
+  sendto: sendTimeout,
+  sendmsg: sendTimeout,
+  sendmmsg: sendTimeout,
+  sendfile: sendTimeout,
+  connect: sendTimeout,
+}
+
+/** A thread that waits for a socket for a limited time. */
+class LimitedSocketWait implements SocketWait {
+  readonly deadline: Nanoseconds
+  readonly key: string
+  readonly address: number
+  readonly #thread: HeldThread
+  readonly #timedOut: number
+
+  constructor(
+    thread: HeldThread,
+    call: SyscallName,
+    { key, address, deadline }: Pick<SocketWait, 'key' | 'address' | 'deadline'>,
+  ) {
+    this.#thread = thread
+    this.key = key
+    this.address = address
+    this.deadline = deadline
+    this.#timedOut = call === 'connect' ? -constants.errno.EINPROGRESS : -constants.errno.EAGAIN
+  }
+
+  /** The call ends without a result, unless it has one already. */
+  fire(): void {
+    this.#thread.interrupted = true
+    this.#thread.errand = tid => {
+      const registers = new Registers()
+      if (!registers.load(tid) || registers.get('origRax') < 0 || !interruptedResults.has(registers.get('rax'))) return
+      registers.set('origRax', -1)
+      registers.set('rax', this.#timedOut)
+      registers.store(tid)
+    }
+    interrupt(this.#thread.tid)
+  }
+}
+
+/** To be called when the node is at rest: the threads that wait for a socket for a limited time have a timer each. */
+export const watchSocketWaits = (node: HeldNode): void => {
+  if (!node.hasSocketTimeouts) return
+  for (const thread of node.threads) watch(thread)
+}
+
+const watch = (thread: HeldThread): void => {
+  const found = thread.wait ? undefined : waitOf(thread)
+  if (found !== undefined && thread.socketWait?.key === found.key) return
+  thread.forgetSocketWait()
+  if (found === undefined) return
+  const { node } = thread.process
+  const { resumed } = thread
+  thread.resumed = undefined
+  const deadline = resumed?.address === found.address ? resumed.deadline : node.clock.elapsed + found.timeout
+  thread.socketWait = new LimitedSocketWait(thread, found.call, { ...found, deadline })
+  node.timers.add(thread.socketWait)
+}
+
+/** `number first … sixth stack-pointer instruction-pointer`, hexadecimal but for the number. */
+const waitOf = (thread: HeldThread) => {
+  const fields = thread.look('syscall').trim().split(' ')
+  const call = syscallName(Number(fields[0]))
+  const option = call && limitedBy[call]
+  if (option === undefined) return undefined
+  const timeout = timeoutOf(thread.process, Number(fields[1]) | 0, option)
+  if (timeout === undefined) return undefined
+  // How often it has had the CPU: it has not waited all the time where that has changed.
+  const turns = thread.look('schedstat').split(' ')[2]
+  return { call: call!, timeout, address: Number(fields.at(-1)), key: [...fields, turns].join(' ') }
+}

@@ -1,0 +1,107 @@
+import type { constants } from 'node:os'
+import type { SyscallName } from './syscall-number.ts'
+
+/**
+ * The table of all system calls of x86-64: what becomes of each in a held process. The filter, the documentation
+ * (docs/system-calls.md) and the notes of a verdict come from it. A call that is not in it is refused with ENOSYS.
+ */
+export type Treatment =
+  /** The tracer answers the call, or changes it, where the rule says so; else the kernel makes it. */
+  | { readonly kind: 'held'; readonly why: string; readonly when: Rule }
+  /** The kernel makes the call; it is repeatable for this reason. */
+  | { readonly kind: 'native'; readonly why: string }
+  /** The call succeeds and does nothing. */
+  | { readonly kind: 'ignored'; readonly why: string }
+  /** The call fails with this error, and the verdict says so. */
+  | { readonly kind: 'refused'; readonly why: string; readonly error: keyof typeof constants.errno }
+
+/** In which case a held call is reported to the tracer. Arguments count from 0. */
+export type Rule =
+  | { readonly when: 'always' }
+  /** the argument, an int, is greater than zero: a finite time-out in milliseconds */
+  | { readonly when: 'positive'; readonly argument: number }
+  /** the argument, a pointer, is not null: a time-out is given */
+  | { readonly when: 'given'; readonly argument: number }
+  /** the argument, an int, is one of these */
+  | { readonly when: 'among'; readonly argument: number; readonly values: readonly number[] }
+  /** unless a call site has looked for itself */
+  | { readonly when: 'elsewhere' }
+  /** a futex operation that waits, with a time-out */
+  | { readonly when: 'futexWait' }
+  /** one of these options of a socket is set or read: level, name */
+  | { readonly when: 'option'; readonly options: readonly (readonly [level: number, name: number])[] }
+
+const always: Rule = { when: 'always' }
+const given = (argument: number): Rule => ({ when: 'given', argument })
+const positive = (argument: number): Rule => ({ when: 'positive', argument })
+
+type Rows<Name extends SyscallName> = Record<Name, Treatment>
+
+const rows = <Name extends SyscallName>(treatment: Treatment, names: readonly Name[]): Rows<Name> =>
+  Object.fromEntries(names.map(name => [name, treatment])) as Rows<Name>
+
+const native = <Name extends SyscallName>(why: string, ...names: readonly Name[]) =>
+  rows({ kind: 'native', why }, names)
+const held = <Name extends SyscallName>(why: string, when: Rule, ...names: readonly Name[]) =>
+  rows({ kind: 'held', why, when }, names)
+const ignored = <Name extends SyscallName>(why: string, ...names: readonly Name[]) =>
+  rows({ kind: 'ignored', why }, names)
+const refused = <Name extends SyscallName>(
+  error: keyof typeof constants.errno,
+  why: string,
+  ...names: readonly Name[]
+) => rows({ kind: 'refused', why, error }, names)
+
+const SOL_SOCKET = 1
+/** AF_INET, AF_INET6 */
+const internet = [2, 10]
+/** SO_RCVTIMEO and SO_SNDTIMEO, by their old and their new numbers. */
+export const timeoutOptions = [20, 21, 66, 67] as const
+/** SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING, by their old and their new numbers. */
+export const timestampOptions = [29, 35, 37, 63, 64, 65] as const
+const optionsOfSockets = (names: readonly number[]) => names.map(name => [SOL_SOCKET, name] as const)
+
+// biome-ignore format: a table
+export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
+  ...held('waits: it ends by a message, or when a choice lets its time come to an end', positive(3), 'epoll_wait', 'epoll_pwait'),
+  ...held('waits: it ends by a message, or when a choice lets its time come to an end', positive(2), 'poll'),
+  ...held('waits: it ends by a message, or when a choice lets its time come to an end', given(2), 'ppoll', 'rt_sigtimedwait'),
+  ...held('waits: it ends by a message, or when a choice lets its time come to an end', given(3), 'epoll_pwait2', 'semtimedop', 'futex_waitv'),
+  ...held('waits: it ends by a message, or when a choice lets its time come to an end', given(4), 'select', 'pselect6', 'mq_timedsend', 'mq_timedreceive', 'recvmmsg', 'futex_wait'),
+  ...held('waits: it ends by a message, or when a choice lets its time come to an end', { when: 'futexWait' }, 'futex'),
+  ...held('waits: it ends when a choice lets its time come to an end', always, 'nanosleep', 'clock_nanosleep'),
+  ...held('shows the node’s clock', always, 'clock_gettime', 'gettimeofday', 'time'),
+  ...held('a timer of the node: it goes off when a choice lets it', always, 'timerfd_settime', 'timerfd_gettime', 'timer_settime', 'timer_gettime', 'timer_delete', 'setitimer', 'getitimer', 'alarm'),
+  ...held('times of files are shown by the node’s clock', { when: 'elsewhere' }, 'stat', 'fstat', 'lstat', 'newfstatat', 'statx'),
+  ...held('gives bytes that follow from the seed', always, 'getrandom'),
+  ...held('computing takes no time: CPU time, memory and load follow from the node’s clock', always, 'getrusage', 'times', 'sysinfo'),
+  ...held('all processes of a node share one CPU, the first, in equal turns', always, 'getcpu', 'sched_getaffinity', 'sched_getscheduler', 'sched_getparam'),
+  ...held('others go first, of whatever rank', always, 'sched_yield'),
+  ...held('what ends may be brought back, where it has not ended yet', always, 'exit', 'exit_group'),
+  ...held('time-outs of a socket are timers of the node; times of arrival (SO_TIMESTAMP) are refused with ENOPROTOOPT', { when: 'option', options: optionsOfSockets([...timeoutOptions, ...timestampOptions]) }, 'setsockopt'),
+  ...held('time-outs of a socket are timers of the node', { when: 'option', options: optionsOfSockets(timeoutOptions) }, 'getsockopt'),
+  ...held('a crash ends processes, and no machine loses its power: nothing is written to a disk; a bad descriptor is told', always, 'fsync', 'fdatasync', 'sync_file_range', 'syncfs'),
+
+  ...ignored('all processes of a node share one CPU, the first, in equal turns', 'sched_setaffinity', 'sched_setattr', 'sched_setparam', 'sched_setscheduler'),
+  ...ignored('a crash ends processes, and no machine loses its power: nothing is written to a disk', 'msync', 'sync'),
+
+  ...native('files of the node’s own disk, which begins as it did', 'read', 'write', 'open', 'close', 'lseek', 'pread64', 'pwrite64', 'readv', 'writev', 'access', 'sendfile', 'flock', 'truncate', 'ftruncate', 'getdents', 'getdents64', 'getcwd', 'chdir', 'fchdir', 'rename', 'mkdir', 'rmdir', 'creat', 'link', 'unlink', 'symlink', 'readlink', 'chmod', 'fchmod', 'chown', 'fchown', 'lchown', 'umask', 'utime', 'utimes', 'futimesat', 'utimensat', 'mknod', 'statfs', 'fstatfs', 'readahead', 'setxattr', 'lsetxattr', 'fsetxattr', 'getxattr', 'lgetxattr', 'fgetxattr', 'listxattr', 'llistxattr', 'flistxattr', 'removexattr', 'lremovexattr', 'fremovexattr', 'fadvise64', 'openat', 'mkdirat', 'mknodat', 'fchownat', 'unlinkat', 'renameat', 'renameat2', 'linkat', 'symlinkat', 'readlinkat', 'fchmodat', 'fchmodat2', 'faccessat', 'faccessat2', 'fallocate', 'preadv', 'pwritev', 'preadv2', 'pwritev2', 'copy_file_range', 'openat2', 'name_to_handle_at', 'open_by_handle_at', 'cachestat', 'setxattrat', 'getxattrat', 'listxattrat', 'removexattrat', 'file_getattr', 'file_setattr', 'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch', 'fanotify_init', 'fanotify_mark'),
+  ...native('descriptors have the lowest free number', 'dup', 'dup2', 'dup3', 'pipe', 'pipe2', 'fcntl', 'ioctl', 'close_range', 'splice', 'tee', 'vmsplice', 'eventfd', 'eventfd2', 'epoll_create', 'epoll_create1', 'epoll_ctl', 'signalfd', 'signalfd4', 'timerfd_create', 'memfd_create', 'kcmp'),
+  ...native('memory: addresses are not randomised', 'mmap', 'mprotect', 'munmap', 'brk', 'mremap', 'mincore', 'madvise', 'process_madvise', 'mlock', 'mlock2', 'munlock', 'mlockall', 'munlockall', 'remap_file_pages', 'mbind', 'set_mempolicy', 'get_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'pkey_mprotect', 'pkey_alloc', 'pkey_free', 'map_shadow_stack', 'mseal', 'userfaultfd', 'membarrier', 'process_vm_readv', 'process_vm_writev', 'process_mrelease'),
+  ...held('the port that the kernel chooses for it follows a counter, where the program names none', { when: 'among', argument: 0, values: internet }, 'socket'),
+  ...native('the node’s network: what it sends is held as messages', 'connect', 'accept', 'accept4', 'sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'sendmmsg', 'shutdown', 'bind', 'listen', 'getsockname', 'getpeername', 'socketpair'),
+  ...native('processes and threads: they run by turns in one order, and their ids count from 1', 'clone', 'clone3', 'fork', 'vfork', 'execve', 'execveat', 'wait4', 'waitid', 'getpid', 'gettid', 'getppid', 'getpgrp', 'getpgid', 'setpgid', 'getsid', 'setsid', 'set_tid_address', 'set_robust_list', 'get_robust_list', 'futex_wake', 'futex_requeue', 'rseq', 'pidfd_open', 'pidfd_getfd', 'unshare', 'setns', 'restart_syscall', 'arch_prctl', 'set_thread_area', 'get_thread_area', 'modify_ldt', 'personality', 'prctl'),
+  ...native('signals of the node’s own processes', 'rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'rt_sigpending', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'rt_sigsuspend', 'sigaltstack', 'pause', 'kill', 'tkill', 'tgkill', 'pidfd_send_signal'),
+  ...native('settings of the process alone', 'getuid', 'getgid', 'geteuid', 'getegid', 'setuid', 'setgid', 'setreuid', 'setregid', 'getgroups', 'setgroups', 'setresuid', 'getresuid', 'setresgid', 'getresgid', 'setfsuid', 'setfsgid', 'capget', 'capset', 'getrlimit', 'setrlimit', 'prlimit64', 'getpriority', 'setpriority', 'ioprio_set', 'ioprio_get', 'seccomp', 'landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self', 'lsm_get_self_attr', 'lsm_set_self_attr', 'lsm_list_modules'),
+  ...native('the node’s own queues, semaphores and shared memory', 'shmget', 'shmat', 'shmctl', 'shmdt', 'semget', 'semop', 'semctl', 'msgget', 'msgsnd', 'msgrcv', 'msgctl', 'mq_open', 'mq_unlink', 'mq_notify', 'mq_getsetattr'),
+  ...native('mounts and names of the node’s own', 'mount', 'umount2', 'pivot_root', 'chroot', 'open_tree', 'open_tree_attr', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'statmount', 'listmount', 'sethostname', 'setdomainname', 'uname'),
+  ...native('a timer is created unarmed; how it is armed is held', 'timer_create', 'timer_getoverrun'),
+  ...native('constant on one machine', 'clock_getres', 'sched_get_priority_max', 'sched_get_priority_min', 'sched_rr_get_interval', 'sched_getattr', 'ustat', 'sysfs'),
+
+  ...refused('ENOSYS', 'its work goes on in the kernel when all threads rest: libraries fall back to calls that wait', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'io_setup', 'io_destroy', 'io_getevents', 'io_pgetevents', 'io_submit', 'io_cancel'),
+  ...refused('ENOSYS', 'its memory cannot be read from outside', 'memfd_secret'),
+  ...refused('ENOSYS', 'the kernel has it no more', '_sysctl', 'uselib', 'create_module', 'get_kernel_syms', 'query_module', 'nfsservctl', 'getpmsg', 'putpmsg', 'afs_syscall', 'tuxcall', 'security', 'vserver', 'epoll_ctl_old', 'epoll_wait_old', 'lookup_dcookie'),
+  ...refused('EPERM', 'a service must not move the machine’s own clock', 'clock_settime', 'settimeofday', 'adjtimex', 'clock_adjtime'),
+  ...refused('EPERM', 'a process has one tracer, and that is this tool: no debugger, strace or LeakSanitizer in a node', 'ptrace'),
+  ...refused('EPERM', 'it would change this machine, or show what else happens on it', 'acct', 'swapon', 'swapoff', 'reboot', 'iopl', 'ioperm', 'init_module', 'finit_module', 'delete_module', 'kexec_load', 'kexec_file_load', 'quotactl', 'quotactl_fd', 'vhangup', 'syslog', 'bpf', 'perf_event_open', 'add_key', 'request_key', 'keyctl'),
+}

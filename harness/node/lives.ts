@@ -1,0 +1,96 @@
+import type { Cell } from '../cell.ts'
+import type { Life } from './life.ts'
+
+/** Besides those that executions begin with: each has some megabytes. */
+const parkedMax = 4
+const seenMax = 10_000
+const reasonsMax = 3
+
+/**
+ * Lives that are over and can be lived again, by how they begin: what a program does in its start follows from the time,
+ * the randomness and the disk that it finds. A start costs ten times as much.
+ */
+export class Lives {
+  /** How many were ever added. */
+  count = 0
+  /** Why lives could not be lived again; the first few of them. */
+  readonly reasons = new Set<string>()
+  readonly #parked = new Map<string, Life>()
+  readonly #seen = new Set<string>()
+  /** Those that executions begin with. */
+  readonly #first = new Set<string>()
+  readonly #wanted = new WeakSet<Life>()
+  readonly #beginnings = new WeakMap<Life, string>()
+
+  /** Whether a life is parked that begins so. */
+  has(beginning: string): boolean {
+    return this.#parked.has(beginning)
+  }
+
+  /** A parked life that begins so, which is the caller's then. */
+  take(beginning: string): Life | undefined {
+    const life = this.#parked.get(beginning)
+    this.#parked.delete(beginning)
+    return life
+  }
+
+  /**
+   * Adds a new life.
+   *
+   * @param isFirst of its execution
+   */
+  add(life: Life, beginning: string, isFirst: boolean): void {
+    this.count += 1
+    this.#beginnings.set(life, beginning)
+    if (isFirst || this.#seen.has(beginning)) this.#wanted.add(life)
+    if (isFirst) this.#first.add(beginning)
+    else if (this.#seen.size < seenMax) this.#seen.add(beginning)
+  }
+
+  /** Whether it should be marked: those that executions begin with, and those with a beginning that has been before. */
+  isWanted(life: Life): boolean {
+    return this.#wanted.has(life) && !life.isMarked
+  }
+
+  /** Parks a life, or ends it. */
+  end(life: Life, cell: Cell): void {
+    const beginning = this.#beginnings.get(life)
+    if (beginning !== undefined && !this.#parked.has(beginning) && this.#park(life, cell)) {
+      this.#parked.set(beginning, life)
+      this.#limit(cell)
+    } else this.#end(life, cell)
+    if (life.reason !== undefined && this.reasons.size < reasonsMax) this.reasons.add(life.reason)
+  }
+
+  /** Ends all, and the one that is lived now. */
+  close(cell: Cell, life: Life | undefined): void {
+    const all = life ? [...this.#parked.values(), life] : [...this.#parked.values()]
+    for (const each of all) each.kill()
+    for (const each of all) each.bury(cell)
+    this.#parked.clear()
+  }
+
+  /** Nobody else would end one that is neither parked nor lived. */
+  #park(life: Life, cell: Cell): boolean {
+    try {
+      return life.park(cell)
+    } catch (error) {
+      this.#end(life, cell)
+      throw error
+    }
+  }
+
+  #end(life: Life, cell: Cell): void {
+    life.kill()
+    life.bury(cell)
+  }
+
+  /** What was parked first goes first. */
+  #limit(cell: Cell): void {
+    const others = [...this.#parked].filter(([beginning]) => !this.#first.has(beginning))
+    for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {
+      this.#parked.delete(beginning)
+      this.#end(life, cell)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { ConfigError, type ResolvedNode } from '../config.ts'
+import type { Disk } from '../files/disk.ts'
+import { Output } from '../files/output.ts'
+import { runRoot } from '../files/run-root.ts'
+import { shownTo } from '../files/shared-files.ts'
+import { type Launched, launch } from '../hold/launch.ts'
+import { coveredDirectories, type LocalMountPlan } from '../hold/machine-files.ts'
+import type { NodePlan, Place, Runtime } from './runtime.ts'
+import { Uplink } from './uplink.ts'
+
+const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
+const uplinksMax = 2
+
+/** Runs a node's command as a process of this machine. */
+export class LocalRuntime implements Runtime {
+  readonly workingDirectory: string
+  readonly writable: readonly string[]
+  readonly #plan: NodePlan
+  readonly #executable: string
+  readonly #write: readonly string[]
+  readonly #uplinks: Uplink[] = []
+  #places = 0
+
+  /** @throws ConfigError where the program is not found, or a path that it is to write to */
+  constructor(plan: NodePlan) {
+    this.#plan = plan
+    this.#executable = findExecutable(plan.definition)
+    this.#write = findWritten(plan.definition)
+    this.workingDirectory = plan.definition.cwd ?? '/'
+    this.writable = coveredDirectories(runRoot())
+  }
+
+  async prepare(): Promise<void> {}
+
+  place(): Place {
+    const { definition, directory, address, files } = this.#plan
+    const environment = environmentOf(definition)
+    const own = join(directory, `place${this.#places++}`)
+    mkdirSync(own, { recursive: true })
+    const stdout = new Output(join(own, 'stdout'))
+    const stderr = new Output(join(own, 'stderr'))
+    const uplink = this.#uplinks.pop() ?? new Uplink(address)
+    const mounts = (disk: Disk, random: string): LocalMountPlan => ({
+      overlays: disk.layers,
+      ...shownTo(files, random),
+      owned: runRoot(),
+      write: this.#write,
+    })
+    return {
+      uplink,
+      stdout,
+      stderr,
+      inMemory: ['/dev/shm'],
+      environment,
+      lowerOf: path => path,
+      mounts,
+      launch: (disk: Disk, random: string): Launched =>
+        launch({
+          command: [this.#executable, ...definition.command.slice(1)],
+          environment,
+          directory: this.workingDirectory,
+          hostname: definition.name,
+          mounts: mounts(disk, random),
+          stdout: stdout.descriptor,
+          stderr: stderr.descriptor,
+          network: uplink.namespace.fd,
+          isHeld: true,
+        }),
+      leave: () => {
+        stdout.close()
+        stderr.close()
+        rmSync(own, { recursive: true, force: true })
+        this.#keep(uplink)
+      },
+    }
+  }
+
+  close(): void {
+    for (const uplink of this.#uplinks.splice(0)) uplink.close()
+  }
+
+  /** Another life may have it. */
+  #keep(uplink: Uplink): void {
+    if (this.#uplinks.length < uplinksMax && uplink.clean()) this.#uplinks.push(uplink)
+    else uplink.close()
+  }
+}
+
+/** All that a node which is a process of this machine finds in its environment: nothing else of this tool's gets there. */
+export const environmentOf = ({ cwd, env }: ResolvedNode): Readonly<Record<string, string>> => ({
+  PATH: searchPath,
+  HOME: process.env.HOME ?? '/',
+  LANG: 'C.UTF-8',
+  PWD: cwd ?? '/',
+  ...env,
+})
+
+/** Where the program is, as the node would find it. */
+export const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
+  const program = command[0]!
+  const places = program.includes('/')
+    ? [isAbsolute(program) ? program : resolve(cwd ?? '/', program)]
+    : (env.PATH ?? searchPath).split(delimiter).map(place => join(place, program))
+  const found = places.find(place => existsSync(place))
+  if (found === undefined) throw new ConfigError([`nodes.${name}.command: expected a program, found no "${program}"`])
+  return found
+}
+
+/** The paths of this machine that the node writes to itself, without links: the node may have others in their place. */
+export const findWritten = ({ name, write }: ResolvedNode): string[] =>
+  write.map((path, index) => {
+    const found = existsSync(path) ? realpathSync(path) : undefined
+    if (found !== undefined && found !== '/') return found
+    const what =
+      found === undefined ? `expected a file or directory, found no ${path}` : 'expected less than all, found /'
+    throw new ConfigError([`nodes.${name}.write[${index}]: ${what}`])
+  })

@@ -1,0 +1,307 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Network } from '../../proxy/network.ts'
+import { portOf, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
+import type { Cell } from '../cell.ts'
+import type { Criu } from '../checkpoint/criu.ts'
+import type { Facing } from '../checkpoint/orphans.ts'
+import type { NodeOutput, ResolvedNode } from '../config.ts'
+import { Disk } from '../files/disk.ts'
+import { HeldNode } from '../hold/held-node.ts'
+import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
+import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
+import { Life } from './life.ts'
+import { Lives } from './lives.ts'
+import type { NodePlan, Runtime } from './runtime.ts'
+import { restoreLife, type SavedLife, saveLife } from './saved-life.ts'
+
+/** A node as it was at one instant. */
+export interface SavedNode {
+  readonly seed: number
+  readonly lives: number
+  readonly isFirst: boolean
+  /** A copy. */
+  readonly clock: VirtualClock
+  readonly randomness: RandomnessMark
+  /** While it is down, what its next life finds. */
+  readonly disk: Disk | undefined
+  readonly life: SavedLife | undefined
+}
+
+/** A node of the system: what stays while it is started, killed, and started again. */
+export class Node {
+  readonly name: string
+  readonly address: string
+  readonly #definition: ResolvedNode
+  readonly #runtime: Runtime
+  readonly #directory: string
+  readonly #lives = new Lives()
+  /** How many disks there were: each life has its own. */
+  #directories = 0
+  #life: Life | undefined
+  #network: Network | undefined
+  /** What was in flight from an earlier life when this one began. */
+  #sentBefore: ReadonlySet<unknown> = new Set()
+  /** While it is down, what its next life finds; undefined for an empty disk. */
+  #disk: Disk | undefined
+  #seed = 0
+  /** How many lives it had in this execution, before this one. */
+  #livesBefore = 0
+  /** Whether its next life is the first in this execution. */
+  #isFirst = true
+  #clock = new VirtualClock()
+  #randomness = new Randomness('')
+  /** Whether its lives are kept at the end of their start, and lived again. */
+  #isRewound: boolean
+
+  constructor({ definition, address, directory }: NodePlan, runtime: Runtime, isRewound = true) {
+    this.name = definition.name
+    this.address = address
+    this.#definition = definition
+    this.#directory = directory
+    this.#runtime = runtime
+    this.#isRewound = isRewound
+  }
+
+  /** Its processes, while it is up or has ended of itself. */
+  get held(): HeldNode | undefined {
+    return this.#life?.held
+  }
+
+  get isAlive(): boolean {
+    return this.#life?.isAlive ?? false
+  }
+
+  get clock(): VirtualClock {
+    return this.#clock
+  }
+
+  /** How often its program was started, and not brought back to where it began. */
+  get starts(): number {
+    return this.#lives.count
+  }
+
+  /** Why lives of it could not be lived again. */
+  get reasonsToStart(): ReadonlySet<string> {
+    return this.#lives.reasons
+  }
+
+  get workingDirectory(): string {
+    return this.#runtime.workingDirectory
+  }
+
+  /** What it means that its process ends by itself. */
+  get exits(): ResolvedNode['exits'] {
+    return this.#definition.exits
+  }
+
+  /** Where programs are run in it; undefined while it is down. */
+  get inside():
+    | { readonly pid: number; readonly environment: Readonly<Record<string, string>>; readonly directory: string }
+    | undefined {
+    if (!this.#life?.held.pid) return undefined
+    return { pid: this.#life.held.pid, environment: this.#life.place.environment, directory: this.workingDirectory }
+  }
+
+  /** The program that tells whether it is healthy. */
+  get healthCheck(): readonly string[] | undefined {
+    return this.#definition.healthy
+  }
+
+  /** Whether it was brought back to the end of its start, instead of being started. */
+  get isResumed(): boolean {
+    return this.#life?.isMarked ?? false
+  }
+
+  output(): NodeOutput {
+    return { stdout: this.#life?.stdout.text ?? '', stderr: this.#life?.stderr.text ?? '' }
+  }
+
+  /** Reads what it wrote since the last call. */
+  readOutput(): { stdout: Buffer; stderr: Buffer } {
+    const nothing = Buffer.alloc(0)
+    return { stdout: this.#life?.stdout.read() ?? nothing, stderr: this.#life?.stderr.read() ?? nothing }
+  }
+
+  /** What it wrote last, for a finding; its errors, unless it wrote none. */
+  lastOutput(lines: number): readonly string[] {
+    this.readOutput()
+    const text = this.#life?.stderr.tail(lines) || this.#life?.stdout.tail(lines) || ''
+    return text === '' ? [] : text.split('\n')
+  }
+
+  /** An empty disk, clocks at their start, randomness at its beginning. It must be down. */
+  renew(seed: number): void {
+    this.#disk?.remove()
+    this.#disk = undefined
+    this.#seed = seed
+    this.#livesBefore = 0
+    this.#isFirst = true
+    this.#clock = new VirtualClock()
+    this.#randomness = new Randomness(`${seed} ${this.name}`)
+  }
+
+  /** Readies its next life, as far as that cannot be had at once. To be awaited before `attach`. */
+  async prepare(): Promise<void> {
+    const isParked = this.#life === undefined && this.#lives.has(this.#beginning())
+    if (!isParked) await this.#runtime.prepare()
+  }
+
+  /** Puts it on the network: its kernel is there from now on, its process not yet. */
+  attach(network: Network): void {
+    const beginning = this.#beginning()
+    const life = this.#lives.take(beginning) ?? this.#begin(beginning)
+    network.attach(this.name, this.address, life.uplink.link)
+    this.#network = network
+    this.#sentBefore = new Set(network.datagramsOf(this.name))
+    this.#life = life
+    this.#clock = life.held.clock
+    this.#randomness = life.held.randomness
+  }
+
+  /** Lets its process run; it is not quiescent yet. */
+  start(cell: Cell): void {
+    const life = this.#life!
+    this.#network!.resend(life.datagrams)
+    life.start(cell, this.#random)
+  }
+
+  /**
+   * Its start is over, and it is quiescent: what the start came to is kept, where it will be of use.
+   *
+   * @returns whether it has to settle again
+   */
+  keepStart(cell: Cell): boolean {
+    const life = this.#life!
+    if (!this.#isRewound || !this.#lives.isWanted(life)) return false
+    life.mark(
+      cell,
+      this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
+    )
+    return true
+  }
+
+  /** Kills it: its life ends at once, and what its disk keeps is there for the next. */
+  kill(cell: Cell, peersSee: 'reset' | 'nothing'): void {
+    if (this.#life === undefined) return
+    this.#isFirst = false
+    this.#livesBefore += 1
+    this.#clock = this.#clock.copy()
+    this.#randomness = this.#randomness.copy()
+    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
+    this.#end(this.#life, cell, peersSee)
+  }
+
+  /** Ends its life, if it has one. Before the next it must be renewed. */
+  end(cell: Cell): void {
+    if (this.#life) this.#end(this.#life, cell, 'nothing')
+  }
+
+  /**
+   * Saves it, quiescent: it then has to settle again.
+   *
+   * @param directory a new one
+   * @throws CannotCheckpoint
+   */
+  save(criu: Criu, cell: Cell, directory: string): SavedNode {
+    mkdirSync(directory)
+    return {
+      seed: this.#seed,
+      lives: this.#livesBefore,
+      isFirst: this.#isFirst,
+      clock: this.#clock.copy(),
+      randomness: this.#randomness.mark(),
+      disk: this.#disk?.copy(join(directory, 'disk')),
+      life: this.#life && saveLife(criu, cell, this.#life, this.#facing, join(directory, 'life')),
+    }
+  }
+
+  /**
+   * Makes of it what was saved, of this node or of another of the same name and address. It must be down. Its processes
+   * are frozen, and go on with `thaw`.
+   *
+   * @throws CannotCheckpoint
+   */
+  restore(saved: SavedNode, criu: Criu, cell: Cell, network: Network): void {
+    this.renew(saved.seed)
+    this.#livesBefore = saved.lives
+    this.#isFirst = saved.isFirst
+    this.#disk = saved.disk?.copy(this.#newDirectory())
+    this.#clock = saved.clock.copy()
+    this.#randomness = Randomness.from(saved.randomness)
+    if (saved.life === undefined) return
+    const place = cell.aside(() => this.#runtime.place())
+    this.#life = restoreLife(criu, cell, this.name, saved.life, place, this.#newDirectory(), this.#random)
+    network.attach(this.name, this.address, place.uplink.link)
+    this.#network = network
+    this.#clock = this.#life.held.clock
+    this.#randomness = this.#life.held.randomness
+  }
+
+  readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
+
+  #end(life: Life, cell: Cell, peersSee: 'reset' | 'nothing'): void {
+    // Its kernel is cut off first: it cannot tell anybody that its sockets close.
+    this.#network!.release(this.name, peersSee)
+    this.#life = undefined
+    this.#lives.end(life, cell)
+  }
+
+  /** Every life begins with new processes from now on. Those that were kept must have been ended by `close`. */
+  stopRewinding(): void {
+    this.#isRewound = false
+  }
+
+  /** Ends all that was ever started. */
+  close(cell: Cell): void {
+    this.#lives.close(cell, this.#life)
+    this.#life = undefined
+    this.#runtime.close()
+  }
+
+  /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
+  moveClockTo(elapsed: Nanoseconds): void {
+    if (elapsed <= this.#clock.elapsed) return
+    if (this.#life) this.#life.held.moveClock(elapsed)
+    else this.#clock.elapsed = elapsed
+  }
+
+  /** Those of the TCP ports that must be open when its start is over that nothing in it listens on. */
+  closedPorts(): number[] {
+    const pid = this.#life?.held.pid
+    const listeners = pid ? tcpEntries(pid).filter(({ state }) => state === tcpState.listen) : []
+    const open = listeners.map(({ local }) => portOf(local))
+    return this.#definition.listens.filter(port => !open.includes(port))
+  }
+
+  /** Names the random bytes that this life reads from files: no two lives of an execution have the same. */
+  get #random(): string {
+    return `${this.#seed} ${this.name} ${this.#livesBefore}`
+  }
+
+  /** All that a start depends on. */
+  #beginning(): string {
+    const { drawn, forks } = this.#randomness.mark()
+    return [
+      this.#seed,
+      this.#livesBefore,
+      this.#clock.elapsed,
+      drawn,
+      forks,
+      this.#disk?.hash(this.#clock.periods) ?? '',
+    ].join(' ')
+  }
+
+  #begin(beginning: string): Life {
+    const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable)
+    this.#disk = undefined
+    const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
+    const life = new Life(held, this.#runtime.place(), disk)
+    this.#lives.add(life, beginning, this.#isFirst)
+    return life
+  }
+
+  #newDirectory(): string {
+    return join(this.#directory, `disk${this.#directories++}`)
+  }
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { type ResolvedSystem, withAddresses } from '../config.ts'
+import { writeSharedFiles } from '../files/shared-files.ts'
+import type { NodePlan } from './runtime.ts'
+
+/**
+ * How each node of a system is to be run, in the order of the definition. The address of each is the same for the same
+ * names in the same order.
+ *
+ * @param directory for all that nodes are given, and write
+ */
+export const plansOf = ({ nodes }: ResolvedSystem, directory: string): NodePlan[] => {
+  const addresses = Object.fromEntries(nodes.map(({ name }, index) => [name, addressOf(index)]))
+  const files = writeSharedFiles(
+    directory,
+    nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
+  )
+  return nodes.map(definition => ({
+    definition: withAddresses(definition, addresses),
+    address: addresses[definition.name]!,
+    directory: join(directory, definition.name),
+    files,
+  }))
+}
+
+const addressOf = (index: number) => `10.77.${Math.floor((index + 1) / 250)}.${((index + 1) % 250) + 1}`

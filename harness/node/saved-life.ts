@@ -1,0 +1,86 @@
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Side } from '../../proxy/tcp.ts'
+import type { Cell } from '../cell.ts'
+import type { Criu } from '../checkpoint/criu.ts'
+import { CannotCheckpoint } from '../checkpoint/error.ts'
+import { type HeldMark, markHeld, nodeOf } from '../checkpoint/held-mark.ts'
+import { dump, type NodeImage, restore } from '../checkpoint/node-image.ts'
+import { type Facing, makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
+import type { Disk } from '../files/disk.ts'
+import { insideDirectory } from '../files/inside.ts'
+import { Life } from './life.ts'
+import type { Place } from './runtime.ts'
+
+/** A life of a node as it was at one instant, in files that nobody changes. */
+export interface SavedLife {
+  readonly held: HeldMark
+  /** Of its processes; undefined where it had ended of itself. */
+  readonly image: NodeImage | undefined
+  /** A copy. */
+  readonly disk: Disk
+  /** Of copies of its output. */
+  readonly outputs: string
+  /** Connections of its kernel alone. */
+  readonly orphans: readonly Side[]
+}
+
+const outputNames = ['stdout', 'stderr'] as const
+
+/**
+ * Saves a life that is quiescent; it then has to settle again.
+ *
+ * @param facing who faces its connections
+ * @param directory a new one
+ * @throws CannotCheckpoint
+ */
+export const saveLife = (criu: Criu, cell: Cell, life: Life, facing: Facing, directory: string): SavedLife => {
+  const { held, place } = life
+  if (!place.mounts) throw new CannotCheckpoint('it is a container')
+  mkdirSync(directory)
+  if (life.isAlive && insideDirectory(held.root!, '/dev/shm', shared => readdirSync(shared)).length > 0)
+    throw new CannotCheckpoint('it has files in /dev/shm')
+  const orphans = life.isAlive ? orphansOf(held.pid, facing) : []
+  const image = life.isAlive ? dump(criu, cell, held, surroundingsOf(life), join(directory, 'images')) : undefined
+  for (const name of outputNames) copyFileSync(life[name].path, join(directory, name))
+  const disk = life.disk.copy(join(directory, 'disk'))
+  return { held: image?.held ?? markHeld(held), image, disk, outputs: directory, orphans }
+}
+
+/**
+ * Makes a life again. It is frozen, and goes on with `thaw`.
+ *
+ * @param place one whose kernel has no connections, in which this can be done
+ * @param directory a new one, of its disk
+ * @param random names the random bytes that it reads
+ * @throws CannotCheckpoint
+ */
+export const restoreLife = (
+  criu: Criu,
+  cell: Cell,
+  name: string,
+  { held, image, disk, outputs, orphans }: SavedLife,
+  place: Place,
+  directory: string,
+  random: string,
+): Life => {
+  const life = new Life(nodeOf(name, held), place, disk.copy(directory))
+  try {
+    for (const name of outputNames) {
+      copyFileSync(join(outputs, name), life[name].path)
+      life[name].read()
+    }
+    if (image) restore(criu, cell, life.held, image, surroundingsOf(life), place.mounts!(life.disk, random))
+    makeOrphans(life.uplink.namespace, orphans)
+  } catch (error) {
+    life.kill()
+    life.bury(cell)
+    throw error
+  }
+  return life
+}
+
+const surroundingsOf = ({ uplink, stdout, stderr }: Life) => ({
+  network: uplink.namespace.fd,
+  outputs: [stdout.descriptor, stderr.descriptor],
+})

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import type { Link } from '../../proxy/link.ts'
+import { NetworkNamespace } from '../../proxy/namespace.ts'
+import { endConnections } from '../../proxy/tcp-table.ts'
+import { openTun } from '../../proxy/tun.ts'
+
+/** Addresses and routes of the calling thread's network namespace. */
+const routes = '/proc/thread-self/net/fib_trie'
+
+/** The kernel's network of one node, with the only way out of it. It can serve one life after the other. */
+export class Uplink {
+  readonly namespace: NetworkNamespace
+  readonly link: Link
+  readonly #routes: string
+
+  /**
+   * @param address of the node
+   * @param namespace with nothing in it but `lo`
+   */
+  constructor(address: string, namespace = NetworkNamespace.create()) {
+    this.namespace = namespace
+    try {
+      this.link = openTun(this.namespace, address)
+      this.#routes = this.#readRoutes()
+    } catch (error) {
+      this.namespace.close()
+      throw error
+    }
+  }
+
+  /** Ends every connection and throws away what waits to be read; false where it cannot be made as it was. */
+  clean(): boolean {
+    const isClean = endConnections(this.namespace) && this.#readRoutes() === this.#routes
+    while (this.link.read(thrownAway) > 0);
+    return isClean
+  }
+
+  close(): void {
+    this.link.close()
+    this.namespace.close()
+  }
+
+  #readRoutes(): string {
+    return this.namespace.run(() => readFileSync(routes, 'latin1'))
+  }
+}
+
+const thrownAway = Buffer.alloc(1 << 16)

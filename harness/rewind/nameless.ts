@@ -1,0 +1,45 @@
+import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs'
+import { withDuplicate } from '../hold/descriptor.ts'
+import { CannotRewind } from './error.ts'
+import type { Descriptor } from './open-descriptors.ts'
+
+/** What a file holds that has no name, so that no disk has it: one that was removed while it was open, or a memfd. */
+export interface NamelessMark {
+  readonly fd: number
+  readonly content: Buffer
+}
+
+const bytesMax = 16 << 20
+
+/** @throws CannotRewind where it is too large */
+export const markNameless = (pid: number, open: readonly Descriptor[]): NamelessMark[] =>
+  open
+    .filter(({ kind, link }) => kind === 'file' && isNameless(link))
+    .flatMap(({ fd }) => withDuplicate(pid, fd, own => (isRegular(own) ? [{ fd, content: contentOf(own) }] : [])) ?? [])
+
+/** It holds the same again; its position is restored elsewhere. */
+export const rewindNameless = (pid: number, marks: readonly NamelessMark[]): void => {
+  for (const { fd, content } of marks)
+    withDuplicate(pid, fd, own => {
+      if (contentOf(own).equals(content)) return
+      try {
+        ftruncateSync(own, 0)
+        for (let done = 0; done < content.length; ) done += writeSync(own, content, done, content.length - done, done)
+      } catch (error) {
+        throw new CannotRewind(`descriptor ${fd} holds something else, and cannot be written to: ${error}`)
+      }
+    })
+}
+
+const isNameless = (link: string): boolean => link.endsWith(' (deleted)')
+
+const isRegular = (own: number): boolean => fstatSync(own).isFile()
+
+const contentOf = (own: number): Buffer => {
+  const { size } = fstatSync(own)
+  if (size > bytesMax) throw new CannotRewind(`a file without a name has more than ${bytesMax >> 20} MB`)
+  const content = Buffer.alloc(size)
+  let done = 0
+  for (let got = 1; got > 0 && done < size; done += got) got = readSync(own, content, done, size - done, done)
+  return content.subarray(0, done)
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { check } from '../../checker/check.ts'
+import { always, eventually } from '../../checker/property.ts'
+import { recoveryRateMax } from '../../checker/verdict/evidence.ts'
+import { defaultWalks } from '../../checker/verdict/recovery.ts'
+import { Model, type Transition } from './systems/model.ts'
+import { comesHome, type Ring, ring } from './systems/ring.ts'
+
+describe('walks that look for life', () => {
+  it('report the violation that they meet', async () => {
+    const safe = always<Ring>(({ where, place }) => where !== 'pit' || place < 90)
+    const deep = ring({ pit: 200 })
+    const verdict = await check(deep, { comesHome, safe }, { search: 'bounded', executions: 50, walkLength: 20 })
+    expect(verdict).toMatchObject({ verdict: 'violated', kind: 'safety', property: 'safe' })
+    expect(verdict.schedule).toHaveLength(3 + 90)
+  })
+
+  it('are no evidence of death where they end by a crash', async () => {
+    interface Fall {
+      readonly place: number
+    }
+    // From 2 on there is only a way that ends in a crash: nobody knows what would have come after it.
+    const crashes = new Model<Fall>({ place: 0 }, ({ place }): Transition<Fall>[] => [
+      {
+        kind: 'timer',
+        node: 'n',
+        label: 'go on',
+        next: () => ({ place: place + 1 }),
+        ...(place === 6 ? { findings: [{ kind: 'crash', node: 'n', message: 'n ended' }] } : {}),
+      },
+    ])
+    const early = eventually<Fall>(({ place }) => place < 2)
+    const options = { executions: 20, walkLength: 4, allowFindings: true } as const
+    const { verdict, message } = await check(crashes, { early }, options)
+    expect(verdict).not.toBe('violated')
+    expect(message).not.toContain('can never hold again')
+  })
+
+  it('are none where nothing is left to happen, and the verdict says so', async () => {
+    const { message, criticalTransition } = await check(ring({ still: true }), { comesHome }, { executions: 50 })
+    expect(message).toBe(
+      'comesHome can never hold again after step 3 (fall): nothing is enabled there any more but faults',
+    )
+    expect(criticalTransition).toMatchObject({ step: 3, case: 'C1', walks: 0 })
+  })
+
+  it('are told of: how many, of which manners, what else was searched, and how sure that makes one', async () => {
+    const { message } = await check(ring(), { comesHome }, { executions: 50 })
+    expect(message).toMatch(
+      /^comesHome can never hold again after step 3 \(fall\): none of 60 walks of up to \d+ steps recovered \(15 of them in a healthy network, 15 with one conversation after the other, the longest of 3000 steps\), nor did every schedule from there; with 95 % confidence fewer than 4\.9 % of such walks recover$/,
+    )
+  })
+})
+
+describe('how sure a death is', () => {
+  it('follows from the walks, and from how many suspects there were', () => {
+    expect(recoveryRateMax(defaultWalks, 1)).toBeCloseTo(1 - 0.05 ** (1 / 60), 12)
+    expect(recoveryRateMax(defaultWalks, 4)).toBeCloseTo(1 - 0.0125 ** (1 / 60), 12)
+    // The bound holds: with such a rate, none of so many walks recovers in one of twenty cases.
+    expect((1 - recoveryRateMax(30, 1)) ** 30).toBeCloseTo(0.05, 12)
+  })
+})
+
+/** Nodes that must act one after the other, twice around, to recover; whoever acts out of turn begins it anew. */
+const ceremony = (names: readonly string[]) => {
+  interface State {
+    readonly broken: boolean
+    readonly done: number
+  }
+  const rounds = 2
+  const system = new Model<State>({ broken: false, done: 0 }, ({ broken, done }): Transition<State>[] => {
+    if (!broken)
+      return [{ kind: 'timer', node: names[0]!, label: `${names[0]} fails`, next: () => ({ broken: true, done: 0 }) }]
+    return names.map((name, index) => ({
+      kind: 'timer',
+      node: name,
+      label: `${name} acts`,
+      next: () => {
+        const isNext = index === done % names.length
+        const next = isNext ? done + 1 : index === 0 ? 1 : 0
+        return next === rounds * names.length ? { broken: false, done: 0 } : { broken: true, done: next }
+      },
+    }))
+  })
+  return { system, works: eventually<State>(({ broken }) => !broken) }
+}
+
+it('a system that only a long order of steps heals is not called dead', async () => {
+  // One of 65,536 such orders heals: a walk of 64 steps hardly ever takes it.
+  const { system, works } = ceremony(['c', 'a', 'd', 'b'])
+  for (const seed of [1, 2]) {
+    const { verdict } = await check(system, { works }, { seed, executions: 5, walkLength: 16 })
+    expect(verdict).not.toBe('violated')
+  }
+})
+
+it('a system that takes a thousand steps to recover is not called dead', async () => {
+  const { verdict } = await check(ring({ detour: 900, pit: 0 }), { comesHome }, { executions: 5 })
+  expect(verdict).toBe('held')
+})

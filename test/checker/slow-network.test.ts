@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { check } from '../../checker/check.ts'
+import { always } from '../../checker/property.ts'
+import type { Choice, Step, System } from '../../checker/system.ts'
+
+const choice = (kind: 'deliver' | 'timer', label: string): Choice => ({ kind, node: 'n', label })
+const left = choice('deliver', 'm→n left')
+const right = choice('deliver', 'm→n right')
+const timer = choice('timer', 'n timer +5000ms')
+
+/** A node that crashes where a message is on its way for five seconds; `state` is what it was told. */
+class Impatient implements System<string> {
+  #told = ''
+  #isOver = false
+  #delayMsMax = Number.POSITIVE_INFINITY
+
+  setDelayMsMax(milliseconds: number) {
+    this.#delayMsMax = milliseconds
+  }
+
+  async reset() {
+    this.#told = ''
+    this.#isOver = false
+    return []
+  }
+
+  enabled() {
+    if (this.#isOver || this.#told.length === 6) return []
+    return this.#delayMsMax < 5000 ? [left, right] : [left, right, timer]
+  }
+
+  async execute(chosen: Choice): Promise<Step> {
+    this.#isOver = chosen === timer
+    if (!this.#isOver) this.#told += chosen === left ? 'l' : 'r'
+    const findings = this.#isOver ? [{ kind: 'crash', node: 'n', message: 'n gave up' } as const] : []
+    return { choice: chosen, findings, delayMs: this.#isOver ? 5000 : undefined }
+  }
+
+  state() {
+    return this.#told
+  }
+
+  fingerprint() {
+    return `${this.#told} ${this.#isOver}`
+  }
+}
+
+test('a violation that a usual network comes to is told before one that needs a slow network', async () => {
+  const properties = { neverLllr: always<string>(told => told !== 'lllr') }
+  for (const seed of [1, 2, 3]) {
+    const verdict = await check(new Impatient(), properties, { seed, executions: 2000 })
+    expect(verdict).toMatchObject({ verdict: 'violated', property: 'neverLllr', delayMs: 0 })
+  }
+})
+
+test('where there is no other, it is told, with how slow the network must be', async () => {
+  const verdict = await check(new Impatient(), {}, { executions: 2000 })
+  expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', delayMs: 5000, schedule: [timer.label] })
+  // It does not cost all that the search may have.
+  expect(verdict.executions).toBeLessThan(200)
+})

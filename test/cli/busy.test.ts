@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { processesIn, runDirectoriesOf } from './leftovers.ts'
+
+/**
+ * A signal ends every command at once, whatever its nodes do: a step blocks the event loop, and may take 2 s of the CPU
+ * time of its nodes, a start 30 s.
+ */
+const endMsMax = 4000
+
+/** What the nodes do from their start on, or, where there is a file `go`, in a step. */
+const nodes = {
+  'spins at its start': `while (true);`,
+  'spins in a step': `setTimeout(() => { while (true); }, 100); setInterval(() => {}, 50)`,
+  'computes in its start, and sleeps now and then': `
+    const until = Date.now() + 1e9
+    const go = () => { for (let i = 0; i < 1e8; i++); setTimeout(go, 20) }
+    go()`,
+  'ignores what asks it to end': `
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+    setInterval(() => {}, 20)`,
+  'has threads that spin': `
+    const { Worker } = require('node:worker_threads')
+    for (let i = 0; i < 3; i++) new Worker('while (true);', { eval: true })
+    while (true);`,
+}
+
+const config = `
+  import { always, defineSystem } from 'lastnail'
+  const node = { command: ['node', 'busy.cjs'] }
+  export default defineSystem({
+    name: 'busy', nodes: { a: node, b: node }, stepLimit: 60_000, properties: { holds: always(() => true) },
+  })`
+
+const begin = (behaviour: string, ...args: readonly string[]) => {
+  const { directory, remove } = copyOfFixtures({ 'busy.config.ts': config, 'busy.cjs': behaviour })
+  onTestFinished(remove)
+  const tool = start(directory, args)
+  onTestFinished(() => void tool.kill('SIGKILL'))
+  return { directory, tool }
+}
+
+/** How long a command goes on after a signal; nothing of it is left then. */
+const endAfter = async (
+  { directory, tool }: ReturnType<typeof begin>,
+  signal: NodeJS.Signals,
+  atLeast: number,
+): Promise<{ exitCode: number | undefined; stdout: string; stderr: string }> => {
+  while (processesIn(directory).length < atLeast) await sleep(20)
+  // It is in the middle of its step by then.
+  await sleep(600)
+  const begun = performance.now()
+  process.kill(tool.pid!, signal)
+  const { exitCode, stdout, stderr } = await tool
+  expect(performance.now() - begun).toBeLessThan(endMsMax)
+  expect(processesIn(directory)).toEqual([])
+  expect(runDirectoriesOf(tool.pid!)).toEqual([])
+  return { exitCode, stdout: String(stdout), stderr: String(stderr) }
+}
+
+test.each(Object.keys(nodes) as (keyof typeof nodes)[])('check ends where a node %s', async behaviour => {
+  const checking = begin(nodes[behaviour], 'check', 'busy.config.ts', '--for', '10m', '--workers', '1', '--json')
+  const { exitCode, stdout } = await endAfter(checking, 'SIGTERM', 2)
+  expect(exitCode).toBe(2)
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
+})
+
+test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', async signal => {
+  const checking = begin(
+    nodes['spins at its start'],
+    'check',
+    'busy.config.ts',
+    '--for',
+    '10m',
+    '--workers',
+    '2',
+    '--json',
+  )
+  const { exitCode, stdout } = await endAfter(checking, signal, 5)
+  expect(exitCode).toBe(2)
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
+})
+
+test.each(['spins at its start', 'ignores what asks it to end'] as const)(
+  'emulate ends where a node %s',
+  async behaviour => {
+    const running = begin(nodes[behaviour], 'emulate', 'busy.config.ts', '--for', '10m', '--json')
+    const { exitCode, stdout } = await endAfter(running, 'SIGINT', 3)
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'held' })
+  },
+)
+
+test('commands that execute a trace end while one of its nodes spins', { timeout: 120_000 }, async () => {
+  const { directory, remove } = copyOfFixtures()
+  onTestFinished(remove)
+  const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
+  const { stdout } = await lastnail(directory, 'check', ...args)
+  const { trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
+  writeFileSync(join(directory, 'adder.js'), 'while (true);')
+  for (const [command, code] of [
+    ['replay', 2],
+    ['shrink', 2],
+    ['serve', 2],
+    ['debug', 2],
+  ] as const) {
+    const tool = start(directory, [command, trace])
+    onTestFinished(() => void tool.kill('SIGKILL'))
+    expect([command, (await endAfter({ directory, tool }, 'SIGINT', 2)).exitCode]).toEqual([command, code])
+  }
+})
+
+test('a debugger ends in the middle of a command', { timeout: 120_000 }, async () => {
+  const slow = `
+    const { existsSync } = require('node:fs')
+    setInterval(() => { while (existsSync('spin')); }, 20)`
+  const { directory, remove } = copyOfFixtures({
+    'busy.config.ts': config.replace('() => true', `s => s.nodes.every(n => n.alive)`),
+    'busy.cjs': slow,
+  })
+  onTestFinished(remove)
+  const crashing = config
+    .replace('() => true', 's => s.nodes.every(n => n.alive)')
+    .replace('stepLimit', 'faults: { crash: 1 }, stepLimit')
+  writeFileSync(join(directory, 'busy.config.ts'), crashing)
+  const { stdout } = await lastnail(
+    directory,
+    'check',
+    'busy.config.ts',
+    '--search',
+    'walk',
+    '--executions',
+    '20',
+    '--workers',
+    '1',
+    '--json',
+  )
+  const { trace, schedule } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
+  expect(existsSync(trace)).toBe(true)
+  const tool = start(directory, ['debug', trace], { stdin: 'pipe' })
+  onTestFinished(() => void tool.kill('SIGKILL'))
+  await once(tool.stdout!, 'data')
+  writeFileSync(join(directory, 'spin'), '')
+  tool.stdin!.write('choices\ntake 1\ntake 1\ntake 1\n')
+  expect((await endAfter({ directory, tool }, 'SIGTERM', 2)).exitCode).toBe(0)
+  expect(schedule.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,66 @@
+import { rmSync } from 'node:fs'
+import { beforeAll, expect, test } from 'vitest'
+import { copyOfFixtures, lastnail } from './lastnail.ts'
+
+const config = (parts: string) => `
+  import { always, defineSystem, eventually, jsonLines } from 'lastnail'
+  const node = { command: [process.execPath, 'quiet.js'], listens: 7000 }
+  export default defineSystem({ name: 'quiet', nodes: { n1: node, n2: node }, ${parts} })`
+
+let directory: string
+beforeAll(() => {
+  const copy = copyOfFixtures({
+    // It answers HTTP, and prints no state.
+    'quiet.js': "require('node:http').createServer((_, response) => response.end('yes')).listen(7000)",
+    'bare.config.ts': config(''),
+    'vague.config.ts': config(`
+      state: jsonLines('stderr'),
+      clients: {
+        fails: async () => { throw new Error('no such luck') },
+        hangs: ({ n1 }) => new Promise(() => n1),
+        works: async ({ n1 }) => (await n1.http(7000, '/')).body.text(),
+      },
+      properties: { fine: always(s => s.nodes.filter(n => n.state?.leader).length <= 1), up: eventually(() => true) },
+      faults: { drop: 1, crash: 1 },`),
+    'nobody.config.ts': config("clients: { ann: async ({ n3 }) => (await n3.http(7000, '/')).body.text() },"),
+  })
+  directory = copy.directory
+  return () => rmSync(directory, { recursive: true, force: true })
+})
+
+const check = (file: string, ...args: readonly string[]) =>
+  lastnail(directory, 'check', file, '--executions', '12', ...args)
+
+test('`held` says what never happened, what did, and what would look deeper', { timeout: 60_000 }, async () => {
+  const { code, stdout } = await check('vague.config.ts', '--seed', '7')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  expect(stdout).toContain('note: no node ever had a state: `state` saw nothing')
+  expect(stdout).toMatch(/note: client fails never returned a result: \d+ of \d+ calls threw, the first "no such luck"/)
+  expect(stdout).toMatch(/note: client hangs never returned in \d+ calls?\n/)
+  expect(stdout).toMatch(/note: no drop ever happened, though faults has drop: 1; it needs a datagram on its way/)
+  expect(stdout).not.toMatch(/note: .*(works|crash)/)
+  expect(stdout).toMatch(/^met: .*works returned in \d+ of \d+ calls/m)
+  expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times$/m)
+  expect(stdout).toMatch(/^met: up held at some time in 12 of 12 executions$/m)
+  expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
+})
+
+test('programs find the notes in the object', async () => {
+  const { code, stdout } = await check('bare.config.ts', '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toMatchObject({
+    verdict: 'held',
+    notes: ['there are no properties: only crashes and divergence were looked for'],
+  })
+})
+
+test.each(['1', '2'])(
+  'a client that asks for a node that there is not is a mistake, with %s workers',
+  async workers => {
+    const { code, stderr } = await check('nobody.config.ts', '--workers', workers)
+    expect({ code, stderr }).toEqual({
+      code: 64,
+      stderr: 'lastnail: clients.ann: there is no node n3; did you mean "n1"?',
+    })
+  },
+)

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { readTrace } from '../../checker/trace/read.ts'
+import { labelsOf } from '../../cli/recorded.ts'
+import { copyOfFixtures, lastnail } from './lastnail.ts'
+
+let directory: string
+beforeAll(() => {
+  const copy = copyOfFixtures()
+  directory = copy.directory
+  return copy.remove
+})
+
+const tryIt = (...args: readonly string[]) => lastnail(directory, 'try', 'adders.config.ts', ...args)
+
+test('steps are named as far as it is clear which are meant; what could come next is shown', async () => {
+  const { code, stdout } = await tryIt('a→store', 'store→a #1 7 bytes :7000 "value 0"', '--out', 'tried.trace')
+  expect(code).toBe(0)
+  expect(stdout.split('\n').slice(0, 3)).toEqual([
+    '   1  a→store #1 4 bytes :7000 "read"',
+    '   2  store→a #1 7 bytes :7000 "value 0"',
+    '   or  a→store #2 7 bytes :7000 "write 1"',
+  ])
+  expect(stdout).toContain('\n   or  b→store #1 4 bytes :7000 "read"\n')
+  expect(stdout).toMatch(/\nheld\nno violation in 2 steps$/)
+  expect(labelsOf(readTrace(join(directory, 'tried.trace')))).toHaveLength(2)
+})
+
+test('a violation ends it, with exit code 1; a program reads it as JSON', async () => {
+  const { code, stdout } = await tryIt('a→store', 'store→a', 'a→store write', 'b→store', '--json')
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'violated', property: 'neverWritten', kind: 'safety' })
+  expect(JSON.parse(stdout).schedule).toHaveLength(3)
+})
+
+test('a name that means nothing, or several things, is refused', async () => {
+  expect(await tryIt('a→stor #2')).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/^lastnail: step 1: "a→stor #2" is not enabled; /),
+  })
+  expect(await tryIt('read')).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/^lastnail: step 1: "read" may be any of "a→store .*", "b→store /),
+  })
+})
+
+test('a violation is kept as a test, once', async () => {
+  await tryIt('a→store', 'store→a', 'a→store write', '--out', 'bad.trace')
+  const { code, stdout } = await lastnail(directory, 'keep', 'bad.trace')
+  expect(code).toBe(0)
+  expect(stdout).toBe(join(directory, 'schedules/neverWritten.test.ts'))
+  const kept = readFileSync(stdout, 'utf8')
+  expect(kept).toContain('toHold({\n    seed: 1,\n    schedule: [\n      \'a→store #1 4 bytes :7000 "read"\',\n')
+  expect(kept).toContain("'../adders.config.ts'")
+  expect(await lastnail(directory, 'keep', 'bad.trace')).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('would not overwrite it'),
+  })
+})
+
+test('check takes the one configuration of a directory', async () => {
+  expect(await lastnail(directory, 'check', '--executions', '1')).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('there is no lastnail.config.ts here'),
+  })
+})

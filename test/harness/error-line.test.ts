@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { errorLineOf } from '../../harness/execution/error-line.ts'
+
+test.each([
+  [
+    'Node.js, with its cause',
+    `node:internal/deps/undici/undici:13510
+      Error.captureStackTrace(err);
+            ^
+
+TypeError: fetch failed
+    at node:internal/deps/undici/undici:13510:13
+    at async Server.<anonymous> (/app/shop.js:5:30) {
+  [cause]: ConnectTimeoutError: Connect Timeout Error (timeout: 10000ms)
+      at onConnectTimeout (node:internal/deps/undici/undici:2602:28) {
+    code: 'UND_ERR_CONNECT_TIMEOUT'
+  }
+}
+
+Node.js v20.20.2`,
+    'TypeError: fetch failed, caused by ConnectTimeoutError: Connect Timeout Error (timeout: 10000ms)',
+  ],
+  [
+    'Go',
+    'started\npanic: runtime error: index out of range [3]\n\ngoroutine 1 [running]:\nmain.main()\n',
+    'panic: runtime error: index out of range [3]',
+  ],
+  [
+    'Rust',
+    "thread 'main' panicked at src/main.rs:2:5:\nno\nnote: run with",
+    "thread 'main' panicked at src/main.rs:2:5:",
+  ],
+  [
+    'Python',
+    'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File "a.py", line 3, in <module>\n    f()\nValueError: no leader\n',
+    'ValueError: no leader',
+  ],
+  [
+    'the JVM',
+    'Exception in thread "main" java.lang.RuntimeException: cannot start\n\tat Main.main(Main.java:1)\nCaused by: java.net.BindException: Address in use\n\t... 1 more\n',
+    'Exception in thread "main" java.lang.RuntimeException: cannot start, Caused by: java.net.BindException: Address in use',
+  ],
+])('the line that says what a program died of is found: %s', (_, output, expected) => {
+  expect(errorLineOf(output)).toBe(expected)
+})
+
+test('there may be none', () => {
+  expect(errorLineOf('listening on 8080\nbye\n')).toBeUndefined()
+})

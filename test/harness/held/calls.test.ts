@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { compile, hasCompiler, heldOutput } from './program.ts'
+
+const c = test.skipIf(!hasCompiler)
+
+c('what is not held is refused, and said once', async () => {
+  const program = compile(`
+    for (int i = 0; i < 2; i++) printf("%ld %m\\n", syscall(SYS_io_uring_setup, 1, 0));
+    printf("%ld %m\\n", syscall(SYS_ptrace, 0, 0, 0, 0));
+    printf("%ld %m\\n", syscall(400));
+    printf("%ld %m\\n", syscall(0x40000000 | SYS_getpid));
+    int on = 1, fd = socket(AF_INET, SOCK_DGRAM, 0);
+    printf("%d %m\\n", setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on));
+    int called;
+    asm volatile("int $0x80" : "=a"(called) : "a"(20) : "memory");
+    printf("i386 getpid %d\\n", called);
+  `)
+  const { lines, notes } = await heldOutput([program])
+  expect(lines).toEqual([
+    '-1 Function not implemented',
+    '-1 Function not implemented',
+    '-1 Operation not permitted',
+    '-1 Function not implemented',
+    '-1 Function not implemented',
+    '-1 Protocol not available',
+    'i386 getpid -38',
+  ])
+  expect(notes).toEqual([
+    'n: io_uring_setup is refused with ENOSYS: its work goes on in the kernel when all threads rest: libraries fall back to calls that wait',
+    'n: ptrace is refused with EPERM: a process has one tracer, and that is this tool: no debugger, strace or LeakSanitizer in a node',
+    'n: system call 400 is refused with ENOSYS: it is not in the table of system calls',
+    'n: system calls of i386 and x32 are refused with ENOSYS: only those of x86-64 are held',
+    'n: setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',
+  ])
+})
+
+c('a bad pointer and a bad descriptor are errors of the program', async () => {
+  const program = compile(`
+    void *bad = (void *)8;
+    struct timespec *time = bad;
+    printf("%ld %m\\n", syscall(SYS_getrandom, bad, 8, 0));
+    printf("%ld %m\\n", syscall(SYS_clock_gettime, 0, bad));
+    printf("%ld %m\\n", syscall(SYS_gettimeofday, bad, 0));
+    printf("%ld %m\\n", syscall(SYS_getrusage, 0, bad));
+    printf("%ld %m\\n", syscall(SYS_nanosleep, bad, 0));
+    printf("%ld %m\\n", syscall(SYS_ppoll, 0, 0, time, 0, 0));
+    printf("%ld %m\\n", syscall(SYS_getrandom, -1L, 8, 0));
+    int ends[2];
+    pipe(ends);
+    printf("%d %m\\n", fsync(77));
+    printf("%d %m\\n", fdatasync(-1));
+    printf("%d %m\\n", fsync(ends[0]));
+    printf("%d\\n", fsync(open("/tmp/file", O_CREAT | O_RDWR, 0600)));
+  `)
+  expect((await heldOutput([program])).lines).toEqual([
+    ...Array<string>(7).fill('-1 Bad address'),
+    '-1 Bad file descriptor',
+    '-1 Bad file descriptor',
+    '-1 Invalid argument',
+    '0',
+  ])
+})
+
+c('CPU time, memory and load follow from the clock of the node', async () => {
+  const program = compile(`
+    for (volatile long i = 0; i < 2000000; i++);
+    struct rusage usage;
+    struct tms ticks;
+    struct sysinfo info;
+    struct timespec cpu;
+    getrusage(RUSAGE_SELF, &usage);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    printf("%ld.%06ld %ld %ld\\n", usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec, usage.ru_maxrss, usage.ru_nvcsw);
+    printf("%ld.%09ld\\n", cpu.tv_sec, cpu.tv_nsec);
+    long now = times(&ticks);
+    printf("%ld %ld %ld\\n", now, ticks.tms_utime, ticks.tms_cutime);
+    sysinfo(&info);
+    printf("%ld %ld %d %d\\n", info.uptime, info.loads[0], info.procs, info.freeram == info.totalram / 2);
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    printf("%d CPU, policy %ld\\n", CPU_COUNT(&set), syscall(SYS_sched_getscheduler, 0));
+  `)
+  expect((await heldOutput([program])).lines).toEqual([
+    '1.000000 65536 0',
+    '1.000000000',
+    '100100 100 0',
+    '1001 0 1 1',
+    '1 CPU, policy 0',
+  ])
+})
+
+c('timers: deleted ones do not fire, an alarm outlives an exec, CPU time ends nothing', async () => {
+  const program = compile(
+    `
+    if (argc > 1) exit(1);
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    struct itimerspec in_two = {.it_value = {2, 0}};
+    timer_settime(timer, 0, &in_two, 0);
+    timer_delete(timer);
+    struct itimerval cpu = {.it_value = {0, 1}};
+    printf("%d\\n", setitimer(ITIMER_PROF, &cpu, 0));
+    signal(SIGXCPU, told);
+    raise(SIGXCPU);
+    alarm(3);
+    execl("/bin/sh", "sh", "-c", "trap 'echo alarm' ALRM; sleep 10 & wait; echo over; wait", 0);
+  `,
+    { functions: 'static void told(int number) { printf("signal %d\\n", number); }' },
+  )
+  const { lines, labels } = await heldOutput([program])
+  expect(labels).toEqual(['n timer +1000ms', 'n timer +3000ms', 'n timer +7000ms'])
+  expect(lines).toEqual(['0', 'signal 24', 'alarm', 'over'])
+})
+
+c('a loop that waits for the clock ends, whatever it reads it by', async () => {
+  const program = compile(
+    `
+    double begun = now();
+    while (now() < begun + 0.05);
+    printf("vdso %d\\n", now() < begun + 0.06);
+    begun = now();
+    struct timespec t;
+    do syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t); while (now() < begun + 0.005);
+    printf("call %d\\n", now() < begun + 0.006);
+    unsigned long first = ticks();
+    while (ticks() < first + 2000000);
+    printf("counter %d\\n", ticks() < first + 2200000);
+    begun = now();
+    while (now() < begun + 2) if (go) break;
+    printf("%g\\n", now());
+  `,
+    {
+      functions: `
+        #include <x86intrin.h>
+        static int go;
+        static unsigned long ticks(void) { return __rdtsc(); }`,
+    },
+  )
+  const { lines } = await heldOutput([program])
+  expect(lines.slice(0, 3)).toEqual(['vdso 1', 'call 1', 'counter 1'])
+})
+
+test.skipIf(!existsSync('/usr/bin/musl-gcc') || !hasCompiler)('a static program of musl is held alike', async () => {
+  const program = compile('struct timespec t = {2, 0}; nanosleep(&t, 0); printf("%g\\n", now());')
+  execFileSync('musl-gcc', ['-static', '-O1', '-o', `${program}-musl`, `${program}.c`])
+  expect((await heldOutput([`${program}-musl`])).lines).toEqual(['3'])
+})
