@@ -10,7 +10,7 @@ import { importImage, programFiles } from './images.ts'
 const reason = cannotRunContainers()
 const root = join(import.meta.dirname, '../..')
 /** What a slim image of Debian with Node.js has of it. */
-const programs = ['mount', 'unshare', 'setpriv', 'nsenter', 'chrt', 'cp', 'mkdir'].map(name =>
+const programs = ['mount', 'unshare', 'setpriv', 'nsenter', 'chrt', 'cp', 'mkdir', 'rm'].map(name =>
   execFileSync('which', [name], { encoding: 'utf8' }).trim(),
 )
 
