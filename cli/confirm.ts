@@ -19,7 +19,8 @@ import type { Session } from './session.ts'
 type Claimed = Pick<
   Verdict,
   'verdict' | 'kind' | 'property' | 'schedule' | 'variant' | 'criticalTransition' | 'message' | 'repeated'
->
+> &
+  Partial<Pick<Verdict, 'closestLive'>>
 
 /**
  * Executes what was found once more, by new processes, into a trace that ends with what it came to: a violation is one only
@@ -66,7 +67,7 @@ const differenceOf = async (
   const difference = differenceFrom(found, replayed)
   if (difference !== undefined || found.verdict !== 'violated' || found.kind !== 'liveness') return difference
   try {
-    const options = deathOf(session, found)
+    const options = { ...deathOf(session, found), closestLive: found.closestLive }
     return await withCells(session, { variant: found.variant, alone }, cells =>
       differenceFromDeath(cells, found.schedule, options),
     )

@@ -1,7 +1,7 @@
 import type { Outcome } from '../cells/task.ts'
 import { Unfaithful } from '../errors.ts'
 import { labelsOf, withoutOrdinals } from '../labels.ts'
-import type { Choice } from '../system.ts'
+import { type Choice, faultKinds } from '../system.ts'
 
 /** What the search did at one depth. */
 export interface Level {
@@ -56,6 +56,8 @@ export interface BoundedOptions {
   readonly depthMax?: number | undefined
   /** Whether every order of steps is executed, also where they commute. */
   readonly everyOrder?: boolean | undefined
+  /** Whether faults are left out; what is broken already is still repaired. */
+  readonly faultless?: boolean | undefined
   /** By what states are taken for the same: `fingerprint` by default. */
   readonly by?: 'fingerprint' | 'history' | 'nothing' | undefined
   /** So many schedules wait at most, and so many states are remembered. */
@@ -84,6 +86,7 @@ export class BoundedSearch {
   readonly levels: Level[] = []
   readonly #depthMax: number
   readonly #everyOrder: boolean
+  readonly #faultless: boolean
   readonly #by: 'fingerprint' | 'history' | 'nothing'
   readonly #waitingMax: number
   /** By fingerprint, the first way there, and what was left out after it, without the numbers that messages have on it. */
@@ -101,11 +104,13 @@ export class BoundedSearch {
   constructor({
     depthMax = Number.POSITIVE_INFINITY,
     everyOrder = false,
+    faultless = false,
     by = 'fingerprint',
     waitingMax = waitingMaxDefault,
   }: BoundedOptions = {}) {
     this.#depthMax = depthMax
     this.#everyOrder = everyOrder
+    this.#faultless = faultless
     this.#by = by
     this.#waitingMax = waitingMax
   }
@@ -161,7 +166,10 @@ export class BoundedSearch {
     if (!isViolation) {
       const asleep = new Map(prefix.asleep.flatMap(each => (isTrusted(each) ? [[each.choice.label, each]] : [])))
       // What slept when the state was met before, and is awake now, is what is left to be executed there.
-      const left = arrival.enabled.filter(({ label }) => !before || before.asleep.has(withoutOrdinals(label)))
+      const wanted = this.#faultless
+        ? arrival.enabled.filter(({ kind }) => !faultKinds.includes(kind))
+        : arrival.enabled
+      const left = wanted.filter(({ label }) => !before || before.asleep.has(withoutOrdinals(label)))
       const awake = left.filter(({ label }) => !asleep.has(label))
       const still = left.filter(({ label }) => asleep.has(label))
       for (const choice of still) {

@@ -1,5 +1,6 @@
 import type { Outcome } from '../cells/task.ts'
 import { labelsOf } from '../labels.ts'
+import { faultKinds } from '../system.ts'
 
 /** So many executions are kept, the last ones. */
 const keptMax = 64
@@ -8,10 +9,11 @@ const keptMax = 64
 export class WaysToLife {
   readonly #kept: { readonly labels: readonly string[]; readonly steps: ReadonlyMap<string, number> }[] = []
 
-  /** Takes in an execution that was live after this step. */
+  /** Takes in an execution that was live after this step. A way that takes a fault is none: see `recover`. */
   learn({ schedule, fingerprints }: Pick<Outcome, 'schedule' | 'fingerprints'>, live: number): void {
     const steps = new Map<string, number>()
-    for (let step = 0; step < live; step++) {
+    const lastFault = schedule.slice(0, live).findLastIndex(({ kind }) => faultKinds.includes(kind))
+    for (let step = lastFault + 1; step < live; step++) {
       const fingerprint = fingerprints[step]
       if (fingerprint !== undefined) steps.set(fingerprint, step)
     }

@@ -1,11 +1,12 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Replay } from '../cells/replay.ts'
 import { headline, type Violation } from '../cells/violation.ts'
+import { Diverged } from '../errors.ts'
 import type { Random } from '../random.ts'
 import { type Recovery, recover } from './recovery.ts'
 
-/** Walks that look for life after what was called dead, and as many for the step before. */
-export const confirmWalks = 12
+/** Walks that look for life after what was called dead, and as many for the step before: of each chooser one at least. */
+export const confirmWalks = 6
 
 /** What was found, as far as it has to be found again. */
 export interface Claim {
@@ -35,6 +36,8 @@ export interface DeathOptions {
   /** Of each walk, in steps at most. */
   readonly walkLength: number
   readonly random: Random
+  /** An execution that is live at its end, and leaves the schedule before its last step. */
+  readonly closestLive?: readonly string[] | null | undefined
 }
 
 /** What walks from the end of a schedule came to. */
@@ -63,8 +66,9 @@ export const lookForLife = async (
 }
 
 /**
- * Whether a schedule still ends with a critical transition: no fresh walk from its end lives, and one from the step before
- * does. Gives what it did instead, in words that go on after `it`; `undefined`: the same.
+ * Whether a schedule still ends with a critical transition: no fresh walk from its end lives, and the execution that did
+ * from the step before does again, or else a fresh walk from there. Gives what it did instead, in words that go on after
+ * `it`; `undefined`: the same.
  */
 export const differenceFromDeath = async (
   cells: Cells,
@@ -73,7 +77,13 @@ export const differenceFromDeath = async (
 ): Promise<string | undefined> => {
   const { isDead, what } = await lookForLife(cells, schedule, options)
   if (!isDead) return what
-  if (schedule.length === 0) return undefined
+  if (schedule.length === 0 || (await livesAgain(cells, options))) return undefined
   const before: Recovery = await recover(cells, schedule.slice(0, -1), options)
   return before.live ? undefined : `recovered in none of ${before.failed} walks from the step before either`
+}
+
+const livesAgain = async (cells: Cells, { property, closestLive }: DeathOptions): Promise<boolean> => {
+  if (!closestLive) return false
+  const came = await cells.tryRun({ labels: closestLive })
+  return !(came instanceof Diverged) && came.lastLive.get(property) === closestLive.length
 }

@@ -31,7 +31,7 @@ export class Scouts {
 
   /** @param walk that recovered though many others did not */
   follow(walk: Walk): void {
-    const others = this.walks.filter(each => each.seed !== walk.seed)
+    const others = this.walks.filter(each => each.chooser !== walk.chooser || each.seed !== walk.seed)
     this.walks = [walk, ...others].slice(0, followedMax)
   }
 }
@@ -208,7 +208,7 @@ class Planned {
     this.#countMax = 2 * count
     this.#length = walkLength
     const length = Math.ceil(walkLength / shortFactor)
-    const short = length < (startSteps + wayLength) / 2 ? 0 : shortCount
+    const short = count === 1 || length < (startSteps + wayLength) / 2 ? 0 : shortCount
     this.#before = [
       ...first.map(given => ({ ordinal: 0, length: walkLength, isShort: true, given })),
       ...Array.from({ length: short }, (_, ordinal) => ({ ordinal, length, isShort: true })),

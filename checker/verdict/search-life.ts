@@ -27,7 +27,7 @@ export interface LifeSearch {
   readonly live: readonly string[] | undefined
   /** An execution that met a violation instead. */
   readonly met: Outcome | undefined
-  /** The walk that found it, if it was one that can be gone elsewhere. */
+  /** The walk that found it, or one that goes the same way. */
   readonly by: Walk | undefined
   /** Ways tried that live executions went from a state that was met here too. */
   readonly known: number
@@ -46,7 +46,7 @@ const knownMax = 8
 /**
  * Looks for a way back to life that random walks hardly ever take, before a state is called dead: the conversations of each
  * node to their ends in every order of nodes, the ways that live executions went from states which are met here too,
- * and all schedules from there by rising depth.
+ * and all schedules from there by rising depth. None of them takes a fault: see `recover`.
  */
 export const searchLife = async (
   cells: Cells,
@@ -66,7 +66,7 @@ class Search {
   readonly #cells: Cells
   readonly #schedule: readonly string[]
   readonly #options: LifeOptions
-  readonly #bounded = new BoundedSearch()
+  readonly #bounded = new BoundedSearch({ faultless: true })
   readonly #tried = new Set<string>()
   #live: readonly string[] | undefined
   #met: Outcome | undefined
@@ -85,7 +85,7 @@ class Search {
     return {
       live: this.#live,
       met: this.#met,
-      by: this.#by,
+      by: this.#by ?? (this.#live && walkAgain(this.#live.slice(this.#schedule.length))),
       known: this.#tried.size,
       schedules: this.#schedules,
       depth,
@@ -148,13 +148,12 @@ class Search {
       const way = fingerprint === undefined ? undefined : this.#options.ways?.from(fingerprint)
       if (!way || this.#tried.has(fingerprint!) || this.#tried.size === knownMax) continue
       this.#tried.add(fingerprint!)
-      const steps = way.map(label => againOf(label, []))
-      await this.#tryWalk(labelsOf(schedule.slice(begin, step)), {
-        chooser: 'again',
-        seed: 0,
-        length: steps.length,
-        steps,
-      })
+      await this.#tryWalk(labelsOf(schedule.slice(begin, step)), walkAgain(way))
     }
   }
+}
+
+const walkAgain = (labels: readonly string[]): Walk => {
+  const steps = labels.map(label => againOf(label, []))
+  return { chooser: 'again', seed: 0, length: steps.length, steps }
 }

@@ -44,6 +44,26 @@ describe('walks that look for life', () => {
     expect(criticalTransition).toMatchObject({ step: 3, case: 'C1', walks: 0 })
   })
 
+  it('take no fault, and neither does the search beside them: what only a fault can bring to life is dead', async () => {
+    type Place = 'away' | 'home' | 'pit'
+    const step = (kind: Transition<Place>['kind'], label: string, to: Place): Transition<Place> => ({
+      ...{ kind, node: 'n', label },
+      next: () => to,
+    })
+    const onlyByReset = new Model<Place>('away', place =>
+      place === 'pit'
+        ? [step('timer', 'circle', 'pit'), step('reset', 'reset n', 'home')]
+        : [step('timer', 'go', 'home'), step('timer', 'leave', 'away'), step('timer', 'fall', 'pit')],
+    )
+    const home = eventually<Place>(place => place === 'home')
+    const found = await check(onlyByReset, { home }, { executions: 50, walkLength: 30 })
+    expect(found).toMatchObject({
+      verdict: 'violated',
+      schedule: ['fall'],
+      criticalTransition: { step: 1, case: 'C1' },
+    })
+  })
+
   it('are told of: how many, of which manners, what else was searched, and how sure that makes one', async () => {
     const { message } = await check(ring(), { comesHome }, { executions: 50 })
     expect(message).toMatch(
