@@ -3,19 +3,20 @@ import { type Cell, OwnCell } from './cells/cell.ts'
 import { Cells, type Counts } from './cells/cells.ts'
 import type { Properties } from './cells/executor.ts'
 import { headline, type Violation } from './cells/violation.ts'
-import { Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts'
+import { DoesNotStart, Unfaithful, UsageError } from './errors.ts'
+import { labelsOf } from './labels.ts'
 import type { Property } from './property.ts'
 import { Random } from './random.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
-import { type Explored, Portfolio } from './searches/portfolio.ts'
+import { type Explored, type Failed, Portfolio } from './searches/portfolio.ts'
 import type { System } from './system.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { slowMs } from './verdict/hasten.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
-import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict/verdict.ts'
+import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, type Verdict } from './verdict/verdict.ts'
 
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
 
@@ -111,6 +112,7 @@ class Check {
   #disturbance: string | undefined
   /** One line for each schedule that could be executed and, once, not again. */
   readonly #diverged: string[] = []
+  #unsteady: Unsteady | undefined
   #undetermined: Discovered | undefined
   /** A violation that needs a slow network. */
   #deferred: Discovered | undefined
@@ -171,7 +173,7 @@ class Check {
   /** One execution after another, until one is a violation or none is left. */
   async #search(cells: Cells): Promise<Discovered | undefined> {
     for await (const explored of this.#portfolio.explore(cells)) {
-      const found = explored instanceof Diverged ? this.#note(explored) : await this.#examine(explored)
+      const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
       if (found && needsSlowNetwork(found)) this.#defer(found)
       else if (found?.verdict === 'violated') return found
       else this.#undetermined ??= found
@@ -189,7 +191,7 @@ class Check {
     this.#deferred = found
   }
 
-  #note(error: Diverged): undefined {
+  #note({ execution, error }: Failed): undefined {
     if (error instanceof Unfaithful) {
       this.#unfaithful += 1
       this.#disturbance ??= error.what
@@ -197,6 +199,7 @@ class Check {
     }
     // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
     if (this.#portfolio.experience.completed === 0 && !this.#isAnew) throw error
+    this.#unsteady ??= { schedule: execution.task.labels, variant: execution.variant }
     this.#diverged.push(`a schedule that had been executed before ${error.message}`)
   }
 
@@ -224,10 +227,16 @@ class Check {
     return found && { ...found, discovery, variant: execution.variant }
   }
 
-  async #examineIn(
-    cells: Cells,
-    { outcome, starved, execution: { walkLength } }: Explored,
-  ): Promise<Found | undefined> {
+  async #examineIn(cells: Cells, explored: Explored): Promise<Found | undefined> {
+    const doubts = this.#examination.notRepeated.length
+    const found = await this.#judge(cells, explored)
+    const { outcome, execution } = explored
+    if (this.#examination.notRepeated.length > doubts)
+      this.#unsteady ??= { schedule: labelsOf(outcome.schedule), variant: execution.variant }
+    return found
+  }
+
+  async #judge(cells: Cells, { outcome, starved, execution: { walkLength } }: Explored): Promise<Found | undefined> {
     const { violation, schedule } = outcome
     if (violation) {
       const found = await this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
@@ -349,6 +358,7 @@ class Check {
       },
       met: this.#meetings.met,
       notRepeated: this.#notRepeated,
+      unsteady: this.#unsteady ?? null,
       notes: this.#notes(seconds),
     }
   }

@@ -9,6 +9,7 @@ import type { GlobalState } from '../harness/config.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { liveTracePath, writeReport } from '../report/report.ts'
 import { recordConfirmed } from './confirm.ts'
+import { type Explanation, explain } from './explain.ts'
 import { fileNameOf } from './file-name.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { deeperThan, neverMet, summaryOf } from './notes.ts'
@@ -31,6 +32,8 @@ export interface Checked {
   readonly met?: readonly string[]
   /** The command that would look deeper than one that found nothing. */
   readonly deeper?: string
+  /** Why executions did not repeat, where the verdict is undetermined for that. */
+  readonly explanation?: Explanation | undefined
   /** Where that execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -54,7 +57,9 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
     const verdict = await search(session, options, cpus)
     const notes = verdict.verdict === 'held' ? neverMet(session.system, verdict.met) : []
     const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...verdict.notes, ...notes] }
-    return recordFound(session, found, { options, growth: samples.list }).catch(error => unrecorded(found, error))
+    const explanation = await explain(session, found)
+    const checked = recordFound(session, found, { options, growth: samples.list })
+    return { ...(await checked.catch(error => unrecorded(found, error))), explanation }
   })
 }
 

@@ -1,11 +1,28 @@
 import type { DescribedCall } from '../harness/execution/first-difference.ts'
-import type { Difference, Repeated } from './repeat.ts'
+import type { Explanation } from './explain.ts'
+import type { Repeated } from './repeat.ts'
+import type { Difference } from './repetition.ts'
 
 /** For a person. */
 export const describeRepeated = ({ times, same, steps, seed, differs }: Repeated): string[] => [
   `${same} of ${times} executions of ${steps} steps are the same (seed ${seed})`,
   ...(differs ? describeDifference(differs) : []),
 ]
+
+/** Why a check is in doubt, for a person. */
+export const describeExplanation = ({ times, same, steps, inPlace, differs }: Explanation): string[] => {
+  const where = inPlace ? 'by processes that are brought back' : 'by new processes'
+  return [
+    `executed again ${where}, ${same} of ${times} executions of its ${steps} steps are the same`,
+    ...(differs ? [...describeDifference(differs), ...remediesFor(differs)] : []),
+  ]
+}
+
+/** What whoever runs the service can do about it. */
+const remediesFor = ({ call }: Difference): string[] =>
+  call === null
+    ? ['remedy: let it have fewer threads, as by GOMAXPROCS=1, UV_THREADPOOL_SIZE=1 or -XX:ActiveProcessorCount=1']
+    : []
 
 const describeDifference = ({ step, label, seen, node, thread, call, was, is, recorded }: Difference): string[] => {
   const place = step === 0 ? 'at the start' : `at step ${step} (${label})`

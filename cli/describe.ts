@@ -2,11 +2,20 @@ import { slowMs } from '../checker/verdict/hasten.ts'
 import type { Discovery, Verdict } from '../checker/verdict/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { Checked } from './check.ts'
+import { describeExplanation } from './describe-repeated.ts'
 import type { Replayed } from './replay.ts'
 import type { TriedByHand } from './try.ts'
 
 /** What a check or a shrinking came to, for a person: the schedule, and in the end, where it is seen, what counts. */
-export const describe = ({ verdict, trace, report, reportProblem, met = [], deeper }: Checked): string[] => {
+export const describe = ({
+  verdict,
+  trace,
+  report,
+  reportProblem,
+  explanation,
+  met = [],
+  deeper,
+}: Checked): string[] => {
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
   return [
@@ -15,6 +24,7 @@ export const describe = ({ verdict, trace, report, reportProblem, met = [], deep
     verdict.message,
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
+    ...(explanation ? describeExplanation(explanation) : []),
     ...(discovery ? [describeDiscovery(discovery)] : []),
     ...met.map(line => `met: ${line}`),
     ...verdict.notes.map(note => `note: ${note}`),

@@ -1,5 +1,6 @@
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import type { Checked } from './check.ts'
+import type { Difference } from './repetition.ts'
 
 /** What a check came to, as `--json` prints it and `check` of the package returns it. */
 export interface Outcome {
@@ -35,12 +36,14 @@ export interface Outcome {
   readonly delayMs: number | null
   /** Whether the schedule was executed again, from the start, and violated the same. */
   readonly repeated: boolean
+  /** The first system call in which executions of one schedule differed, where the verdict is undetermined for that. */
+  readonly differs: Difference | null
   /** What the verdict does not say, and whoever relies on it should know: a line each. */
   readonly notes: readonly string[]
 }
 
 /** The part of a verdict that others rely on: these fields and no more. */
-export const outcomeOf = ({ verdict, trace, report }: Checked): Outcome => {
+export const outcomeOf = ({ verdict, trace, report, explanation }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -65,6 +68,7 @@ export const outcomeOf = ({ verdict, trace, report }: Checked): Outcome => {
     },
     delayMs: verdict.delayMs,
     repeated: verdict.repeated,
+    differs: explanation?.differs ?? null,
     notes: verdict.notes,
   }
 }

@@ -463,6 +463,11 @@ export class Cluster implements System<GlobalState> {
     for (const node of this.#nodes) node.close(this.#cell)
   }
 
+  /** Whether lives are brought back in place. */
+  get isRewound(): boolean {
+    return this.#isRewound
+  }
+
   /** From now on every life begins with new processes, and nothing is brought back. */
   stopRewinding(): void {
     this.#isRewound = false

@@ -42,6 +42,12 @@ export interface Explored {
   readonly starved: string | undefined
 }
 
+/** An execution that could not be done as its schedule says, or does not count. */
+export interface Failed {
+  readonly execution: Execution
+  readonly error: Diverged
+}
+
 /**
  * Gives turns to the searches of a check. Each execution has up to three parts: a schedule that a search wants; a walk with
  * faults and overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
@@ -86,9 +92,9 @@ export class Portfolio {
 
   /**
    * Executes until nothing is left to explore. Where a schedule could not be repeated, or an execution does not count,
-   * the error that says so comes in its place.
+   * it says so.
    */
-  async *explore(cells: Cells): AsyncGenerator<Explored | Diverged, void, void> {
+  async *explore(cells: Cells): AsyncGenerator<Explored | Failed, void, void> {
     const outcomes = cells.inOrder(
       () => this.#next(),
       ({ task, variant }, cells) => cells.ofVariant(variant).tryRun(task),
@@ -97,7 +103,7 @@ export class Portfolio {
     for await (const [execution, came] of outcomes) {
       this.#underWay -= 1
       this.#searches.get(execution.search)!.learn(execution, came)
-      if (came instanceof Diverged) yield came
+      if (came instanceof Diverged) yield { execution, error: came }
       else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
     }
   }

@@ -10,7 +10,7 @@ export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isL
   readonly suspectLength?: number
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
-  /** Whether a way back to life is also searched for where walks find none; it takes as many steps as they took. */
+  /** Whether a way back to life is also searched for where walks find none; it takes a part of their effort. */
   readonly searches?: boolean
   /** What live executions have shown, for that search. */
   readonly ways?: WaysToLife | undefined
@@ -92,7 +92,8 @@ const recoveryFactor = 2
 /** It has this many steps at the least: some systems recover in thousands, and a step costs half a millisecond. */
 const longestMin = 3_000
 
-/** A search for a way back to life takes half as many steps as the walks did, and so many at the least. */
+/** A search for a way back to life takes this share of the effort of the walks, in steps, and so many at the least. */
+const searchShare = 1 / 4
 const searchStepsMin = 1_000
 
 /** What stands behind an answer. */
@@ -205,16 +206,16 @@ class CriticalSearch {
     const one = await this.#recover(dead, 1, longest)
     this.#evidence = { ...this.#evidence, longest }
     if (one.live || !this.#options.searches) return one
-    return this.#searchLife(dead, tested.steps / 2)
+    return this.#searchLife(dead, searchShare * tested.effort)
   }
 
-  async #searchLife(dead: number, steps: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
+  async #searchLife(dead: number, effort: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
     const { property, walks, ways } = this.#options
     const options = {
       property,
       ordersTried: conversingAmong(walks),
       walkLength: this.#walkLength,
-      steps: Math.max(steps, searchStepsMin),
+      effort: Math.max(effort, searchStepsMin),
       ways,
     }
     const searched = await searchLife(this.#cells, this.#schedule.slice(0, dead), options)

@@ -4,7 +4,7 @@ import type { Outcome } from '../cells/task.ts'
 import type { Violation } from '../cells/violation.ts'
 import { labelsOf } from '../labels.ts'
 import type { Choice } from '../system.ts'
-import { isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
+import { candidatesPatience, isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
 
 /** A network may be so slow without anybody wondering. What needs a slower one is looked at again, and told as such. */
 export const slowMs = 1000
@@ -47,7 +47,8 @@ export const hasten = async (
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
   }
-  return best
+  const isCertain = best.delayMs === delayMs || patienceFor(violation) === 1
+  return isCertain ? best : ((await again(cells, best.schedule, violation, 1)) ?? { ...given, delayMs })
 }
 
 /** The same schedule, with messages delivered before timers that would leave them on their way for longer than this. */
@@ -57,16 +58,25 @@ const tryWithin = async (
   schedule: readonly Choice[],
   violation: Violation,
 ): Promise<Hastened | undefined> => {
-  const faster = await cells.run({ labels: labelsOf(schedule), isLenient: true, delayMsMax })
-  return faster.violation && isAlike(faster.violation, violation) ? again(cells, faster.schedule, violation) : undefined
+  const patience = patienceFor(violation)
+  const faster = await cells.run({ labels: labelsOf(schedule), isLenient: true, delayMsMax, patience })
+  if (!faster.violation || !isAlike(faster.violation, violation)) return undefined
+  return again(cells, faster.schedule, violation, patience)
 }
 
-const again = async (cells: Cells, schedule: readonly Choice[], like: Violation): Promise<Hastened | undefined> => {
-  const { violation, delayMs }: Outcome = await cells.run({ labels: labelsOf(schedule) })
+const patienceFor = ({ kind }: Violation): number => (kind === 'divergence' ? candidatesPatience : 1)
+
+const again = async (
+  cells: Cells,
+  schedule: readonly Choice[],
+  like: Violation,
+  patience: number,
+): Promise<Hastened | undefined> => {
+  const { violation, delayMs }: Outcome = await cells.run({ labels: labelsOf(schedule), patience })
   return violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
 }
 
 const shortest = async (cells: Cells, found: Hastened, violation: Violation, limits: Limits): Promise<Hastened> => {
   const { schedule } = await shrinkViolation(cells, found.schedule, violation, { ...limits, delayMsMax: found.delayMs })
-  return (await again(cells, schedule, violation)) ?? found
+  return (await again(cells, schedule, violation, patienceFor(violation))) ?? found
 }

@@ -66,8 +66,8 @@ export interface Recovery {
   /** How many of these were walks of a healthy network, and how many one conversation after the other. */
   readonly healthy: number
   readonly conversing: number
-  /** Steps that the walks took, all together. */
-  readonly steps: number
+  /** Steps that the walks took, all together, with what their starts cost. */
+  readonly effort: number
   /** An execution that met a violation instead, or a crash or divergence that counts as one. */
   readonly met: Outcome | undefined
 }
@@ -106,11 +106,12 @@ export const recover = async (
   const none = { live: undefined, walk: undefined, by: undefined, met: undefined }
   let begin: Begin | undefined
   let isTerminal = true
-  let [failed, healthy, conversing, steps] = [0, 0, 0, 0]
+  let [failed, healthy, conversing, effort] = [0, 0, 0, 0]
   for await (const [{ ordinal, isShort }, { walk, outcome }] of outcomes) {
     begin ??= beginOf(outcome, options.property)
     const { toLive, broken, violation } = outcome
-    const counts = { failed, healthy, conversing, steps: (steps += outcome.schedule.length - outcome.arrival.steps) }
+    effort += startSteps + outcome.schedule.length - outcome.arrival.steps
+    const counts = { failed, healthy, conversing, effort }
     if (violation) return { ...none, ...counts, isTerminal: false, begin, met: outcome }
     if (toLive?.end === 'goal') {
       const live = labelsOf(outcome.schedule)
@@ -134,7 +135,7 @@ export const recover = async (
     if (chooserOf(ordinal) === 'healthy') healthy += 1
     if (chooserOf(ordinal) === 'conversations') conversing += 1
   }
-  return { ...none, isTerminal: isTerminal && failed > 0, begin: begin!, failed, healthy, conversing, steps }
+  return { ...none, isTerminal: isTerminal && failed > 0, begin: begin!, failed, healthy, conversing, effort }
 }
 
 const taskOf = (
@@ -190,7 +191,7 @@ interface PlannedWalk {
 const shortCount = 8
 const shortFactor = 8
 /** What a start of real processes costs, as steps. */
-const startSteps = 64
+export const startSteps = 64
 
 /**
  * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. They have

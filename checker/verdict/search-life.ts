@@ -1,4 +1,3 @@
-import { BudgetSpent } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { Outcome, Task } from '../cells/task.ts'
 import { againOf } from '../choosers/again.ts'
@@ -8,6 +7,7 @@ import { labelsOf } from '../labels.ts'
 import { BoundedSearch } from '../searches/bounded.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
 import type { Choice } from '../system.ts'
+import { startSteps } from './recovery.ts'
 
 export interface LifeOptions {
   /** The liveness property. */
@@ -16,8 +16,8 @@ export interface LifeOptions {
   readonly walkLength: number
   /** Orders of the nodes that walks have gone through already. */
   readonly ordersTried: number
-  /** How many steps it may take; where it counts, time limits it too. */
-  readonly steps: number
+  /** How many steps it may take, each start counted as some: see `startSteps`. */
+  readonly effort: number
   readonly ways: WaysToLife | undefined
 }
 
@@ -53,12 +53,8 @@ export const searchLife = async (
   schedule: readonly string[],
   options: LifeOptions,
 ): Promise<LifeSearch> => {
-  const search = new Search(cells.within({ steps: options.steps }), schedule, options)
-  try {
-    await search.run()
-  } catch (error) {
-    if (!(error instanceof BudgetSpent) || error.what !== 'steps') throw error
-  }
+  const search = new Search(cells, schedule, options)
+  await search.run()
   return search.result
 }
 
@@ -72,12 +68,15 @@ class Search {
   #met: Outcome | undefined
   #by: Walk | undefined
   #schedules = 0
+  /** What is left of the effort. */
+  #left: number
   #isWhole = false
 
   constructor(cells: Cells, schedule: readonly string[], options: LifeOptions) {
     this.#cells = cells
     this.#schedule = schedule
     this.#options = options
+    this.#left = options.effort
   }
 
   get result(): LifeSearch {
@@ -97,7 +96,7 @@ class Search {
     while (!this.#isOver) {
       const prefix = this.#bounded.next()
       if (prefix === undefined) return
-      const outcome = await this.#cells.tryRun(this.#taskOf(prefix.labels))
+      const outcome = await this.#run(prefix.labels)
       if (prefix.depth === 0 && !(outcome instanceof Diverged)) await this.#converse(outcome.arrival.enabled)
       if (outcome instanceof Diverged) {
         this.#bounded.fail(prefix, outcome)
@@ -122,12 +121,19 @@ class Search {
   }
 
   get #isOver(): boolean {
-    return this.#live !== undefined || this.#met !== undefined
+    return this.#live !== undefined || this.#met !== undefined || this.#left <= 0
   }
 
   async #tryWalk(labels: readonly string[], walk: Walk): Promise<void> {
-    const outcome = await this.#cells.tryRun(this.#taskOf(labels, walk))
+    const outcome = await this.#run(labels, walk)
     if (!(outcome instanceof Diverged)) await this.#learn(outcome)
+  }
+
+  async #run(labels: readonly string[], walk?: Walk): Promise<Outcome | Diverged> {
+    const outcome = await this.#cells.tryRun(this.#taskOf(labels, walk))
+    const steps = outcome instanceof Diverged ? 0 : outcome.schedule.length - this.#schedule.length
+    this.#left -= startSteps + Math.max(0, steps)
+    return outcome
   }
 
   #taskOf(labels: readonly string[], walk?: Walk): Task {

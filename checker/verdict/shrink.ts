@@ -131,7 +131,7 @@ const certainly = async (find: () => Promise<Critical>): Promise<Critical | unde
 }
 
 /** What computes for a tenth of the time after which it diverges mostly goes on; candidates take that for a sign. */
-const candidatesPatience = 0.1
+export const candidatesPatience = 0.1
 
 /** Shrinks a schedule that ends in a violation of safety, a crash or a divergence. What is returned was executed again. */
 export const shrinkViolation = async (

@@ -44,8 +44,16 @@ export interface Verdict {
   readonly met: Met
   /** One line for each thing that was found once and did not repeat: what, and where it diverged. */
   readonly notRepeated: readonly string[]
+  /** The schedule of the first of these; `null` where everything repeated. */
+  readonly unsteady: Unsteady | null
   /** One line for each thing that a reader has to know to trust the verdict: what could not be done, what was assumed. */
   readonly notes: readonly string[]
+}
+
+/** A schedule that did not do the same twice. */
+export interface Unsteady {
+  readonly schedule: readonly string[]
+  readonly variant: number
 }
 
 /** The execution in which a violation was first seen. */

@@ -28,6 +28,7 @@ kinds = {
     'size': lambda: os.stat(os.path.join(outside, 'sized')).st_size,
     'names': lambda: sorted(os.listdir(outside)),
     'race': race,
+    'delay': lambda: time.sleep(int(open(path).read()) % 7),
 }
 while True:
     time.sleep(1)
@@ -126,6 +127,25 @@ describe('repeat', { retry: 2 }, () => {
     expect(printed.differs.step).toBeGreaterThan(0)
     expect(printed.differs.is.stack.join()).toContain('python')
     expect(code).toBe(3)
+  })
+
+  test('is done by a check that is in doubt: it names the call too', async () => {
+    writeFileSync(join(fixtures.directory, 'delay.config.ts'), config('delay', outside))
+    const { code, stdout } = await lastnail(
+      fixtures.directory,
+      'check',
+      'delay.config.ts',
+      '--executions',
+      '150',
+      '--json',
+    )
+    const { verdict, differs } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
+    expect({ code, verdict, differs }).toMatchObject({
+      code: 2,
+      verdict: 'undetermined',
+      differs: { node: 'n', thread: 0 },
+    })
+    expect(differs.call).toMatch(/^(read|newfstatat|openat)$/)
   })
 
   test('names the call of the thread that a race begins with', async () => {
