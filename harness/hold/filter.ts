@@ -83,6 +83,8 @@ const ruleBody = (rule: Rule): readonly Instruction[] => {
       ]
     case 'elsewhere':
       return elsewhereBody
+    case 'code':
+      return codeBody
     case 'futexWait':
       return futexBody()
     case 'option':
@@ -101,6 +103,20 @@ const elsewhereBody: readonly Instruction[] = [
   [jumpIfAtLeast, 1, 0, passingEnd % 2 ** 32],
   conclude(allow),
   conclude(trace),
+]
+
+/** PROT_EXEC */
+const mayExecute = 4
+/** MAP_SHARED and MAP_ANONYMOUS: what is written to the first comes to the file, the second has none. */
+const isNotOwnCopy = 1 | 32
+
+const codeBody: readonly Instruction[] = [
+  [loadWord, 0, 0, low(2)],
+  [jumpIfSet, 0, 3, mayExecute],
+  [loadWord, 0, 0, low(3)],
+  [jumpIfSet, 1, 0, isNotOwnCopy],
+  conclude(trace),
+  conclude(allow),
 ]
 
 /** FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */

@@ -3,6 +3,7 @@ import { isInPage, zeroTimespec } from './clock-page.ts'
 import { showTimes } from './file-times.ts'
 import { refusal } from './filter.ts'
 import { flushCalls } from './flushes.ts'
+import { trapMapped } from './hardware-random.ts'
 import { type HeldProcess, type HeldThread, type LimitedWait, readsOfCall, readsOfPage } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
@@ -52,11 +53,22 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
     }
     return 'exit'
   }
+  if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
   if (name && showTimes(thread, registers, name)) return 'exit'
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'
+}
+
+/** What a file has of code is looked at before the program executes it. */
+const lookAtCode = (thread: HeldThread, registers: Registers): Treatment => {
+  const [length, fd, offset] = [registers.get('rsi'), registers.get('r8') | 0, registers.get('r9')]
+  thread.atExit = after => {
+    const address = after.get('rax')
+    if (address > 0) trapMapped(thread.process, fd, { address, offset, length })
+  }
+  return 'exit'
 }
 
 /** The call is not made; this is its result. */

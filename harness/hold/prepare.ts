@@ -3,6 +3,7 @@ import { SystemError } from '../../proxy/libc.ts'
 import { sitesAddress, sitesLength } from './call-sites.ts'
 import { pageAddress, pageSize, writePage } from './clock-page.ts'
 import { filterProgram } from './filter.ts'
+import { trapProgram } from './hardware-random.ts'
 import type { HeldThread } from './held-node.ts'
 import { type Injector, injecting } from './inject.ts'
 import { ProcessMemory } from './memory.ts'
@@ -33,6 +34,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
     process.mayChange = mapSites(injector)
     trapCounter(injector)
   })
+  trapProgram(process)
   writePage(process.memory, process.node.clock)
   patchVdso(process.pid, process.memory)
   seedStart(process.pid, process.memory, randomness.bytes(16))

@@ -173,6 +173,15 @@ export class Registers {
     this.#high[index + 1] = Math.floor(value / 0x1_0000_0000)
   }
 
+  /** All 64 bits, unsigned. */
+  getWord(name: RegisterName): bigint {
+    return this.#buffer.readBigUInt64LE(position[name] * 8)
+  }
+
+  setWord(name: RegisterName, value: bigint): void {
+    this.#buffer.writeBigUInt64LE(value, position[name] * 8)
+  }
+
   equals(other: Registers): boolean {
     return this.#buffer.equals(other.#buffer)
   }

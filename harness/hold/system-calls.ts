@@ -26,6 +26,8 @@ export type Rule =
   | { readonly when: 'among'; readonly argument: number; readonly values: readonly number[] }
   /** unless a call site has looked for itself */
   | { readonly when: 'elsewhere' }
+  /** a file is mapped whose code may be executed */
+  | { readonly when: 'code' }
   /** a futex operation that waits, with a time-out */
   | { readonly when: 'futexWait' }
   /** one of these options of a socket is set or read: level, name */
@@ -74,6 +76,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...held('a timer of the node: it goes off when a choice lets it', always, 'timerfd_settime', 'timerfd_gettime', 'timer_settime', 'timer_gettime', 'timer_delete', 'setitimer', 'getitimer', 'alarm'),
   ...held('times of files are shown by the node’s clock', { when: 'elsewhere' }, 'stat', 'fstat', 'lstat', 'newfstatat', 'statx'),
   ...held('gives bytes that follow from the seed', always, 'getrandom'),
+  ...held('the processor’s random numbers (RDRAND, RDSEED) follow from the seed where this code draws them', { when: 'code' }, 'mmap'),
   ...held('computing takes no time: CPU time, memory and load follow from the node’s clock', always, 'getrusage', 'times', 'sysinfo'),
   ...held('all processes of a node share one CPU, the first, in equal turns', always, 'getcpu', 'sched_getaffinity', 'sched_getscheduler', 'sched_getparam'),
   ...held('others go first, of whatever rank', always, 'sched_yield'),
@@ -87,7 +90,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
 
   ...native('files of the node’s own disk, which begins as it did', 'read', 'write', 'open', 'close', 'lseek', 'pread64', 'pwrite64', 'readv', 'writev', 'access', 'sendfile', 'flock', 'truncate', 'ftruncate', 'getdents', 'getdents64', 'getcwd', 'chdir', 'fchdir', 'rename', 'mkdir', 'rmdir', 'creat', 'link', 'unlink', 'symlink', 'readlink', 'chmod', 'fchmod', 'chown', 'fchown', 'lchown', 'umask', 'utime', 'utimes', 'futimesat', 'utimensat', 'mknod', 'statfs', 'fstatfs', 'readahead', 'setxattr', 'lsetxattr', 'fsetxattr', 'getxattr', 'lgetxattr', 'fgetxattr', 'listxattr', 'llistxattr', 'flistxattr', 'removexattr', 'lremovexattr', 'fremovexattr', 'fadvise64', 'openat', 'mkdirat', 'mknodat', 'fchownat', 'unlinkat', 'renameat', 'renameat2', 'linkat', 'symlinkat', 'readlinkat', 'fchmodat', 'fchmodat2', 'faccessat', 'faccessat2', 'fallocate', 'preadv', 'pwritev', 'preadv2', 'pwritev2', 'copy_file_range', 'openat2', 'name_to_handle_at', 'open_by_handle_at', 'cachestat', 'setxattrat', 'getxattrat', 'listxattrat', 'removexattrat', 'file_getattr', 'file_setattr', 'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch', 'fanotify_init', 'fanotify_mark'),
   ...native('descriptors have the lowest free number', 'dup', 'dup2', 'dup3', 'pipe', 'pipe2', 'fcntl', 'ioctl', 'close_range', 'splice', 'tee', 'vmsplice', 'eventfd', 'eventfd2', 'epoll_create', 'epoll_create1', 'epoll_ctl', 'signalfd', 'signalfd4', 'timerfd_create', 'memfd_create', 'kcmp'),
-  ...native('memory: addresses are not randomised', 'mmap', 'mprotect', 'munmap', 'brk', 'mremap', 'mincore', 'madvise', 'process_madvise', 'mlock', 'mlock2', 'munlock', 'mlockall', 'munlockall', 'remap_file_pages', 'mbind', 'set_mempolicy', 'get_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'pkey_mprotect', 'pkey_alloc', 'pkey_free', 'map_shadow_stack', 'mseal', 'userfaultfd', 'membarrier', 'process_vm_readv', 'process_vm_writev', 'process_mrelease'),
+  ...native('memory: addresses are not randomised', 'mprotect', 'munmap', 'brk', 'mremap', 'mincore', 'madvise', 'process_madvise', 'mlock', 'mlock2', 'munlock', 'mlockall', 'munlockall', 'remap_file_pages', 'mbind', 'set_mempolicy', 'get_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'pkey_mprotect', 'pkey_alloc', 'pkey_free', 'map_shadow_stack', 'mseal', 'userfaultfd', 'membarrier', 'process_vm_readv', 'process_vm_writev', 'process_mrelease'),
   ...held('the port that the kernel chooses for it follows a counter, where the program names none', { when: 'among', argument: 0, values: internet }, 'socket'),
   ...native('the node’s network: what it sends is held as messages', 'connect', 'accept', 'accept4', 'sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'sendmmsg', 'shutdown', 'bind', 'listen', 'getsockname', 'getpeername', 'socketpair'),
   ...native('processes and threads: they run by turns in one order, and their ids count from 1', 'clone', 'clone3', 'fork', 'vfork', 'execve', 'execveat', 'wait4', 'waitid', 'getpid', 'gettid', 'getppid', 'getpgrp', 'getpgid', 'setpgid', 'getsid', 'setsid', 'set_tid_address', 'set_robust_list', 'get_robust_list', 'futex_wake', 'futex_requeue', 'rseq', 'pidfd_open', 'pidfd_getfd', 'unshare', 'setns', 'restart_syscall', 'arch_prctl', 'set_thread_area', 'get_thread_area', 'modify_ldt', 'personality', 'prctl'),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { CallRecorder } from './call-recorder.ts'
 import { foreignCall } from './filter.ts'
 import { enterCall, exitCall, restart } from './filtered.ts'
+import { drawNumber } from './hardware-random.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
 import { isEnding } from './is-ending.ts'
 import { disarmAll, disarmAtExec } from './kernel-timers.ts'
@@ -261,6 +262,10 @@ export class Tracer {
 
   #signal(thread: HeldThread, signal: number): void {
     if (signal === faultSignal && this.#registers.load(thread.tid) && readCounter(thread, this.#registers)) {
+      this.#registers.store(thread.tid)
+      return this.#goOn(thread)
+    }
+    if (signal === trapSignal && this.#registers.load(thread.tid) && drawNumber(thread, this.#registers)) {
       this.#registers.store(thread.tid)
       return this.#goOn(thread)
     }

@@ -16,6 +16,7 @@ const conditions: Record<string, string> = {
   positive: 'with a finite time-out',
   given: 'with a time-out',
   elsewhere: 'where a library has not looked whether a file was written since the tool began',
+  code: 'where a file is mapped to be executed',
   futexWait: 'waits with a time-out',
   option: 'those options alone',
 }
@@ -143,6 +144,17 @@ test('waits stop only with a finite time-out, options of sockets only where they
     ...[true, false, false, true],
     ...[true, false],
   ])
+})
+
+test('mapping stops for code of a file alone, and not for what is shared', () => {
+  const [privately, shared, anonymous] = [2, 1, 34]
+  const actions = [
+    [5, privately],
+    [1, privately],
+    [5, shared],
+    [7, anonymous],
+  ].map(([protection, flags]) => run(syscallNumber.mmap, [0, 4096, protection!, flags!, 3, 0]).action === traced)
+  expect(actions).toEqual([true, false, false, false])
 })
 
 test('no call takes more than thirty instructions', () => {
