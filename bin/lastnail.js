@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 
 const main = new URL('../dist/cli/main.js', import.meta.url)
 const machineLacks = 69
+const notWritten = 74
 
 const start = async () => {
   if (!existsSync(main)) throw new Error('not built yet; run "npm run build" in its directory')
@@ -19,14 +20,18 @@ const refuse = ({ message, stack }) => {
   return machineLacks
 }
 
-/** What was written to a pipe is not read yet; where nobody reads any more, nothing is left to do. */
-const flush = stream =>
-  new Promise(done => {
-    stream.on('error', done)
-    stream.write('', done)
-  })
+let problem
+process.stdout.on('error', error => {
+  problem ??= error
+})
+process.stderr.on('error', () => {})
+
+/** What was written to a pipe is not read yet. */
+const flush = stream => new Promise(done => stream.write('', done))
 
 const code = await start().catch(refuse)
-await Promise.all([flush(process.stdout), flush(process.stderr)])
-// Not left to the end of all handles: a configuration may have opened some.
-process.exit(code)
+await flush(process.stdout)
+if (problem) process.stderr.write(`lastnail: cannot write to stdout: ${problem.message}\n`)
+await flush(process.stderr)
+// Not left to the end of all handles: a configuration may have opened some. A verdict counts, whoever heard it.
+process.exit(code === 0 && problem ? notWritten : code)

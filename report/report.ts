@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Trace } from '../checker/trace/trace.ts'
 import { ReportError } from './error.ts'
@@ -34,10 +34,13 @@ export const closestLiveOf = (tracePath: string): Trace | undefined => {
 /** What nodes said, and were told, is their user's alone. */
 const ownMode = 0o600
 
+/** What cannot be written whole leaves no file where there was none. */
 const write = (path: string, page: string) => {
+  const isNew = !existsSync(path)
   try {
     writeFileSync(path, page, { mode: ownMode })
   } catch (cause) {
+    if (isNew) rmSync(path, { force: true })
     throw new ReportError(`cannot write the report ${path}: ${(cause as Error).message}`, { cause })
   }
 }

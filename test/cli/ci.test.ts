@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, start } from './lastnail.ts'
@@ -61,4 +61,21 @@ test('a file that cannot be written is one line', async () => {
   const { exitCode, stderr } = await check('--property', 'atMostTwo', '--junit', 'taken.xml')
   expect(exitCode).toBe(64)
   expect(stderr).toMatch(/^lastnail: cannot write the JUnit file taken\.xml: EISDIR/m)
+})
+
+test.skipIf(!existsSync('/dev/full'))('an output that cannot be written is told, and is no success', async () => {
+  const full = openSync('/dev/full', 'w')
+  const told = async (...args: readonly string[]) => {
+    const { exitCode, stderr } = await start(directory, args, { stdout: full })
+    return { exitCode, stderr: String(stderr) }
+  }
+  try {
+    const why = expect.stringContaining('lastnail: cannot write to stdout: ENOSPC')
+    expect(await told('--help')).toEqual({ exitCode: 74, stderr: why })
+    // A violation stays one.
+    const args = ['adders.config.ts', '--search', 'walk', '--executions', '5', '--property', 'neverWritten']
+    expect(await told('check', ...args)).toEqual({ exitCode: 1, stderr: why })
+  } finally {
+    closeSync(full)
+  }
 })
