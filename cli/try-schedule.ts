@@ -1,8 +1,11 @@
 import { Executor, type Properties } from '../checker/cells/executor.ts'
+import { replay } from '../checker/cells/replay.ts'
 import { attempt } from '../checker/cells/schedule.ts'
+import { headline, type Violation } from '../checker/cells/violation.ts'
 import { check, select } from '../checker/check.ts'
 import { DoesNotStart, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
+import { differenceFrom } from '../checker/verdict/confirm.ts'
 import type { GlobalState } from '../harness/config.ts'
 import { nearest } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -61,7 +64,7 @@ export const trySchedule = (
     const skipped = await attempt(executor, schedule)
     const executed = executor.labels()
     const came = { schedule: executed, executed: executed.length, skipped, state: session.cluster.state() }
-    if (executor.violation) return { ...came, verdict: 'violated', message: executor.violation.message }
+    if (executor.violation) return { ...came, ...(await confirm(session, properties, executed, executor.violation)) }
     const [first] = schedule
     if (first !== undefined && skipped[0] === first && !isAllowed(first, options.allowSkipped))
       throw new UsageError(`the schedule begins with "${first}", which is not on offer: ${nearest(first, offered)}`)
@@ -76,6 +79,25 @@ export const trySchedule = (
     const message = skipped.length === 0 ? found.message : `${found.message}; ${often}; ${leftOut(skipped)}`
     return { ...came, ...found, message }
   })
+
+/** A violation is one only where it comes again, by new processes, at the same step. */
+const confirm = async (
+  { cluster }: Session,
+  properties: Properties<GlobalState>,
+  schedule: readonly string[],
+  { kind, property, message }: Violation,
+): Promise<Pick<Tried, 'verdict' | 'message'>> => {
+  cluster.endLives()
+  const difference = differenceFrom(
+    { kind, property: property ?? null, schedule },
+    await replay(cluster, properties, schedule),
+  )
+  if (difference === undefined) return { verdict: 'violated', message }
+  return {
+    verdict: 'undetermined',
+    message: `${headline(message)}; executed once more, by new processes, it ${difference}`,
+  }
+}
 
 const isAllowed = (label: string, allowed: TryOptions['allowSkipped']): boolean =>
   Array.isArray(allowed) && allowed.includes(label)

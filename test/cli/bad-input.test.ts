@@ -36,6 +36,32 @@ test('a wrong field: where, what was expected, what was found', async () => {
   })
 })
 
+test('a number out of its range, an address that is none, a name that is taken', async () => {
+  const whole = 'expected a whole number up to 4503599627370496.'
+  const port = "option '--port <n>' argument '99999' is invalid. expected a port, from 0 to 65535."
+  const refused: readonly (readonly [string, readonly string[]])[] = [
+    [port, ['serve', 'x.trace', '--port', '99999']],
+    [port, ['emulate', 'adders.config.ts', '--port', '99999']],
+    [
+      `option '--workers <n>' argument '${'9'.repeat(20)}' is invalid. ${whole}`,
+      ['check', '--workers', '9'.repeat(20)],
+    ],
+    [`option '--seed <n>' argument '${'9'.repeat(23)}' is invalid. ${whole}`, ['check', '--seed', '9'.repeat(23)]],
+    [
+      "nodes: expected other names: lastnail-observer is who speaks to nodes from outside, found { 'lastnail-observer': { command: [Array] } }",
+      ['check', configWith(`nodes: { 'lastnail-observer': { command: ['node', 'store.js'] } }`)],
+    ],
+  ]
+  for (const [line, args] of refused) expect(await run(...args)).toEqual(refusal(64, line))
+  writeFileSync(join(directory, 'deep.gml'), `graph [ ${'a [ '.repeat(50_000)}${' ]'.repeat(50_001)}`)
+  expect(await run('topology', 'convert', 'deep.gml', '--out', 'deep.json')).toEqual(
+    refusal(64, 'deep.gml: line 1: expected at most 100 brackets in each other'),
+  )
+  expect(await run('control', 'set', 'a', 'b', '--delay', '3', '--url', 'x', '--token', 'y')).toMatchObject({
+    code: 64,
+  })
+})
+
 test('a file that is not there, or no configuration', async () => {
   const absent = join(directory, 'absent.config.ts')
   expect(await run('check', 'absent.config.ts')).toEqual(

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -63,18 +64,23 @@ test('a file that cannot be written is one line', async () => {
   expect(stderr).toMatch(/^lastnail: cannot write the JUnit file taken\.xml: EISDIR/m)
 })
 
-test.skipIf(!existsSync('/dev/full'))('an output that cannot be written is told, and is no success', async () => {
+test.skipIf(!existsSync('/dev/full'))('an output that cannot be written is told, and is no success', () => {
   const full = openSync('/dev/full', 'w')
-  const told = async (...args: readonly string[]) => {
-    const { exitCode, stderr } = await start(directory, args, { stdout: full })
-    return { exitCode, stderr: String(stderr) }
+  const told = (...args: readonly string[]) => {
+    const command = join(import.meta.dirname, '../../bin/lastnail.js')
+    const { status, stderr } = spawnSync(process.execPath, [command, ...args], {
+      cwd: directory,
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    })
+    return { status, stderr }
   }
   try {
     const why = expect.stringContaining('lastnail: cannot write to stdout: ENOSPC')
-    expect(await told('--help')).toEqual({ exitCode: 74, stderr: why })
+    expect(told('--help')).toEqual({ status: 74, stderr: why })
     // A violation stays one.
     const args = ['adders.config.ts', '--search', 'walk', '--executions', '5', '--property', 'neverWritten']
-    expect(await told('check', ...args)).toEqual({ exitCode: 1, stderr: why })
+    expect(told('check', ...args)).toEqual({ status: 1, stderr: why })
   } finally {
     closeSync(full)
   }
