@@ -34,7 +34,7 @@ const throughRouter = (): Way => {
     sender,
     receiver,
     async move() {
-      while (network.pump());
+      while (network.pump() || network.feed());
       network.endStep()
       for (const message of network.deliverable()) network.deliver(message)
       await nextTurn()

@@ -76,11 +76,12 @@ export class Cell {
       if (!this.#pump(network, names)) {
         if (!this.#quiescence.reached(nodes, since)) {
           if (!ran) this.#turns.rest()
-        } else if (!this.#pump(network) && !this.#naps.end(nodes)) break
+        } else if (!this.#pump(network) && !network.feed(names) && !this.#naps.end(nodes)) break
       }
       const unsettled = limit.exceeding()
       if (unsettled) return unsettled
     }
+    network.rest(names)
     for (const node of nodes) watchSocketWaits(node)
     this.tracer.restoreRanks()
     this.#turns.beCourteous()

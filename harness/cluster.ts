@@ -236,7 +236,7 @@ export class Cluster implements System<GlobalState> {
     this.#delayMs = undefined
     this.#cell.tracer.recorder?.nextStep()
     if (startsNode(chosen.action)) await unlessInterrupted(this.#node(chosen.action.node).prepare())
-    const { findings, touched } = this.#do(chosen)
+    const { findings, touched } = this.#settleOthers(this.#do(chosen))
     await this.#endStep(findings, touched, messagesTaken(chosen.action), begun)
     return { choice: chosen.choice, findings, delayMs: this.#delayMs }
   }
@@ -500,7 +500,7 @@ export class Cluster implements System<GlobalState> {
     return this.#nodes.find(node => node.name === name)!
   }
 
-  #do({ choice, action }: Option): { findings: Finding[]; touched: readonly Node[] } {
+  #do({ choice, action }: Option): Done {
     this.#spend(choice)
     switch (action.do) {
       case 'inputs':
@@ -546,7 +546,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
-  #enter(node: Node, inputs: readonly Input[], label: string): { findings: Finding[]; touched: readonly Node[] } {
+  #enter(node: Node, inputs: readonly Input[], label: string): Done {
     const held = node.held!
     this.#remember(node.name, label, inputs)
     const isOverlap = inputs.length > 1
@@ -579,13 +579,13 @@ export class Cluster implements System<GlobalState> {
     for (const node of this.#nodes) node.moveClockTo(latest - this.#system.clockSkewMsMax * millisecond)
   }
 
-  #kill(action: Extract<Action, { do: 'kill' }>): { findings: Finding[]; touched: readonly Node[] } {
+  #kill(action: Extract<Action, { do: 'kill' }>): Done {
     const node = this.#node(action.node)
     node.kill(this.#cell, action.peersSee)
     return action.restart ? this.#restart(node) : { findings: [], touched: [node] }
   }
 
-  #restart(node: Node): { findings: Finding[]; touched: readonly Node[] } {
+  #restart(node: Node): Done {
     this.#limitSkew()
     this.#cell.attach(node, this.#network)
     return { findings: this.#startAgain(node), touched: [node] }
@@ -637,14 +637,19 @@ export class Cluster implements System<GlobalState> {
     return result?.exitCode === 0
   }
 
-  #settle(
-    nodes: readonly Node[],
-    cpuMsMax = this.#patience * this.#system.stepCpuMsMax,
-  ): { findings: Finding[]; touched: readonly Node[] } {
+  #settle(nodes: readonly Node[], cpuMsMax = this.#patience * this.#system.stepCpuMsMax): Done {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
     const unsettled = this.#cell.settle(this.#network, held, cpuMsMax)
-    if (unsettled === undefined) return { findings: [], touched: nodes }
-    return { findings: [divergenceOf(this.#node(unsettled.node.name), unsettled)], touched: nodes }
+    if (unsettled !== undefined)
+      return { findings: [divergenceOf(this.#node(unsettled.node.name), unsettled)], touched: nodes }
+    return this.#settleOthers({ findings: [], touched: nodes }, cpuMsMax)
+  }
+
+  /** Where one took what others had sent, those go on who had no more room to write. */
+  #settleOthers(done: Done, cpuMsMax?: number): Done {
+    const others = this.#nodes.filter(({ name }) => this.#network.isRestless(name))
+    if (done.findings.length > 0 || others.length === 0) return done
+    return this.#settle([...new Set([...done.touched, ...others])], cpuMsMax)
   }
 
   async #endStep(
@@ -768,6 +773,12 @@ export class Cluster implements System<GlobalState> {
       this.#clients.history,
     )
   }
+}
+
+/** What came of a choice's action. */
+interface Done {
+  readonly findings: Finding[]
+  readonly touched: readonly Node[]
 }
 
 /** One fingerprint for each part, by its name. */

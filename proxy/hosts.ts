@@ -1,6 +1,7 @@
 import { formatAddress, parseAddress } from './address.ts'
 import type { End } from './connection.ts'
 import type { Link } from './link.ts'
+import type { Outbox } from './outbox.ts'
 import type { Wire } from './tcp.ts'
 import type { ReceivedDatagram, VirtualSocket } from './virtual-host.ts'
 
@@ -11,6 +12,7 @@ export interface Host extends Wire {
   readonly order: number
   /** Undefined while the host is down, and for a virtual host. */
   link: Link | undefined
+  readonly outbox: Outbox
   /** What faces each connection of the host's kernel, by `endKey`. */
   readonly ends: Map<number, End | VirtualSocket>
   /** Where datagrams to a virtual host go; undefined for a node. */
@@ -41,7 +43,7 @@ export class Hosts {
   readonly #byAddress = new Map<number, Host>()
 
   /** @throws Error if the name or the address is taken */
-  add(name: string, address: string, rest: Pick<Host, 'link' | 'onDatagram' | 'anomalies' | 'send'>): Host {
+  add(name: string, address: string, rest: Pick<Host, 'link' | 'outbox' | 'onDatagram' | 'anomalies' | 'send'>): Host {
     const numeric = parseAddress(address)
     const other = this.#byName.get(name) ?? this.#byAddress.get(numeric)
     if (other !== undefined)

@@ -38,6 +38,11 @@ const held: Readonly<Record<string, string>> = {
   // A cookie would forget the window scale.
   'ipv4/tcp_syncookies': '0',
   'ipv4/tcp_max_syn_backlog': '65535',
+  // How much it sends at once follows from what was acknowledged, and from no time that passed: CUBIC and BBR measure that.
+  'ipv4/tcp_congestion_control': 'reno',
+  'ipv4/tcp_slow_start_after_idle': '0',
+  // Receive buffers would grow by how fast a program reads.
+  'ipv4/tcp_moderate_rcvbuf': '0',
   // The range that `isEphemeral` knows: the one that is registered for it, where no service is looked for.
   'ipv4/ip_local_port_range': chosenPorts.join(' '),
 }

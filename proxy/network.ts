@@ -13,6 +13,7 @@ import type { Dissector } from './dissector.ts'
 import { endKey, freePort, type Host, Hosts, shownPorts } from './hosts.ts'
 import type { Link } from './link.ts'
 import type { Message } from './message.ts'
+import { Outbox, type Outgoing } from './outbox.ts'
 import {
   type Datagram,
   decode,
@@ -135,6 +136,7 @@ export class Network {
     if (formatAddress(host.address) !== address)
       throw new Error(`host ${name} was attached at ${formatAddress(host.address)}, it cannot be at ${address} now`)
     host.link = link
+    host.outbox.clear()
   }
 
   /**
@@ -154,6 +156,7 @@ export class Network {
     const host = this.#hosts.getUp(name)
     const { link } = host
     ;(host as Host).link = undefined
+    host.outbox.clear()
     const ends = [...host.ends.values()]
     host.ends.clear()
     for (const end of ends) {
@@ -199,15 +202,37 @@ export class Network {
 
   /** Handles the packets that all nodes, or these, sent until now. Gives false if there was none. */
   pump(names?: readonly string[]): boolean {
-    const hosts = names === undefined ? this.#hosts.all() : names.map(name => this.#hosts.get(name))
     let any = false
-    for (const host of hosts) {
+    for (const host of this.#those(names)) {
       if (this.#drain(host)) any = true
     }
     return any
   }
 
-  /** Ends a step, pumped until there was nothing more: what each direction of each connection carried becomes messages. */
+  /**
+   * To be called where these nodes rest, or all: each that is spoken to is given the next packet. Gives false if there was
+   * none.
+   */
+  feed(names?: readonly string[]): boolean {
+    let any = false
+    for (const { outbox } of this.#those(names)) {
+      if (outbox.sendNext()) any = true
+    }
+    return any
+  }
+
+  /** To be called where these nodes rest and there is nothing to feed them: the next packet enters at once. */
+  rest(names: readonly string[]): void {
+    for (const { outbox } of this.#those(names)) outbox.rest()
+  }
+
+  /** Whether something entered a node that was not said to rest since. */
+  isRestless(name: string): boolean {
+    const { link, outbox } = this.#hosts.get(name)
+    return link !== undefined && outbox.isRestless
+  }
+
+  /** Ends a step, pumped and fed until there was nothing more: what each direction of each connection carried becomes messages. */
   endStep(): void {
     this.#connections.endStep()
   }
@@ -232,12 +257,14 @@ export class Network {
   }
 
   /**
-   * Puts a message of `deliverable()` into its receiver's kernel. Nothing is pumped: several messages can enter a node
-   * before it runs. Data that the receiver has no room for follows while it is pumped, also in later steps.
+   * Puts a message of `deliverable()` into its receiver's kernel, which rests or is stopped. Nothing is pumped: several
+   * messages can enter a node before it runs. Of one that is longer than a segment the rest follows while it is fed; data
+   * that the receiver has no room for, also in later steps.
    */
   deliver(message: Message): void {
     if (!this.#isPassable(message))
       throw new Error(`cannot deliver ${message.label}: the way is cut or the host is down`)
+    this.#hosts.get(message.to).outbox.rest()
     if (message.transport !== 'udp') {
       this.#connections.deliver(message)
       return
@@ -313,12 +340,17 @@ export class Network {
     return end?.side && tcp.copySide(end.side)
   }
 
+  #those(names: readonly string[] | undefined): Iterable<Host> {
+    return names === undefined ? this.#hosts.all() : names.map(name => this.#hosts.get(name))
+  }
+
   #addHost(name: string, address: string, isVirtual: boolean): Host {
     const host: Host = this.#hosts.add(name, address, {
       link: undefined,
+      outbox: new Outbox(),
       onDatagram: isVirtual ? datagram => this.#listeners.get(name)?.(datagram) : undefined,
       anomalies: this.#anomalies,
-      send: segment => host.link?.write(this.#outgoing, encodeSegment(this.#outgoing, segment)),
+      send: segment => this.#sendSegment(host, segment),
     })
     return host
   }
@@ -351,7 +383,8 @@ export class Network {
     const to = this.#hosts.at(datagram.destination)
     if (to === undefined) {
       this.#ignored.unknownDatagrams += 1
-      from.link!.write(this.#outgoing, encodePortUnreachable(this.#outgoing, datagram))
+      const answered = { ...datagram, payload: Buffer.from(datagram.payload) }
+      this.#write(from, into => encodePortUnreachable(into, answered))
       return
     }
     const bytes = Buffer.from(datagram.payload)
@@ -453,13 +486,30 @@ export class Network {
     const { sourcePort, destinationPort, bytes: payload } = datagram
     const addresses = { source: from.address, destination: to.address }
     const packet = { kind: 'udp', ...addresses, sourcePort, destinationPort, payload } as const
-    to.link!.write(this.#outgoing, encodeDatagram(this.#outgoing, packet))
+    this.#write(to, into => encodeDatagram(into, packet))
   }
 
   /** Quotes the datagram of `to` that it answers, without what was in it. */
   #sendUnreachable(from: Host, to: Host, { sourcePort, destinationPort }: DatagramMessage): void {
     const answered = { source: to.address, destination: from.address, sourcePort, destinationPort, payload: noBytes }
-    to.link!.write(this.#outgoing, encodePortUnreachable(this.#outgoing, answered))
+    this.#write(to, into => encodePortUnreachable(into, answered))
+  }
+
+  #sendSegment(to: Host, segment: Segment): void {
+    const { source, sourcePort, destinationPort, flags, payload } = segment
+    const peer = this.#hosts.at(source)
+    this.#write(to, into => encodeSegment(into, segment), {
+      isAcknowledgement: flags === flag.ACK && payload.length === 0,
+      ...(peer && { connection: endKey(peer, destinationPort, sourcePort) }),
+    })
+  }
+
+  #write(
+    to: Host,
+    encode: (into: Buffer) => number,
+    about: Pick<Outgoing, 'connection' | 'isAcknowledgement'> = {},
+  ): void {
+    to.outbox.send({ ...about, write: () => to.link?.write(this.#outgoing, encode(this.#outgoing)) })
   }
 
   #isPassable({ from, to }: Message): boolean {

@@ -334,7 +334,9 @@ const flush = (side: Side, wire: Wire): number => {
     const left = side.outgoingLength - sent
     const room = side.sendWindow - sent
     const length = Math.min(left, room, side.segmentLengthMax)
-    if (length <= 0) {
+    // A segment that the window cuts short waits until all before it are acknowledged: windows would stay small (RFC 9293, 3.8.6.2).
+    const isCut = length < Math.min(left, side.segmentLengthMax)
+    if (length <= 0 || (isCut && sent > 0)) {
       if (left === 0 && side.finish === 'queued' && room > 0) sendFinish(side, wire)
       return entered
     }

@@ -8,6 +8,8 @@ import type { Turns } from './turns.ts'
 export class Quiescence {
   readonly #turns: Turns
   #awake: HeldThread | undefined
+  /** The last look at which all slept, and how often others had had the CPU by then. */
+  #rested: { readonly nodes: readonly HeldNode[]; readonly count: number } | undefined
 
   constructor(turns: Turns) {
     this.#turns = turns
@@ -21,12 +23,17 @@ export class Quiescence {
    *
    * @param since how often others had had the CPU when what could be read was read
    */
-  reached(nodes: Iterable<HeldNode>, since: number): boolean {
-    const threads = [...nodes].flatMap(node => node.threads)
+  reached(nodes: readonly HeldNode[], since: number): boolean {
+    // A packet that wakes nobody: whoever it had woken would have had the CPU before `since`.
+    if (this.#turns.isOrdered && this.#rested?.nodes === nodes && this.#rested.count === this.#turns.count())
+      return true
+    const threads = nodes.flatMap(node => node.threads)
     // Who was awake at the last look is so at most looks: most end here.
     if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
     this.#awake = threads.find(thread => !sleeps(thread))
-    return this.#awake === undefined && this.#turns.count() === since
+    const isReached = this.#awake === undefined && this.#turns.count() === since
+    this.#rested = isReached ? { nodes, count: since } : undefined
+    return isReached
   }
 }
 

@@ -44,18 +44,19 @@ const courtesyMs = 10
  */
 export class Turns {
   readonly #usage = Buffer.alloc(144)
-  readonly #isOrdered: boolean
+  /** Whether who is ready has the CPU when this thread yields. */
+  readonly isOrdered: boolean
   #naps = 0
   #lastCourtesy = 0
 
   constructor() {
     prctl(setTimerSlack, 1)
-    this.#isOrdered = this.#queue()
+    this.isOrdered = this.#queue()
   }
 
   /** Puts a process among those that take turns; one that never waits is stopped by SIGXCPU now and then. */
   add(pid: number): void {
-    if (!this.#isOrdered) return
+    if (!this.isOrdered) return
     limitTurns(pid)
     setRank(pid, 0)
   }
@@ -82,7 +83,7 @@ export class Turns {
 
   /** To be called where nodes wait: lets other programs of this machine run now and then. */
   beCourteous(): void {
-    if (!this.#isOrdered || performance.now() - this.#lastCourtesy < courtesyMs) return
+    if (!this.isOrdered || performance.now() - this.#lastCourtesy < courtesyMs) return
     this.aside(schedYield)
     this.#lastCourtesy = performance.now()
   }
@@ -92,7 +93,7 @@ export class Turns {
    * writer goes round and round in the kernel until another has done, who may wait for this CPU.
    */
   aside<Result>(work: () => Result): Result {
-    if (!this.#isOrdered) return work()
+    if (!this.isOrdered) return work()
     this.#leaveQueue()
     try {
       return work()
@@ -102,7 +103,7 @@ export class Turns {
   }
 
   close(): void {
-    if (this.#isOrdered) this.#leaveQueue()
+    if (this.isOrdered) this.#leaveQueue()
   }
 
   #queue(): boolean {

@@ -51,7 +51,7 @@ export class Machine {
   }
 
   pump(): void {
-    while (this.network.pump());
+    while (this.network.pump() || this.network.feed());
   }
 
   /** Pumps, each turn a step that is handled by `act`, until `isDone`. Fails by the test's own time limit. */

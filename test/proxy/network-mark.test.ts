@@ -7,7 +7,7 @@ const options: NetworkOptions = { dissector: port => (port === 80 ? http1() : un
 const [first, second] = ['10.0.0.1', '10.0.0.2'] as const
 
 const step = (network: Network) => {
-  while (network.pump());
+  while (network.pump() || network.feed());
   network.endStep()
 }
 const labels = (network: Network) => network.inFlight().map(({ label }) => label)

@@ -23,7 +23,7 @@ const build = (options?: NetworkOptions) => {
 }
 
 const step = (network: Network) => {
-  while (network.pump());
+  while (network.pump() || network.feed());
   network.endStep()
 }
 
@@ -115,7 +115,7 @@ test('whatever the order of writing, reading, closing and delivering, each side 
 
 /** However often a node writes in a step, each direction carried one message of data. */
 const endStepOfOneMessage = (network: Network) => {
-  while (network.pump());
+  while (network.pump() || network.feed());
   const before = new Set(network.inFlight())
   network.endStep()
   const data = network.inFlight().filter(message => message.kind === 'data' && !before.has(message))

@@ -150,3 +150,18 @@ test('what is shown of a side tells apart what goes on otherwise, and nothing el
     'over finish acknowledged finished',
   ])
 })
+
+test('a segment that the window cuts short waits until those before it are acknowledged', () => {
+  const { side, wire, receive } = open()
+  receive({ sequence: 1001, window: 1600 })
+  expect(tcp.send(side, Buffer.alloc(4000), wire)).toBe(1460)
+  expect(receive({ sequence: 1001, window: 1600 })).toEqual({ entered: 1460 })
+  expect(receive({ sequence: 1001, window: 1600 })).toEqual({ entered: 1080 })
+  expect(wire.sent.map(({ payload }) => payload.length)).toEqual([1460, 1460, 1080])
+})
+
+test('a segment that the window cuts short is sent where nothing else is on its way', () => {
+  const { side, wire, receive } = open()
+  receive({ sequence: 1001, window: 100 })
+  expect(tcp.send(side, Buffer.alloc(3000), wire)).toBe(100)
+})
