@@ -19,6 +19,7 @@ export const lastErrno = (): number => koffi.errno()
 export const open: (path: string, flags: number, mode: number) => number = libc.func(
   'int open(const char *path, int flags, int mode)',
 )
+export const lseek = libc.func('long lseek(int fd, long offset, int whence)')
 export const close = libc.func('int close(int fd)')
 export const read: (fd: number, into: Buffer, length: number) => number = libc.func(
   'long read(int fd, void *into, size_t length)',

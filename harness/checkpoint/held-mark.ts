@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { descendantsOf } from '../hold/descendants.ts'
-import type { Exit, HeldThread } from '../hold/held-node.ts'
+import type { Counts, Exit, HeldThread } from '../hold/held-node.ts'
 import { HeldNode } from '../hold/held-node.ts'
+import { innerId } from '../hold/inner-id.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
 import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import type { Tracer } from '../hold/tracer.ts'
-import type { VirtualClock } from '../hold/virtual-clock.ts'
+import type { Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
 import { CannotCheckpoint } from './error.ts'
 
 /** All that we know of a held node, by the ids that its processes and threads have in it: plain data. */
@@ -14,7 +15,7 @@ export interface HeldMark {
   /** A copy. */
   readonly clock: VirtualClock
   readonly randomness: RandomnessMark
-  readonly threadsMade: number
+  readonly counts: Counts
   readonly processes: readonly ProcessMark[]
   /** Of one that has ended of itself. */
   readonly exit: Exit | undefined
@@ -23,6 +24,7 @@ export interface HeldMark {
 interface ProcessMark {
   readonly pid: number
   readonly isGo: boolean
+  readonly begun: Nanoseconds
   /** Whether SIGCHLD is pending. */
   readonly hasChildSignal: boolean
   readonly timers: readonly TimerMark[]
@@ -40,11 +42,12 @@ interface ThreadMark {
 export const markHeld = (node: HeldNode): HeldMark => ({
   clock: node.clock.copy(),
   randomness: node.randomness.mark(),
-  threadsMade: node.threadsMade,
+  counts: node.counts,
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
     pid: innerId(process.pid),
     isGo: process.isGo,
+    begun: process.begun,
     hasChildSignal: hasChildSignal(process.pid),
     timers: markTimers(process),
     threads: [...process.threads].map(({ tid, ordinal, randomness, resumed }) => ({
@@ -57,8 +60,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
 })
 
 /** Such a node, without its processes. */
-export const nodeOf = (name: string, { clock, randomness, threadsMade, exit }: HeldMark): HeldNode => {
-  const node = new HeldNode(name, clock.copy(), Randomness.from(randomness), threadsMade)
+export const nodeOf = (name: string, { clock, randomness, counts, exit }: HeldMark): HeldNode => {
+  const node = new HeldNode(name, clock.copy(), Randomness.from(randomness), counts)
   node.exit = exit
   return node
 }
@@ -78,14 +81,11 @@ export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: He
     })
     const process = tracer.adopt(node, outer, threads)
     process.isGo = mark.isGo
+    process.begun = mark.begun
     rewindTimers(process, mark.timers)
     for (const [index, thread] of [...process.threads].entries()) thread.resumed = mark.threads[index]!.resumed
   }
 }
-
-/** The id that a thread has in its own pid namespace. */
-const innerId = (tid: number): number =>
-  Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))![1])
 
 const childSignal = 1n << BigInt(constants.signals.SIGCHLD - 1)
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MountPlan } from '../hold/mounts.ts'
 import { Randomness } from '../hold/randomness.ts'
+import { randomBytesLength } from '../hold/shown-files.ts'
 import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
 
 /** Paths of files that every node of a cell sees in place of the machine's. */
@@ -18,7 +19,6 @@ export interface SharedFiles {
 
 /** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
-const randomBytesLength = 1 << 20
 
 /** By which a node finds the others. */
 export const hostsShownTo = ({ hosts, resolvConf }: SharedFiles): MountPlan['files'] => [

@@ -10,6 +10,7 @@ import { timerCalls } from './kernel-timers.ts'
 import { fixPort } from './ports.ts'
 import { interrupt, type Registers } from './ptrace.ts'
 import { resourceCalls } from './resources.ts'
+import { openShown } from './shown-files.ts'
 import { socketCalls } from './socket-timeouts.ts'
 import { type SyscallName, syscallName, syscallNumber } from './syscall-number.ts'
 import { systemCalls } from './system-calls.ts'
@@ -55,7 +56,7 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
   }
   if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
-  if (name && showTimes(thread, registers, name)) return 'exit'
+  if (name && (showTimes(thread, registers, name) || openShown(thread, registers, name))) return 'exit'
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'

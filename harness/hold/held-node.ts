@@ -125,6 +125,8 @@ export class HeldProcess {
   memory: ProcessMemory
   /** The Go runtime's monitor thread sleeps for microseconds to watch the others. */
   isGo = false
+  /** When it was made, on its node's clock. */
+  begun: Nanoseconds
   /** Set once it carries the filter. */
   isPrepared = false
   readonly threads = new Set<HeldThread>()
@@ -139,6 +141,7 @@ export class HeldProcess {
     this.pid = pid
     this.node = node
     this.memory = memory
+    this.begun = node.clock.elapsed
   }
 }
 
@@ -164,6 +167,15 @@ export interface Keeper {
   /** Lets threads that are kept end when they go on; the node cannot be brought back then. */
   letThreadsEnd(): HeldThread[]
 }
+
+/** How many there ever were of a node's threads, sockets and openings of random bytes: the next have these numbers. */
+export interface Counts {
+  threads: number
+  sockets: number
+  randomFiles: number
+}
+
+const noCounts: Readonly<Counts> = { threads: 0, sockets: 0, randomFiles: 0 }
 
 /** All processes of a node, with the time that they share. */
 export class HeldNode {
@@ -197,39 +209,47 @@ export class HeldNode {
   readonly notes = new Set<string>()
   /** Descriptor of the root of its files; undefined before it has any. */
   root: number | undefined
-  #threads: number
-  #sockets = 0
+  #counts: Counts
 
   /** Clock and randomness go on when the node is started again. */
-  constructor(name: string, clock: VirtualClock, randomness: Randomness, threadsMade = 0) {
+  constructor(name: string, clock: VirtualClock, randomness: Randomness, counts = noCounts) {
     this.name = name
     this.clock = clock
     clock.periods.begin(clock.elapsed)
     this.randomness = randomness
-    this.#threads = threadsMade
+    this.#counts = { ...counts }
+  }
+
+  /** A copy of all that is counted. */
+  get counts(): Counts {
+    return { ...this.#counts }
   }
 
   /** How many threads there ever were. */
   get threadsMade(): number {
-    return this.#threads
+    return this.#counts.threads
   }
 
   /** For a thread that is made by `parent`, or for the first. */
   originOf(parent: HeldThread | undefined): Origin {
-    return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#threads++ }
+    return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#counts.threads++ }
   }
 
   /** Counts one more socket; gives how many there were before. */
   countSocket(): number {
-    return this.#sockets++
+    return this.#counts.sockets++
+  }
+
+  /** Counts one more opening of a file of random bytes; gives how many there were before. */
+  countRandomFile(): number {
+    return this.#counts.randomFiles++
   }
 
   /** Its time, and what its next threads and sockets will be made of; called, it has them again. */
   mark(): () => void {
     const { elapsed } = this.clock
     const randomness = this.randomness.mark()
-    const threads = this.#threads
-    const sockets = this.#sockets
+    const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
     const { turnsCut } = this
@@ -238,8 +258,7 @@ export class HeldNode {
       forgetPeriods()
       this.clock.periods.begin(elapsed)
       this.randomness.rewind(randomness)
-      this.#threads = threads
-      this.#sockets = sockets
+      this.#counts = { ...counts }
       this.turnsCut = turnsCut
       this.isStuck = false
     }

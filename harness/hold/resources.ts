@@ -12,8 +12,8 @@ import { second } from './virtual-clock.ts'
 type Answer = (thread: HeldThread, registers: Registers) => number
 
 /** Shown as resident memory. */
-const residentKilobytes = 64 * 1024
-const ticksPerSecond = 100
+export const residentKilobytes = 64 * 1024
+export const ticksPerSecond = 100
 const invalidArgument = -22
 
 /** struct rusage: user time, system time, greatest resident size, and thirteen counts. */

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { libc, read, recv, write } from '../../proxy/libc.ts'
+import { lseek, read, recv, write } from '../../proxy/libc.ts'
 import { tcpEntries } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
@@ -14,8 +14,6 @@ import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
 import { countOf, type Descriptor, describe, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
-
-const lseek = libc.func('long lseek(int fd, long offset, int whence)')
 
 /** What a frozen process has open. */
 export class DescriptorMarks {

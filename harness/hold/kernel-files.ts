@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import type { HeldThread } from './held-node.ts'
+import { innerId } from './inner-id.ts'
+import { Randomness } from './randomness.ts'
+import { residentKilobytes, ticksPerSecond } from './resources.ts'
+import { type Nanoseconds, second, type VirtualClock } from './virtual-clock.ts'
+
+/** What files of /proc say in a node, where the kernel would tell of this machine's time, memory and load. */
+
+type Content = (thread: HeldThread) => string
+
+/** Undefined for every other path, and where there is no such process. */
+export const contentShown = (thread: HeldThread, path: string): string | undefined => {
+  const content = machine[path]
+  if (content) return content(thread)
+  const [, id, task, name] = ofProcess.exec(path) ?? []
+  if (name === undefined) return undefined
+  try {
+    return processContent(thread, id!, task, name)
+  } catch {
+    return undefined
+  }
+}
+
+const ofProcess = /^\/proc\/(self|thread-self|\d+)(?:\/task\/(\d+))?\/(stat|statm|status)$/
+
+/** Seconds and hundredths. */
+const hundredths = (seconds: number, nanoseconds: number) =>
+  `${seconds}.${String(Math.floor(nanoseconds / 1e7)).padStart(2, '0')}`
+
+const ticksOf = (time: Nanoseconds) => Math.floor((time * ticksPerSecond) / second)
+/** From the boot to the node's creation: all that time the CPU had nothing to do. */
+const bootedSeconds = (clock: VirtualClock): number => clock.showAt(0, 'monotonic').seconds
+
+const uptime: Content = ({ process: { node } }) => {
+  const { seconds, nanoseconds } = node.clock.show('monotonic')
+  return `${hundredths(seconds, nanoseconds)} ${hundredths(bootedSeconds(node.clock), 0)}\n`
+}
+
+const stat: Content = ({ process: { node } }) => {
+  const { clock } = node
+  const cpu = `${ticksOf(clock.elapsed)} 0 0 ${bootedSeconds(clock) * ticksPerSecond} 0 0 0 0 0 0`
+  const booted = clock.showAt(0, 'realtime').seconds - bootedSeconds(clock)
+  return [
+    `cpu  ${cpu}`,
+    `cpu0 ${cpu}`,
+    'intr 0',
+    'ctxt 0',
+    `btime ${booted}`,
+    `processes ${node.threadsMade}`,
+    'procs_running 1',
+    'procs_blocked 0',
+    'softirq 0 0 0 0 0 0 0 0 0 0 0',
+    '',
+  ].join('\n')
+}
+
+const loadavg: Content = ({ process: { node } }) => `0.00 0.00 0.00 1/${node.threads.length} ${node.threadsMade}\n`
+
+/** As `sysinfo` says: half of the memory is free. */
+const meminfo: Content = () => {
+  const lines = readFileSync('/proc/meminfo', 'latin1')
+  const total = Number(/^MemTotal:\s+(\d+)/m.exec(lines)![1])
+  const shown = (name: string, value: string) => {
+    if (constantMemory.has(name)) return value
+    return name === 'MemFree' || name === 'MemAvailable' ? String(Math.floor(total / 2)) : '0'
+  }
+  return lines.replaceAll(
+    /^([^:]+):( +)(\d+)/gm,
+    (_, name: string, space: string, value: string) =>
+      `${name}:${shown(name, value).padStart(space.length + value.length)}`,
+  )
+}
+
+const constantMemory = new Set(['MemTotal', 'CommitLimit', 'VmallocTotal', 'Hugepagesize'])
+
+/** The first CPU alone, as fast as it is at some time. */
+const cpuinfo: Content = () =>
+  `${readFileSync('/proc/cpuinfo', 'latin1')
+    .split('\n\n')[0]!
+    .replace(/^(cpu MHz\s*:).*$/m, '$1 1000.000')}\n\n`
+
+const uuidOf = (randomness: Randomness): string => {
+  const bytes = randomness.bytes(16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return `${bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}\n`
+}
+
+const machine: Readonly<Record<string, Content>> = {
+  '/proc/uptime': uptime,
+  '/proc/stat': stat,
+  '/proc/loadavg': loadavg,
+  '/proc/meminfo': meminfo,
+  '/proc/cpuinfo': cpuinfo,
+  '/proc/sys/kernel/random/uuid': ({ randomness }) => uuidOf(randomness),
+  '/proc/sys/kernel/random/boot_id': ({ process: { node } }) => uuidOf(new Randomness(`${node.name} boot_id`)),
+}
+
+const processContent = (thread: HeldThread, id: string, task: string | undefined, name: string): string => {
+  const { pid, node } = thread.process
+  const group = id.endsWith('self') ? String(innerId(pid)) : id
+  const inner = id === 'thread-self' ? innerId(thread.tid) : task
+  const text = readFileSync(
+    `/proc/${pid}/root/proc/${group}${inner === undefined ? '' : `/task/${inner}`}/${name}`,
+    'latin1',
+  )
+  const process = [...node.processes.values()].find(each => String(innerId(each.pid)) === group)
+  if (name === 'stat') return statOf(text, node.clock, process?.begun ?? 0)
+  return name === 'statm' ? statmOf(text) : statusOf(text)
+}
+
+const pageKilobytes = 4
+const residentPages = residentKilobytes / pageKilobytes
+/** Stopped by this tool. */
+const stopped = 't'
+
+/** The fields of proc_pid_stat(5), by their numbers there, from the third on. */
+const statOf = (text: string, clock: VirtualClock, begun: Nanoseconds): string => {
+  const end = text.lastIndexOf(')') + 2
+  const fields = text.slice(end).trimEnd().split(' ')
+  const set = (field: number, value: number | string) => {
+    fields[field - 3] = String(value)
+  }
+  const get = (field: number) => fields[field - 3]!
+  if (get(3) === stopped) set(3, 'R')
+  // Page faults, system time, time of children; the call it waits in, CPU, rank, policy, delays.
+  for (const field of [10, 11, 12, 13, 15, 16, 17, 35, 39, 40, 41, 42, 43, 44]) set(field, 0)
+  set(14, ticksOf(clock.elapsed))
+  set(18, 20 + Number(get(19)))
+  set(22, bootedSeconds(clock) * ticksPerSecond + ticksOf(begun))
+  set(24, residentPages)
+  return `${text.slice(0, end)}${fields.join(' ')}\n`
+}
+
+const statmOf = (text: string): string => {
+  const [size, , , code, , data] = text.trimEnd().split(' ')
+  return `${size} ${residentPages} 0 ${code} 0 ${data} 0\n`
+}
+
+const statusLines: Readonly<Record<string, string>> = {
+  VmHWM: `${residentKilobytes} kB`,
+  VmRSS: `${residentKilobytes} kB`,
+  RssAnon: `${residentKilobytes} kB`,
+  RssFile: '0 kB',
+  RssShmem: '0 kB',
+  VmPTE: '0 kB',
+  VmSwap: '0 kB',
+  Cpus_allowed: '1',
+  Cpus_allowed_list: '0',
+  voluntary_ctxt_switches: '0',
+  nonvoluntary_ctxt_switches: '0',
+}
+
+const statusOf = (text: string): string =>
+  text
+    .replace(/^State:\tt.*$/m, 'State:\tR (running)')
+    .replace(/^SigQ:\t\d+/m, 'SigQ:\t0')
+    .replaceAll(/^(\w+):.*$/gm, (line, name: string) => (name in statusLines ? `${name}:\t${statusLines[name]}` : line))

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { clusterOf, stdoutOf, take } from '../system.ts'
+import { compile, hasCompiler, heldOutput } from './program.ts'
+
+const show = `
+static void show(const char *path) {
+  char text[8192];
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) { printf("%s: %m\\n", path); return; }
+  ssize_t length = read(fd, text, sizeof text - 1);
+  text[length] = 0;
+  printf("%s", text);
+  close(fd);
+}
+`
+
+test.skipIf(!hasCompiler)('/proc tells of the node: its time, its CPU, its memory', async () => {
+  const program = compile(
+    `
+    show("/proc/uptime");
+    show("/proc/loadavg");
+    show("/proc/stat");
+    if (fork() == 0) {
+      sleep(2);
+      for (volatile long i = 0; i < 3000000; i++);
+      char path[40];
+      sprintf(path, "/proc/%d/stat", getpid());
+      show(path);
+      show("/proc/self/stat");
+      show("/proc/thread-self/status");
+      show("/proc/self/statm");
+      show("/proc/1/stat");
+      show("/proc/uptime");
+      exit(0);
+    }
+    wait(0);
+    show("/proc/self/status");
+    printf("%s %m\\n", open("/proc/77/stat", O_RDONLY) < 0 ? "none" : "some");
+  `,
+    { functions: show },
+  )
+  const { lines } = await heldOutput([program])
+  expect(lines.slice(0, 6)).toEqual([
+    '1001.00 1000.00',
+    '0.00 0.00 0.00 1/1 1',
+    'cpu  100 0 0 100000 0 0 0 0 0 0',
+    'cpu0 100 0 0 100000 0 0 0 0 0 0',
+    'intr 0',
+    'ctxt 0',
+  ])
+  const [byNumber, bySelf, first] = lines.filter(line => /^\d+ \(/.test(line)).map(line => line.split(' '))
+  expect(byNumber).toEqual(bySelf)
+  // state, times, priority, time of its start, pages
+  expect([2, 13, 14, 17, 21, 23].map(field => bySelf![field])).toEqual(['R', '300', '0', '20', '100100', '16384'])
+  expect([2, 13, 21].map(field => first![field])).toEqual(['S', '300', '100000'])
+  expect(lines).toContain('1003.00 1000.00')
+  expect(lines.at(-1)).toBe('none No such file or directory')
+})
+
+test('memory and ids of the kernel are of the node', async () => {
+  const { lines } = await heldOutput([
+    'sh',
+    '-c',
+    `sleep 1; cd /proc; grep -E "^(MemTotal|MemFree|MemAvailable|Cached)" /proc/meminfo; grep -c processor /proc/cpuinfo
+     cat /proc/sys/kernel/random/uuid /proc/sys/kernel/random/uuid /proc/sys/kernel/random/boot_id; sleep 9`,
+  ])
+  const [total, free, available, cached, cpus, ...ids] = lines
+  expect(free!.split(/ +/)[1]).toBe(String(Math.floor(Number(total!.split(/ +/)[1]) / 2)))
+  expect([available!.split(/ +/)[1], cached, cpus]).toEqual([
+    free!.split(/ +/)[1],
+    expect.stringMatching(/ 0 kB$/),
+    '1',
+  ])
+  expect(new Set(ids).size).toBe(3)
+  for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+})
+
+test('each opening of /dev/urandom reads other bytes, and a node that was brought back the same', async () => {
+  const read = 'head -c 8 /dev/urandom | od -An -tx1'
+  const cluster = clusterOf({ nodes: { n: { command: ['sh', '-c', `${read}; ${read}; sleep 1; ${read}; sleep 9`] } } })
+  const execute = async () => {
+    expect(await cluster.reset()).toEqual([])
+    await take(cluster, 'n timer +1000ms')
+    return stdoutOf(cluster, 'n')
+  }
+  const drawn = await execute()
+  expect(new Set(drawn).size).toBe(3)
+  expect(await execute()).toEqual(drawn)
+  expect(await execute()).toEqual(drawn)
+})
