@@ -13,10 +13,10 @@ const counter = () =>
     nodes: { n: { command: ['node', '-e', 'let n = 0; setInterval(() => console.log(++n, Math.random()), 700)'] } },
   })
 
-/** A directory of programs, of which the copying of disks takes one. */
+/** A directory of programs, with those that disks are copied and removed by. */
 const withoutCriu = (): string => {
   const directory = directoryWith({})
-  symlinkSync('/bin/cp', join(directory, 'cp'))
+  for (const name of ['cp', 'rm']) symlinkSync(`/bin/${name}`, join(directory, name))
   return directory
 }
 
