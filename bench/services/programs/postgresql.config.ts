@@ -1,0 +1,68 @@
+import { always, defineSystem, type NodeHandle } from 'lastnail'
+import { talk } from './talk.ts'
+
+const message = (type: string, ...fields: readonly (number | string)[]): Buffer => {
+  const body = Buffer.concat(
+    fields.map(field => (typeof field === 'string' ? Buffer.from(`${field}\0`) : uint32(field))),
+  )
+  return Buffer.concat([Buffer.from(type), uint32(body.length + 4), body])
+}
+
+const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** Ends the answer to the connection, and that to each query. */
+const ready = 'Z\0\0\0\x05I'
+const answersIn = (heard: Buffer): string[] => heard.toString('latin1').split(ready).slice(0, -1)
+
+/** Asks over a connection of its own; gives the texts in what comes back. */
+const query = async (node: NodeHandle, text: string): Promise<string> => {
+  const said = [message('', 0x3_0000, 'user', 'postgres', ''), message('Q', text)]
+  const heard = await talk(node, 5432, Buffer.concat(said), bytes => answersIn(bytes).length === 2)
+  return answersIn(heard)[1]!.replace(/[^ -~]+/g, ' ')
+}
+
+const psql = (statement: string) => ({
+  command: [
+    'sh',
+    '-c',
+    `until echo '${statement} \\watch 1' | psql -qAt -h {{primary.address}} -U postgres; do sleep 1; done`,
+  ],
+})
+
+/** A server with its own defaults, and two clients that ask it every second over connections that they keep. */
+export default defineSystem({
+  name: 'postgresql',
+  nodes: {
+    primary: {
+      command: [
+        'setpriv',
+        '--reuid=postgres',
+        '--regid=postgres',
+        '--clear-groups',
+        '/usr/lib/postgresql/15/bin/postgres',
+        '-D',
+        'cache/data',
+        '-c',
+        'listen_addresses=*',
+      ],
+      listens: 5432,
+    },
+    c1: psql('insert into notes(text) values (clock_timestamp()::text) returning id'),
+    c2: psql('select count(*) from notes'),
+  },
+  state: node => node.output().stdout,
+  clients: {
+    write: {
+      run: ({ primary }, { ordinal }) =>
+        query(primary!, `insert into notes(text) values ('${ordinal}') returning id, text`),
+      times: 20,
+    },
+    read: { run: ({ primary }) => query(primary!, 'select count(*), max(id), random() from notes'), times: 20 },
+    vacuum: ({ primary }) => query(primary!, 'vacuum analyze notes'),
+  },
+  properties: { answers: always(({ nodes }) => nodes.length === 3) },
+})
