@@ -66,13 +66,14 @@ export const services: Readonly<Record<string, Service>> = {
     ],
     system: peer => ['cache/release/peer', peer],
   },
-  redis: { needs: ['redis-server'], system: 'redis.config.ts' },
+  redis: { needs: ['redis-server'], system: 'redis.config.ts', steps: 400 },
   nginx: { needs: ['nginx', 'node'], system: 'nginx.config.ts' },
   postgresql: {
     needs: [`${postgres}/postgres`, 'setpriv', 'psql'],
     fetch: [
       ['chown', 'postgres', '.'],
       ['runuser', '-u', 'postgres', '--', `${postgres}/initdb`, '--auth=trust', 'data'],
+      ['sh', '-c', 'echo host all all all trust >> data/pg_hba.conf'],
       [
         'sh',
         '-c',
@@ -80,13 +81,14 @@ export const services: Readonly<Record<string, Service>> = {
       ],
     ],
     system: 'postgresql.config.ts',
+    steps: 200,
   },
-  etcd: { needs: ['etcd'], system: 'etcd.config.ts' },
+  etcd: { needs: ['etcd'], system: 'etcd.config.ts', steps: 400 },
   nats: {
     needs: ['go'],
     fetch: [['sh', '-c', `GOBIN="$PWD" go install ${newestNats}`]],
     system: 'nats.config.ts',
-    steps: 300,
+    steps: 400,
   },
-  zookeeper: { needs: ['java'], system: 'zookeeper.config.ts', steps: 300 },
+  zookeeper: { needs: ['java'], system: 'zookeeper.config.ts', steps: 800 },
 }

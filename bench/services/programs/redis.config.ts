@@ -26,5 +26,7 @@ export default defineSystem({
     read: { run: ({ replica }) => ask(replica!, 'GET writes', 'LRANGE list 0 -1', 'KEYS *'), times: 20 },
     save: ({ primary }) => ask(primary!, 'BGSAVE'),
   },
+  // Servers find each other first, and are asked all along.
+  weights: { client: 0.3, timer: 2 },
   properties: { answers: always(({ nodes }) => nodes.length === 2) },
 })
