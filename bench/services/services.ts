@@ -90,5 +90,5 @@ export const services: Readonly<Record<string, Service>> = {
     system: 'nats.config.ts',
     steps: 400,
   },
-  zookeeper: { needs: ['java'], system: 'zookeeper.config.ts', steps: 800 },
+  zookeeper: { needs: ['java'], system: 'zookeeper.config.ts', steps: 600 },
 }

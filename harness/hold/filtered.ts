@@ -3,6 +3,7 @@ import { isInPage, zeroTimespec } from './clock-page.ts'
 import { showTimes } from './file-times.ts'
 import { refusal } from './filter.ts'
 import { flushCalls } from './flushes.ts'
+import { showSpace } from './free-space.ts'
 import { trapMapped } from './hardware-random.ts'
 import { type HeldProcess, type HeldThread, type LimitedWait, readsOfCall, readsOfPage } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
@@ -56,7 +57,8 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
   }
   if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
-  if (name && (showTimes(thread, registers, name) || openShown(thread, registers, name))) return 'exit'
+  if (name && (showTimes(thread, registers, name) || openShown(thread, registers, name) || showSpace(thread, name)))
+    return 'exit'
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'

@@ -148,3 +148,25 @@ test.skipIf(!existsSync('/usr/bin/musl-gcc') || !hasCompiler)('a static program 
   execFileSync('musl-gcc', ['-static', '-O1', '-o', `${program}-musl`, `${program}.c`])
   expect((await heldOutput([`${program}-musl`])).lines).toEqual(['3'])
 })
+
+c('half of a file system is free, whatever is written to it', async () => {
+  const program = compile(
+    `
+    int fd = open("written", O_CREAT | O_WRONLY, 0600);
+    static char bytes[1 << 20];
+    for (int i = 0; i < 3; i++) {
+      struct statfs now;
+      printf("%d %d ", statfs(".", &now), statfs("nowhere", &now));
+      fstatfs(fd, &now);
+      printf("%d %d %d\\n", now.f_bfree == now.f_blocks / 2, now.f_bavail == now.f_bfree, now.f_ffree == now.f_files / 2);
+      write(fd, bytes, sizeof bytes);
+    }
+    struct statfs proc;
+    statfs("/proc", &proc);
+    printf("%lu %lu\\n", proc.f_blocks, proc.f_bfree);
+  `,
+    { functions: '#include <sys/vfs.h>' },
+  )
+  const { lines } = await heldOutput([program])
+  expect(lines).toEqual(['0 -1 1 1 1', '0 -1 1 1 1', '0 -1 1 1 1', '0 0'])
+})
