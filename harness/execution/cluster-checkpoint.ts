@@ -3,13 +3,11 @@ import { join } from 'node:path'
 import type { Checkpoint } from '../../checker/system.ts'
 import { CannotMark } from '../../proxy/connection.ts'
 import { SystemError } from '../../proxy/libc.ts'
-import type { NetworkMark } from '../../proxy/network.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
-import type { ClientsMark } from '../clients/clients.ts'
 import { removeRunDirectory } from '../files/run-directory.ts'
 import { treeOf } from '../files/tree.ts'
 import type { SavedNode } from '../node/node.ts'
-import type { DelaysMark } from './delays.ts'
+import type { ExecutionMark, Way } from './execution.ts'
 
 /** A cluster at one quiescent instant. */
 export interface SavedCluster {
@@ -18,22 +16,9 @@ export interface SavedCluster {
   /** Of those files. */
   readonly bytes: number
   readonly nodes: readonly SavedNode[]
-  readonly clients: ClientsMark
-  readonly network: NetworkMark
-  readonly budget: readonly (readonly [kind: string, left: number])[]
-  readonly isCut: boolean
-  readonly delays: DelaysMark
-  readonly history: readonly (readonly [node: string, hash: string])[]
-  /** Labels of messages that were seen. */
-  readonly known: readonly string[]
+  readonly execution: ExecutionMark
   /** By which it is known again. */
   readonly outline: string
-}
-
-/** How an execution came to a state: what it can always be reached by again. */
-export interface Way {
-  readonly variant: number
-  readonly schedule: readonly string[]
 }
 
 /** Where a cluster, or another of the same system, can go back to any number of times. */

@@ -99,7 +99,7 @@ const lockDirectory = (path: string): number | undefined => {
 
 /** By a program that follows no link while somebody changes what it removes, and takes any name and depth. Gives why it could not. */
 const removeTree = (directory: string): string | undefined => {
-  const { error, status, stderr } = spawnSync('rm', ['-rf', '--one-file-system', '--', directory], {
+  const { error, status, stderr } = spawnSync('/bin/rm', ['-rf', '--one-file-system', '--', directory], {
     encoding: 'utf8',
   })
   if (error) return error.message

@@ -10,7 +10,7 @@ import { importImage, programFiles } from './images.ts'
 const reason = cannotRunContainers()
 const root = join(import.meta.dirname, '../..')
 /** What a slim image of Debian with Node.js has of it. */
-const programs = ['mount', 'unshare', 'setpriv', 'nsenter', 'chrt', 'cp', 'mkdir', 'rm'].map(name =>
+const programs = ['mount', 'unshare', 'setpriv', 'nsenter', 'chrt', 'cp', 'mkdir'].map(name =>
   execFileSync('which', [name], { encoding: 'utf8' }).trim(),
 )
 
@@ -33,7 +33,7 @@ describe.skipIf(reason)(`the tool in a container${reason ? ` (${reason})` : ''}`
     await importImage(daemon.docker, 'base', {
       files: [
         ...programFiles(process.execPath),
-        ...['/bin/sh', ...programs].flatMap(programFiles),
+        ...['/bin/sh', '/bin/rm', ...programs].flatMap(programFiles),
         '/etc/ssl/openssl.cnf',
       ],
       texts: { '/etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n', '/etc/hosts': '', '/etc/resolv.conf': '' },

@@ -1,0 +1,89 @@
+import { millisecond } from '../hold/virtual-clock.ts'
+import type { Node } from '../node/node.ts'
+import type { Action, Input, Option } from './choices.ts'
+import type { Done, Stage } from './stage.ts'
+import { startAgain } from './start.ts'
+
+/** Whether an action starts a node, which has to be prepared. */
+export const startsNode = (action: Action): action is Extract<Action, { do: 'kill' | 'restart' }> =>
+  action.do === 'restart' || (action.do === 'kill' && action.restart)
+
+/** Does what was chosen, and lets the nodes that it concerns settle. */
+export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
+  const { execution } = stage
+  const { network } = execution
+  execution.spend(choice)
+  switch (action.do) {
+    case 'inputs':
+      return enter(stage, stage.node(action.node), action.inputs, choice.label)
+    case 'client':
+      execution.clients.call(action.client, execution.stepIndex)
+      return { findings: [], touched: stage.nodes }
+    case 'drop':
+      network.drop(action.message)
+      return nothing()
+    case 'duplicate':
+      network.duplicate(action.message)
+      return nothing()
+    case 'disconnect': {
+      const { connection } = action
+      network.resetConnection(connection)
+      const ends = [connection.opener, connection.listener]
+      for (const node of ends) execution.remember(node, choice.label)
+      return stage.settle(ends.map(name => stage.node(name)))
+    }
+    case 'kill':
+      execution.remember(action.node, choice.label)
+      return kill(stage, action)
+    case 'restart':
+      execution.remember(action.node, choice.label)
+      return restart(stage, stage.node(action.node))
+    case 'cut':
+      network.cut(action.ways)
+      execution.isCut = true
+      return nothing()
+    case 'heal':
+      network.heal()
+      execution.isCut = false
+      return nothing()
+  }
+}
+
+const nothing = (): Done => ({ findings: [], touched: [] })
+
+/** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
+const enter = (stage: Stage, node: Node, inputs: readonly Input[], label: string): Done => {
+  const { cell, execution } = stage
+  const held = node.held!
+  execution.remember(node.name, label, inputs)
+  const isOverlap = inputs.length > 1
+  // A timer that comes first fires before the node is stopped: its wait must end by time.
+  if (isOverlap) cell.freeze(held)
+  for (const input of inputs) {
+    if ('deliver' in input) execution.network.deliver(input.deliver)
+    else fire(stage, node)
+  }
+  stage.limitSkew()
+  if (isOverlap) cell.tracer.thaw(held)
+  return stage.settle([node])
+}
+
+const fire = ({ execution, nodes }: Stage, node: Node): void => {
+  const held = node.held!
+  const deadline = held.earliestDeadline()
+  const delay = deadline === undefined ? 0 : execution.delays.at(nodes.indexOf(node), deadline)
+  if (delay > 0) execution.delayMs = Math.max(execution.delayMs ?? 0, Math.ceil(delay / millisecond))
+  held.fireEarliest()
+}
+
+const kill = (stage: Stage, action: Extract<Action, { do: 'kill' }>): Done => {
+  const node = stage.node(action.node)
+  node.kill(stage.cell, action.peersSee)
+  return action.restart ? restart(stage, node) : { findings: [], touched: [node] }
+}
+
+const restart = (stage: Stage, node: Node): Done => {
+  stage.limitSkew()
+  stage.cell.attach(node, stage.execution.network)
+  return { findings: startAgain(stage, node), touched: [node] }
+}

@@ -1,0 +1,73 @@
+import { labelsOf } from '../../checker/labels.ts'
+import type { Message } from '../../proxy/message.ts'
+import { outputsOf } from '../files/output.ts'
+import { sweepTimerfds } from '../hold/kernel-timers.ts'
+import type { Node } from '../node/node.ts'
+import { type Option, optionsOf } from './choices.ts'
+import { hasCrashed } from './findings.ts'
+import type { Done, Stage } from './stage.ts'
+import { endedItself } from './start.ts'
+
+/** What a step did beyond what a search has to know: for a trace. */
+export interface StepDetails {
+  readonly messages: readonly Message[]
+  /** Labels of messages that are gone, though its choice took none of them. */
+  readonly lost: readonly string[]
+  readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
+  readonly durationUs: number
+}
+
+/** Of a state that nothing led to yet. */
+export const noDetails: StepDetails = { messages: [], lost: [], outputs: [], durationUs: 0 }
+
+/**
+ * Ends a step, or the start: clients take their part, what became of the nodes is looked at, and what can be chosen next.
+ * What is found is added to the step's findings.
+ *
+ * @param taken messages that the step's choice took
+ * @param begun when the step began, as `performance.now()` has it
+ */
+export const endStep = async (
+  stage: Stage,
+  { findings, touched: reached }: Done,
+  taken: readonly Message[],
+  begun: number,
+): Promise<{ readonly options: Option[]; readonly details: StepDetails }> => {
+  const { execution } = stage
+  const { network } = execution
+  const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
+  network.endStep()
+  const outputs = touched.flatMap(node => outputsOf(node))
+  noteOf(stage, touched)
+  if (findings.length === 0) findings.push(...touched.filter(hasCrashed).flatMap(node => endedItself(stage, node)))
+  for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
+  execution.isOver ||= findings.length > 0
+  if (!execution.isOver) await execution.clients.observe(touched, () => stage.settleAlive(touched))
+  const moment = stage.moment()
+  execution.delays.endStep(moment.deliverable, () => stage.clocks())
+  const inFlight = network.inFlight()
+  const details = {
+    messages: execution.newMessages(inFlight),
+    lost: execution.lostMessages(labelsOf(inFlight), labelsOf(taken)),
+    outputs,
+    durationUs: Math.round((performance.now() - begun) * 1000),
+  }
+  return { options: execution.isOver ? [] : optionsOf(moment), details }
+}
+
+/** Gives the nodes that may have done something since the step began. */
+const attendClients = async (stage: Stage, { findings, touched }: Done): Promise<readonly Node[]> => {
+  const { execution, nodes } = stage
+  const attended = await execution.clients.attend(() => stage.settleAlive(), execution.stepIndex)
+  findings.push(...attended.findings)
+  if (!attended.hasPassed) return touched
+  // A client may have spoken to any node, between the inputs that it had.
+  for (const { name } of nodes) execution.remember(name, `clients ${execution.schedule.at(-1) ?? ''}`)
+  return nodes
+}
+
+const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => {
+  for (const { name, held } of touched) for (const note of held?.notes ?? []) notes.add(`${name}: ${note}`)
+  if (execution.network.ignored().forMany > 0)
+    notes.add('broadcast and multicast are not carried: nobody got what was sent so')
+}

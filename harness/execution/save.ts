@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { Network } from '../../proxy/network.ts'
+import { findCriu } from '../checkpoint/criu.ts'
+import { CannotCheckpoint } from '../checkpoint/error.ts'
+import type { ClientsMark } from '../clients/clients.ts'
+import { bytesIn, reasonOf, type SavedCluster } from './cluster-checkpoint.ts'
+import type { Way } from './execution.ts'
+import type { Stage } from './stage.ts'
+
+/**
+ * Saves the nodes and the present execution into a directory. The nodes live on.
+ *
+ * @param outline of the present state
+ * @throws CannotCheckpoint, SystemError, CannotMark
+ */
+export const saveInto = (
+  directory: string,
+  stage: Stage,
+  { clients, outline }: { clients: ClientsMark; outline: string },
+): SavedCluster => {
+  const criu = findCriu()
+  const nodes = stage.nodes.map(node => node.save(criu, stage.cell, join(directory, node.name)))
+  requireStill(stage, outline)
+  return { directory, bytes: bytesIn(directory), nodes, execution: stage.execution.mark(clients), outline }
+}
+
+/** Brings back what was saved. Gives why it was not possible. */
+export const bringBack = (stage: Stage, saved: SavedCluster, way: Way): string | undefined => {
+  stage.endExecution()
+  try {
+    makeAgain(stage, saved, way)
+    const [finding] = stage.settleAlive()
+    if (finding) throw new CannotCheckpoint(finding.message)
+    stage.execution.network.endStep()
+    stage.execution.goOn()
+    const outline = stage.outline()
+    if (outline !== saved.outline) throw new CannotCheckpoint(`it is another now: ${saved.outline}, then ${outline}`)
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+const requireStill = (stage: Stage, outline: string): void => {
+  const [finding] = stage.settleAlive()
+  if (finding) throw new CannotCheckpoint(finding.message)
+  if (stage.outline() !== outline) throw new CannotCheckpoint('it does not stand still')
+}
+
+const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: Way): void => {
+  const criu = findCriu()
+  const network = new Network({ dissector: stage.system.dissectorOf }, execution.network)
+  for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.cell, network)
+  network.goOn()
+  stage.execution = stage.newExecution(way, network, execution)
+  for (const { held } of stage.nodes) if (held) stage.cell.tracer.thaw(held)
+}

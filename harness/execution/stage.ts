@@ -1,0 +1,165 @@
+import type { Finding } from '../../checker/system.ts'
+import { Network } from '../../proxy/network.ts'
+import type { Cell } from '../cell.ts'
+import { Clients, type ClientsMark } from '../clients/clients.ts'
+import { stateOf } from '../clients/state.ts'
+import { observerName } from '../config/schema.ts'
+import type { GlobalState, ResolvedSystem } from '../config.ts'
+import { millisecond } from '../hold/virtual-clock.ts'
+import type { Node } from '../node/node.ts'
+import { type Moment, optionsOf } from './choices.ts'
+import { Execution, type ExecutionMark, type Way } from './execution.ts'
+import { divergenceOf } from './findings.ts'
+import { fingerprintOf, type Known, observedParts } from './fingerprint.ts'
+
+const observerAddress = '10.77.255.254'
+
+/** A pending timer of a node, in virtual time from now. */
+export interface PendingTimer {
+  readonly node: string
+  readonly deadlineMs: number
+}
+
+/** What was done at once: findings, and the nodes that may have done something. */
+export interface Done {
+  readonly findings: Finding[]
+  readonly touched: readonly Node[]
+}
+
+/** The nodes of a system on one cell, on which one execution is done after the other. */
+export class Stage {
+  readonly system: ResolvedSystem
+  readonly nodes: readonly Node[]
+  readonly cell: Cell
+  /** The present one. */
+  execution: Execution
+  /** Of what a node may compute in a step before it counts as diverging, the share that it may now. */
+  patience = 1
+  /** The longest that a message may be on its way now. */
+  delayMsMax: number
+  /** What of the nodes could not be held, in any execution so far. */
+  readonly notes = new Set<string>()
+
+  constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell) {
+    this.system = system
+    this.nodes = nodes
+    this.cell = cell
+    this.delayMsMax = system.delayMsMax
+    this.execution = this.newExecution({ variant: 0, schedule: [] }, new Network())
+  }
+
+  /** @param mark of an execution that it goes on from */
+  newExecution(way: Way, network: Network, mark?: ExecutionMark): Execution {
+    return new Execution(this.system, way, { network, clients: this.#newClients(network, mark?.clients) }, mark)
+  }
+
+  /** Lets the present execution go: its clients, and what the nodes do. */
+  endExecution(): void {
+    this.execution.clients.close()
+    for (const node of this.nodes) node.end(this.cell)
+  }
+
+  node(name: string): Node {
+    return this.nodes.find(node => node.name === name)!
+  }
+
+  /** Lets these nodes do what they have left to do. */
+  settle(nodes: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
+    const held = nodes.flatMap(node => (node.held ? [node.held] : []))
+    const unsettled = this.cell.settle(this.execution.network, held, cpuMsMax)
+    if (unsettled !== undefined)
+      return { findings: [divergenceOf(this.node(unsettled.node.name), unsettled)], touched: nodes }
+    return this.settleOthers({ findings: [], touched: nodes }, cpuMsMax)
+  }
+
+  /** Where one took what others had sent, those go on who had no more room to write. */
+  settleOthers(done: Done, cpuMsMax?: number): Done {
+    const others = this.nodes.filter(({ name }) => this.execution.network.isRestless(name))
+    if (done.findings.length > 0 || others.length === 0) return done
+    return this.settle([...new Set([...done.touched, ...others])], cpuMsMax)
+  }
+
+  settleAlive(nodes = this.nodes): Finding[] {
+    return this.settle(nodes.filter(node => node.isAlive)).findings
+  }
+
+  /** How far each node's clock is from its start, in their order. */
+  clocks(): number[] {
+    return this.nodes.map(({ clock }) => clock.elapsed)
+  }
+
+  /** No clock stays further behind the one that is most ahead than the configuration allows. */
+  limitSkew(): void {
+    const latest = Math.max(...this.clocks())
+    for (const node of this.nodes) node.moveClockTo(latest - this.system.clockSkewMsMax * millisecond)
+  }
+
+  /** The earliest of each node first. */
+  timers(): PendingTimer[] {
+    return this.nodes.flatMap(({ name, held, clock }) =>
+      [...(held?.timers ?? [])]
+        .map(timer => ({ node: name, deadlineMs: (timer.deadline - clock.elapsed) / millisecond }))
+        .sort((one, other) => one.deadlineMs - other.deadlineMs),
+    )
+  }
+
+  /** What the present choices depend on. */
+  moment(): Moment {
+    const { network, budget, clients, isCut, delays } = this.execution
+    return {
+      system: this.system,
+      nodes: this.nodes,
+      network,
+      deliverable: network.deliverable(),
+      budget,
+      calls: clients.left,
+      isCut,
+      isCalling: clients.isCalling,
+      delays,
+      delayMsMax: this.delayMsMax,
+    }
+  }
+
+  /** What the tool knows of the system, with this as its state. */
+  known(state: GlobalState): Known {
+    const { network, budget, clients, delays } = this.execution
+    const { observe, delayMsMax, clockSkewMsMax } = this.system
+    return {
+      state,
+      nodes: this.nodes,
+      network,
+      budget,
+      calls: clients.left,
+      isObserved: observe !== undefined,
+      waits: delayMsMax === Number.POSITIVE_INFINITY ? undefined : delays.outline(this.clocks()),
+      isSkewLimited: clockSkewMsMax !== Number.POSITIVE_INFINITY,
+    }
+  }
+
+  snapshot(): GlobalState {
+    const { clients } = this.execution
+    const nodes = this.nodes.map(node => ({
+      name: node.name,
+      alive: node.isAlive,
+      state: node.isAlive ? clients.stateOf(node) : undefined,
+      output: node.output(),
+    }))
+    return stateOf(
+      nodes,
+      clients.calls.map(call => ({ ...call })),
+      clients.history,
+    )
+  }
+
+  /** Says of the present state what a search would see of it. */
+  outline(): string {
+    const fingerprint = fingerprintOf(observedParts(this.known(this.snapshot())))
+    const choices = optionsOf(this.moment()).map(({ choice }) => choice.label)
+    return JSON.stringify({ fingerprint, timers: this.timers(), choices })
+  }
+
+  #newClients(network: Network, mark?: ClientsMark): Clients {
+    const host = network.virtualHost(observerName, observerAddress)
+    return new Clients(this.cell, host, this.nodes, this.system, mark)
+  }
+}

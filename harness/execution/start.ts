@@ -1,0 +1,74 @@
+import type { Finding } from '../../checker/system.ts'
+import { Network } from '../../proxy/network.ts'
+import { unlessInterrupted } from '../hold/interruption.ts'
+import { second } from '../hold/virtual-clock.ts'
+import type { Node } from '../node/node.ts'
+import { closedPortsOf, crashOf, unhealthyOf } from './findings.ts'
+import type { Stage } from './stage.ts'
+
+/** A start takes longer than a step: programs are loaded and compiled. */
+const startCpuMsMax = 30_000
+/** The most that a node may sleep, on its own clock, before it listens. */
+const startMax = 60 * second
+
+/** Begins another execution: every node comes up, one after the other. */
+export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
+  const { nodes, cell, system } = stage
+  const network = new Network({ dissector: system.dissectorOf })
+  for (const node of nodes) node.renew(seed + variant)
+  await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))
+  for (const node of nodes) cell.attach(node, network)
+  stage.execution = stage.newExecution({ variant, schedule: [] }, network)
+  const findings: Finding[] = []
+  for (const node of nodes) findings.push(...(await startFirst(stage, node)))
+  return findings
+}
+
+/**
+ * The first start in an execution is over when the node has opened its ports and is healthy. What was brought back to
+ * the end of its start is.
+ */
+const startFirst = async (stage: Stage, node: Node): Promise<Finding[]> => {
+  node.start(stage.cell)
+  for (;;) {
+    const findings = comeUp(stage, node)
+    if (findings.length > 0 || node.isResumed || !node.isAlive) return findings
+    const closed = node.closedPorts()
+    if (closed.length === 0 && (await isHealthy(stage, node))) return keepStart(stage, node)
+    if (!awaitsTime(node)) return [closed.length > 0 ? closedPortsOf(node, closed) : unhealthyOf(node)]
+    // It sleeps on its way.
+    node.held!.fireEarliest()
+  }
+}
+
+/** Starts a node in the middle of an execution. */
+export const startAgain = (stage: Stage, node: Node): Finding[] => {
+  node.start(stage.cell)
+  const findings = comeUp(stage, node)
+  return findings.length > 0 || !node.isAlive ? findings : keepStart(stage, node)
+}
+
+const comeUp = (stage: Stage, node: Node): Finding[] => {
+  const { findings } = stage.settle([node], startCpuMsMax)
+  if (findings.length > 0) return findings
+  return node.held?.exit === undefined ? [] : endedItself(stage, node)
+}
+
+/** What it comes to that a node has ended by itself. */
+export const endedItself = ({ cell }: Stage, node: Node): Finding[] => {
+  if (node.exits === 'crash') return [crashOf(node)]
+  if (node.exits === 'restart') node.kill(cell, 'reset')
+  return []
+}
+
+const keepStart = (stage: Stage, node: Node): Finding[] =>
+  node.keepStart(stage.cell) ? stage.settle([node]).findings : []
+
+const isHealthy = async (stage: Stage, node: Node): Promise<boolean> => {
+  if (node.healthCheck === undefined) return true
+  const result = await stage.execution.clients.run(node, node.healthCheck, () => stage.settleAlive([node]))
+  return result?.exitCode === 0
+}
+
+/** Whether it may yet listen when its clock moves on, within what a start may take. */
+const awaitsTime = ({ held }: Node) => (held?.earliestDeadline() ?? Number.POSITIVE_INFINITY) <= startMax
