@@ -7,6 +7,7 @@ import { heedSignals } from './hold/interruption.ts'
 import type { Launched } from './hold/launch.ts'
 import { Naps } from './hold/naps.ts'
 import { Quiescence } from './hold/quiescence.ts'
+import { watchSharedPorts } from './hold/shared-ports.ts'
 import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
@@ -82,7 +83,10 @@ export class Cell {
       if (unsettled) return unsettled
     }
     network.rest(names)
-    for (const node of nodes) watchSocketWaits(node)
+    for (const node of nodes) {
+      watchSocketWaits(node)
+      watchSharedPorts(node)
+    }
     this.tracer.restoreRanks()
     this.#turns.beCourteous()
     return undefined

@@ -12,8 +12,8 @@ const IPPROTO_TCP = 6
 /** States of connections, as the kernel numbers them. */
 export const tcpState = { synSent: 2, finWait2: 5, timeWait: 6, closed: 7, listen: 10 } as const
 
-/** A connection of a kernel, or a listener. */
-export interface TcpEntry {
+/** A connection of a kernel, a listener, or a socket for datagrams. */
+export interface SocketEntry {
   readonly family: number
   readonly state: number
   /** As the machine stores them, hexadecimal, with the port: `0100007F:1F90`. */
@@ -32,7 +32,7 @@ export interface TcpEntry {
  */
 export const endConnections = (namespace: NetworkNamespace, peer?: string): boolean =>
   namespace.run(() => {
-    const isMeant = ({ state, remote }: TcpEntry) =>
+    const isMeant = ({ state, remote }: SocketEntry) =>
       state !== tcpState.listen && (peer === undefined || addressOf(remote) === parseAddress(peer))
     const connections = tcpEntries('thread-self').filter(isMeant)
     if (connections.length === 0) return true
@@ -40,13 +40,19 @@ export const endConnections = (namespace: NetworkNamespace, peer?: string): bool
   })
 
 /** What the kernel that a process, or the calling thread, lives with has of TCP. */
-export const tcpEntries = (owner: number | 'thread-self'): TcpEntry[] => [
+export const tcpEntries = (owner: number | 'thread-self'): SocketEntry[] => [
   ...entriesOf(`/proc/${owner}/net/tcp`, AF_INET),
   ...entriesOf(`/proc/${owner}/net/tcp6`, AF_INET6),
 ]
 
+/** The same of UDP: those without a peer are `closed`. */
+export const udpEntries = (owner: number | 'thread-self'): SocketEntry[] => [
+  ...entriesOf(`/proc/${owner}/net/udp`, AF_INET),
+  ...entriesOf(`/proc/${owner}/net/udp6`, AF_INET6),
+]
+
 /** `sl local_address rem_address st queues timer retransmits uid timeout inode …` */
-const entriesOf = (path: string, family: number): TcpEntry[] => {
+const entriesOf = (path: string, family: number): SocketEntry[] => {
   if (!existsSync(path)) return []
   return readFileSync(path, 'latin1')
     .split('\n')
@@ -90,7 +96,7 @@ const partsOf = (end: string): [address: Buffer, port: number] => {
 }
 
 /** struct inet_diag_req_v2 */
-const diagRequest = ({ family, local, remote }: TcpEntry): Buffer => {
+const diagRequest = ({ family, local, remote }: SocketEntry): Buffer => {
   const request = Buffer.alloc(56)
   request[0] = family
   request[1] = IPPROTO_TCP
@@ -106,7 +112,7 @@ const diagRequest = ({ family, local, remote }: TcpEntry): Buffer => {
 }
 
 /** It may have gone by itself meanwhile. */
-const destroy = (netlink: Netlink, connection: TcpEntry): boolean => {
+const destroy = (netlink: Netlink, connection: SocketEntry): boolean => {
   const error = netlink.exchange('end the connection', SOCK_DESTROY, 0, [diagRequest(connection)])
   return error === 0 || error === errno.ENOENT
 }

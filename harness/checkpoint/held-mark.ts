@@ -16,6 +16,8 @@ export interface HeldMark {
   readonly clock: VirtualClock
   readonly randomness: RandomnessMark
   readonly counts: Counts
+  readonly hasSocketTimeouts: boolean
+  readonly sharesPorts: boolean
   readonly processes: readonly ProcessMark[]
   /** Of one that has ended of itself. */
   readonly exit: Exit | undefined
@@ -43,6 +45,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   clock: node.clock.copy(),
   randomness: node.randomness.mark(),
   counts: node.counts,
+  hasSocketTimeouts: node.hasSocketTimeouts,
+  sharesPorts: node.sharesPorts,
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
     pid: innerId(process.pid),
@@ -60,9 +64,11 @@ export const markHeld = (node: HeldNode): HeldMark => ({
 })
 
 /** Such a node, without its processes. */
-export const nodeOf = (name: string, { clock, randomness, counts, exit }: HeldMark): HeldNode => {
-  const node = new HeldNode(name, clock.copy(), Randomness.from(randomness), counts)
-  node.exit = exit
+export const nodeOf = (name: string, mark: HeldMark): HeldNode => {
+  const node = new HeldNode(name, mark.clock.copy(), Randomness.from(mark.randomness), mark.counts)
+  node.exit = mark.exit
+  node.hasSocketTimeouts = mark.hasSocketTimeouts
+  node.sharesPorts = mark.sharesPorts
   return node
 }
 

@@ -205,6 +205,10 @@ export class HeldNode {
   turnsCut = 0
   /** Some socket of it has, or had, a time-out of its own. */
   hasSocketTimeouts = false
+  /** Some socket of it may share, or have shared, its port; and no program of its own chooses among them. */
+  sharesPorts = false
+  /** The sockets among which was chosen when it was last at rest. */
+  sharedPorts = ''
   /** What of it could not be held, a sentence each. */
   readonly notes = new Set<string>()
   /** Descriptor of the root of its files; undefined before it has any. */

@@ -6,7 +6,7 @@ import type { HeldNode, HeldProcess, HeldThread, SocketWait } from './held-node.
 import { interruptedResults } from './interrupted.ts'
 import { interrupt, Registers } from './ptrace.ts'
 import { type SyscallName, syscallName } from './syscall-number.ts'
-import { timeoutOptions, timestampOptions } from './system-calls.ts'
+import { sharedPortOptions, timeoutOptions, timestampOptions } from './system-calls.ts'
 import { type Nanoseconds, never } from './virtual-clock.ts'
 import { readTime } from './waits.ts'
 
@@ -38,6 +38,10 @@ const setsockopt: Handler = ({ process }, registers) => {
       'setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',
     )
     return -constants.errno.ENOPROTOOPT
+  }
+  if (name === sharedPortOptions.share || name === sharedPortOptions.attachProgram) {
+    process.node.sharesPorts = name === sharedPortOptions.share
+    return undefined
   }
   if (registers.get('r8') < timevalLength) return undefined
   const { seconds, nanoseconds } = readTime(process.memory, registers.get('r10'), 'timeval')

@@ -61,6 +61,8 @@ const internet = [2, 10]
 export const timeoutOptions = [20, 21, 66, 67] as const
 /** SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING, by their old and their new numbers. */
 export const timestampOptions = [29, 35, 37, 63, 64, 65] as const
+/** SO_REUSEPORT, and SO_ATTACH_REUSEPORT_CBPF. */
+export const sharedPortOptions = { share: 15, attachProgram: 51 } as const
 const optionsOfSockets = (names: readonly number[]) => names.map(name => [SOL_SOCKET, name] as const)
 
 // biome-ignore format: a table
@@ -83,7 +85,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...held('all processes of a node share one CPU, the first, in equal turns', always, 'getcpu', 'sched_getaffinity', 'sched_getscheduler', 'sched_getparam'),
   ...held('others go first, of whatever rank', always, 'sched_yield'),
   ...held('what ends may be brought back, where it has not ended yet', always, 'exit', 'exit_group'),
-  ...held('time-outs of a socket are timers of the node; times of arrival (SO_TIMESTAMP) are refused with ENOPROTOOPT', { when: 'option', options: optionsOfSockets([...timeoutOptions, ...timestampOptions]) }, 'setsockopt'),
+  ...held('time-outs of a socket are timers of the node; who of those that share a port (SO_REUSEPORT) is next follows from the peer’s address and port; times of arrival (SO_TIMESTAMP) are refused with ENOPROTOOPT', { when: 'option', options: optionsOfSockets([...timeoutOptions, ...Object.values(sharedPortOptions), ...timestampOptions]) }, 'setsockopt'),
   ...held('time-outs of a socket are timers of the node', { when: 'option', options: optionsOfSockets(timeoutOptions) }, 'getsockopt'),
   ...held('a crash ends processes, and no machine loses its power: nothing is written to a disk; a bad descriptor is told', always, 'fsync', 'fdatasync', 'sync_file_range', 'syncfs'),
 

@@ -1,4 +1,4 @@
-import { socketAddressOf, type TcpEntry, tcpState } from '../../proxy/tcp-table.ts'
+import { type SocketEntry, socketAddressOf, tcpState } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
@@ -29,7 +29,7 @@ export const markAsking = (
   fd: number,
   link: string,
   info: string,
-  entries: readonly TcpEntry[],
+  entries: readonly SocketEntry[],
 ): AskingMark => {
   const entry = entries.find(({ inode }) => link === `socket:[${inode}]`)
   if (entry?.state !== tcpState.synSent) throw new CannotRewind(`descriptor ${fd} (${link}) is a connection`)

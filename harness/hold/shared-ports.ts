@@ -1,0 +1,94 @@
+import { readdirSync, readlinkSync } from 'node:fs'
+import koffi from 'koffi'
+import { libc } from '../../proxy/libc.ts'
+import { type SocketEntry, tcpEntries, tcpState, udpEntries } from '../../proxy/tcp-table.ts'
+import { withDuplicate } from './descriptor.ts'
+import type { HeldNode } from './held-node.ts'
+import { sharedPortOptions } from './system-calls.ts'
+
+/**
+ * SO_REUSEPORT: several sockets listen on one port. The kernel chooses among them by a hash that is another in every
+ * network namespace. It is given a program that chooses by the peer's address and port, which follow from the schedule.
+ */
+
+const SOL_SOCKET = 1
+
+/** Instructions of classic BPF: code, jt, jf, k. */
+type Instruction = readonly [code: number, jt: number, jf: number, k: number]
+const [loadHalf, loadWord, toIndex, addIndex, modulo, returnResult] = [0x28, 0x20, 0x07, 0x0c, 0x94, 0x16]
+/** SKF_NET_OFF: from the header of IPv4 on, which has 20 bytes here. */
+const fromHeader = (offset: number) => -0x10_0000 + offset
+const [peerAddress, peerPort] = [fromHeader(12), fromHeader(20)]
+
+/** Gives the index of the socket, among so many. */
+const chooser = (count: number): Buffer => {
+  const instructions: readonly Instruction[] = [
+    [loadHalf, 0, 0, peerPort],
+    [toIndex, 0, 0, 0],
+    [loadWord, 0, 0, peerAddress],
+    [addIndex, 0, 0, 0],
+    [modulo, 0, 0, count],
+    [returnResult, 0, 0, 0],
+  ]
+  const bytes = Buffer.alloc(instructions.length * 8)
+  for (const [index, [code, jt, jf, k]] of instructions.entries()) {
+    bytes.writeUInt16LE(code, index * 8)
+    bytes.writeUInt8(jt, index * 8 + 2)
+    bytes.writeUInt8(jf, index * 8 + 3)
+    bytes.writeInt32LE(k, index * 8 + 4)
+  }
+  return bytes
+}
+
+const Program = koffi.struct({ length: 'uint16_t', instructions: 'void *' })
+const attach = libc.func('setsockopt', 'int', ['int', 'int', 'int', koffi.pointer(Program), 'unsigned int'])
+
+/** To be called when the node is at rest: what comes next for a port that several of its sockets share finds the same one. */
+export const watchSharedPorts = (node: HeldNode): void => {
+  if (!node.sharesPorts) return
+  const groups = groupsOf(node.pid)
+  const seen = groups.map(group => group.map(({ inode }) => inode)).join(' ')
+  if (seen === node.sharedPorts) return
+  node.sharedPorts = seen
+  for (const group of groups) choose(node, group)
+}
+
+/** Sockets that share a port, at least two each. UDP sockets may do so by SO_REUSEADDR, where the last one has all. */
+const groupsOf = (pid: number): SocketEntry[][] => {
+  const groups = new Map<string, SocketEntry[]>()
+  const add = (kind: string, entry: SocketEntry) => {
+    const key = `${kind} ${entry.family} ${entry.local}`
+    groups.set(key, [...(groups.get(key) ?? []), entry])
+  }
+  for (const entry of tcpEntries(pid)) if (entry.state === tcpState.listen) add('tcp', entry)
+  for (const entry of udpEntries(pid)) if (entry.state === tcpState.closed) add('udp', entry)
+  return [...groups.values()].filter(group => group.length > 1)
+}
+
+/** Any of the sockets is as good: the program is that of all. */
+const choose = (node: HeldNode, group: readonly SocketEntry[]): void => {
+  const names = new Set(group.map(({ inode }) => `socket:[${inode}]`))
+  const program = { length: chooser(1).length / 8, instructions: chooser(group.length) }
+  for (const { pid } of node.processes.values()) {
+    const fd = descriptorOf(pid, names)
+    if (fd === undefined) continue
+    withDuplicate(pid, fd, own =>
+      attach(own, SOL_SOCKET, sharedPortOptions.attachProgram, program, koffi.sizeof(Program)),
+    )
+    return
+  }
+}
+
+const descriptorOf = (pid: number, names: ReadonlySet<string>): number | undefined => {
+  const directory = `/proc/${pid}/fd`
+  const found = readdirSync(directory).find(fd => names.has(linkOf(`${directory}/${fd}`)))
+  return found === undefined ? undefined : Number(found)
+}
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
