@@ -143,6 +143,15 @@ c('a loop that waits for the clock ends, whatever it reads it by', async () => {
   expect(lines.slice(0, 3)).toEqual(['vdso 1', 'call 1', 'counter 1'])
 })
 
+c('a program that reads the clock often, and does not wait for it, has no time pass', async () => {
+  const program = compile(`
+    double begun = now();
+    for (int i = 0; i < 100000; i++) now();
+    printf("%g\\n", now() - begun);
+  `)
+  expect((await heldOutput([program])).lines).toEqual(['0'])
+})
+
 test.skipIf(!existsSync('/usr/bin/musl-gcc') || !hasCompiler)('a static program of musl is held alike', async () => {
   const program = compile('struct timespec t = {2, 0}; nanosleep(&t, 0); printf("%g\\n", now());')
   execFileSync('musl-gcc', ['-static', '-O1', '-o', `${program}-musl`, `${program}.c`])
