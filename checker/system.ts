@@ -130,6 +130,11 @@ export interface System<State> {
   setDelayMsMax?(milliseconds: number): void
   /** Why this execution is no evidence that a schedule does not repeat; undefined where it is. */
   disturbance?(): string | undefined
+  /**
+   * Does the execution that is over once more, and relies on nothing that an earlier one left, where that is its turn. What
+   * came to something else is not relied on any more.
+   */
+  audit?(): Promise<void>
   /** Every execution begins anew from now on, and relies on nothing that an earlier one left. To be called between executions. */
   stopRewinding?(): void
   /** Saves the present state; `undefined` where that is not possible. */

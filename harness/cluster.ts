@@ -1,10 +1,11 @@
-import { Diverged, UsageError } from '../checker/errors.ts'
+import { Diverged, Unfaithful, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system.ts'
 import { Cell } from './cell.ts'
 import { letGo } from './checkpoint/stopped.ts'
 import { noNode } from './clients/state.ts'
 import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
+import { AuditTurns, describeDifference, differencesOf, type Evidence, evidenceOf } from './execution/audit.ts'
 import { carryOut, startsNode } from './execution/carry-out.ts'
 import { messagesTaken, type Option, optionsOf } from './execution/choices.ts'
 import { ClusterCheckpoint, reasonOf } from './execution/cluster-checkpoint.ts'
@@ -51,6 +52,7 @@ export class Cluster implements System<GlobalState> {
   #isClosed = false
   #isRecording = false
   #isRewound: boolean
+  readonly #auditTurns = new AuditTurns()
   #options: Option[] = []
   #state: GlobalState
   #details: StepDetails = noDetails
@@ -153,6 +155,7 @@ export class Cluster implements System<GlobalState> {
     this.#stage.endExecution()
     if (this.#isRecording) this.#cell.tracer.recorder = new CallRecorder()
     const findings = await startAll(this.#stage, variant, this.#seed)
+    this.#stage.execution.evidence = this.#isCompared() ? [] : undefined
     this.#arrive(await endStep(this.#stage, { findings, touched: this.#nodes }, [], begun))
     return findings
   }
@@ -176,6 +179,39 @@ export class Cluster implements System<GlobalState> {
     this.#state = this.#stage.snapshot()
     this.#options = options
     this.#details = details
+    this.#stage.execution.evidence?.push(evidenceOf(this.#nodes, { ...details, timers: this.timers }))
+  }
+
+  #isCompared(): boolean {
+    if (this.#nodes.some(({ isAnew }) => isAnew)) return true
+    return !this.#isRecording && this.#nodes.some(({ isResumed }) => isResumed) && this.#auditTurns.next()
+  }
+
+  async audit(): Promise<void> {
+    const { way, evidence } = this.#stage.execution
+    if (evidence === undefined || this.disturbance() !== undefined) return
+    const again = await this.#evidenceAnew(way)
+    if (again === undefined || this.disturbance() !== undefined) return
+    for (const { node: name, ...difference } of differencesOf(evidence, again)) {
+      const node = this.#stage.node(name)
+      node.close(this.#cell)
+      node.stopRewinding()
+      this.#stage.notes.add(`${name}: ${describeDifference(difference, way.schedule)}`)
+    }
+  }
+
+  /** What an execution comes to on new processes, as far as it can be executed; undefined where that says nothing. */
+  async #evidenceAnew(way: Way): Promise<readonly Evidence[] | undefined> {
+    for (const node of this.#nodes) node.isAnew = true
+    try {
+      await this.#execute(way)
+    } catch (error) {
+      if (error instanceof Unfaithful) return undefined
+      if (!(error instanceof Diverged)) throw error
+    } finally {
+      for (const node of this.#nodes) node.isAnew = false
+    }
+    return this.#stage.execution.evidence
   }
 
   disturbance(): string | undefined {

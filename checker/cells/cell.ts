@@ -73,6 +73,7 @@ export class OwnCell<State> implements Cell {
       const abstraction = system.abstraction ?? 'observed'
       const seen = task.isWatched ? { watched } : {}
       const what = { schedule, fingerprints, abstraction, violation, broken, undecided, delayMs, lastLive }
+      await system.audit?.()
       return { ...what, arrival, toLive, sights, surprises: learned, ...seen }
     } finally {
       executor.end()

@@ -4,6 +4,7 @@ import type { Message } from '../../proxy/message.ts'
 import type { Network, NetworkMark } from '../../proxy/network.ts'
 import type { Clients, ClientsMark } from '../clients/clients.ts'
 import type { ResolvedSystem } from '../config.ts'
+import type { Evidence } from './audit.ts'
 import type { Input } from './choices.ts'
 import { Delays, type DelaysMark } from './delays.ts'
 import { inputHash } from './fingerprint.ts'
@@ -39,6 +40,8 @@ export class Execution {
   isCut: boolean
   /** How long a message was on its way for the step that is being executed, where one was. */
   delayMs: number | undefined
+  /** By step, what it came to, where it is to be done again or is done again. */
+  evidence: Evidence[] | undefined
   readonly #budget: Map<string, number>
   readonly #history: Map<string, string>
   readonly #seen: Set<string>

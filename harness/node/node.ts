@@ -143,14 +143,18 @@ export class Node {
 
   /** Readies its next life, as far as that cannot be had at once. To be awaited before `attach`. */
   async prepare(): Promise<void> {
-    const isParked = this.#life === undefined && this.#lives.has(this.#beginning())
+    const isParked = !this.isAnew && this.#life === undefined && this.#lives.has(this.#beginning())
     if (!isParked) await this.#runtime.prepare()
   }
+
+  /** Whether lives begin with new processes that nothing is kept of, for now. */
+  isAnew = false
 
   /** Puts it on the network: its kernel is there from now on, its process not yet. */
   attach(network: Network): void {
     const beginning = this.#beginning()
-    const life = this.#lives.take(beginning) ?? this.#begin(beginning)
+    const kept = this.isAnew ? undefined : this.#lives.take(beginning)
+    const life = kept ?? this.#begin(beginning)
     network.attach(this.name, this.address, life.uplink.link)
     this.#network = network
     this.#sentBefore = new Set(network.datagramsOf(this.name))
@@ -173,7 +177,7 @@ export class Node {
    */
   keepStart(cell: Cell): boolean {
     const life = this.#life!
-    if (!this.#isRewound || !this.#lives.isWanted(life)) return false
+    if (!this.#isRewound || this.isAnew || !this.#lives.isWanted(life)) return false
     life.mark(
       cell,
       this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import type { Message } from '../../proxy/message.ts'
+
+/**
+ * Whether bringing nodes back in place misses something: an execution that began so is done again on new processes, and
+ * must come to the same.
+ */
+
+/** Of executions that began in place, one in so many is done again; the first of them after `auditsFrom`. */
+const auditsEvery = 100
+const auditsFrom = 10
+
+/** What a step came to, by node and then by what is compared. */
+export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>
+
+/** Where a node did something else on new processes. */
+export interface AuditDifference {
+  /** Counted from 1; 0 is the start. */
+  readonly step: number
+  readonly node: string
+  readonly what: string
+}
+
+/** Counts executions that begin in place; true for those that are to be done again. */
+export class AuditTurns {
+  #count = 0
+
+  next(): boolean {
+    return this.#count++ % auditsEvery === auditsFrom
+  }
+}
+
+const hashOf = (...parts: readonly (Buffer | string)[]): string => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${part.length} `).update(part)
+  return hash.digest('hex')
+}
+
+export const evidenceOf = (
+  nodes: readonly { readonly name: string }[],
+  {
+    outputs,
+    messages,
+    timers,
+  }: {
+    readonly outputs: readonly { readonly node: string; readonly stream: string; readonly bytes: Buffer }[]
+    /** That were sent in this step. */
+    readonly messages: readonly Message[]
+    readonly timers: readonly { readonly node: string; readonly deadlineMs: number }[]
+  },
+): Evidence =>
+  new Map(
+    nodes.map(({ name }) => {
+      const written = outputs.filter(({ node }) => node === name).flatMap(({ stream, bytes }) => [stream, bytes])
+      const sent = messages.filter(({ from }) => from === name).flatMap(({ label, bytes }) => [label, bytes])
+      const pending = timers.filter(({ node }) => node === name).map(({ deadlineMs }) => String(deadlineMs))
+      return [
+        name,
+        { 'what it wrote': hashOf(...written), 'what it sent': hashOf(...sent), 'its timers': pending.join(' ') },
+      ]
+    }),
+  )
+
+/**
+ * In the first step in which any node did something else: all nodes that did. All nodes where a step could not be executed
+ * any more.
+ */
+export const differencesOf = (inPlace: readonly Evidence[], anew: readonly Evidence[]): AuditDifference[] => {
+  for (const [step, evidence] of inPlace.entries()) {
+    const found = [...evidence].flatMap(([node, was]) => {
+      const is = anew[step]?.get(node)
+      const what = is === undefined ? 'what could be chosen' : Object.keys(was).find(name => was[name] !== is[name])
+      return what === undefined ? [] : [{ step, node, what }]
+    })
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+export const describeDifference = (
+  { step, what }: Omit<AuditDifference, 'node'>,
+  schedule: readonly string[],
+): string => {
+  const where = step === 0 ? 'at its start' : `in step ${step} (${schedule[step - 1]})`
+  return `an execution that began in place was done again on new processes, and ${what} was not the same ${where}: all its lives begin with new processes from then on`
+}
