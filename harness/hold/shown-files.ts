@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lseek } from '../../proxy/libc.ts'
 import { withDuplicate } from './descriptor.ts'
-import type { HeldThread } from './held-node.ts'
+import type { HeldProcess, HeldThread } from './held-node.ts'
 import { contentShown } from './kernel-files.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
@@ -84,12 +84,12 @@ const filesMax = 1000
 const belowStack = 256
 
 const openInstead = (thread: HeldThread, registers: Registers, register: RegisterName, content: string): boolean => {
-  const { pid, memory } = thread.process
-  const path = join(room, createHash('sha256').update(content).digest('hex').slice(0, 16))
+  const { memory } = thread.process
+  const name = createHash('sha256').update(content).digest('hex').slice(0, 16)
   const address = registers.get('rsp') - belowStack
   try {
-    provide(join(`/proc/${pid}/root`, path), content)
-    memory.write(address, Buffer.from(`${path}\0`))
+    provide(thread.process, name, content)
+    memory.write(address, Buffer.from(`${join(room, name)}\0`))
   } catch {
     // A container without such a directory, or a program in a root of its own: it sees what is there.
     return false
@@ -100,13 +100,21 @@ const openInstead = (thread: HeldThread, registers: Registers, register: Registe
   return true
 }
 
+/** How many files were made for a process: the room need not be looked at for each. */
+const made = new WeakMap<HeldProcess, number>()
+
 /** A file is never written to again: somebody may have it open. */
-const provide = (file: string, content: string): void => {
-  const directory = dirname(file)
+const provide = (process: HeldProcess, name: string, content: string): void => {
+  const directory = `/proc/${process.pid}/root${room}`
+  const count = made.get(process)
+  if (count === undefined) openRoom(directory)
+  else if (count % filesMax === 0) for (const each of readdirSync(directory)) rmSync(join(directory, each))
+  made.set(process, (count ?? 0) + 1)
+  const file = join(directory, name)
+  if (!existsSync(file)) writeFileSync(file, content, { mode: 0o444 })
+}
+
+const openRoom = (directory: string): void => {
   if (statfsSync(dirname(directory)).type !== memoryFileSystem) throw new Error(`${directory} is not in memory`)
   mkdirSync(directory, { recursive: true, mode: 0o755 })
-  const names = readdirSync(directory)
-  if (names.includes(file.slice(directory.length + 1))) return
-  if (names.length >= filesMax) for (const name of names) rmSync(join(directory, name))
-  writeFileSync(file, content, { mode: 0o444 })
 }
