@@ -35,12 +35,12 @@ export const unhealthyOf = (node: Node): Finding =>
   finding('crash', node, `is idle, and "${node.healthCheck!.join(' ')}" fails in it`)
 
 /** Of a node that does not come to rest. */
-export const divergenceOf = (node: Node, { cpuMs }: Unsettled): Finding =>
+export const divergenceOf = (node: Node, { cpuMs, spinner }: Unsettled): Finding =>
   finding(
     'divergence',
     node,
     cpuMs === undefined
-      ? 'spins in a few instructions, and nothing else of it runs'
+      ? `spins in a few instructions (its thread ${spinner}, counted from 0), and nothing else of it runs`
       : `is still busy after ${Math.round(cpuMs)} ms of CPU time`,
   )
 

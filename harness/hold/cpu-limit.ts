@@ -5,6 +5,8 @@ export interface Unsettled {
   readonly node: HeldNode
   /** What it used; undefined where it spins, and nobody will ever end that. */
   readonly cpuMs: number | undefined
+  /** The ordinal of the thread that does. */
+  readonly spinner?: number
 }
 
 /** When looks are taken, as shares of the limit: most steps are over long before the first, and each costs as much as a step. */
@@ -29,8 +31,8 @@ export class CpuLimit {
 
   /** To be asked again and again: the node that does, and what it has used. */
   exceeding(): Unsettled | undefined {
-    const stuck = this.#nodes.find(({ isStuck }) => isStuck)
-    if (stuck) return { node: stuck, cpuMs: undefined }
+    for (const node of this.#nodes)
+      if (node.spinner !== undefined) return { node, cpuMs: undefined, spinner: node.spinner }
     const now = performance.now()
     if (now - this.#looked < this.#msMax * (this.#usedBefore ? betweenLooks : firstLook)) return undefined
     this.#looked = now

@@ -64,6 +64,8 @@ export class HeldThread {
   isStopped = false
   /** Stopped where it wanted to sleep for a few milliseconds, and watch the others then: it is not idle. */
   napping = false
+  /** How often it has given way by sched_yield. */
+  yields = 0
 
   readonly #files = new Map<string, number>()
 
@@ -205,8 +207,10 @@ export class HeldNode {
   ended: HeldProcess | undefined
   /** Docker made it: its program would be the first of a pid namespace anyway. */
   isContainer = false
-  /** One of its threads spins, and nothing else of it runs: it never comes to rest. */
-  isStuck = false
+  /** The ordinal of a thread that spins while nothing else of it runs: it never comes to rest. */
+  spinner: number | undefined
+  /** Times in this step that a timer has ended because a thread went round and round until it would. */
+  timersAwaited = 0
   /** How often a thread had to give way although it computed, at an instruction of chance: it may go otherwise next time. */
   turnsCut = 0
   /** Some socket of it has, or had, a time-out of its own. */
@@ -270,7 +274,7 @@ export class HeldNode {
       this.randomness.rewind(randomness)
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
-      this.isStuck = false
+      this.spinner = undefined
     }
   }
 
@@ -292,6 +296,7 @@ export class HeldNode {
 
   /** A step begins. */
   beginStep(): void {
+    this.timersAwaited = 0
     for (const process of this.processes.values()) process.reads = 0
   }
 
@@ -306,6 +311,20 @@ export class HeldNode {
     const elapsed = this.clock.elapsed + reads * Math.min(1 + Math.floor(tooMany / readsFaster), readMax)
     if ((this.earliestDeadline() ?? never) <= elapsed) this.fireEarliest()
     else this.moveClock(elapsed)
+  }
+
+  /**
+   * A thread of it goes round and round without changing anything, and nothing else of it runs. Time passes meanwhile: what
+   * waits for that goes on.
+   *
+   * @param timersMax it is waited for no more in one step
+   */
+  spinsAlone({ ordinal }: HeldThread, timersMax: number): void {
+    if (this.earliestDeadline() === undefined || this.timersAwaited >= timersMax) this.spinner = ordinal
+    else {
+      this.timersAwaited += 1
+      this.fireEarliest()
+    }
   }
 
   /** Lets all that is due at the earliest deadline happen; the clock shows that instant. */

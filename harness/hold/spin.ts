@@ -2,6 +2,7 @@ import { isInPage } from './clock-page.ts'
 import type { HeldThread } from './held-node.ts'
 import { instructionMax, mayWrite } from './instruction.ts'
 import { type Change, Registers, singleStep, wait } from './ptrace.ts'
+import { syscallNumber } from './syscall-number.ts'
 
 /** A loop that waits for a word in memory has a dozen instructions; with the calls of an unoptimised one, some dozens. */
 const instructionsMax = 160
@@ -15,6 +16,20 @@ const leaving = [
   Buffer.from([0xcd, 0x80]), // int 0x80
   Buffer.from([0xcc]), // int3
 ]
+
+const syscallLength = 2
+const [yieldCall, isYieldDone] = [syscallNumber.sched_yield, 0]
+
+/** Passes over `sched_yield`, which changes nothing but these registers; false where the next instruction is another. */
+const passesYield = (code: Buffer, registers: Registers): boolean => {
+  if (!code.subarray(0, syscallLength).equals(leaving[0]!) || registers.get('rax') !== yieldCall) return false
+  const next = registers.get('rip') + syscallLength
+  registers.set('rip', next)
+  registers.set('rcx', next)
+  registers.set('r11', registers.get('eflags'))
+  registers.set('rax', isYieldDone)
+  return true
+}
 
 /**
  * Whether a stopped thread goes round and round without changing anything: after some instructions, none of which writes
@@ -33,11 +48,16 @@ export const spins = (thread: HeldThread): boolean | Change => {
   seen.copyFrom(now)
   for (let count = 1; count <= instructionsMax; count++) {
     const code = codeAt(thread, now.get('rip'))
-    if (code === undefined || !singleStep(tid)) return false
-    const change = wait(tid)
-    if (change.kind !== 'signal' || change.signal !== trapSignal) return change
-    if (!now.load(tid)) return false
-    const wrote = mayWrite(code)
+    if (code === undefined) return false
+    const isYield = passesYield(code, now)
+    if (isYield) now.store(tid)
+    else {
+      if (leaves(code) || !singleStep(tid)) return false
+      const change = wait(tid)
+      if (!isStep(change)) return change
+      if (!now.load(tid)) return false
+    }
+    const wrote = !isYield && mayWrite(code)
     if (!wrote && now.equals(seen)) return true
     // A round begins after the last write, and after what lies before the loop: ever later, each time twice as late.
     if (wrote || (count & (count - 1)) === 0) seen.copyFrom(now)
@@ -45,12 +65,22 @@ export const spins = (thread: HeldThread): boolean | Change => {
   return false
 }
 
-/** Undefined where the next instruction leaves the program, or is of the clock. */
+/** The same of a thread that is stopped in a system call which will not be made. */
+export const spinsAfterCall = (thread: HeldThread): boolean | Change => {
+  if (!singleStep(thread.tid)) return false
+  const change = wait(thread.tid)
+  return isStep(change) ? spins(thread) : change
+}
+
+const isStep = (change: Change): boolean => change.kind === 'signal' && change.signal === trapSignal
+
+const leaves = (code: Buffer): boolean => leaving.some(one => code.subarray(0, one.length).equals(one))
+
+/** The next instruction; undefined where it is of the clock. */
 const codeAt = ({ process }: HeldThread, address: number): Buffer | undefined => {
   if (isInPage(address)) return undefined
   try {
-    const code = process.memory.read(address, instructionMax)
-    return leaving.some(one => code.subarray(0, one.length).equals(one)) ? undefined : code
+    return process.memory.read(address, instructionMax)
   } catch {
     return undefined
   }

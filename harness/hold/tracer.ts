@@ -27,7 +27,7 @@ import {
 } from './ptrace.ts'
 import { sleeps } from './quiescence.ts'
 import { endsFirst } from './signals.ts'
-import { spins } from './spin.ts'
+import { spins, spinsAfterCall } from './spin.ts'
 import { syscallNumber } from './syscall-number.ts'
 import { readCounter } from './timestamp-counter.ts'
 import { ahead, limitTurns, nap, setRank } from './turns.ts'
@@ -40,6 +40,11 @@ const badCallSignal = 31
 /** SI_KERNEL */
 const sentByKernel = 0x80
 const noSuchCall = -38
+const noCall = -1
+/** More than any lock yields before it waits; at 30 µs each. */
+const yieldsPerLook = 512
+/** A thread that spins shows it twice as fast as its CPU time is spent, or some hundred times. */
+const timersAwaitedMax = { byTurns: 2, byYields: 100 } as const
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 const stopSignals = [19, 20, 21, 22]
 
@@ -221,7 +226,11 @@ export class Tracer {
     const treatment = enterCall(thread, this.#registers)
     this.#registers.store(thread.tid)
     thread.napping = treatment === 'nap'
-    if (treatment === 'yield') this.#giveUpRank(thread)
+    if (treatment === 'yield') {
+      this.#giveUpRank(thread)
+      thread.yields += 1
+      if (thread.yields % yieldsPerLook === 0 && watchesAlone(thread)) return this.#lookAtYield(thread)
+    }
     if (thread.napping) thread.stopped = { toSyscall: false, signal: 0 }
     else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
   }
@@ -298,10 +307,23 @@ export class Tracer {
     const found = ahead(() => spins(thread))
     if (typeof found === 'object') return this.#treatHeld(thread, found)
     const isAlone = watchesAlone(thread)
-    if (found && isAlone) process.node.isStuck = true
+    if (found && isAlone) process.node.spinsAlone(thread, timersAwaitedMax.byTurns)
     // Others had the CPU at an instruction of chance, or have it now.
     if (!found && !isAlone) process.node.turnsCut += 1
     this.#endTurn(thread)
+    this.#goOn(thread)
+  }
+
+  /** A thread has given way again and again, and nobody else wants to go on. */
+  #lookAtYield(thread: HeldThread): void {
+    const { node } = thread.process
+    // Nobody else is ready: the call would do nothing.
+    this.#registers.set('origRax', noCall)
+    this.#registers.set('rax', 0)
+    this.#registers.store(thread.tid)
+    const found = ahead(() => spinsAfterCall(thread))
+    if (typeof found === 'object') return this.#treatHeld(thread, found)
+    if (found) node.spinsAlone(thread, timersAwaitedMax.byYields)
     this.#goOn(thread)
   }
 

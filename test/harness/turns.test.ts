@@ -82,6 +82,49 @@ describe.skipIf(!hasCompiler)('a thread that spins (needs cc)', () => {
     const cluster = compiled('int main(void) { volatile int go = 0; while (!go) {} }')
     const [finding] = await cluster.reset()
     expect(finding).toMatchObject({ kind: 'divergence', node: 'p' })
-    expect(finding!.message).toContain('p spins in a few instructions, and nothing else of it runs')
+    expect(finding!.message).toContain(
+      'p spins in a few instructions (its thread 0, counted from 0), and nothing else of it runs',
+    )
+  })
+
+  test('that only yields for ever is one as early; that counts its rounds goes on', async () => {
+    const cluster = compiled('#include <sched.h>\nint main(void) { volatile int go = 0; while (!go) sched_yield(); }')
+    const [finding] = await cluster.reset()
+    expect(finding!.message).toContain('p spins in a few instructions (its thread 0, counted from 0)')
+    const counts = `
+      #include <sched.h>
+      #include <stdio.h>
+      #include <unistd.h>
+      int main(void) {
+        for (volatile int rounds = 0; rounds < 2000; rounds++) sched_yield();
+        for (int rounds = 0; rounds < 2000; rounds++) sched_yield();
+        puts("through");
+        fflush(stdout);
+        for (;;) pause();
+      }`
+    const counting = compiled(counts)
+    expect(await counting.reset()).toEqual([])
+    expect(stdoutOf(counting, 'p')).toEqual(['through'])
+  })
+
+  test.each(['', 'sched_yield();'])('until another has slept is no divergence: time passes (%s)', async wait => {
+    const sleeping = `
+      #include <pthread.h>
+      #include <sched.h>
+      #include <stdio.h>
+      #include <unistd.h>
+      static volatile int go;
+      static void *run(void *unused) { sleep(1); go = 1; return 0; }
+      int main(void) {
+        pthread_t thread;
+        pthread_create(&thread, 0, run, 0);
+        while (!go) { ${wait} }
+        puts("came");
+        fflush(stdout);
+        for (;;) pause();
+      }`
+    const cluster = compiled(sleeping)
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'p')).toEqual(['came'])
   })
 })
