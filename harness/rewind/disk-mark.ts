@@ -1,4 +1,5 @@
 import {
+  type BigIntStats,
   chmodSync,
   lchownSync,
   lstatSync,
@@ -6,13 +7,13 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
-  type Stats,
   statfsSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { check, libc } from '../../proxy/libc.ts'
 import { insideDirectory } from '../files/inside.ts'
 import { treeOf } from '../files/tree.ts'
 import { hidesBelow } from '../hold/attributes.ts'
@@ -27,6 +28,7 @@ interface Entry {
   readonly mode: number
   readonly uid: number
   readonly gid: number
+  readonly mtimeNs: bigint
 }
 
 /** What a node has written to its disk, by path. */
@@ -79,20 +81,26 @@ const contentOf = (upper: string): Content => {
   for (const { path, entry } of treeOf(upper)) {
     const full = join(upper, path)
     if (!entry.isFile() && !entry.isDirectory()) throw new CannotRewind(`${path} is neither a file nor a directory`)
-    const stat = lstatSync(full)
+    const stat = lstatSync(full, { bigint: true })
     if (entry.isDirectory()) {
       if (hidesBelow(full)) throw new CannotRewind(`${path} has replaced another directory`)
       content.set(path, entryOf(stat, undefined))
       continue
     }
-    bytes += stat.size
+    bytes += Number(stat.size)
     if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
     content.set(path, entryOf(stat, readFileSync(full)))
   }
   return content
 }
 
-const entryOf = ({ mode, uid, gid }: Stats, bytes: Buffer | undefined): Entry => ({ bytes, mode, uid, gid })
+const entryOf = ({ mode, uid, gid, mtimeNs }: BigIntStats, bytes: Buffer | undefined): Entry => ({
+  bytes,
+  mode: Number(mode),
+  uid: Number(uid),
+  gid: Number(gid),
+  mtimeNs,
+})
 
 interface View {
   /** The directory as the node sees it. */
@@ -112,11 +120,13 @@ const rewindLayer = ({ merged, lower }: View, before: Content, now: Content): vo
     else if (found?.bytes === undefined || !found.bytes.equals(entry.bytes)) write(full, entry.bytes)
     own(full, entry, found)
   }
+  // A directory has another time as soon as something is made in it.
+  for (const [path, { mtimeNs }] of [...before].reverse()) setTime(join(merged, path), mtimeNs)
 }
 
 /** What is also below was only changed, and may not go: that would hide it. */
 const forget = (path: string, lower: string, now: Entry): void => {
-  const below = lstatSync(lower, { throwIfNoEntry: false })
+  const below = lstatSync(lower, { throwIfNoEntry: false, bigint: true })
   if (below === undefined) {
     if (now.bytes === undefined) rmdirSync(path)
     else unlinkSync(path)
@@ -125,7 +135,22 @@ const forget = (path: string, lower: string, now: Entry): void => {
   if (below.isDirectory() !== (now.bytes === undefined) || !(below.isDirectory() || below.isFile()))
     throw new CannotRewind(`${path} has replaced something of another kind`)
   if (now.bytes !== undefined) write(path, readFileSync(lower))
-  own(path, below, now)
+  own(path, entryOf(below, undefined), now)
+  setTime(path, below.mtimeNs)
+}
+
+const setTimes = libc.func('int utimensat(int directory, const char *path, void *times, int flags)')
+const here = -100
+const noFollow = 0x100
+/** UTIME_OMIT: the time of the last reading stays. */
+const omitted = 0x3fff_fffen
+const nanoseconds = 1_000_000_000n
+
+/** As exactly as the file system has it: what a node's clock showed then is told by it. */
+const setTime = (path: string, mtimeNs: bigint): void => {
+  if (lstatSync(path, { bigint: true }).mtimeNs === mtimeNs) return
+  const times = BigInt64Array.of(0n, omitted, mtimeNs / nanoseconds, mtimeNs % nanoseconds)
+  check('utimensat', setTimes(here, path, Buffer.from(times.buffer), noFollow))
 }
 
 /** Gives it its owner and mode. */

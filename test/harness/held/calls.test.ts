@@ -63,6 +63,21 @@ c('a bad pointer and a bad descriptor are errors of the program', async () => {
   ])
 })
 
+c('mounts and names are changed in a user namespace of the program’s own alone', async () => {
+  const program = compile(`
+    printf("%ld %m\\n", syscall(SYS_mount, "none", "/tmp", "tmpfs", 0, 0));
+    printf("%d %m\\n", sethostname("other", 5));
+    printf("%d\\n", unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWUTS));
+    printf("%ld\\n", syscall(SYS_mount, "none", "/tmp", "tmpfs", 0, 0));
+    printf("%d\\n", sethostname("other", 5));
+  `)
+  expect((await heldOutput([program])).lines).toEqual([
+    '-1 Operation not permitted',
+    '-1 Operation not permitted',
+    ...['0', '0', '0'],
+  ])
+})
+
 c('CPU time, memory and load follow from the clock of the node', async () => {
   const program = compile(`
     for (volatile long i = 0; i < 2000000; i++);

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { clusterOf, stdoutOf } from './system.ts'
+
+/** Prints all that it can see of itself, and changes all of that, each second. */
+const program = `
+import ctypes, fcntl, os, resource, signal, socket, stat, sys, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+class Stack(ctypes.Structure): _fields_ = [('at', ctypes.c_void_p), ('flags', ctypes.c_int), ('size', ctypes.c_size_t)]
+stacks = ctypes.create_string_buffer(1 << 20)
+base = ctypes.addressof(stacks)
+os.makedirs('/tmp/d')
+for name in 'cab': open('/tmp/d/' + name, 'w').write(name)
+f = open('/tmp/f', 'w+')
+libc.shmat.restype = ctypes.c_void_p
+shared = libc.shmat(libc.shmget(4711, 4096, 0o1600), None, 0) if SHARED else None
+
+def alternate():
+  old = Stack(); libc.sigaltstack(None, ctypes.byref(old))
+  return (old.at - base if old.at and old.flags != 2 else None, old.flags, old.size)
+
+def see():
+  directory = [(name, oct(os.stat('/tmp/d/' + name).st_mode), os.stat('/tmp/d/' + name).st_mtime) for name in sorted(os.listdir('/tmp/d'))]
+  timers = [signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
+  return (alternate(), directory, timers, os.nice(0), fcntl.fcntl(f, fcntl.F_GETFL), f.tell(), os.fstat(f.fileno()).st_size,
+    os.umask(0o22), socket.gethostname(), threading.active_count(), sorted(os.listdir('/proc/self/fd')), os.getcwd(),
+    resource.getrlimit(resource.RLIMIT_NOFILE), sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), libc.prctl(3, 0, 0, 0, 0),
+    ctypes.string_at(shared, 4) if shared else None, open('/proc/self/stat').read(), os.environ.get('turn'))
+
+turn = 0
+while True:
+  # What is not given back is seen before it is changed again.
+  time.sleep(1)
+  print(see(), flush=True)
+  turn += 1
+  os.utime('/tmp/d/a', (turn, turn)); os.chmod('/tmp/d/b', 0o600 + turn)
+  os.unlink('/tmp/d/c'); open('/tmp/d/c', 'w').write('new'); open('/tmp/d/z%d' % turn, 'w')
+  signal.setitimer(signal.ITIMER_VIRTUAL, 5 + turn); signal.setitimer(signal.ITIMER_REAL, 500 + turn)
+  f.write('x' * turn); f.flush()
+  os.environ['turn'] = str(turn)
+  signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1 if turn % 2 else signal.SIGUSR2])
+  os.dup(0)
+  if shared: ctypes.memset(shared, 65 + turn, 4)
+  if ANEW:
+    new = Stack(base + 4096 * turn, 0, 65536); libc.sigaltstack(ctypes.byref(new), None)
+    os.nice(1); fcntl.fcntl(f, fcntl.F_SETFL, os.O_APPEND); libc.prctl(4, turn % 2, 0, 0, 0)
+`
+
+/** 200 of what is restored came to the same too. */
+const executions = 5
+
+const python = (values: string) => values.replace(/true|false/g, value => (value === 'true' ? 'True' : 'False'))
+
+test.each([
+  ['what is restored', 'SHARED = false; ANEW = false', true],
+  ['what is compared', 'SHARED = false; ANEW = true', false],
+  ['memory of System V', 'SHARED = true; ANEW = false', false],
+])(
+  'a program that changes all it can sees the same in place as on new processes: %s',
+  async (_, settings, staysInPlace) => {
+    const files = { 'n.py': `${python(settings)}\n${program}` }
+    const nodes = { n: { command: ['python3', 'n.py'] } }
+    const cluster = clusterOf({ nodes }, files)
+    const execute = async () => {
+      expect(await cluster.reset()).toEqual([])
+      for (let step = 0; step < 4; step++) expect((await cluster.execute(cluster.enabled()[0]!)).findings).toEqual([])
+      return stdoutOf(cluster, 'n')
+    }
+    const first = await execute()
+    expect(new Set(first).size).toBe(4)
+    for (let execution = 1; execution < executions; execution++) expect(await execute()).toEqual(first)
+    if (staysInPlace) expect(cluster.notes()).toEqual([])
+    expect(cluster.starts).toBe(staysInPlace ? 1 : executions)
+    cluster.stopRewinding()
+    expect(await execute()).toEqual(first)
+  },
+)
