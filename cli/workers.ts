@@ -75,11 +75,8 @@ export class Worker implements Cell {
     if (!worker) return
     const ended = once(worker, 'exit')
     if (worker.connected) worker.disconnect()
-    if (!isInterrupted()) return void (await ended)
-    const killing = setTimeout(() => worker.kill('SIGKILL'), lastMs)
+    if (isInterrupted()) killLater(worker)
     await ended
-    clearTimeout(killing)
-    if (worker.signalCode !== null) removeAbandoned()
   }
 
   #start(): ChildProcess {
@@ -93,7 +90,8 @@ export class Worker implements Cell {
     )
     this.#process = worker
     worker.once('exit', (code, killedBy) => {
-      if (killedBy && !isInterrupted())
+      if (killedBy && isInterrupted()) removeAbandoned()
+      else if (killedBy)
         process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
       if (this.#process === worker) this.#process = undefined
     })
@@ -110,7 +108,9 @@ export class Worker implements Cell {
       const forget = budget.onAbort(() => {
         if (worker.connected) worker.send('cancel')
         // In the middle of a step it hears nothing but a signal.
-        if (isInterrupted()) worker.kill('SIGTERM')
+        if (!isInterrupted()) return
+        worker.kill('SIGTERM')
+        killLater(worker)
       })
       const late = setTimeout(() => {
         worker.kill('SIGKILL')
@@ -127,6 +127,12 @@ export class Worker implements Cell {
       worker.send(demand)
     })
   }
+}
+
+/** Ends a worker that was asked to end and does not in time. */
+const killLater = (worker: ChildProcess): void => {
+  const killing = setTimeout(() => worker.kill('SIGKILL'), lastMs)
+  worker.once('exit', () => clearTimeout(killing))
 }
 
 const howOf = (code: number | null, killedBy: string | null): string =>
