@@ -41,6 +41,7 @@ test('check gives what the command prints with --json', async () => {
       variant: 0,
       criticalTransition: null,
       delayMs: 0,
+      differs: null,
       report: realpathSync(join(out, 'adders/latest/noUpdateLost.html')),
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
     },
