@@ -46,7 +46,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
 
   test.each([
     ['liferaft', 'lastnail.config.ts', '120'],
-    ['redis', 'lastnail.config.ts', '400'],
+    // Of redis too: it is what sentinels watch.
     ['sentinel', 'lastnail.config.ts', '200'],
     ['node-discover', 'lastnail.config.ts', '20'],
   ])(
