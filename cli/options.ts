@@ -1,18 +1,7 @@
-import type { Progress, SearchKind } from '../checker/check.ts'
+import type { SearchOptions } from '../checker/searches/options.ts'
 
 /** How a system is to be checked; every one of these is an option of `lastnail check` too. */
-export interface CheckOptions {
-  /** `auto` by default. */
-  readonly search?: SearchKind | undefined
-  /** Time for the search: a minute, unless executions are limited. What it finds is examined after. */
-  readonly milliseconds?: number | undefined
-  readonly executions?: number | undefined
-  /** Of the bounded search, in steps. */
-  readonly depth?: number | undefined
-  /** Whether the bounded search executes every order of steps, also where they commute; it does not by default. */
-  readonly everyOrder?: boolean | undefined
-  /** Of walks that look for a live state, in steps. */
-  readonly walkLength?: number | undefined
+export interface CheckOptions extends Omit<SearchOptions, 'from' | 'walks'> {
   /** Of the search and of the nodes' randomness; 1 by default. */
   readonly seed?: number | undefined
   /** Checks this property alone. */
@@ -28,7 +17,4 @@ export interface CheckOptions {
    * it every execution begins with new processes: slower, and nothing that was not given back can matter.
    */
   readonly rewind?: boolean | undefined
-  /** Ends the check, which then says what was found so far. */
-  readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: Progress) => void) | undefined
 }
