@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import type { HeldNode } from './held-node.ts'
+
+/**
+ * How many bytes the processes of a node have had to wait for the disk for, and those that have ended among them: what they
+ * found in memory is none of it. 0 where the kernel does not count it.
+ */
+export const bytesRead = ({ processes }: HeldNode): number => {
+  let sum = 0
+  for (const pid of processes.keys()) sum += ofProcess(pid)
+  return sum
+}
+
+const ofProcess = (pid: number): number => {
+  try {
+    return Number(/^read_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}

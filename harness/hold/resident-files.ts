@@ -1,0 +1,74 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import koffi from 'koffi'
+import { libc } from '../../proxy/libc.ts'
+import type { HeldProcess } from './held-node.ts'
+
+/**
+ * Files that programs open stay in memory from then on. A thread that has to wait for the disk lets others go on meanwhile,
+ * in another order than where the page is in memory already; and the kernel takes pages away that nobody has read for a
+ * while. A JVM reads its classes from a file of 130 MB all along: one page of it that was away, and its compilers do their
+ * work earlier than in the execution before.
+ */
+
+const mmap = libc.func('void *mmap(void *address, size_t length, int protection, int flags, int fd, long offset)')
+const munmap = libc.func('int munmap(void *address, size_t length)')
+const mlock = libc.func('int mlock(void *address, size_t length)')
+const madvise = libc.func('int madvise(void *address, size_t length, int advice)')
+const protectionRead = 1
+const mapShared = 1
+const failed = 2n ** 64n - 1n // MAP_FAILED
+/** MADV_POPULATE_READ */
+const populate = 22
+
+/** Which part of the memory that was there at first such files may keep: with more, there would be none for the nodes. */
+const memoryShare = 1 / 8
+/** Each is a mapping of this process, which the kernel allows 65,530. */
+const filesMax = 20_000
+/** Paths that were looked at, most of which lead to nothing: a program may try any number. */
+const pathsMax = 100_000
+
+const paths = new Set<string>()
+let files = 0
+let bytesLeft: number | undefined
+
+/** The program itself, and what loads it: nobody opens these. To be called when they have been mapped, and nothing else. */
+export const keepProgram = (process: HeldProcess): void => {
+  const maps = readFileSync(`/proc/${process.pid}/maps`, 'utf8')
+  for (const [, path] of maps.matchAll(/ (\/.*)$/gm)) keepFile(process, path!)
+}
+
+/** A file that a process is about to read. Files of containers have no path here: they are left to the kernel. */
+export const keepFile = (process: HeldProcess, path: string): void => {
+  if (process.node.isContainer || paths.size >= pathsMax) return
+  try {
+    const own = isAbsolute(path) ? path : join(readlinkSync(`/proc/${process.pid}/cwd`), path)
+    if (paths.has(own)) return
+    paths.add(own)
+    // Where a node has another file in its place, as in /tmp, that is in memory anyway.
+    if (statSync(own, { throwIfNoEntry: false })?.isFile() && files < filesMax) keep(own)
+  } catch {
+    // It may not be read, or the process has ended: whoever waits for the disk then goes on waiting for it.
+  }
+}
+
+const keep = (path: string): void => {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const { size } = fstatSync(fd)
+    bytesLeft ??= process.availableMemory() * memoryShare
+    if (size === 0 || size > bytesLeft) return
+    const address = mmap(null, size, protectionRead, mapShared, fd, 0)
+    if (koffi.address(address) === failed) return
+    if (mlock(address, size) === 0) {
+      files += 1
+      bytesLeft -= size
+    } else {
+      // An ordinary user may lock little: it is read at least, so that nobody waits for it soon.
+      madvise(address, size, populate)
+      munmap(address, size)
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
