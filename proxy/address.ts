@@ -11,3 +11,6 @@ export const formatAddress = (address: number): string =>
 
 /** 224.0.0.0/4 and the broadcast address: nobody alone. */
 export const isForMany = (address: number): boolean => address >= 0xe000_0000
+
+/** 224.0.0.0/4 */
+export const isMulticast = (address: number): boolean => address >= 0xe000_0000 && address < 0xf000_0000

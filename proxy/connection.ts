@@ -5,6 +5,7 @@
 import type { Dissector, Frame, StreamReader } from './dissector.ts'
 import type { Message } from './message.ts'
 import { copySide, type Side, shown } from './tcp.ts'
+import type { Way } from './way.ts'
 
 export interface Connection {
   readonly opener: End
@@ -101,6 +102,22 @@ export const describeConnection = ({ opener, listener, port, number }: Connectio
 
 export const isOpen = ({ opener, listener }: Connection): boolean =>
   opener.side?.state === 'open' && listener.side?.state === 'open'
+
+/**
+ * Whether an end hears nothing, whatever its kernel sends: the way is cut, in one direction or both, or its peer is down;
+ * or its peer came up again, and would say that it knows nothing of the connection.
+ */
+export const isUnanswered = (end: End, isCut: (way: Way) => boolean, isUp: (host: string) => boolean): boolean => {
+  const { side, host } = end
+  if (side?.state !== 'asked' && side?.state !== 'open') return false
+  const other = otherEnd(end)
+  const hears = !isCut([other.host, host])
+  if (hears && other.queue.length > 0) return false
+  return !hears || isCut([host, other.host]) || !isUp(other.host) || (isDenied(end) && end.queue.length === 0)
+}
+
+/** Whether its peer's kernel, which is up, has nothing of an open connection. */
+export const isDenied = (end: End): boolean => end.side?.state === 'open' && otherEnd(end).side === undefined
 
 /** Nobody can send, and nothing is in flight. */
 export const isForgotten = (connection: Connection): boolean =>

@@ -8,6 +8,7 @@ import {
   type End,
   isForgotten,
   isOpen,
+  isUnanswered,
   markConnection,
   mayWait,
   type OpenConnection,
@@ -22,7 +23,7 @@ import { messageLabel } from './label.ts'
 import type { Message } from './message.ts'
 import type { Segment } from './packet.ts'
 import * as tcp from './tcp.ts'
-import { WayCounts, type WayCountsMark } from './way.ts'
+import { type Way, WayCounts, type WayCountsMark } from './way.ts'
 
 const noBytes = Buffer.alloc(0)
 
@@ -155,6 +156,17 @@ export class Connections {
     if (side.state === 'asking') this.#askAgain(end)
     else if (peersSee === 'reset' && side.state !== 'asked') this.#abort(end)
     else this.#carry(end, 'lost')
+  }
+
+  /** The ends, of nodes that are up, to which nothing gets through and from which nothing is on its way to them. */
+  unanswered(isCut: (way: Way) => boolean): End[] {
+    const isUp = (host: string) => this.#hosts.get(host).link !== undefined
+    return this.#all.flatMap(({ ends }) => ends.filter(end => isUp(end.host) && isUnanswered(end, isCut, isUp)))
+  }
+
+  /** The kernel of the end's peer says that it has nothing of the connection. */
+  deny(end: End): void {
+    this.#abort(otherEnd(end))
   }
 
   #put(connection: Connection): void {

@@ -9,6 +9,8 @@ const current = '/proc/thread-self/ns/net'
 const live: Readonly<Record<string, string>> = {
   'ipv6/conf/all/disable_ipv6': '1',
   'ipv6/conf/default/disable_ipv6': '1',
+  // Only ::1.
+  'ipv6/conf/lo/disable_ipv6': '0',
   // Nothing learned from one connection may change the next.
   'ipv4/tcp_no_metrics_save': '1',
   // Answers may come in where nothing goes out.
@@ -30,9 +32,10 @@ export const chosenPorts = [49_152, 65_535] as const
  */
 const held: Readonly<Record<string, string>> = {
   ...live,
-  // A connection that is asked for may be held for any time: go on asking, and seldom.
+  // A connection that is asked for may be held for any time: go on asking. It is asked again each second for two minutes, as
+  // only then the kernel gives up where it is told to (harness/hold/unanswered.ts); the sum of the two fits into a byte.
   'ipv4/tcp_syn_retries': '127',
-  'ipv4/tcp_syn_linear_timeouts': '0',
+  'ipv4/tcp_syn_linear_timeouts': '120',
   'ipv4/tcp_synack_retries': '127',
   'ipv4/tcp_fin_timeout': '100000',
   // A cookie would forget the window scale.

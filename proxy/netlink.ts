@@ -4,6 +4,7 @@
  */
 import { AF_INET, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
 
+const AF_INET6 = 10
 const AF_NETLINK = 16
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000
 const NETLINK_ROUTE = 0
@@ -156,6 +157,18 @@ export class Netlink {
     ])
   }
 
+  /** The same for ::1, where the namespace has it. The kernel made its route, and lets nobody change it. */
+  acknowledgeLoopback6AtOnce(index: number): void {
+    const route = [
+      Buffer.from([AF_INET6, 128, 0, 0, RT_TABLE_LOCAL, RTPROT_KERNEL, 0, RTN_LOCAL, 0, 0, 0, 0]),
+      attribute(RTA_DST, loopback6),
+      attribute(RTA_OIF, uint32(index)),
+    ]
+    if (this.exchange('remove the route to ::1', RTM_DELROUTE, 0, route) !== 0) return
+    const metrics = attribute(RTA_METRICS, attribute(RTAX_QUICKACK, uint32(1)))
+    this.#request('route to ::1', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [...route, metrics])
+  }
+
   #addLink(attributes: readonly Buffer[]): void {
     this.#request('add an interface', RTM_NEWLINK, NLM_F_CREATE_EXCL, [interfaceInfo(0), ...attributes])
   }
@@ -177,6 +190,9 @@ export class Netlink {
     return -this.#answer.readInt32LE(16)
   }
 }
+
+/** ::1 */
+const loopback6 = Buffer.from('00000000000000000000000000000001', 'hex')
 
 const patientMetrics = (retransmitAfterMs: number) =>
   Buffer.concat([

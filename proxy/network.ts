@@ -5,8 +5,8 @@
  * All of it is synchronous. `pump` moves packets until there are none; then `endStep` turns what was carried since the
  * last step into messages.
  */
-import { formatAddress, isForMany } from './address.ts'
-import type { End, OpenConnection } from './connection.ts'
+import { formatAddress, isForMany, isMulticast } from './address.ts'
+import { describeConnection, type End, type OpenConnection, otherEnd } from './connection.ts'
 import { Connections, type ConnectionsMark } from './connections.ts'
 import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
@@ -21,6 +21,7 @@ import {
   encodePortUnreachable,
   encodeSegment,
   flag,
+  type OtherPacket,
   packetLengthMax,
   type Segment,
   type Unreachable,
@@ -37,10 +38,17 @@ export interface Ignored {
   unknownConnections: number
   /** Datagrams to an address that is no host's: answered with "port unreachable". */
   unknownDatagrams: number
-  /** Broadcast and multicast. */
+  /** Broadcast and multicast; no node is asked which of them it wants to hear. */
   forMany: number
   /** Neither TCP nor UDP, fragments, or from an address that is not the host's. */
   other: number
+}
+
+/** What hosts sent that is not carried as it is meant: each at most once. */
+export interface NotCarried {
+  readonly from: string
+  /** `urgent`: what was sent with MSG_OOB, which arrives as any other byte. */
+  readonly what: 'broadcast' | 'multicast' | 'urgent'
 }
 
 export interface NetworkOptions {
@@ -55,6 +63,24 @@ interface StreamMark {
   readonly peer: number
   readonly side: tcp.Side
   readonly isDestroyed: boolean
+}
+
+/** What a node has of a connection to which nothing gets through: its kernel gives it up after a time. */
+export interface Unanswered {
+  readonly node: string
+  /** Names it and its kind in its execution. */
+  readonly label: string
+  /**
+   * `asks`: the connection is not answered yet. `waits`: something that the node sent has not arrived. `idle`: nothing is
+   * on its way. `denied`: nothing is, and the peer's kernel would say that it has no such connection.
+   */
+  readonly kind: 'asks' | 'waits' | 'idle' | 'denied'
+  /** As the node's kernel knows it. */
+  readonly port: number
+  readonly peer: number
+  readonly peerPort: number
+  /** Lets the peer's kernel say so: a message that is held. */
+  deny(): void
 }
 
 /** A network between two steps: plain data. */
@@ -84,6 +110,7 @@ export class Network {
   readonly #cuts: Set<string>
   readonly #anomalies: tcp.Anomalies
   readonly #ignored: Ignored
+  readonly #notCarried = new Map<string, NotCarried>()
   readonly #incoming = Buffer.alloc(packetLengthMax)
   readonly #outgoing = Buffer.alloc(packetLengthMax)
 
@@ -298,6 +325,34 @@ export class Network {
     return [...this.#connections.shown(), ...this.#streamStates()]
   }
 
+  /**
+   * What nodes that are up have of connections to which nothing gets through. To be asked between two steps; it is empty
+   * in most executions.
+   */
+  unanswered(): Unanswered[] {
+    return this.#connections.unanswered(way => this.#cuts.has(wayKey(way))).map(end => this.#describeUnanswered(end))
+  }
+
+  #describeUnanswered(end: End): Unanswered {
+    const { nodePort, peer, peerPort, state } = end.side!
+    const other = otherEnd(end)
+    const isReached =
+      this.isUp(other.host) &&
+      !this.#cuts.has(wayKey([end.host, other.host])) &&
+      !this.#cuts.has(wayKey([other.host, end.host]))
+    const kind = state === 'asked' ? 'asks' : isReached ? 'denied' : end.queue.length > 0 ? 'waits' : 'idle'
+    const { label } = describeConnection(end.connection)
+    return {
+      node: end.host,
+      label: `${label} ${end === end.connection.opener ? 'opener' : 'listener'} ${kind}`,
+      kind,
+      port: nodePort,
+      peer,
+      peerPort,
+      deny: () => this.#connections.deny(end),
+    }
+  }
+
   // Faults of the network
 
   /** The open connections between nodes, in the order they were opened. */
@@ -331,6 +386,10 @@ export class Network {
 
   ignored(): Readonly<Ignored> {
     return { ...this.#ignored }
+  }
+
+  notCarried(): readonly NotCarried[] {
+    return [...this.#notCarried.values()]
   }
 
   /** What faces a connection of a node's kernel, as it is now; undefined where nothing does. */
@@ -371,11 +430,21 @@ export class Network {
   #route(from: Host, length: number): void {
     const packet = decode(this.#incoming, length)
     if (packet.kind === 'corrupt') this.#anomalies.corrupt += 1
-    else if (isForMany(packet.destination)) this.#ignored.forMany += 1
+    else if (isForMany(packet.destination)) this.#ignoreForMany(from, packet)
     else if (packet.kind === 'other' || packet.source !== from.address) this.#ignored.other += 1
     else if (packet.kind === 'unreachable') this.#routeUnreachable(from, packet)
     else if (packet.kind === 'udp') this.#routeDatagram(from, packet)
     else this.#routeSegment(from, packet)
+  }
+
+  /** A kernel tells by IGMP what its programs want to hear, at random instants: that is no datagram of theirs. */
+  #ignoreForMany({ name }: Host, { kind, destination }: Datagram | Segment | Unreachable | OtherPacket): void {
+    this.#ignored.forMany += 1
+    if (kind === 'udp') this.#note({ from: name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
+  }
+
+  #note(what: NotCarried): void {
+    this.#notCarried.set(`${what.what} ${what.from}`, what)
   }
 
   #routeDatagram(from: Host, datagram: Datagram): void {
@@ -409,6 +478,7 @@ export class Network {
   }
 
   #routeSegment(from: Host, segment: Segment): void {
+    if (segment.flags & flag.URG) this.#note({ from: from.name, what: 'urgent' })
     const to = this.#hosts.at(segment.destination)
     const end = to && this.#addressee(from, to, segment)
     if (end !== undefined) {

@@ -55,7 +55,7 @@ export interface CorruptPacket {
 
 export type Packet = Segment | Datagram | Unreachable | OtherPacket | CorruptPacket
 
-export const flag = { FIN: 1, SYN: 2, RST: 4, PSH: 8, ACK: 16 } as const
+export const flag = { FIN: 1, SYN: 2, RST: 4, PSH: 8, ACK: 16, URG: 32 } as const
 
 /** No packet is longer. */
 export const packetLengthMax = 65_535

@@ -111,6 +111,7 @@ const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Dev
     const loopback = netlink.indexOf('lo')
     netlink.acknowledgeAtOnce(loopback, localhost, 32)
     netlink.acknowledgeAtOnce(loopback, localhost & 0xff00_0000, 8, localhost)
+    netlink.acknowledgeLoopback6AtOnce(loopback)
   })
 
 const nothingToRead = [errno.EAGAIN, errno.EINTR]

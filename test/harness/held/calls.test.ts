@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { compile, hasCompiler, heldOutput } from './program.ts'
 
@@ -60,6 +60,62 @@ c('a bad pointer and a bad descriptor are errors of the program', async () => {
     '-1 Bad file descriptor',
     '-1 Invalid argument',
     '0',
+  ])
+})
+
+c('Linux AIO is refused, and said: glibc’s own waits in threads', async () => {
+  const program = compile(
+    `
+    unsigned long context = 0;
+    printf("%ld %m\\n", syscall(SYS_io_setup, 8, &context));
+    printf("%ld %m\\n", syscall(SYS_io_submit, context, 0, 0));
+    int fd = open("/tmp/file", O_CREAT | O_RDWR, 0600);
+    char bytes[] = "written";
+    struct aiocb request = {.aio_fildes = fd, .aio_buf = bytes, .aio_nbytes = 7};
+    const struct aiocb *all[] = {&request};
+    aio_write(&request);
+    aio_suspend(all, 1, 0);
+    printf("%d %ld\\n", aio_error(&request), aio_return(&request));
+  `,
+    { functions: '#include <aio.h>', flags: ['-lrt'] },
+  )
+  const { lines, notes } = await heldOutput([program])
+  expect(lines).toEqual(['-1 Function not implemented', '-1 Function not implemented', '0 7'])
+  const why = 'its work goes on in the kernel when all threads rest: libraries fall back to calls that wait'
+  expect(notes).toEqual([`n: io_setup is refused with ENOSYS: ${why}`, `n: io_submit is refused with ENOSYS: ${why}`])
+})
+
+c('a program that traces another is told, and said', async () => {
+  const program = compile(
+    `
+    pid_t child = fork();
+    if (child == 0) for (;;) pause();
+    printf("%ld %m\\n", ptrace(PTRACE_ATTACH, child, 0, 0));
+    printf("%ld %m\\n", ptrace(PTRACE_TRACEME, 0, 0, 0));
+    kill(child, SIGKILL);
+    wait(0);
+  `,
+    { functions: '#include <sys/ptrace.h>' },
+  )
+  const { lines, notes } = await heldOutput([program])
+  expect(lines).toEqual(['-1 Operation not permitted', '-1 Operation not permitted'])
+  expect(notes).toEqual([expect.stringMatching(/^n: ptrace is refused with EPERM/)])
+})
+
+const isRoot = process.getuid?.() === 0
+
+test.skipIf(!hasCompiler || !isRoot)('a program that is setuid gains no right, and that is said', async () => {
+  const nobody = 65_534
+  const setuid = compile('printf("%d\\n", geteuid()); exit(0);')
+  chownSync(setuid, nobody, nobody)
+  chmodSync(setuid, 0o4755)
+  const own = compile('printf("%d\\n", geteuid()); exit(0);')
+  chmodSync(own, 0o4755)
+  const program = compile('for (int i = 1; i < 3; i++) { if (fork() == 0) execl(argv[i], argv[i], 0); wait(0); }')
+  const { lines, notes } = await heldOutput([program, own, setuid])
+  expect(lines).toEqual(['0', '0'])
+  expect(notes).toEqual([
+    `n: ${setuid} is setuid or setgid: it runs with the rights of who executes it alone (docs/nodes.md)`,
   ])
 })
 

@@ -1,0 +1,155 @@
+import { libc } from '../../proxy/libc.ts'
+import type { Unanswered } from '../../proxy/network.ts'
+import { addressOf, portOf, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
+import { socketOf, withDuplicate } from './descriptor.ts'
+import type { HeldNode, Timer } from './held-node.ts'
+import { userTimeoutMs } from './socket-timeouts.ts'
+import { IPPROTO_TCP, userTimeoutOption } from './system-calls.ts'
+import { nap } from './turns.ts'
+import { millisecond, type Nanoseconds, second } from './virtual-clock.ts'
+
+/**
+ * Connections to which nothing gets through, for the way is cut or the peer is down: their node's kernel gives them up
+ * after a time, with ETIMEDOUT. That is a timer of the node, which counts from when nothing got through any more. On a way
+ * that is open there is none, for what TCP sends again arrives in the end.
+ */
+
+const SOL_SOCKET = 1
+const keepAlive = [SOL_SOCKET, 9] as const
+const keepIdle = [IPPROTO_TCP, 4] as const
+const keepInterval = [IPPROTO_TCP, 5] as const
+const keepCount = [IPPROTO_TCP, 6] as const
+const synCount = [IPPROTO_TCP, 7] as const
+const info = [IPPROTO_TCP, 11] as const
+type Option = readonly [level: number, name: number]
+
+/** tcp_syn_retries where a program sets none: it is 127 in a node (proxy/namespace.ts). */
+const synCountOfLinux = 6
+const synCountOfNode = 127
+/** Between two attempts there are twice as many seconds each time, but no more than this. */
+const retryMax = 120 * second
+/** tcp_retries2 is 15: the kernel sends again after 0.2 s, and then after twice that each time, up to two minutes. */
+const resentFor: Nanoseconds = 924_600 * millisecond
+
+const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
+const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
+
+const read = (own: number, [level, name]: Option): number => {
+  const value = Buffer.alloc(4)
+  getOption(own, level, name, value, Buffer.from(Uint32Array.of(value.length).buffer))
+  return value.readInt32LE()
+}
+
+const write = (own: number, [level, name]: Option, value: number): void => {
+  setOption(own, level, name, Buffer.from(Int32Array.of(value).buffer), 4)
+}
+
+/**
+ * To be called when a step has ended: each connection of the node that is given up some time has a timer.
+ *
+ * @param unanswered those of the node
+ */
+export const watchUnanswered = (node: HeldNode, unanswered: readonly Unanswered[]): void => {
+  const deadlines = node.giveUpDeadlines
+  node.giveUpDeadlines = new Map()
+  if (unanswered.length === 0 && node.givesUp.size === 0) return
+  const labels = new Set(unanswered.map(({ label }) => label))
+  for (const [label, timer] of node.givesUp) {
+    if (labels.has(label)) continue
+    node.givesUp.delete(label)
+    if (timer) node.timers.delete(timer)
+  }
+  for (const connection of unanswered) if (!node.givesUp.has(connection.label)) watch(node, connection, deadlines)
+}
+
+const watch = (node: HeldNode, connection: Unanswered, deadlines: HeldNode['giveUpDeadlines']): void => {
+  const { label } = connection
+  const timeout = withSocket(node, connection, own => timeoutOf(own, connection))
+  const timer =
+    timeout === undefined ? undefined : timerOf(node, connection, deadlines.get(label) ?? node.clock.elapsed + timeout)
+  node.givesUp.set(label, timer)
+  if (timer) node.timers.add(timer)
+}
+
+const timerOf = (node: HeldNode, connection: Unanswered, deadline: Nanoseconds): Timer => {
+  const timer = {
+    deadline,
+    fire: () => {
+      node.timers.delete(timer)
+      node.givesUp.set(connection.label, undefined)
+      if (connection.kind === 'denied') connection.deny()
+      else withSocket(node, connection, own => giveUp(node, own, connection))
+    },
+  }
+  return timer
+}
+
+/** Does something with the node's socket, where a process of it has one. */
+const withSocket = <Result>(
+  node: HeldNode,
+  { port, peer, peerPort }: Unanswered,
+  use: (own: number) => Result,
+): Result | undefined => {
+  const entry = tcpEntries(node.pid).find(
+    ({ local, remote, state }) =>
+      state !== tcpState.listen && portOf(local) === port && portOf(remote) === peerPort && addressOf(remote) === peer,
+  )
+  if (entry === undefined) return undefined
+  for (const { pid } of node.processes.values()) {
+    const fd = socketOf(pid, [entry.inode])
+    if (fd !== undefined) return withDuplicate(pid, fd, use)
+  }
+  return undefined
+}
+
+/** How long the kernel would go on; undefined: for ever. */
+const timeoutOf = (own: number, { kind }: Unanswered): Nanoseconds | undefined => {
+  const userMs = userTimeoutMs(own)
+  const limit = userMs === undefined ? undefined : userMs * millisecond
+  if (kind === 'asks') return Math.min(askingFor(read(own, synCount)), limit ?? Number.POSITIVE_INFINITY)
+  if (kind === 'waits') return limit ?? resentFor
+  if (read(own, keepAlive) === 0) return undefined
+  const idle = read(own, keepIdle) * second
+  if (kind === 'denied') return idle
+  const interval = read(own, keepInterval) * second
+  // With a time-out of the program's own the kernel looks at it at each probe but the first, and counts no probes.
+  const probes = limit === undefined ? read(own, keepCount) : Math.max(1, Math.ceil((limit - idle) / interval))
+  return idle + probes * interval
+}
+
+const askingFor = (count: number): Nanoseconds => {
+  let sum = 0
+  const attempts = count === synCountOfNode ? synCountOfLinux : count
+  for (let attempt = 0; attempt <= attempts; attempt++) sum += Math.min(second * 2 ** attempt, retryMax)
+  return sum
+}
+
+/** In struct tcp_info: the places of the state and of the number of probes without an answer. */
+const [stateAt, probesAt] = [0, 3]
+/** The kernel asks at most so seldom whether time is over: each second, on real time. */
+const patienceMs = 4000
+
+/** Lets the kernel give a connection up now: it does so when its own timer next runs out, in a second at most. */
+const giveUp = (node: HeldNode, own: number, { kind, label }: Unanswered): void => {
+  const begun = performance.now()
+  write(own, userTimeoutOption, kind === 'asks' ? 1 : 0)
+  if (kind !== 'asks') probeAtOnce(own)
+  const state = Buffer.alloc(probesAt + 1)
+  while (performance.now() - begun < patienceMs) {
+    const length = Buffer.from(Uint32Array.of(state.length).buffer)
+    if (getOption(own, info[0], info[1], state, length) !== 0 || state[stateAt] === tcpState.closed) return
+    // Timers of the kernel may wait for a thread of its own, which is out of turn.
+    nap()
+    // The first probe is out; nobody answers it, for nobody takes it from the node's network meanwhile.
+    if (kind !== 'asks' && state[probesAt]! > 0) write(own, keepIdle, 1)
+  }
+  node.note(`the kernel has not given up ${label} in ${patienceMs} ms: it goes on`)
+}
+
+/** Keep-alive with the shortest times that there are: after one probe without an answer it is over. */
+const probeAtOnce = (own: number): void => {
+  write(own, keepCount, 1)
+  write(own, keepInterval, 1)
+  write(own, keepIdle, 1)
+  write(own, keepAlive, 1)
+}
