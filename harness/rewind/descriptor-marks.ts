@@ -3,8 +3,8 @@ import { lseek, read, recv, write } from '../../proxy/libc.ts'
 import { tcpEntries } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
-import { disarmTimerfd } from '../hold/kernel-timers.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
+import { disarmTimerfd } from '../hold/timerfd.ts'
 import { type AskingMark, askAgain, markAsking } from './asking.ts'
 import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -111,7 +111,7 @@ export class DescriptorMarks {
   #rewindOne(mark: Descriptor): void {
     const { pid } = this.#process
     const { fd } = mark
-    if (mark.kind === 'timer') disarmTimerfd(this.#process, fd)
+    if (mark.kind === 'timer') disarmTimerfd({ process: this.#process, fd })
     if (mark.kind === 'datagrams') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
     if (mark.kind === 'event') setCount(pid, mark)
     if (mark.kind === 'file') setPosition(pid, mark)

@@ -18,6 +18,7 @@ import { insideDirectory } from '../files/inside.ts'
 import { treeOf } from '../files/tree.ts'
 import { hidesBelow } from '../hold/attributes.ts'
 import type { Overlay } from '../hold/mounts.ts'
+import { listingOf, putInOrder } from './directory-order.ts'
 import { CannotRewind } from './error.ts'
 
 const bytesMax = 16 << 20
@@ -40,6 +41,7 @@ export class DiskMark {
   readonly #lowerOf: (directory: string) => string
   readonly #inMemory: readonly string[]
   readonly #contents: readonly Content[]
+  readonly #orders: readonly Order[]
 
   /**
    * @param lowerOf what is below a layer
@@ -51,6 +53,7 @@ export class DiskMark {
     this.#lowerOf = lowerOf
     this.#inMemory = inMemory
     this.#contents = layers.map(({ upper }) => contentOf(upper))
+    this.#orders = layers.map(({ upper }, index) => orderOf(upper, this.#contents[index]!))
   }
 
   /** @param root descriptor of the root of the node's file system. @throws CannotRewind */
@@ -65,7 +68,7 @@ export class DiskMark {
       insideDirectory(root, directory, merged => {
         // Whatever happens, nothing but a private layer is ever written to.
         if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
-        rewindLayer({ merged, lower: this.#lowerOf(directory) }, before, now)
+        rewindLayer({ merged, lower: this.#lowerOf(directory), upper, order: this.#orders[index]! }, before, now)
       })
     }
   }
@@ -73,6 +76,15 @@ export class DiskMark {
 
 /** OVERLAYFS_SUPER_MAGIC */
 const overlayFileSystem = 0x794c_7630
+
+/** Of directories that have several names in them, how they list those; by path. */
+type Order = ReadonlyMap<string, readonly string[]>
+
+const orderOf = (upper: string, content: Content): Order => {
+  const directories = [...content].flatMap(([path, { bytes }]) => (bytes === undefined ? [path] : []))
+  const listings = ['', ...directories].map(path => [path, listingOf(join(upper, path))] as const)
+  return new Map(listings.filter(([, names]) => names.length > 1))
+}
 
 /** No name in it is a link, so that each path in the node's view leads to what is in the layer. */
 const contentOf = (upper: string): Content => {
@@ -107,9 +119,12 @@ interface View {
   readonly merged: string
   /** What is below its private layer. */
   readonly lower: string
+  /** Its private layer. */
+  readonly upper: string
+  readonly order: Order
 }
 
-const rewindLayer = ({ merged, lower }: View, before: Content, now: Content): void => {
+const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now: Content): void => {
   // Deeper paths come later: what was made is removed from its end.
   for (const [path, entry] of [...now].reverse())
     if (!before.has(path)) forget(join(merged, path), join(lower, path), entry)
@@ -120,8 +135,15 @@ const rewindLayer = ({ merged, lower }: View, before: Content, now: Content): vo
     else if (found?.bytes === undefined || !found.bytes.equals(entry.bytes)) write(full, entry.bytes)
     own(full, entry, found)
   }
+  for (const [path, names] of order) putInOrder(() => listed(upper, path, names), join(merged, path), names)
   // A directory has another time as soon as something is made in it.
   for (const [path, { mtimeNs }] of [...before].reverse()) setTime(join(merged, path), mtimeNs)
+}
+
+/** Those of these names that a directory lists, in its order: it may list others that are also below, and were only changed. */
+const listed = (upper: string, path: string, names: readonly string[]): string[] => {
+  const known = new Set(names)
+  return listingOf(join(upper, path)).filter(name => known.has(name))
 }
 
 /** What is also below was only changed, and may not go: that would hide it. */

@@ -74,18 +74,15 @@ const systemV = 'semaphores, message queues or shared memory of System V'
 const kernelObjects = (thread: HeldThread): [string, string][] => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
   const names = Buffer.alloc(390)
-  const stack = Buffer.alloc(24)
   makeCalls(thread, [
     [syscallNumber.semctl, 0, 0, semaphoreInfo, semaphores!],
     [syscallNumber.msgctl, 0, queueInfo, queues!],
     [syscallNumber.shmctl, 0, memoryInfo, memory!],
     [syscallNumber.uname, names],
-    [syscallNumber.sigaltstack, 0, stack],
   ])
   const counts = [semaphores!.readInt32LE(semaphoresOffset), queues!.readInt32LE(0), memory!.readInt32LE(0)]
   return [
     [systemV, counts.join(' ')],
-    ['stack for signals', stack.toString('hex')],
     ['host name', names.toString('latin1').replaceAll('\0', ' ')],
   ]
 }

@@ -106,6 +106,7 @@ export class ProcessMark {
     this.#descriptors.rewind(this.first)
     this.#memory.rewind(this.first)
     requireSame(this.#inventory, this.#takeInventory())
+    for (const thread of this.#threads) thread.rewindSignals()
     for (const thread of this.#threads) thread.rewind()
     rewindTimers(this.process, this.#timers)
   }

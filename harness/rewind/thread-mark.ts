@@ -1,9 +1,17 @@
 import type { HeldThread } from '../hold/held-node.ts'
 import { interruptedResults } from '../hold/interrupted.ts'
-import { getExtendedState, getSignalMask, Registers, setExtendedState, setSignalMask } from '../hold/ptrace.ts'
+import {
+  getExtendedState,
+  getSignalMask,
+  pendingOf,
+  Registers,
+  setExtendedState,
+  setSignalMask,
+} from '../hold/ptrace.ts'
 import type { RandomnessMark } from '../hold/randomness.ts'
 import { CannotRewind } from './error.ts'
 import { type Legacy, leavesNoLock, legacyOf, showEnd, takeEndBack } from './kept-thread.ts'
+import { SignalStack } from './signal-stack.ts'
 
 /** Length of the instruction `syscall`. */
 const callLength = 2
@@ -37,6 +45,10 @@ export class ThreadMark {
   readonly #resumed: HeldThread['resumed']
   readonly #randomness: RandomnessMark
   readonly #legacy: Legacy | undefined
+  /** Signals that are pending for it alone. */
+  readonly #pending: readonly number[]
+  /** Its stack for signals. */
+  readonly #stack: SignalStack
   /** Of a kept thread, as it was about to end. */
   #end: Registers | undefined
   #hasEnded = false
@@ -51,6 +63,8 @@ export class ThreadMark {
     this.#resumed = thread.resumed ?? thread.socketWait
     this.#randomness = thread.randomness.mark()
     this.#legacy = legacyOf(thread)
+    this.#pending = pendingOf(tid)
+    this.#stack = new SignalStack(thread)
     this.rewind()
   }
 
@@ -75,6 +89,12 @@ export class ThreadMark {
     this.#end!.store(this.thread.tid)
     this.#end = undefined
     this.#hasEnded = true
+  }
+
+  /** Its registers are lost. @throws CannotRewind where it cannot be brought back */
+  rewindSignals(): void {
+    if (pendingOf(this.thread.tid).join() !== this.#pending.join()) throw new CannotRewind('other signals are pending')
+    this.#stack.rewind(this.thread)
   }
 
   /** It makes the call again when it goes on. */

@@ -32,6 +32,33 @@ time.sleep(1)
   return { starts: cluster.starts, notes: cluster.notes() }
 }
 
+/** `ask` lets another thread call something. */
+const otherThread = `
+import ctypes, queue, threading
+libc = ctypes.CDLL(None, use_errno=True)
+class Stack(ctypes.Structure): _fields_ = [('at', ctypes.c_void_p), ('flags', ctypes.c_int), ('size', ctypes.c_size_t)]
+stacks = ctypes.create_string_buffer(1 << 20)
+base = ctypes.addressof(stacks)
+def alternate():
+    old = Stack(); libc.sigaltstack(None, ctypes.byref(old))
+    return (old.at - base if old.at else None, old.flags, old.size)
+def set_alternate(place):
+    assert libc.sigaltstack(ctypes.byref(Stack(base + 65536 * place, 0, 65536)), None) == 0
+asked, answers = queue.Queue(), queue.Queue()
+def serve():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    while True: answers.put(asked.get()())
+def ask(work):
+    asked.put(work)
+    return answers.get()
+other = threading.Thread(target=serve, daemon=True)
+other.start()
+`
+
+const directory = `
+os.mkdir('/tmp/d')
+os.mkdir('/tmp/d/e')
+for name in 'cab': open('/tmp/d/' + name, 'w').write(name)`
 const openFile = `f = open('f', 'w+'); f.write('begun'); f.flush()`
 
 describe('what a program changes in the kernel is as it was in the next execution', () => {
@@ -51,6 +78,31 @@ describe('what a program changes in the kernel is as it was in the next executio
     except OSError: return 'gone'`,
       `os.rmdir('/tmp/in'); os.mkdir('/tmp/in')`,
       `os.mkdir('/tmp/in'); os.chdir('/tmp/in')`,
+    ],
+    [
+      'the order in which a directory lists a file that was made again',
+      `return os.listdir('/tmp/d')`,
+      `os.unlink('/tmp/d/c'); open('/tmp/d/c', 'w')`,
+      directory,
+    ],
+    [
+      'the order in which a directory lists a file that has replaced another',
+      `return os.listdir('/tmp/d')`,
+      `open('/tmp/d/new', 'w'); os.rename('/tmp/d/new', '/tmp/d/a')`,
+      directory,
+    ],
+    [
+      'the order in which a directory lists another that was made again',
+      `return os.listdir('/tmp/d')`,
+      `os.rmdir('/tmp/d/e'); os.mkdir('/tmp/d/e')`,
+      directory,
+    ],
+    [
+      'the stack for signals of another thread',
+      `return ask(alternate)`,
+      `ask(lambda: set_alternate(2))`,
+      `${otherThread}
+ask(lambda: set_alternate(1))`,
     ],
     [
       'the id of the next process',
@@ -106,9 +158,17 @@ os.waitpid(pid, 0)`,
       `s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 5000)`,
       `s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 99))`,
     ],
+    [
+      'signals that are pending for another thread',
+      `return ask(signal.sigpending)`,
+      `signal.pthread_kill(other.ident, signal.SIGUSR1)`,
+      otherThread,
+    ],
   ])('%s: it is started anew, and the notes say why', async (_, see, change, begin = '') => {
     const { starts, notes } = await expectGivenBack(see, change, begin)
     expect(starts).toBe(3)
-    expect(notes.join()).toMatch(/^n: a life of it could not be brought back, and was started anew: its .* changed: /)
+    expect(notes.join()).toMatch(
+      /^n: a life of it could not be brought back, and was started anew: (its .* changed: |other signals are pending$)/,
+    )
   })
 })

@@ -1,0 +1,24 @@
+import type { HeldThread } from '../hold/held-node.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls, succeed } from './batch.ts'
+
+/** stack_t: address, flags and size. */
+const length = 24
+
+/** On which stack a thread handles signals. The kernel tells nobody else. */
+export class SignalStack {
+  readonly #value = Buffer.alloc(length)
+
+  /** @param thread frozen; its registers are lost */
+  constructor(thread: HeldThread) {
+    makeCalls(thread, [[syscallNumber.sigaltstack, 0, this.#value]])
+    thread.hasOtherStack = false
+  }
+
+  /** The thread has it again; its registers are lost. @throws CannotRewind */
+  rewind(thread: HeldThread): void {
+    if (!thread.hasOtherStack) return
+    succeed(thread, [[syscallNumber.sigaltstack, this.#value, 0]])
+    thread.hasOtherStack = false
+  }
+}
