@@ -3,7 +3,7 @@ import { type Cell, OwnCell } from './cells/cell.ts'
 import { Cells, type Counts } from './cells/cells.ts'
 import type { Properties } from './cells/executor.ts'
 import { headline, type Violation } from './cells/violation.ts'
-import { DoesNotStart, Unfaithful, UsageError } from './errors.ts'
+import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts'
 import { labelsOf } from './labels.ts'
 import type { Property } from './property.ts'
 import { Random } from './random.ts'
@@ -89,6 +89,8 @@ class Check {
   readonly #options: SearchOptions
   readonly #cells: Cells
   readonly #newPortfolio: () => Portfolio
+  /** What every execution begins with. */
+  #from: readonly string[]
   #portfolio: Portfolio
   readonly #examination: Examination
   readonly #begun = performance.now()
@@ -100,6 +102,8 @@ class Check {
   #transient = 0
   /** What was relied on less, and why: a line each. */
   readonly #changes: string[] = []
+  /** Whether something of what it was to begin with was left out. */
+  #isShortened = false
   /** Whether every execution begins with new processes. */
   #isAnew = false
   /** Whether the nodes have come up in any execution. */
@@ -130,13 +134,14 @@ class Check {
     this.#time = options.milliseconds ?? (isLimited ? undefined : defaultMs)
     this.#cells = Cells.of(cells, counts => this.#report(counts))
     const searchSeed = random.seed()
+    this.#from = options.from ?? []
     this.#newPortfolio = () =>
       new Portfolio({
         search,
         isLimited: executions !== undefined || this.#time !== undefined,
         depthMax: options.depth,
         everyOrder: options.everyOrder,
-        from: options.from ?? [],
+        from: this.#from,
         walkLength,
         liveness,
         random: new Random(searchSeed),
@@ -173,6 +178,10 @@ class Check {
   /** One execution after another, until one is a violation or none is left. */
   async #search(cells: Cells): Promise<Discovered | undefined> {
     for await (const explored of this.#portfolio.explore(cells)) {
+      if ('error' in explored && this.#cannotBegin(explored)) {
+        await this.#beginAsFarAsOffered(cells, explored.error)
+        return this.#search(cells)
+      }
       const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
       if (found && needsSlowNetwork(found)) this.#defer(found)
       else if (found?.verdict === 'violated') return found
@@ -182,6 +191,25 @@ class Check {
       if (this.#deferred && this.#cells.counts.executions >= this.#deferredUntil) break
     }
     return this.#deferred
+  }
+
+  /** Whether the steps to begin with cannot be executed as they are: another service, or another version of it, had them. */
+  #cannotBegin({ error }: Failed): boolean {
+    if (error instanceof Unfaithful) return false
+    return this.#from.length > 0 && this.#portfolio.experience.completed === 0 && !this.#isAnew && !this.#isShortened
+  }
+
+  /** Leaves out of the steps to begin with what is not on offer when its turn comes. @throws Diverged where nothing is */
+  async #beginAsFarAsOffered(cells: Cells, error: Diverged): Promise<void> {
+    const { schedule } = await cells.run({ labels: this.#from, isLenient: true })
+    if (schedule.length === 0) throw error
+    this.#isShortened = true
+    const leftOut = this.#from.length - schedule.length
+    this.#changes.push(
+      `the steps to begin with are not all on offer any more, from step ${error.step} ("${error.expected}") on: ${leftOut} of ${this.#from.length} were left out`,
+    )
+    this.#from = labelsOf(schedule)
+    this.#portfolio = this.#newPortfolio()
   }
 
   /** What a usual network does as well is worth more: it is looked for, for about as long as this took. */
@@ -240,8 +268,7 @@ class Check {
     const { violation, schedule } = outcome
     if (violation) {
       const found = await this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
-      if (found && isFailedStart(violation) && !this.#hasStarted)
-        throw new DoesNotStart(violation.bare?.what ?? violation.message, violation.bare?.output ?? [])
+      if (found && isFailedStart(violation) && !this.#hasStarted) throw new DoesNotStart(violation)
       return found
     }
     if (starved === undefined) return undefined
@@ -251,6 +278,7 @@ class Check {
     const found = await this.#examination.examineLiveness(cells, schedule, starved, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1
+      this.#portfolio.experience.recovered(this.#examination.slowest)
       return undefined
     }
     if (found) this.#examinations.set(starved, examinations + 1)

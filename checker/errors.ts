@@ -1,3 +1,5 @@
+import type { Finding } from './system.ts'
+
 /** The caller asked for something impossible, or gave something wrong: an option, a property, a schedule. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
@@ -8,10 +10,9 @@ export class DoesNotStart extends UsageError {
   /** The last lines that the node wrote. */
   readonly output: readonly string[]
 
-  /** @param what happened, in a line: `n1 ended with code 1` */
-  constructor(what: string, output: readonly string[]) {
-    super(`the service does not start: ${what}`)
-    this.output = output
+  constructor({ message, bare }: { readonly message: string; readonly bare?: Finding['bare'] | undefined }) {
+    super(`the service does not start: ${bare?.what ?? message}`)
+    this.output = bare?.output ?? []
   }
 }
 

@@ -17,8 +17,7 @@ export const compareWith = (recorded: readonly RecordedStep[], reader: StepReade
 /** @throws Differs where a step is not as it was recorded */
 export const requireSame = (recorded: RecordedStep, found: RecordedStep): void => {
   const [crash] = found.choice ? [] : found.findings.filter(({ kind }) => kind === 'crash')
-  if (crash && recorded.findings.length === 0)
-    throw new DoesNotStart(crash.bare?.what ?? crash.message, crash.bare?.output ?? [])
+  if (crash && recorded.findings.length === 0) throw new DoesNotStart(crash)
   const difference = differenceOf(recorded, found)
   if (difference === undefined) return
   const { index, choice } = found

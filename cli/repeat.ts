@@ -1,7 +1,9 @@
 import { Executor } from '../checker/cells/executor.ts'
 import { walk } from '../checker/cells/walk.ts'
 import { weighted } from '../checker/choosers/weights.ts'
+import { DoesNotStart } from '../checker/errors.ts'
 import { Random } from '../checker/random.ts'
+import type { Finding } from '../checker/system.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { labelsOf } from './recorded.ts'
@@ -55,10 +57,14 @@ const repeatConfig = (
     return { ...came, steps: schedule.length, seed }
   })
 
-/** The labels of a weighted walk. */
+/** The labels of a weighted walk. @throws DoesNotStart */
 const drawSchedule = async ({ cluster, system, seed }: Session, steps: number): Promise<string[]> => {
-  const executor = new Executor(cluster, {}, { allowFindings: true })
+  const executor = new Executor(cluster, {}, { allowFindings: true, observer: { onReset: requireStart } })
   await executor.reset()
   await walk(executor, weighted(new Random(seed), system.weights), steps, () => false)
   return executor.labels()
+}
+
+const requireStart = ([finding]: readonly Finding[]): void => {
+  if (finding?.kind === 'crash') throw new DoesNotStart(finding)
 }

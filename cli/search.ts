@@ -1,7 +1,9 @@
-import { OwnCell } from '../checker/cells/cell.ts'
+import { type Cell, OwnCell } from '../checker/cells/cell.ts'
 import { checkInCells, select } from '../checker/check.ts'
 import type { SearchOptions } from '../checker/searches/options.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
+import { allow, allowedCpus } from '../harness/hold/affinity.ts'
+import { waitingForOthers } from '../harness/hold/interruption.ts'
 import type { CheckOptions } from './options.ts'
 import { scheduleFrom, seedFrom } from './recorded.ts'
 import type { Session } from './session.ts'
@@ -15,14 +17,34 @@ export const search = async (session: Session, options: CheckOptions, cpus: read
   const { workers = 1 } = options
   const properties = select(system.properties, options.property)
   const wanted = searchOf(session, options)
-  const cells =
-    workers === 1
-      ? [new OwnCell(cluster, properties, { weights: system.weights })]
-      : startWorkers(session, options, cpus)
+  const searchIn = async (cells: readonly Cell[], notes: () => Iterable<string>): Promise<Verdict> => {
+    try {
+      const verdict = await checkInCells(cells, properties, wanted)
+      return { ...verdict, notes: [...verdict.notes, ...new Set(notes())] }
+    } finally {
+      await Promise.all(cells.map(cell => cell.end()))
+    }
+  }
+  if (workers === 1) {
+    const cell = new OwnCell(cluster, properties, { weights: system.weights })
+    return searchIn([cell], () => cluster.notes())
+  }
+  return waitingForOthers(() =>
+    onAllCpus(cpus, () => {
+      const all = startWorkers(session, options, cpus)
+      return searchIn(all, () => all.flatMap(({ notes }) => [...notes]))
+    }),
+  )
+}
+
+/** Whoever waits for workers is not held on one CPU: something else may take it, and must then be noticed. */
+const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> => {
+  const held = allowedCpus()
+  allow(0, cpus)
   try {
-    return await checkInCells(cells, properties, wanted)
+    return await work()
   } finally {
-    await Promise.all(cells.map(cell => cell.end()))
+    allow(0, held)
   }
 }
 

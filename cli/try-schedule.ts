@@ -55,11 +55,7 @@ export const trySchedule = (
     const properties = select(session.system.properties, options.property)
     const executor = new Executor(session.cluster, properties)
     await executor.reset()
-    if (executor.violation?.kind === 'crash')
-      throw new DoesNotStart(
-        executor.violation.bare?.what ?? executor.violation.message,
-        executor.violation.bare?.output ?? [],
-      )
+    if (executor.violation?.kind === 'crash') throw new DoesNotStart(executor.violation)
     const offered = labelsOf(executor.offered())
     const skipped = await attempt(executor, schedule)
     const executed = executor.labels()

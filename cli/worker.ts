@@ -33,7 +33,7 @@ export interface Demand {
 }
 
 /** What a worker answers. The first answer without being asked is a failure: it cannot begin. */
-export type Answer = { readonly outcome: Outcome } | { readonly failure: Failure }
+export type Answer = { readonly outcome: Outcome; readonly notes: readonly string[] } | { readonly failure: Failure }
 
 /** What a worker is asked to do, from the moment on that this is made. */
 class Demands {
@@ -61,17 +61,22 @@ const work = async ({ file, translated, seed, property, cpu, rewind }: Order, de
   await inSession(config, { seed, cpu, rewind }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
     await cell.prepare()
-    for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal))
+    for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal, () => cluster.notes()))
     await cell.end()
   })
 }
 
-const answer = async (cell: Cell, { task, variant, milliseconds }: Demand, signal: AbortSignal): Promise<Answer> => {
+const answer = async (
+  cell: Cell,
+  { task, variant, milliseconds }: Demand,
+  signal: AbortSignal,
+  notes: () => readonly string[],
+): Promise<Answer> => {
   try {
     const budget = new Budget({ milliseconds, signal }, new Budget({ signal: strays.signal }))
     const outcome = await cell.perform(task, variant, budget)
     strays.check()
-    return { outcome }
+    return { outcome, notes: notes() }
   } catch (error) {
     return { failure: failureOf(strays.error ?? error) }
   }

@@ -8,8 +8,11 @@ import { Unfaithful } from '../checker/errors.ts'
 import { removeAbandoned } from '../harness/files/run-directory.ts'
 import { onCpus } from '../harness/hold/affinity.ts'
 import { isInterrupted } from '../harness/hold/interruption.ts'
+import { putProcessFirst } from '../harness/hold/turns.ts'
 import { exitCode, WorkerFailed } from './exit-code.ts'
 import { errorOf } from './failure.ts'
+import { whenStarved } from './starved.ts'
+import { whenStopped } from './stopped.ts'
 import type { Answer, Demand, Order } from './worker.ts'
 
 const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
@@ -26,6 +29,11 @@ const taskMsMax = 600_000
 const stepMsMax = 120_000
 /** How a worker ended that was killed for it. */
 const hung = 'because it did not answer any more'
+/** Within which a worker that is let go of ends its nodes. */
+const endMsMax = 30_000
+
+/** So often a worker goes to another CPU: what uses its own may go there too. */
+const movesMax = 4
 
 /** So often a task is given to a new process after one ended with it. */
 const deathsMax = 2
@@ -35,8 +43,13 @@ const lastMs = 500
 /** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
 export class Worker implements Cell {
   #order: Order
+  /** What of its nodes could not be held, or brought back. */
+  readonly notes = new Set<string>()
   readonly #cpus: readonly number[]
   #process: ChildProcess | undefined
+  #movesLeft = movesMax
+  /** One that was killed because its CPU was taken. */
+  #moved: ChildProcess | undefined
 
   /** @param cpus that it may use until it holds its nodes on one of them, and beside */
   constructor(order: Order, cpus: readonly number[]) {
@@ -52,10 +65,15 @@ export class Worker implements Cell {
       const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)
       if (typeof answer === 'object') {
         if ('failure' in answer) throw errorOf(answer.failure)
+        for (const note of answer.notes) this.notes.add(note)
         return answer.outcome
       }
       // It has said why: something in the configuration ended it.
       if (answer === howOf(exitCode.usage, null)) throw new WorkerFailed({ code: exitCode.usage, lines: [] })
+      if (this.#moved && !this.#process) {
+        this.#moved = undefined
+        continue
+      }
       deaths += 1
       if (answer === hung) budget.check()
       if (answer === hung || deaths > deathsMax)
@@ -69,13 +87,14 @@ export class Worker implements Cell {
     await this.end()
   }
 
-  /** Lets go of the process, and waits for its end; not for long where this command is interrupted. */
+  /** Lets go of the process, and waits for its end: not for ever, and not for long where this command is interrupted. */
   async end(): Promise<void> {
     const worker = this.#process
     if (!worker) return
     const ended = once(worker, 'exit')
     if (worker.connected) worker.disconnect()
-    if (isInterrupted()) killLater(worker)
+    if (isInterrupted()) endSoon(worker)
+    else killLater(worker, endMsMax)
     await ended
   }
 
@@ -91,31 +110,49 @@ export class Worker implements Cell {
     this.#process = worker
     worker.once('exit', (code, killedBy) => {
       if (killedBy && isInterrupted()) removeAbandoned()
-      else if (killedBy)
+      else if (killedBy && this.#moved !== worker)
         process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
       if (this.#process === worker) this.#process = undefined
     })
-    // Whoever asks it next learns of its end.
+    // Whoever waits for it, or asks it next, learns of its end.
+    const watches = [
+      whenStopped(worker.pid, () => kill(worker)),
+      whenStarved(worker.pid, this.#order.cpu, this.#movesLeft > 0 ? this.#cpus : [], cpu => this.#move(worker, cpu)),
+    ]
+    worker.once('exit', () => {
+      for (const forget of watches) forget()
+    })
     worker.on('error', () => undefined)
     worker.send(this.#order)
     return worker
+  }
+
+  /** Goes on on another CPU, with another process. */
+  #move(worker: ChildProcess, cpu: number): void {
+    process.stderr.write(
+      `lastnail: something else uses CPU ${this.#order.cpu}: a worker goes on on CPU ${cpu}, and what it did is done again\n`,
+    )
+    this.#order = { ...this.#order, cpu }
+    this.#movesLeft -= 1
+    this.#moved = worker
+    kill(worker)
   }
 
   /** Its answer, or how it ended without one. */
   #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
     const worker = this.#process ?? this.#start()
     return new Promise(resolve => {
+      const giveUp = () => {
+        kill(worker)
+        take(hung)
+      }
+      let late = setTimeout(giveUp, Math.min(budget.milliseconds, taskMsMax) + stepMsMax)
       const forget = budget.onAbort(() => {
         if (worker.connected) worker.send('cancel')
-        // In the middle of a step it hears nothing but a signal.
-        if (!isInterrupted()) return
-        worker.kill('SIGTERM')
-        killLater(worker)
+        clearTimeout(late)
+        late = setTimeout(giveUp, stepMsMax)
+        if (isInterrupted()) endSoon(worker)
       })
-      const late = setTimeout(() => {
-        worker.kill('SIGKILL')
-        take(hung)
-      }, Math.min(budget.milliseconds, taskMsMax) + stepMsMax)
       const take = (answer: Answer | string) => {
         clearTimeout(late)
         forget()
@@ -130,9 +167,22 @@ export class Worker implements Cell {
 }
 
 /** Ends a worker that was asked to end and does not in time. */
-const killLater = (worker: ChildProcess): void => {
-  const killing = setTimeout(() => worker.kill('SIGKILL'), lastMs)
+const killLater = (worker: ChildProcess, milliseconds: number): void => {
+  const killing = setTimeout(() => kill(worker), milliseconds)
   worker.once('exit', () => clearTimeout(killing))
+}
+
+/** Ends a worker in time: in the middle of a step it hears nothing but a signal, and its nodes may keep its CPU. */
+const endSoon = (worker: ChildProcess): void => {
+  if (worker.killed) return
+  putProcessFirst(worker.pid!)
+  worker.kill('SIGTERM')
+  killLater(worker, lastMs)
+}
+
+const kill = (worker: ChildProcess): void => {
+  putProcessFirst(worker.pid!)
+  worker.kill('SIGKILL')
 }
 
 const howOf = (code: number | null, killedBy: string | null): string =>

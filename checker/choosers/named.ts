@@ -21,7 +21,7 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
     case 'fresh':
       return fresh(random, weights)
     case 'healthy':
-      return healthy(random)
+      return healthy(random, seed)
     case 'conversations':
       return conversations(seed)
     case 'fair':

@@ -64,6 +64,10 @@ export interface BoundedOptions {
   readonly waitingMax?: number | undefined
 }
 
+/** A schedule is given up that diverged so often, or was disturbed so often. */
+const divergedMax = 2
+const disturbedMax = 4
+
 /** About a hundred bytes each. */
 const waitingMaxDefault = 1_000_000
 
@@ -98,7 +102,8 @@ export class BoundedSearch {
   readonly #again: Prefix[] = []
   /** By depth, how many schedules wait, are on their way, or had no room. */
   readonly #open = [1]
-  readonly #failed = new WeakSet<Prefix>()
+  /** How often a schedule failed. */
+  readonly #failures = new WeakMap<Prefix, number>()
   #isCut = false
 
   constructor({
@@ -184,16 +189,17 @@ export class BoundedSearch {
   }
 
   /**
-   * Learns that a schedule could not be executed again. One that was disturbed from outside does not count; any other is
-   * tried once more, for it may be that this once something went otherwise.
+   * Learns that a schedule could not be executed again. It is tried once more, for it may be that this once something went
+   * otherwise; one that was disturbed from outside some times more, but not for ever: it may be what disturbs.
    *
    * @returns whether it is given up
    */
   fail(prefix: Prefix, error: unknown): boolean {
-    const isGivenUp = !(error instanceof Unfaithful) && this.#failed.has(prefix)
+    const failures = (this.#failures.get(prefix) ?? 0) + 1
+    this.#failures.set(prefix, failures)
+    const isGivenUp = failures >= (error instanceof Unfaithful ? disturbedMax : divergedMax)
     if (isGivenUp) this.#giveUp(prefix)
     else this.#again.push(prefix)
-    this.#failed.add(prefix)
     return isGivenUp
   }
 

@@ -1,5 +1,6 @@
 import type { Outcome } from '../cells/task.ts'
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
+import { healthySeed } from '../choosers/healthy.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import type { Random } from '../random.ts'
 import type { Execution, SearchName } from './search.ts'
@@ -56,6 +57,8 @@ export class Experience {
   readonly #options: ExperienceOptions
   /** How many walks had to go so many steps to a live state. */
   readonly #walksOfSteps: number[] = []
+  /** The most steps that a way back to life took that was found only when more was tried. */
+  #slowest = 0
   /** Walks that came to no live state. */
   #starved = 0
 
@@ -82,6 +85,10 @@ export class Experience {
     const own = random.fork()
     const first = walks(own)
     const toLive = (chooser: ChooserName): Walk => ({ chooser, seed: own.seed(), length: walkLength })
+    const healthy = [0, 1].map(ordinal => {
+      const walk = toLive('healthy')
+      return { ...walk, seed: healthySeed(walk.seed, ordinal) }
+    })
     return {
       search,
       variant,
@@ -89,9 +96,9 @@ export class Experience {
       task: {
         labels: [...from, ...labels],
         walks: first,
-        // Most of what is merely slow is told apart by the straight walk, at the price of some steps, not of an examination.
+        // Most of what is merely slow lives in a healthy network, which shows for the price of some steps, not of an examination.
         ...(liveness.length > 0 && {
-          untilLive: { properties: liveness, walks: [toLive(towardsLife), toLive('straight')] },
+          untilLive: { properties: liveness, walks: [toLive(towardsLife), ...healthy] },
         }),
         untilViolation: true,
         surprises: this.surprises.all,
@@ -118,6 +125,11 @@ export class Experience {
     return Math.max(0, this.#walksOfSteps.length - 1)
   }
 
+  /** Takes in how long a system took at the most to live again that had seemed dead: later walks are to last as long. */
+  recovered(steps: number): void {
+    this.#slowest = Math.max(this.#slowest, steps)
+  }
+
   /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
   get walksToLive(): readonly number[] {
     const doubling: number[] = []
@@ -140,7 +152,9 @@ export class Experience {
 
   /** Of a walk to a live state. */
   get walkLength(): number {
-    return this.#lengthOf(Math.max(walkLengthFactor * this.#usual(), slowestFactor * this.stepsToLive))
+    return this.#lengthOf(
+      Math.max(walkLengthFactor * this.#usual(), slowestFactor * Math.max(this.stepsToLive, this.#slowest)),
+    )
   }
 
   #lengthOf(own: number): number {

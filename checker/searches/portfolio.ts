@@ -138,7 +138,8 @@ export class Portfolio {
     if (this.experience.completed === 0) {
       // Nothing else is begun before it is known how far away a live state is.
       if (this.#underWay > 0) return undefined
-      if (this.#straight) return this.#straight.next()
+      const straight = this.#straight?.next()
+      if (straight) return straight
     }
     if (this.#isOver) return undefined
     const name = this.#round[this.#turns % this.#round.length]!

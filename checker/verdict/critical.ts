@@ -4,7 +4,7 @@ import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts } from './recovery.ts'
 import { type LifeSearch, searchLife } from './search-life.ts'
 
-export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient'> {
+export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'isHealthy'> {
   readonly scouts: Scouts
   /** Of the one walk from the end of the execution that may show it to be transient; `walkLength` by default. */
   readonly suspectLength?: number
@@ -42,10 +42,14 @@ export interface Critical {
   readonly healthy: number
   readonly conversing: number
   readonly longest: number
+  /** How many longer walks of a healthy network there were beside. */
+  readonly long: number
   /** Whether nothing is enabled there but faults, so that no walk was needed. */
   readonly isTerminal: boolean
   /** Where a way back to life was searched for: what that did. */
   readonly searched: LifeSearch | undefined
+  /** The most steps that a way back to life took, of those that were seen. */
+  readonly slowest: number
   /** A live execution with the longest prefix in common: it leaves the other just before the critical transition. */
   readonly closestLive: readonly string[] | undefined
 }
@@ -80,7 +84,7 @@ export const confirmCriticalTransition = (
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
-/** So many walks have one that is longer than they beside them: one that goes the straight way, which recovers soonest. */
+/** So many walks have some beside them that are longer: of a healthy network, as what recovers in life does there. */
 const walksWithLongest = 20
 /** By how much, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
@@ -89,7 +93,12 @@ const longFactor = 8
  * too short is no evidence; there are many, and the long ones tell where all were.
  */
 const recoveryFactor = 2
-/** It has this many steps at the least: some systems recover in thousands, and a step costs half a millisecond. */
+/** One for each assumption about which nodes set their timers anew: see `healthySeed`. */
+const longWalks = 2
+/**
+ * They have this many steps at the least, for some systems recover in thousands. With
+ * more of them each death would cost seconds: a step costs half a millisecond.
+ */
 const longestMin = 3_000
 
 /** A search for a way back to life takes this share of the effort of the walks, in steps, and so many at the least. */
@@ -97,14 +106,22 @@ const searchShare = 1 / 4
 const searchStepsMin = 1_000
 
 /** What stands behind an answer. */
-type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'longest' | 'isTerminal' | 'searched'>
-const noEvidence: Evidence = { walks: 0, healthy: 0, conversing: 0, longest: 0, isTerminal: false, searched: undefined }
+type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'long' | 'longest' | 'isTerminal' | 'searched'>
+const noEvidence: Evidence = {
+  walks: 0,
+  healthy: 0,
+  conversing: 0,
+  long: 0,
+  longest: 0,
+  isTerminal: false,
+  searched: undefined,
+}
 
 const evidenceOf = (
   { failed, healthy, conversing }: Pick<Recovery, 'failed' | 'healthy' | 'conversing'>,
   longest: number,
   isTerminal: boolean,
-): Evidence => ({ walks: failed, healthy, conversing, longest, isTerminal, searched: undefined })
+): Evidence => ({ walks: failed, healthy, conversing, long: 0, longest, isTerminal, searched: undefined })
 
 class CriticalSearch {
   readonly #cells: Cells
@@ -115,6 +132,7 @@ class CriticalSearch {
   #recoverable = 0
   #closestLive: readonly string[] | undefined
   #evidence: Evidence = noEvidence
+  #slowest = 0
 
   constructor(cells: Cells, schedule: readonly string[], options: CriticalOptions) {
     this.#cells = cells
@@ -203,9 +221,12 @@ class CriticalSearch {
     this.#evidence = evidenceOf(tested, length, isTerminal)
     if (tested.live || isTerminal || walks < walksWithLongest) return tested
     const longest = Math.min(Math.max(longFactor * length, suspectLength, longestMin), walkLengthMax)
-    const one = await this.#recover(dead, 1, longest)
-    this.#evidence = { ...this.#evidence, longest }
-    if (one.live || !this.#options.searches) return one
+    const long = await this.#recover(dead, longWalks, longest, {
+      isHealthy: true,
+      first: [],
+    })
+    this.#evidence = { ...this.#evidence, long: long.failed, longest: long.longest }
+    if (long.live || !this.#options.searches) return long
     return this.#searchLife(dead, searchShare * tested.effort)
   }
 
@@ -230,7 +251,7 @@ class CriticalSearch {
   async #livesAgain(): Promise<boolean> {
     const hasGoneOn = this.#closestLive !== undefined && this.#closestLive.length > this.#recoverable
     if (hasGoneOn) return true
-    const { live } = await this.#recover(this.#recoverable, this.#options.walks, this.#walkLength, 1)
+    const { live } = await this.#recover(this.#recoverable, this.#options.walks, this.#walkLength, { stepsMin: 1 })
     return live !== undefined
   }
 
@@ -239,15 +260,15 @@ class CriticalSearch {
     return live !== undefined
   }
 
-  async #recover(step: number, walks: number, walkLength: number, stepsMin = 0): Promise<Recovery> {
+  async #recover(
+    step: number,
+    walks: number,
+    walkLength: number,
+    others: Pick<RecoveryOptions, 'stepsMin' | 'isHealthy' | 'first'> = {},
+  ): Promise<Recovery> {
     const schedule = this.#schedule.slice(0, step)
-    const recovery = await recover(this.#cells, schedule, {
-      ...this.#options,
-      walks,
-      walkLength,
-      stepsMin,
-      first: this.#options.scouts.walks,
-    })
+    const first = this.#options.scouts.walks
+    const recovery = await recover(this.#cells, schedule, { ...this.#options, walks, walkLength, first, ...others })
     if (recovery.met) throw new ViolationMet(recovery.met)
     const { walk, by } = recovery
     if (walk) this.#options.scouts.learn(walk)
@@ -263,10 +284,18 @@ class CriticalSearch {
     this.#closestLive = live
     // Where one walk needs so many steps, another that has few more is no evidence of death.
     const taken = live.length - step
+    this.#slowest = Math.max(this.#slowest, taken)
     this.#walkLength = Math.max(this.#walkLength, Math.min(recoveryFactor * taken, this.#options.walkLengthMax))
   }
 
   #answer(kind: Critical['case'], step = this.#schedule.length): Critical {
-    return { case: kind, step, walkLength: this.#walkLength, closestLive: this.#closestLive, ...this.#evidence }
+    return {
+      case: kind,
+      step,
+      walkLength: this.#walkLength,
+      slowest: this.#slowest,
+      closestLive: this.#closestLive,
+      ...this.#evidence,
+    }
   }
 }

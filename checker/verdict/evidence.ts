@@ -21,13 +21,13 @@ export const describeDeath = (property: string, label: string, critical: Critica
   return `${dead}: ${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
 }
 
-const describeWalks = ({ walks, walkLength, longest, healthy, conversing }: Critical): string => {
+const describeWalks = ({ walks, walkLength, long, longest, healthy, conversing }: Critical): string => {
   const among = [
-    ...(healthy > 0 ? [`${healthy} of them in a healthy network`] : []),
+    ...(healthy > 0 ? [`${healthy} of them with prompt messages`] : []),
     ...(conversing > 0 ? [`${conversing} with one conversation after the other`] : []),
-    ...(longest > walkLength ? [`the longest of ${longest} steps`] : []),
+    ...(long > 0 ? [`nor in ${long} of up to ${longest} steps with prompt messages`] : []),
   ]
-  return `none of ${walks} walks of up to ${walkLength} steps recovered${among.length > 0 ? ` (${among.join(', ')})` : ''}`
+  return [`it did not recover in ${walks} walks of up to ${walkLength} steps`, ...among].join(', ')
 }
 
 const describeSearch = ({ searched }: Critical): string => {

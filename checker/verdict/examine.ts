@@ -71,6 +71,8 @@ const firstShare = 1 / 4
 export class Examination {
   /** One line for each thing that did not repeat. */
   readonly notRepeated: string[] = []
+  /** The most steps that a suspect took to live again. */
+  slowest = 0
   /** Suspects that were examined, whatever came of it. */
   #suspects = 0
   readonly #options: ExaminationOptions
@@ -179,6 +181,7 @@ export class Examination {
       random,
     }
     const first = await findCriticalTransition(cells, schedule, some)
+    this.#learn(first)
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
     const all: CriticalOptions = { ...some, walkLength: first.walkLength, walks, searches: true, ways }
@@ -186,9 +189,16 @@ export class Examination {
     const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), all)
     onPhase('finding the critical transition')
     const again = await confirmCriticalTransition(cells, shortest, all)
+    this.#learn(again)
     if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
-    const whole = await findCriticalTransition(cells, schedule, all)
+    const longer = { ...all, walkLength: again.walkLength }
+    const whole = await findCriticalTransition(cells, schedule, longer)
+    this.#learn(whole)
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
+  }
+
+  #learn({ slowest }: Critical): void {
+    this.slowest = Math.max(this.slowest, slowest)
   }
 
   #within({ steps, milliseconds }: Limits): Limits {

@@ -2,6 +2,7 @@ import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { Outcome } from '../cells/task.ts'
 import type { Violation } from '../cells/violation.ts'
+import { Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import type { Choice } from '../system.ts'
 import { candidatesPatience, isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
@@ -45,7 +46,7 @@ export const hasten = async (
     }
     if (best.delayMs < delayMs) best = await shortest(within, best, violation, limits)
   } catch (error) {
-    if (!(error instanceof BudgetSpent)) throw error
+    if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error
   }
   const isCertain = best.delayMs === delayMs || patienceFor(violation) === 1
   return isCertain ? best : ((await again(cells, best.schedule, violation, 1)) ?? { ...given, delayMs })

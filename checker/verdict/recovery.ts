@@ -1,6 +1,8 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Arrival, Outcome, Task } from '../cells/task.ts'
 import type { Walk } from '../choosers/chooser.ts'
+import { healthySeed } from '../choosers/healthy.ts'
+import { Diverged, Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
@@ -44,6 +46,8 @@ export interface RecoveryOptions {
   readonly walkLength: number
   /** A live state counts only after so many steps; 0 by default. */
   readonly stepsMin?: number
+  /** Whether all of them are walks of a healthy network. */
+  readonly isHealthy?: boolean | undefined
   /** Whether labels of the schedule that are not enabled are left out. */
   readonly isLenient?: boolean
   /** Tried before the others. */
@@ -66,6 +70,8 @@ export interface Recovery {
   /** How many of these were walks of a healthy network, and how many one conversation after the other. */
   readonly healthy: number
   readonly conversing: number
+  /** The most steps that one of them took. */
+  readonly longest: number
   /** Steps that the walks took, all together, with what their starts cost. */
   readonly effort: number
   /** An execution that met a violation instead, or a crash or divergence that counts as one. */
@@ -83,35 +89,49 @@ export interface Begin {
 /**
  * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3); it is enough that one walk
  * does. The walks take no faults: a fault that might still happen must not be what keeps a system from living. The
- * first goes the straight way, which recovers soonest in most systems, the second the same but for the messages in flight,
- * of the others each fourth goes as in a healthy network, each fourth one conversation after the other, and the rest are
- * weighted, each second one of these with weights of its own.
+ * first and each third go as in a healthy network, for what recovers in life recovers there; each sixth goes one conversation
+ * after the other; one leaves the messages in flight to the end, one goes the straight way, and the rest are weighted, some
+ * of them with weights of their own.
  *
  * A state from which a walk recovers with probability p is taken for dead with probability (1-p)^walks.
  */
 export const recover = async (
   cells: Cells,
   schedule: readonly string[],
-  { walks, walkLength, random, first = [], ...options }: RecoveryOptions,
+  { walks, walkLength, isHealthy, random, first = [], ...options }: RecoveryOptions,
 ): Promise<Recovery> => {
-  const planned = new Planned(walks, walkLength, schedule.length, first)
+  const length = Math.ceil(walkLength / shortFactor)
+  const isWorth = !isHealthy && walks > 1 && length >= (startSteps + schedule.length) / 2
+  const planned = new Planned(walks, walkLength, [
+    ...first.map(given => ({ ordinal: 0, length: walkLength, isShort: true, given })),
+    ...Array.from({ length: isWorth ? shortCount : 0 }, (_, ordinal) => ({ ordinal, length, isShort: true })),
+  ])
   const seeds = random.fork()
+  const way = isHealthy ? healthyAlone : wayOf
   const outcomes = cells.inOrder(
     () => planned.next(),
     async (planned, cells) => {
-      const walk = walkOf(planned, seeds.seed())
-      return { walk, outcome: await cells.run(taskOf(schedule, walk, options)) }
+      const walk = walkOf(planned, way(planned.ordinal), seeds.seed())
+      return { walk, outcome: await tryFaithfully(cells, taskOf(schedule, walk, options)) }
     },
   )
   const none = { live: undefined, walk: undefined, by: undefined, met: undefined }
   let begin: Begin | undefined
+  let disturbed: Unfaithful | undefined
   let isTerminal = true
-  let [failed, healthy, conversing, effort] = [0, 0, 0, 0]
+  let [failed, healthy, conversing, longest, effort] = [0, 0, 0, 0, 0]
   for await (const [{ ordinal, isShort }, { walk, outcome }] of outcomes) {
+    if (outcome instanceof Unfaithful) {
+      disturbed ??= outcome
+      isTerminal = false
+      if (!isShort) planned.another()
+      continue
+    }
     begin ??= beginOf(outcome, options.property)
     const { toLive, broken, violation } = outcome
-    effort += startSteps + outcome.schedule.length - outcome.arrival.steps
-    const counts = { failed, healthy, conversing, effort }
+    const steps = outcome.schedule.length - outcome.arrival.steps
+    effort += startSteps + steps
+    const counts = { failed, healthy, conversing, longest, effort }
     if (violation) return { ...none, ...counts, isTerminal: false, begin, met: outcome }
     if (toLive?.end === 'goal') {
       const live = labelsOf(outcome.schedule)
@@ -127,15 +147,23 @@ export const recover = async (
     }
     const isOver = toLive?.end === 'terminal'
     // Nothing can happen, whatever the walk.
-    if (isOver && outcome.schedule.length === outcome.arrival.steps)
-      return { ...none, ...counts, isTerminal: true, begin }
+    if (isOver && steps === 0) return { ...none, ...counts, isTerminal: true, begin }
     if (isShort) continue
     isTerminal &&= isOver
     failed += 1
-    if (chooserOf(ordinal) === 'healthy') healthy += 1
-    if (chooserOf(ordinal) === 'conversations') conversing += 1
+    longest = Math.max(longest, steps)
+    if (way(ordinal).chooser === 'healthy') healthy += 1
+    if (isConversing(way(ordinal))) conversing += 1
   }
-  return { ...none, isTerminal: isTerminal && failed > 0, begin: begin!, failed, healthy, conversing, effort }
+  if (!begin) throw disturbed
+  return { ...none, isTerminal: isTerminal && failed > 0, begin, failed, healthy, conversing, longest, effort }
+}
+
+/** A walk that does not count says nothing of the others. */
+const tryFaithfully = async (cells: Cells, task: Task): Promise<Outcome | Unfaithful> => {
+  const came = await cells.tryRun(task)
+  if (came instanceof Diverged && !(came instanceof Unfaithful)) throw came
+  return came
 }
 
 const taskOf = (
@@ -149,24 +177,35 @@ const taskOf = (
   untilLive: { properties: [property], ...(stepsMin && { stepsMin }), walks: [walk] },
 })
 
-const walkOf = ({ ordinal, length, given }: PlannedWalk, seed: number): Walk => {
-  if (given) return { ...given, length }
-  const chooser = chooserOf(ordinal)
-  return { chooser, length, seed: chooser === 'conversations' ? Math.floor(ordinal / period) : seed }
+/** How a walk goes. */
+interface Way {
+  readonly chooser: Walk['chooser']
+  /** How many others of this kind came before it. */
+  readonly nth: number
 }
 
-const period = 4
+const walkOf = ({ length, given }: PlannedWalk, { chooser, nth }: Way, drawn: number): Walk => {
+  if (given) return { ...given, length }
+  const seed = chooser === 'conversations' ? nth : chooser === 'healthy' ? healthySeed(drawn, nth) : drawn
+  return { chooser, length, seed }
+}
+
+const once: readonly Walk['chooser'][] = ['healthy', 'fresh', 'conversations', 'healthy', 'fair swarm', 'straight']
+const again: readonly Walk['chooser'][] = ['healthy', 'fair', 'conversations', 'healthy', 'fair swarm', 'fair']
+
+const wayOf = (ordinal: number): Way => {
+  const chooser = once[ordinal] ?? again[ordinal % again.length]!
+  const period = chooser === 'healthy' ? again.length / 2 : again.length
+  return { chooser, nth: Math.floor(ordinal / period) }
+}
+
+const healthyAlone = (ordinal: number): Way => ({ chooser: 'healthy', nth: ordinal })
 
 /** So many of this many walks go one conversation after the other, each in another order of the nodes. */
-export const conversingAmong = (walks: number): number => Math.floor(walks / period)
+export const conversingAmong = (walks: number): number =>
+  Array.from({ length: walks }, (_, ordinal) => wayOf(ordinal)).filter(isConversing).length
 
-const chooserOf = (ordinal: number): Walk['chooser'] => {
-  if (ordinal === 0) return 'straight'
-  if (ordinal === 1) return 'fresh'
-  if (ordinal % period === 2) return 'healthy'
-  if (ordinal % period === 3) return 'conversations'
-  return ordinal % 2 === 0 ? 'fair swarm' : 'fair'
-}
+const isConversing = ({ chooser }: Way): boolean => chooser === 'conversations'
 
 const beginOf = ({ schedule, fingerprints, lastLive, arrival }: Outcome, property: string): Begin => {
   const last = lastLive.get(property)
@@ -204,16 +243,11 @@ class Planned {
   #count: number
   #next = 0
 
-  constructor(count: number, walkLength: number, wayLength: number, first: readonly Walk[]) {
+  constructor(count: number, walkLength: number, before: PlannedWalk[]) {
     this.#count = count
     this.#countMax = 2 * count
     this.#length = walkLength
-    const length = Math.ceil(walkLength / shortFactor)
-    const short = count === 1 || length < (startSteps + wayLength) / 2 ? 0 : shortCount
-    this.#before = [
-      ...first.map(given => ({ ordinal: 0, length: walkLength, isShort: true, given })),
-      ...Array.from({ length: short }, (_, ordinal) => ({ ordinal, length, isShort: true })),
-    ]
+    this.#before = before
   }
 
   another(): void {
@@ -223,6 +257,7 @@ class Planned {
   next(): PlannedWalk | undefined {
     const before = this.#before.shift()
     if (before) return before
-    return this.#next < this.#count ? { ordinal: this.#next++, length: this.#length, isShort: false } : undefined
+    if (this.#next === this.#count) return undefined
+    return { ordinal: this.#next++, length: this.#length, isShort: false }
   }
 }

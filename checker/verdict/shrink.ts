@@ -5,7 +5,7 @@ import type { Observer, Properties } from '../cells/executor.ts'
 import type { Outcome } from '../cells/task.ts'
 import { headline, type Violation } from '../cells/violation.ts'
 import type { Weights } from '../choosers/weights.ts'
-import { UsageError } from '../errors.ts'
+import { Diverged, UsageError } from '../errors.ts'
 import { labelsOf, withoutNumbers } from '../labels.ts'
 import { Random } from '../random.ts'
 import type { Choice, System } from '../system.ts'
@@ -164,12 +164,13 @@ const shrinkPatiently = async (
   { limits, patience, delayMsMax }: { limits: Limits; patience: number; delayMsMax: number | undefined },
 ): Promise<ShrunkViolation | undefined> => {
   const attempt: Attempt = async (labels, cells) => {
-    const outcome = await cells.run({
+    const outcome = await cells.tryRun({
       labels,
       isLenient: true,
       patience,
       ...(delayMsMax !== undefined && { delayMsMax }),
     })
+    if (outcome instanceof Diverged) return undefined
     return outcome.violation && isAlike(outcome.violation, violation) ? outcome : undefined
   }
   const { schedule, minimal } = await minimise(cells, found, attempt, limits)

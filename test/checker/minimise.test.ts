@@ -117,6 +117,98 @@ describe('minimising', () => {
   })
 })
 
+/** Two that talk and one that ticks: which is needed for what is bad depends on the test. */
+interface Talk {
+  /** Conversations that are under way, by who began them: how far each is. */
+  readonly open: Readonly<Record<string, { readonly number: number; readonly isAnswering: boolean }>>
+  /** Of each, what came to its end. */
+  readonly ended: readonly string[]
+  readonly noises: number
+  readonly ticks: number
+  readonly isArmed: boolean
+  readonly isLoaded: boolean
+  readonly isFired: boolean
+}
+
+const silence: Talk = {
+  open: {},
+  ended: [],
+  noises: 0,
+  ticks: 0,
+  isArmed: false,
+  isLoaded: false,
+  isFired: false,
+}
+
+/** `a` and `c` ask `b`, which answers; `d` ticks; `a` can fire while nobody talks and the ticks are even. */
+const talk = () =>
+  new Model<Talk>(silence, state => {
+    const to = (kind: 'timer' | 'deliver', node: string, label: string, change: Partial<Talk>): Transition<Talk> => {
+      return { kind, node, label, next: () => ({ ...state, ...change }) }
+    }
+    const { open, ended, noises, ticks, isArmed, isLoaded, isFired } = state
+    const conversations = ['a', 'c'].flatMap(who => {
+      const { [who]: talking, ...others } = open
+      // Noise is counted with what is said: where it is left out, later messages count lower.
+      const begun = { number: noises + 1, isAnswering: false }
+      if (!talking)
+        return ended.includes(who) ? [] : [to('timer', who, `${who} begins`, { open: { ...open, [who]: begun } })]
+      const { number, isAnswering } = talking
+      return isAnswering
+        ? [to('deliver', who, `b→${who} #${number} answer`, { open: others, ended: [...ended, who] })]
+        : [to('deliver', 'b', `${who}→b #${number} ask`, { open: { ...open, [who]: { number, isAnswering: true } } })]
+    })
+    return [
+      ...conversations,
+      to('timer', 'a', 'a makes noise', { noises: noises + 1 }),
+      to('timer', 'd', 'd ticks', { ticks: ticks + 1 }),
+      ...(isArmed ? [] : [to('timer', 'a', 'a arms', { isArmed: true })]),
+      ...(isArmed && !isLoaded ? [to('timer', 'a', 'a loads', { isLoaded: true })] : []),
+      ...(isLoaded && !isFired && ticks % 2 === 0 && Object.keys(open).length === 0
+        ? [to('timer', 'a', 'a fires', { isFired: true })]
+        : []),
+    ]
+  })
+
+const neverFires = always<Talk>(({ isFired }) => !isFired)
+const neverBothEnd = always<Talk>(({ ended }) => ended.length < 2)
+
+describe('what a person would not keep goes', () => {
+  it('a conversation, of which no step could go by itself, nor any that stand together', async () => {
+    const found = ['c begins', 'a arms', 'c→b #1 ask', 'a loads', 'b→c #1 answer', 'a fires']
+    const { schedule, minimal } = await minimiseSafety(talk(), { neverFires }, found)
+    expect(schedule).toEqual(['a arms', 'a loads', 'a fires'])
+    expect(minimal).toBe(true)
+  })
+
+  it('timers of one node, of which none could go by itself', async () => {
+    const found = ['d ticks', 'a arms', 'd ticks', 'a loads', 'd ticks', 'd ticks', 'a fires']
+    const { schedule } = await minimiseSafety(talk(), { neverFires }, found)
+    expect(schedule).toEqual(['a arms', 'a loads', 'a fires'])
+  })
+
+  it('what makes messages count higher, which are known by what they say', async () => {
+    const found = [
+      ...['a makes noise', 'a makes noise', 'a makes noise', 'a begins', 'a→b #4 ask', 'b→a #4 answer'],
+      ...['a makes noise', 'c begins', 'c→b #5 ask', 'b→c #5 answer'],
+    ]
+    const { schedule } = await minimiseSafety(talk(), { neverBothEnd }, found)
+    expect(schedule).toEqual([
+      ...['a begins', 'a→b #1 ask', 'b→a #1 answer'],
+      ...['c begins', 'c→b #1 ask', 'b→c #1 answer'],
+    ])
+  })
+
+  it('the disorder: what is delivered stands behind what sent it', async () => {
+    const found = ['c begins', 'a begins', 'a→b #1 ask', 'c→b #1 ask', 'b→a #1 answer', 'b→c #1 answer']
+    const { schedule } = await minimiseSafety(talk(), { neverBothEnd }, found)
+    expect(schedule).toEqual([
+      ...['c begins', 'c→b #1 ask', 'b→c #1 answer'],
+      ...['a begins', 'a→b #1 ask', 'b→a #1 answer'],
+    ])
+  })
+})
+
 const firstViolation = async <State>(system: System<State>, properties: Properties<State>, from = 1) => {
   for (let seed = from; ; seed++) {
     const found = await violatingWalk(system, properties, seed)

@@ -99,6 +99,9 @@ test('a service that does not start: what happened, and the last that it wrote',
     'lastnail: the last that it wrote:',
   ])
   expect(stderr).toContain("\nlastnail:     Error: Cannot find module 'no-such-module'\n")
+  const repeated = await run('repeat', module, '--times', '2')
+  expect(repeated).toMatchObject({ code: 64, stdout: '' })
+  expect(repeated.stderr).toContain('lastnail: the service does not start: n1 ended with code 1\n')
 })
 
 test('a property that is not there, or throws', async () => {

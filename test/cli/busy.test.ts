@@ -69,6 +69,24 @@ test.each(Object.keys(nodes) as (keyof typeof nodes)[])('check ends where a node
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
 })
 
+// Whether a worker is about to look after a signal when it comes is chance: several tries.
+test.each([1, 2, 3])('check with workers ends where threads of nodes spin on every CPU, try %i', async () => {
+  const checking = begin(
+    nodes['has threads that spin'],
+    'check',
+    'busy.config.ts',
+    '--for',
+    '10m',
+    '--workers',
+    '2',
+    '--json',
+  )
+  // Until all of them do.
+  await sleep(2500)
+  const { exitCode } = await endAfter(checking, 'SIGINT', 5)
+  expect(exitCode).toBe(2)
+})
+
 test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', async signal => {
   const checking = begin(
     nodes['spins at its start'],

@@ -30,3 +30,13 @@ export const commandOf = (pid: number): string => {
     return ''
   }
 }
+
+export const isWorker = (pid: number) => commandOf(pid).includes('worker.js')
+
+export const childrenOf = (pid: number): number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return [] // it has ended
+  }
+}

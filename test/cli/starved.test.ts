@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { type Look, Starvation } from '../../cli/starved.ts'
+
+interface Second {
+  /** Of the worker and its nodes, in milliseconds. */
+  readonly had: number
+  readonly isReady?: boolean
+  /** Of CPUs 0, 1 and 2, in milliseconds. */
+  readonly idle: readonly number[]
+}
+
+/** What is said after each second. */
+const after = (seconds: readonly Second[]): (number | undefined)[] => {
+  const starvation = new Starvation(0, [0, 1, 2])
+  let look: Look = { ms: 0, hadMs: 0, isReady: true, idleMs: new Map([0, 1, 2].map(cpu => [cpu, 0])) }
+  starvation.look(look)
+  return seconds.map(({ had, isReady = true, idle }) => {
+    const idleMs = new Map([...look.idleMs].map(([cpu, ms]) => [cpu, ms + idle[cpu]!]))
+    look = { ms: look.ms + 1000, hadMs: look.hadMs + had, isReady, idleMs }
+    return starvation.look(look)
+  })
+}
+
+const times = (count: number, second: Second) => Array<Second>(count).fill(second)
+const starved: Second = { had: 20, idle: [0, 300, 900] }
+
+test('a worker that hardly runs for some seconds goes to the CPU that has least to do', () => {
+  expect(after(times(6, starved))).toEqual([...Array(5).fill(undefined), 2])
+})
+
+test('it stays where all CPUs are as busy', () => {
+  expect(after(times(20, { ...starved, idle: [0, 50, 90] }))).toEqual(Array(20).fill(undefined))
+})
+
+test('it does not go where somebody else has just come', () => {
+  const second = (idle: readonly number[]): Second => ({ had: 20, idle })
+  const others = [...times(5, second([0, 300, 900])), second([0, 300, 0])]
+  expect(after(others).at(-1)).toBe(1)
+})
+
+test('it stays where it had its share now and then, or waits for something else than its CPU', () => {
+  const now = [...times(5, starved), { ...starved, had: 600 }, ...times(5, starved)]
+  expect(after(now)).toEqual(Array(11).fill(undefined))
+  expect(after(times(20, { ...starved, isReady: false }))).toEqual(Array(20).fill(undefined))
+})

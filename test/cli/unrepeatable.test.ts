@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { copyOfFixtures, lastnail } from './lastnail.ts'
+
+/**
+ * Counts its timers in a file of the machine, which no boundary holds, and sends the number. Where it begins the file anew as it
+ * starts, only a life that is brought back in place goes on from what others left; else all lives do.
+ */
+const counting = `
+  const { existsSync, readFileSync, writeFileSync } = require('node:fs')
+  const [, , file, beginsAnew, peer] = process.argv
+  const socket = require('node:dgram').createSocket('udp4')
+  if (beginsAnew === 'true' || !existsSync(file)) writeFileSync(file, '0')
+  let heard = 0
+  socket.on('message', () => console.log(JSON.stringify({ heard: ++heard })))
+  socket.bind(7000, () => setInterval(() => {
+    const count = Number(readFileSync(file, 'utf8')) + 1
+    writeFileSync(file, String(count))
+    socket.send('count ' + count, 7000, peer)
+  }, 100))`
+
+const config = (outside: string, beginsAnew: boolean) => `
+  import { always, defineSystem, jsonLines } from 'lastnail'
+  const node = (name, peer) => ({
+    command: ['node', 'counting.cjs', '${outside}/' + name, '${beginsAnew}', '{{' + peer + '.address}}'],
+    write: ['${outside}'],
+  })
+  export default defineSystem({
+    name: 'counting',
+    nodes: { a: node('a', 'b'), b: node('b', 'a') },
+    state: jsonLines('stdout'),
+    properties: { fewHeard: always(state => (state.node('a').state?.heard ?? 0) < 1000) },
+  })`
+
+const check = async (beginsAnew: boolean, ...args: readonly string[]) => {
+  const outside = mkdtempSync(join(tmpdir(), 'lastnail-outside-'))
+  const { directory, remove } = copyOfFixtures({
+    'counting.cjs': counting,
+    'counting.config.mjs': config(outside, beginsAnew),
+  })
+  onTestFinished(() => {
+    remove()
+    rmSync(outside, { recursive: true })
+  })
+  const { code, stdout } = await lastnail(directory, 'check', 'counting.config.mjs', '--json', ...args)
+  return { code, ...JSON.parse(stdout) }
+}
+
+const bounded = ['--search', 'bounded', '--workers', '1'] as const
+
+test('where lives in place do not repeat, the check goes on with new processes, says so, and comes to a verdict', async () => {
+  const { code, verdict, executions, notes } = await check(true, ...bounded, '--executions', '30')
+  expect([code, verdict]).toEqual([0, 'held'])
+  expect(executions).toBeGreaterThan(10)
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      /^3 of [3-9] executions did not repeat, the first: a schedule that had been executed before diverged at step \d+: expected "[ab]→[ab] #1 .*"count \d+"", but .*; the search went on with new processes for each execution$/,
+    ),
+  )
+})
+
+test('walks, which never do the same again, are compared with one of them on new processes, and that is said', async () => {
+  const { code, notes } = await check(true, '--search', 'walk', '--workers', '1', '--executions', '6')
+  expect(code).toBe(0)
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      /^[ab]: an execution that began in place was done again on new processes, and what it sent was not the same in step \d+/,
+    ),
+  )
+})
+
+test('where lives on new processes do not repeat either, the check ends long before its time, and says so', async () => {
+  const { code, verdict, executions, notes } = await check(false, ...bounded, '--for', '10m')
+  expect([code, verdict]).toEqual([2, 'undetermined'])
+  expect(executions).toBeLessThan(60)
+  expect(notes).toContain('with new processes for each execution it did not repeat either: the search was ended')
+})

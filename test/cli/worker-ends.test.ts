@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { childrenOf, isWorker } from './leftovers.ts'
+
+let directory: string
+beforeAll(() => {
+  const copy = copyOfFixtures()
+  directory = copy.directory
+  return copy.remove
+})
+
+test('what a worker does that is killed is done again', async () => {
+  const args = ['--property', 'atMostTwo', '--executions', '40', '--workers', '2']
+  const tool = start(directory, ['check', 'adders.config.ts', '--json', ...args])
+  const worker = await until(() => childrenOf(tool.pid!).find(pid => isWorker(pid) && childrenOf(pid).length > 0))
+  process.kill(worker, 'SIGKILL')
+  const { exitCode, stdout, stderr } = await tool
+  expect(String(stderr)).toContain('lastnail: a worker ended by SIGKILL; what it did is done again')
+  expect(exitCode).toBe(0)
+  const undisturbed = JSON.parse((await lastnail(directory, 'check', 'adders.config.ts', '--json', ...args)).stdout)
+  const { seconds: _, stepsPerSecond: __, ...verdict } = JSON.parse(String(stdout))
+  expect(undisturbed).toMatchObject(verdict)
+})
+
+test('a worker that somebody stops holds up nothing for long, and what it did is done again', async () => {
+  const args = ['--property', 'atMostTwo', '--executions', '40', '--workers', '2']
+  const tool = start(directory, ['check', 'adders.config.ts', '--json', ...args])
+  onTestFinished(() => void tool.kill('SIGKILL'))
+  const worker = await until(() => childrenOf(tool.pid!).find(pid => isWorker(pid) && childrenOf(pid).length > 0))
+  process.kill(worker, 'SIGSTOP')
+  onTestFinished(() => killIfThere(worker))
+  const { exitCode, stdout, stderr } = await tool
+  expect(String(stderr)).toContain('lastnail: a worker ended by SIGKILL; what it did is done again')
+  expect([exitCode, JSON.parse(String(stdout))]).toMatchObject([0, { verdict: 'held', executions: 40 }])
+})
+
+test('a worker that somebody stops does not keep a check from its end by time', async () => {
+  const tool = start(directory, ['check', 'adders.config.ts', '--json', '--for', '3s', '--workers', '2'])
+  onTestFinished(() => void tool.kill('SIGKILL'))
+  const stopped = new Set<number>()
+  // Each of them, and all that come after: none ever answers.
+  const stopping = setInterval(() => {
+    for (const pid of childrenOf(tool.pid!).filter(isWorker)) {
+      process.kill(pid, 'SIGSTOP')
+      stopped.add(pid)
+    }
+  }, 20)
+  onTestFinished(() => {
+    clearInterval(stopping)
+    for (const pid of stopped) killIfThere(pid)
+  })
+  const { exitCode, stdout, stderr } = await tool
+  expect([exitCode, JSON.parse(String(stdout))]).toMatchObject([2, { verdict: 'undetermined', executions: 0 }])
+  expect(String(stderr)).toContain('the budget was spent before one execution was done')
+})
+
+/** Ends whatever worker evaluates it, where `b` is done before `a`. */
+const deadly = `
+  import { always, defineSystem } from 'lastnail'
+  import adders from './adders.config.ts'
+  const isDone = (state, name) => state.node(name).state?.done === true
+  const deadly = always(state => {
+    if (process.send && isDone(state, 'b') && !isDone(state, 'a')) process.kill(process.pid, 'SIGKILL')
+    return true
+  })
+  export default defineSystem({ ...adders, name: 'deadly', properties: { deadly } })`
+
+test('a task with which each worker dies does not count, and the others do', async () => {
+  const copy = copyOfFixtures({ 'deadly.config.mjs': deadly })
+  onTestFinished(copy.remove)
+  const args = ['deadly.config.mjs', '--json', '--workers', '2', '--executions', '6']
+  const { code, stdout, stderr } = await lastnail(copy.directory, 'check', ...args)
+  const { verdict, executions } = JSON.parse(stdout)
+  expect([code, verdict, executions]).toEqual([0, 'held', 6])
+  expect(stderr).toMatch(/; [1-5] do not count: a worker ended by SIGKILL with it, 3 times$/)
+})
+
+const killIfThere = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has ended
+  }
+}
+
+const until = async <Seen>(look: () => Seen | undefined): Promise<Seen> => {
+  for (;;) {
+    const seen = look()
+    if (seen !== undefined) return seen
+    await sleep(5)
+  }
+}
