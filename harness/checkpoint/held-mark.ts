@@ -18,6 +18,9 @@ export interface HeldMark {
   readonly counts: Counts
   readonly hasSocketTimeouts: boolean
   readonly sharesPorts: boolean
+  readonly timerfds: number
+  /** Of connections to which nothing gets through. */
+  readonly giveUpDeadlines: ReadonlyMap<string, Nanoseconds>
   readonly processes: readonly ProcessMark[]
   /** Of one that has ended of itself. */
   readonly exit: Exit | undefined
@@ -47,6 +50,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   counts: node.counts,
   hasSocketTimeouts: node.hasSocketTimeouts,
   sharesPorts: node.sharesPorts,
+  timerfds: node.timerfds,
+  giveUpDeadlines: new Map([...node.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline]] : []))),
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
     pid: innerId(process.pid),
@@ -69,6 +74,8 @@ export const nodeOf = (name: string, mark: HeldMark): HeldNode => {
   node.exit = mark.exit
   node.hasSocketTimeouts = mark.hasSocketTimeouts
   node.sharesPorts = mark.sharesPorts
+  node.timerfds = mark.timerfds
+  node.giveUpDeadlines = mark.giveUpDeadlines
   return node
 }
 

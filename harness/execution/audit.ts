@@ -6,9 +6,9 @@ import type { Message } from '../../proxy/message.ts'
  * must come to the same.
  */
 
-/** Of executions that began in place, one in so many is done again; the first of them after `auditsFrom`. */
+/** Of executions that began in place, one in so many is done again, and the second, so that short checks have one too. */
 const auditsEvery = 100
-const auditsFrom = 10
+const auditsFrom = 1
 
 /** What a step came to, by node and then by what is compared. */
 export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>

@@ -1,5 +1,6 @@
 import { labelsOf } from '../../checker/labels.ts'
 import type { Message } from '../../proxy/message.ts'
+import type { NotCarried } from '../../proxy/network.ts'
 import { outputsOf } from '../files/output.ts'
 import { sweepTimerfds } from '../hold/kernel-timers.ts'
 import type { Node } from '../node/node.ts'
@@ -43,6 +44,7 @@ export const endStep = async (
   for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
   execution.isOver ||= findings.length > 0
   if (!execution.isOver) await execution.clients.observe(touched, () => stage.settleAlive(touched))
+  stage.watchUnanswered()
   const moment = stage.moment()
   execution.delays.endStep(moment.deliverable, () => stage.clocks())
   const inFlight = network.inFlight()
@@ -68,6 +70,11 @@ const attendClients = async (stage: Stage, { findings, touched }: Done): Promise
 
 const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => {
   for (const { name, held } of touched) for (const note of held?.notes ?? []) notes.add(`${name}: ${note}`)
-  if (execution.network.ignored().forMany > 0)
-    notes.add('broadcast and multicast are not carried: nobody got what was sent so')
+  for (const { from, what } of execution.network.notCarried()) notes.add(`${from}: ${notCarried[what]}`)
+}
+
+const notCarried: Record<NotCarried['what'], string> = {
+  broadcast: 'broadcast is not carried: nobody got what was sent so',
+  multicast: 'multicast is not carried: no other node got what was sent so',
+  urgent: 'urgent data (MSG_OOB) arrives as any other: no mark and no SIGURG tell of it',
 }

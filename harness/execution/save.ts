@@ -32,6 +32,7 @@ export const bringBack = (stage: Stage, saved: SavedCluster, way: Way): string |
     const [finding] = stage.settleAlive()
     if (finding) throw new CannotCheckpoint(finding.message)
     stage.execution.network.endStep()
+    stage.watchUnanswered()
     stage.execution.goOn()
     const outline = stage.outline()
     if (outline !== saved.outline) throw new CannotCheckpoint(`it is another now: ${saved.outline}, then ${outline}`)

@@ -5,6 +5,7 @@ import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { stateOf } from '../clients/state.ts'
 import { observerName } from '../config/schema.ts'
 import type { GlobalState, ResolvedSystem } from '../config.ts'
+import { watchUnanswered } from '../hold/unanswered.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import { type Moment, optionsOf } from './choices.ts'
@@ -77,6 +78,17 @@ export class Stage {
     const others = this.nodes.filter(({ name }) => this.execution.network.isRestless(name))
     if (done.findings.length > 0 || others.length === 0) return done
     return this.settle([...new Set([...done.touched, ...others])], cpuMsMax)
+  }
+
+  /** To be called when a step has ended: connections to which nothing gets through are given up some time. */
+  watchUnanswered(): void {
+    const unanswered = this.execution.network.unanswered()
+    for (const { name, held, isAlive } of this.nodes)
+      if (held && isAlive)
+        watchUnanswered(
+          held,
+          unanswered.filter(({ node }) => node === name),
+        )
   }
 
   settleAlive(nodes = this.nodes): Finding[] {

@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs'
 import { check, close, errno, lastErrno, libc, syscall } from '../../proxy/libc.ts'
 
 const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
@@ -20,5 +21,29 @@ export const withDuplicate = <Result>(pid: number, fd: number, use: (own: number
     return use(own)
   } finally {
     close(own)
+  }
+}
+
+/** The first descriptor that a process has of one of these sockets; undefined where it has none, or is gone. */
+export const socketOf = (pid: number, inodes: readonly number[]): number | undefined => {
+  const names = new Set(inodes.map(inode => `socket:[${inode}]`))
+  const directory = `/proc/${pid}/fd`
+  const found = listed(directory).find(fd => names.has(linkOf(`${directory}/${fd}`)))
+  return found === undefined ? undefined : Number(found)
+}
+
+const listed = (directory: string): string[] => {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { writeClocks } from './clock-page.ts'
+import { innerId } from './inner-id.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { Registers } from './ptrace.ts'
 import type { Randomness } from './randomness.ts'
@@ -64,6 +65,8 @@ export class HeldThread {
   isStopped = false
   /** Stopped where it wanted to sleep for a few milliseconds, and watch the others then: it is not idle. */
   napping = false
+  /** It has set a stack for signals since it was marked. */
+  hasOtherStack = false
   /** How often it has given way by sched_yield. */
   yields = 0
 
@@ -136,14 +139,21 @@ export class HeldProcess {
   mayChange = true
   /** How often it has read a clock in this step, as far as that is noticed. */
   reads = 0
-  /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`. */
+  /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`; a timerfd is in that of one who has it open. */
   readonly kernelTimers = new Map<string, Timer>()
+  #innerPid: number | undefined
 
   constructor(pid: number, node: HeldNode, memory: ProcessMemory) {
     this.pid = pid
     this.node = node
     this.memory = memory
     this.begun = node.clock.elapsed
+  }
+
+  /** Its id in its own pid namespace. */
+  get innerPid(): number {
+    this.#innerPid ??= innerId(this.pid)
+    return this.#innerPid
   }
 }
 
@@ -219,11 +229,17 @@ export class HeldNode {
   sharesPorts = false
   /** The sockets among which was chosen when it was last at rest. */
   sharedPorts = ''
+  /** Of a node that was made again: when its kernel gives up what, by labels of connections. */
+  giveUpDeadlines: ReadonlyMap<string, Nanoseconds> = new Map()
+  /** When its kernel gives up connections to which nothing gets through, by their labels; undefined: never. */
+  readonly givesUp = new Map<string, Timer | undefined>()
   /** What of it could not be held, a sentence each. */
   readonly notes = new Set<string>()
   /** Descriptor of the root of its files; undefined before it has any. */
   root: number | undefined
   #counts: Counts
+  /** How many timerfds ever had a number. It is never set back: one that is brought back keeps its own. */
+  timerfds = 0
 
   /** Clock and randomness go on when the node is started again. */
   constructor(name: string, clock: VirtualClock, randomness: Randomness, counts = noCounts) {
@@ -247,6 +263,12 @@ export class HeldNode {
   /** For a thread that is made by `parent`, or for the first. */
   originOf(parent: HeldThread | undefined): Origin {
     return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#counts.threads++ }
+  }
+
+  /** The number of a timerfd that has none. */
+  countTimerfd(): number {
+    this.timerfds += 1
+    return this.timerfds
   }
 
   /** Counts one more socket; gives how many there were before. */
@@ -275,7 +297,14 @@ export class HeldNode {
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
       this.spinner = undefined
+      this.forgetUnanswered()
     }
+  }
+
+  /** None of its connections is unanswered. */
+  forgetUnanswered(): void {
+    for (const timer of this.givesUp.values()) if (timer) this.timers.delete(timer)
+    this.givesUp.clear()
   }
 
   get threads(): HeldThread[] {

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import koffi from 'koffi'
 import { BudgetSpent } from '../../checker/budget.ts'
 import { check, libc } from '../../proxy/libc.ts'
+import { endingPriority, goAhead } from './turns.ts'
 
 /**
  * Signals that ask this process to end, noticed while it holds nodes. A step blocks the event loop, for half a minute where
@@ -23,7 +24,7 @@ const mmap = libc.func('void *mmap(void *address, size_t length, int protection,
 const sigaction = libc.func('int sigaction(int signal, const void *action, void *former)')
 const alarm = libc.func('unsigned int alarm(unsigned int seconds)')
 const setMask = libc.func('int pthread_sigmask(int how, const void *set, void *former)')
-const how = { block: 0, unblock: 1 } as const
+const how = { block: 0, unblock: 1, replace: 2 } as const
 /** A sigset_t of these signals. */
 const mask = Buffer.alloc(128)
 mask.writeBigUInt64LE(signals.reduce((bits, signal) => bits | (1n << BigInt(constants.signals[signal] - 1)), 0n))
@@ -37,8 +38,6 @@ const actionSize = 152
 
 /** In the page: how many signals came; the id of this thread; the handler of Node.js; a priority; then ours. */
 const offset = { count: 0, thread: 4, next: 8, priority: 16, code: 24 } as const
-/** Of first-in first-out scheduling: nodes have up to 90, the kernel's own threads 99. */
-const priority = 95
 const code = Buffer.from(
   `
   f0 ff 05 e1 ff ff ff     # lock inc dword [rip - 31]: one signal more
@@ -118,6 +117,22 @@ export const unlessInterrupted = async <Result>(work: Promise<Result>): Promise<
   return Promise.race([work, interrupted]).finally(() => listeners.delete(listener))
 }
 
+/**
+ * Does some work while which this thread waits for other processes, and holds no node of its own: it has signals itself
+ * then, before all nodes. Where these keep every CPU, other threads of this process have the twentieth part of one.
+ */
+export const waitingForOthers = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const blocked = Buffer.alloc(mask.length)
+  setMask(how.unblock, mask, blocked)
+  const goBack = goAhead()
+  try {
+    return await work()
+  } finally {
+    setMask(how.replace, blocked, null)
+    goBack()
+  }
+}
+
 const notice = () => {
   noticed = count[0]!
   alarm(0)
@@ -156,7 +171,7 @@ const makeHandler = (): bigint | undefined => {
   page = Buffer.from(memory)
   code.copy(page, offset.code)
   page.writeInt32LE(process.pid, offset.thread)
-  page.writeInt32LE(priority, offset.priority)
+  page.writeInt32LE(endingPriority, offset.priority)
   count = new Int32Array(memory, offset.count, 1)
   noticed = 0
   return koffi.address(address) + BigInt(offset.code)

@@ -1,12 +1,10 @@
-import { readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
-import { libc } from '../../proxy/libc.ts'
-import { withDuplicate } from './descriptor.ts'
-import type { HeldProcess, HeldThread, Timer } from './held-node.ts'
+import type { HeldNode, HeldProcess, HeldThread, Timer } from './held-node.ts'
 import { injecting } from './inject.ts'
 import { sendSignal } from './launch.ts'
 import { interrupt, type Registers } from './ptrace.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
+import { disarmTimerfd, expireTimerfd, type Holder, holderOf, timerfdNumber } from './timerfd.ts'
 import { type Nanoseconds, second } from './virtual-clock.ts'
 import { readTime } from './waits.ts'
 
@@ -27,38 +25,78 @@ interface Setting {
 
 /** What a timer of a process is, without the process. */
 export interface TimerMark {
-  /** What names it in its process: `itimer`, `timer 0`, `timerfd 7`. */
+  /** What names it in its process: `itimer`, `timer 0`; its number in the node: `timerfd 7`. */
   readonly key: string
   readonly deadline: Nanoseconds
   readonly interval: Nanoseconds
+  /** Of a timerfd: where the process has it open. */
+  readonly fd?: number
 }
 
 /** One timer of the kernel, kept by us. */
 class KernelTimer implements Timer {
   deadline: Nanoseconds
   readonly interval: Nanoseconds
-  readonly #process: HeldProcess
+  #process: HeldProcess
   readonly #key: string
+  #fd: number | undefined
 
-  constructor(process: HeldProcess, { key, deadline, interval }: TimerMark) {
+  constructor(process: HeldProcess, { key, deadline, interval, fd }: TimerMark) {
     this.deadline = deadline
     this.interval = interval
     this.#process = process
     this.#key = key
+    this.#fd = fd
     process.kernelTimers.set(key, this)
     process.node.timers.add(this)
   }
 
   mark(): TimerMark {
-    return { key: this.#key, deadline: this.deadline, interval: this.interval }
+    return {
+      key: this.#key,
+      deadline: this.deadline,
+      interval: this.interval,
+      ...(this.#fd !== undefined && { fd: this.#fd }),
+    }
+  }
+
+  disarm(): void {
+    disarm(this.#process, this.#key)
+  }
+
+  get isTimerfd(): boolean {
+    return this.#fd !== undefined
   }
 
   fire(): void {
-    const stands = goOff(this.#process, this.#key)
+    const stands = this.isTimerfd ? this.#expire() : goOff(this.#process, this.#key)
     if (stands && this.interval > 0) this.deadline += this.interval
-    else disarm(this.#process, this.#key)
+    else this.disarm()
+  }
+
+  #expire(): boolean {
+    const holder = this.findHolder()
+    return holder !== undefined && expireTimerfd(holder)
+  }
+
+  /** Of a timerfd: who has it open, whose timer it is from now on. */
+  findHolder(): Holder | undefined {
+    const likely = { process: this.#process, fd: this.#fd! }
+    const holder = holderOf(this.#process.node, numberIn(this.#key), likely)
+    if (holder === undefined || holder === likely) return holder
+    this.#process.kernelTimers.delete(this.#key)
+    this.#process = holder.process
+    this.#fd = holder.fd
+    holder.process.kernelTimers.set(this.#key, this)
+    return holder
   }
 }
+
+const numberIn = (key: string): number => Number(key.split(' ')[1])
+
+const timersOf = ({ kernelTimers }: HeldProcess): KernelTimer[] => [
+  ...(kernelTimers as Map<string, KernelTimer>).values(),
+]
 
 /** Forgets a timer of the process. */
 export const disarm = (process: HeldProcess, key: string): void => {
@@ -68,9 +106,15 @@ export const disarm = (process: HeldProcess, key: string): void => {
   process.node.timers.delete(timer)
 }
 
-/** Forgets all timers of a process that ended or runs another program. */
+/** Forgets all timers of a process. */
 export const disarmAll = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) disarm(process, key)
+}
+
+/** Forgets the timers of a process that has ended, and is none of its node any more; a timerfd that others have open is theirs. */
+export const leaveTimers = (process: HeldProcess): void => {
+  sweepTimerfds(process)
+  disarmAll(process)
 }
 
 /** Another program goes on with the alarm and the descriptors of the one before, but not with its timers. */
@@ -79,27 +123,33 @@ export const disarmAtExec = (process: HeldProcess): void => {
 }
 
 /** The timers of a process as they are now. */
-export const markTimers = (process: HeldProcess): TimerMark[] =>
-  [...(process.kernelTimers as Map<string, KernelTimer>).values()].map(timer => timer.mark())
+export const markTimers = (process: HeldProcess): TimerMark[] => timersOf(process).map(timer => timer.mark())
 
 /** A process has these timers, and no others. */
 export const rewindTimers = (process: HeldProcess, marks: readonly TimerMark[]): void => {
   disarmAll(process)
-  for (const mark of marks) new KernelTimer(process, mark)
+  for (const mark of marks) {
+    new KernelTimer(process, mark)
+    if (mark.fd !== undefined) numberAgain({ process, fd: mark.fd }, numberIn(mark.key))
+  }
+}
+
+/** Where the kernel has made it again, it has no number. */
+const numberAgain = (holder: Holder, number: number): void => {
+  if (timerfdNumber(holder) !== number) disarmTimerfd(holder, number)
 }
 
 /** Lets the process notice that a timer's time has come; false where there is no such timer any more. */
-const goOff = (process: HeldProcess, key: string): boolean => {
-  const [kind, number] = key.split(' ')
-  if (kind === 'timer') return expireInside(process, Number(number))
-  if (kind === 'timerfd') return expireTimerfd(process, Number(number))
-  return sendSignal(process.pid, alarmSignal)
-}
+const goOff = (process: HeldProcess, key: string): boolean =>
+  key === 'itimer' ? sendSignal(process.pid, alarmSignal) : expireInside(process, numberIn(key))
 
-const current = (process: HeldProcess, key: string): Setting => {
-  const timer = process.kernelTimers.get(key) as KernelTimer | undefined
-  return { deadline: timer?.deadline, interval: timer?.interval ?? 0 }
-}
+const current = (process: HeldProcess, key: string): Setting =>
+  settingOf(process.kernelTimers.get(key) as KernelTimer | undefined)
+
+const settingOf = (timer: KernelTimer | undefined): Setting => ({
+  deadline: timer?.deadline,
+  interval: timer?.interval ?? 0,
+})
 
 /** An itimerval or itimerspec: interval, then value; a value of zero disarms. */
 const readSetting = (
@@ -219,60 +269,40 @@ const expireInside = (process: HeldProcess, id: number): boolean => {
   return interrupt(thread.tid)
 }
 
-const setTimerfd = libc.func('int timerfd_settime(int fd, int flags, void *value, void *old)')
-const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'int'])
-
-const disarmed = Buffer.alloc(32)
-
-const waitReadable = (fd: number) => {
-  const request = Buffer.alloc(8)
-  request.writeInt32LE(fd, 0)
-  request.writeInt16LE(1, 4)
-  pollDescriptors(request, 1, 100)
+/** The timer of a timerfd, whoever armed it. */
+const timerfdTimer = ({ processes }: HeldNode, key: string): KernelTimer | undefined => {
+  for (const { kernelTimers } of processes.values())
+    if (kernelTimers.has(key)) return kernelTimers.get(key) as KernelTimer
+  return undefined
 }
 
 const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer => {
-  const fd = registers.get('rdi') | 0
-  const key = `timerfd ${fd}`
-  const before = current(process, key)
+  const holder = { process, fd: registers.get('rdi') | 0 }
+  const known = timerfdNumber(holder)
+  if (known === undefined) return undefined
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
-  const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
-  if (!disarmTimerfd(process, fd)) return undefined
-  arm(process, key, setting)
+  const { deadline, interval } = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
+  const number = known || process.node.countTimerfd()
+  disarmTimerfd(holder, number)
+  const key = `timerfd ${number}`
+  const timer = timerfdTimer(process.node, key)
+  const before = settingOf(timer)
+  timer?.disarm()
+  if (deadline !== undefined) new KernelTimer(process, { key, deadline, interval, fd: holder.fd })
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }
 
 const timerfdGettime = ({ process }: HeldThread, registers: Registers): Answer => {
-  writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timerfd ${registers.get('rdi') | 0}`))
+  const number = timerfdNumber({ process, fd: registers.get('rdi') | 0 })
+  if (number === undefined) return undefined
+  writeSetting(process, registers.get('rsi'), 'timespec', settingOf(timerfdTimer(process.node, `timerfd ${number}`)))
   return 0
 }
 
-/** Forgets expirations that were not read, as setting it does; false where it is none. */
-export const disarmTimerfd = ({ pid }: HeldProcess, fd: number): boolean =>
-  withDuplicate(pid, fd, own => setTimerfd(own, 0, disarmed, null) === 0) ?? false
-
-/** Lets it expire at once; false when the process has closed it. */
-const expireTimerfd = ({ pid }: HeldProcess, fd: number): boolean =>
-  withDuplicate(pid, fd, own => {
-    const done = setTimerfd(own, 0, atOnce, null) === 0
-    if (done) waitReadable(own)
-    return done
-  }) ?? false
-
-/** Forgets the timers whose descriptor was closed. */
+/** Forgets the timers whose last descriptor was closed; those that others have open are theirs. */
 export const sweepTimerfds = (process: HeldProcess): void => {
-  for (const key of process.kernelTimers.keys()) {
-    if (key.startsWith('timerfd ') && !isTimerfd(process, key.slice(8))) disarm(process, key)
-  }
-}
-
-const isTimerfd = (process: HeldProcess, fd: string): boolean => {
-  try {
-    return readlinkSync(`/proc/${process.pid}/fd/${fd}`) === 'anon_inode:[timerfd]'
-  } catch {
-    return false
-  }
+  for (const timer of timersOf(process)) if (timer.isTimerfd && !timer.findHolder()) timer.disarm()
 }
 
 type Handler = (thread: HeldThread, registers: Registers) => Answer

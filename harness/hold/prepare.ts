@@ -8,6 +8,8 @@ import type { HeldThread } from './held-node.ts'
 import { type Injector, injecting } from './inject.ts'
 import { ProcessMemory } from './memory.ts'
 import { contToSyscall, wait } from './ptrace.ts'
+import { keepProgram } from './resident-files.ts'
+import { noteSetuid } from './setuid.ts'
 import { syscallNumber } from './syscall-number.ts'
 import { patchVdso, seedStart } from './vdso.ts'
 
@@ -34,10 +36,12 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
     process.mayChange = mapSites(injector)
     trapCounter(injector)
   })
+  noteSetuid(process)
   trapProgram(process)
   writePage(process.memory, process.node.clock)
   patchVdso(process.pid, process.memory)
   seedStart(process.pid, process.memory, randomness.bytes(16))
+  keepProgram(process)
 }
 
 /** The exec's own result is still to be written: it would fall on registers that we borrow. */

@@ -23,6 +23,7 @@ const request = {
   setRegisterSet: 0x4205,
   getSignalMask: 0x420a,
   setSignalMask: 0x420b,
+  peekSignals: 0x4209,
   getSyscallInfo: 0x420e,
   getRestartableSequences: 0x420f,
 } as const
@@ -73,6 +74,19 @@ const signalInfo = Buffer.alloc(128)
 export const getSignalInfo = (tid: number): { readonly errno: number; readonly code: number } => {
   if (ptraceBuffer(request.getSignalInfo, tid, 0, signalInfo) === -1) return { errno: 0, code: 0 }
   return { errno: signalInfo.readInt32LE(4), code: signalInfo.readInt32LE(8) }
+}
+
+/** struct ptrace_peeksiginfo_args: from the first on, of the thread alone, at most so many. */
+const peeked = 32
+const peekArguments = Buffer.alloc(16)
+peekArguments.writeInt32LE(peeked, 12)
+const peekedSignals = Buffer.alloc(peeked * 128)
+const peekSignals = libc.func('ptrace', 'long', ['long', 'int', 'void *', 'void *'])
+
+/** The numbers of the signals that are pending for a stopped thread alone, in their order. */
+export const pendingOf = (tid: number): number[] => {
+  const count = Number(peekSignals(request.peekSignals, tid, peekArguments, peekedSignals))
+  return Array.from({ length: Math.max(0, count) }, (_, index) => peekedSignals.readInt32LE(index * 128))
 }
 
 const maskLength = 8

@@ -1,8 +1,7 @@
-import { readdirSync, readlinkSync } from 'node:fs'
 import koffi from 'koffi'
 import { libc } from '../../proxy/libc.ts'
 import { type SocketEntry, tcpEntries, tcpState, udpEntries } from '../../proxy/tcp-table.ts'
-import { withDuplicate } from './descriptor.ts'
+import { socketOf, withDuplicate } from './descriptor.ts'
 import type { HeldNode } from './held-node.ts'
 import { sharedPortOptions } from './system-calls.ts'
 
@@ -67,28 +66,14 @@ const groupsOf = (pid: number): SocketEntry[][] => {
 
 /** Any of the sockets is as good: the program is that of all. */
 const choose = (node: HeldNode, group: readonly SocketEntry[]): void => {
-  const names = new Set(group.map(({ inode }) => `socket:[${inode}]`))
+  const inodes = group.map(({ inode }) => inode)
   const program = { length: chooser(1).length / 8, instructions: chooser(group.length) }
   for (const { pid } of node.processes.values()) {
-    const fd = descriptorOf(pid, names)
+    const fd = socketOf(pid, inodes)
     if (fd === undefined) continue
     withDuplicate(pid, fd, own =>
       attach(own, SOL_SOCKET, sharedPortOptions.attachProgram, program, koffi.sizeof(Program)),
     )
     return
-  }
-}
-
-const descriptorOf = (pid: number, names: ReadonlySet<string>): number | undefined => {
-  const directory = `/proc/${pid}/fd`
-  const found = readdirSync(directory).find(fd => names.has(linkOf(`${directory}/${fd}`)))
-  return found === undefined ? undefined : Number(found)
-}
-
-const linkOf = (path: string): string => {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
   }
 }

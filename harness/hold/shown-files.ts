@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync, openSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { lseek } from '../../proxy/libc.ts'
+import { close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
 import { withDuplicate } from './descriptor.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
 import { contentShown } from './kernel-files.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
+import { keepFile } from './resident-files.ts'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
@@ -23,6 +24,7 @@ const openCalls: Partial<Record<SyscallName, { readonly path: RegisterName; read
 
 /** O_WRONLY | O_RDWR | O_PATH | O_DIRECTORY */
 const noReading = 1 | 2 | 0o10000000 | 0o200000
+const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
 const isRandom = (path: string) => path === '/dev/urandom' || path === '/dev/random'
 
 /** Whether the call opens such a file: its exit must be seen then. */
@@ -31,6 +33,10 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
   if (call === undefined || (registers.get(call.flags) & noReading) !== 0) return false
   const path = pathAt(thread.process.memory, registers.get(call.path))
   if (path === undefined) return false
+  if (!isOfKernel(path)) {
+    keepFile(thread.process, path)
+    return false
+  }
   if (isRandom(path)) {
     thread.atExit = after => moveOn(thread, after.get('rax'))
     return true
@@ -39,23 +45,25 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
   return content !== undefined && openInstead(thread, registers, call.path, content)
 }
 
-/** Longer ones are none of these. */
-const longestPath = 64
+/** A read of so much, at the end of a page, and of the next one: most paths are shorter. */
+const firstRead = 128
+const longestPath = 4096
 const pageSize = 4096
 
-/** Undefined where it is too long, does not begin like one of these, or cannot be read. */
+/** Undefined where it is too long, or cannot be read. */
 const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
+  const read: Buffer[] = []
   try {
-    const inPage = Math.min(longestPath, pageSize - (address % pageSize))
-    const begin = memory.read(address, inPage)
-    if (!/^\/(?:proc|dev)/.test(begin.toString('latin1', 0, 5)) && inPage >= 5) return undefined
-    const isWhole = begin.includes(0) || inPage === longestPath
-    const bytes = isWhole ? begin : Buffer.concat([begin, memory.read(address + inPage, longestPath - inPage)])
-    const end = bytes.indexOf(0)
-    return end === -1 ? undefined : bytes.toString('latin1', 0, end)
-  } catch {
-    return undefined
-  }
+    for (let length = 0; length < longestPath; ) {
+      const from = address + length
+      const bytes = memory.read(from, Math.min(length === 0 ? firstRead : longestPath, pageSize - (from % pageSize)))
+      const end = bytes.indexOf(0)
+      if (end !== -1) return Buffer.concat([...read, bytes.subarray(0, end)]).toString()
+      read.push(bytes)
+      length += bytes.length
+    }
+  } catch {}
+  return undefined
 }
 
 /**
@@ -79,6 +87,7 @@ const moveOn = ({ process }: HeldThread, fd: number): void => {
 const room = '/sys/fs/cgroup/0'
 const memoryFileSystem = 0x0102_1994
 const filesMax = 1000
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /** Below the stack pointer, where the program has nothing. */
 const belowStack = 256
@@ -100,21 +109,32 @@ const openInstead = (thread: HeldThread, registers: Registers, register: Registe
   return true
 }
 
-/** How many files were made for a process: the room need not be looked at for each. */
-const made = new WeakMap<HeldProcess, number>()
+/** The room of a process, and how many files were made for it there: it need not be looked at for each. */
+const rooms = new WeakMap<ProcessMemory, { readonly directory: string; made: number }>()
 
 /** A file is never written to again: somebody may have it open. */
-const provide = (process: HeldProcess, name: string, content: string): void => {
-  const directory = `/proc/${process.pid}/root${room}`
-  const count = made.get(process)
-  if (count === undefined) openRoom(directory)
-  else if (count % filesMax === 0) for (const each of readdirSync(directory)) rmSync(join(directory, each))
-  made.set(process, (count ?? 0) + 1)
-  const file = join(directory, name)
-  if (!existsSync(file)) writeFileSync(file, content, { mode: 0o444 })
+const provide = ({ pid, memory }: HeldProcess, name: string, content: string): void => {
+  const known = rooms.get(memory) ?? openRoom(`/proc/${pid}/root${room}`, memory)
+  if (known.made++ % filesMax === filesMax - 1)
+    for (const each of readdirSync(known.directory)) rmSync(join(known.directory, each))
+  const file = open(join(known.directory, name), newFile, 0o444)
+  if (file === -1) {
+    if (lastErrno() !== errno.EEXIST) throw new SystemError('open', lastErrno())
+    return
+  }
+  const bytes = Buffer.from(content)
+  const put = write(file, bytes, bytes.length)
+  close(file)
+  if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes of ${name}`)
 }
 
-const openRoom = (directory: string): void => {
-  if (statfsSync(dirname(directory)).type !== memoryFileSystem) throw new Error(`${directory} is not in memory`)
-  mkdirSync(directory, { recursive: true, mode: 0o755 })
+/** By a descriptor of ours: the way there is longer than what is done there. */
+const openRoom = (path: string, memory: ProcessMemory) => {
+  if (statfsSync(dirname(path)).type !== memoryFileSystem) throw new Error(`${path} is not in memory`)
+  mkdirSync(path, { recursive: true, mode: 0o755 })
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  memory.closeToo(descriptor)
+  const opened = { directory: `/proc/self/fd/${descriptor}`, made: 0 }
+  rooms.set(memory, opened)
+  return opened
 }

@@ -6,11 +6,13 @@ import type { HeldNode, HeldProcess, HeldThread, SocketWait } from './held-node.
 import { interruptedResults } from './interrupted.ts'
 import { interrupt, Registers } from './ptrace.ts'
 import { type SyscallName, syscallName } from './syscall-number.ts'
-import { sharedPortOptions, timeoutOptions, timestampOptions } from './system-calls.ts'
+import { IPPROTO_TCP, sharedPortOptions, timeoutOptions, timestampOptions, userTimeoutOption } from './system-calls.ts'
 import { type Nanoseconds, never } from './virtual-clock.ts'
 import { readTime } from './waits.ts'
 
 /**
+ * Time-outs that a program sets for a socket. TCP_USER_TIMEOUT, how long a connection may be without an answer, is a great
+ * number more in the kernel than what the program set, so that it never comes on real time (unanswered.ts).
  * SO_RCVTIMEO and SO_SNDTIMEO: how long a call may wait for a socket. The kernel is given a time-out that never comes and
  * tells the program's own, so that it is inherited with the socket: so many seconds as the program's has microseconds,
  * beyond a great number. Who waits with one is looked for when the node is at rest.
@@ -21,6 +23,8 @@ const beyond = 2 ** 41
 const microsecondsMax = never / 1000
 const timevalLength = 16
 const SOL_SOCKET = 1
+/** Milliseconds: twelve days, and half of what the kernel takes. */
+const userBeyond = 2 ** 30
 const [receiveTimeout, sendTimeout] = timeoutOptions
 
 const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
@@ -31,7 +35,23 @@ type Handler = (thread: HeldThread, registers: Registers) => number | undefined
 const timeval = (seconds: number, microseconds: number): Buffer =>
   Buffer.from(BigInt64Array.of(BigInt(seconds), BigInt(microseconds)).buffer)
 
-const setsockopt: Handler = ({ process }, registers) => {
+const setUserTimeout: Handler = ({ process }, registers) => {
+  if (registers.get('r8') < 4) return undefined
+  const milliseconds = process.memory.read(registers.get('r10'), 4).readInt32LE()
+  // What is no time is the kernel's to answer; 0 takes it away.
+  if (milliseconds <= 0) return undefined
+  const value = Buffer.from(Int32Array.of(userBeyond + Math.min(milliseconds, userBeyond - 1)).buffer)
+  return setValue(process, registers, value)
+}
+
+const setValue = ({ pid }: HeldProcess, registers: Registers, value: Buffer): number =>
+  withDuplicate(pid, registers.get('rdi') | 0, own =>
+    setOption(own, registers.get('rsi') | 0, registers.get('rdx') | 0, value, value.length) === 0 ? 0 : -koffi.errno(),
+  ) ?? -constants.errno.EBADF
+
+const setsockopt: Handler = (thread, registers) => {
+  const { process } = thread
+  if ((registers.get('rsi') | 0) === IPPROTO_TCP) return setUserTimeout(thread, registers)
   const name = registers.get('rdx') | 0
   if (timestampOptions.some(option => option === name)) {
     process.node.note(
@@ -49,25 +69,42 @@ const setsockopt: Handler = ({ process }, registers) => {
   // What is no time-out, or no time, is the kernel's to answer.
   if (microseconds === 0 || seconds < 0 || nanoseconds < 0 || nanoseconds >= 1e9) return undefined
   process.node.hasSocketTimeouts = true
-  const value = timeval(beyond + Math.ceil(microseconds), 0)
-  const fd = registers.get('rdi') | 0
-  return (
-    withDuplicate(process.pid, fd, own =>
-      setOption(own, SOL_SOCKET, name, value, value.length) === 0 ? 0 : -koffi.errno(),
-    ) ?? -constants.errno.EBADF
-  )
+  return setValue(process, registers, timeval(beyond + Math.ceil(microseconds), 0))
 }
 
 const getsockopt: Handler = ({ process }, registers) => {
-  const timeout = timeoutOf(process, registers.get('rdi') | 0, registers.get('rdx') | 0)
-  if (timeout === undefined) return undefined
-  const microseconds = timeout / 1000
-  const value = timeval(Math.floor(microseconds / 1e6), microseconds % 1e6)
+  const fd = registers.get('rdi') | 0
+  const value =
+    (registers.get('rsi') | 0) === IPPROTO_TCP
+      ? withDuplicate(process.pid, fd, userTimeoutBytes)
+      : timeoutBytes(process, fd, registers.get('rdx') | 0)
+  if (value === undefined) return undefined
   const place = registers.get('r8')
   const length = Math.min(process.memory.read(place, 4).readUInt32LE(), value.length)
   process.memory.write(registers.get('r10'), value.subarray(0, length))
   process.memory.write(place, Buffer.from(Uint32Array.of(length).buffer))
   return 0
+}
+
+const timeoutBytes = (process: HeldProcess, fd: number, name: number): Buffer | undefined => {
+  const timeout = timeoutOf(process, fd, name)
+  if (timeout === undefined) return undefined
+  const microseconds = timeout / 1000
+  return timeval(Math.floor(microseconds / 1e6), microseconds % 1e6)
+}
+
+const userTimeoutBytes = (own: number): Buffer | undefined => {
+  const milliseconds = userTimeoutMs(own)
+  return milliseconds === undefined ? undefined : Buffer.from(Int32Array.of(milliseconds).buffer)
+}
+
+/** What a program has set as TCP_USER_TIMEOUT of a socket, of which this is our own descriptor; undefined: nothing. */
+export const userTimeoutMs = (own: number): number | undefined => {
+  const value = Buffer.alloc(4)
+  const [level, name] = userTimeoutOption
+  if (getOption(own, level, name, value, Buffer.from(Uint32Array.of(value.length).buffer)) !== 0) return undefined
+  const milliseconds = value.readInt32LE() - userBeyond
+  return milliseconds > 0 ? milliseconds : undefined
 }
 
 export const socketCalls: Partial<Record<SyscallName, Handler>> = { setsockopt, getsockopt }

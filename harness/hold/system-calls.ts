@@ -63,6 +63,9 @@ export const timeoutOptions = [20, 21, 66, 67] as const
 export const timestampOptions = [29, 35, 37, 63, 64, 65] as const
 /** SO_REUSEPORT, and SO_ATTACH_REUSEPORT_CBPF. */
 export const sharedPortOptions = { share: 15, attachProgram: 51 } as const
+export const IPPROTO_TCP = 6
+/** TCP_USER_TIMEOUT */
+export const userTimeoutOption = [IPPROTO_TCP, 18] as const
 const optionsOfSockets = (names: readonly number[]) => names.map(name => [SOL_SOCKET, name] as const)
 
 // biome-ignore format: a table
@@ -84,9 +87,10 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...held('computing takes no time: CPU time, memory and load follow from the node’s clock', always, 'getrusage', 'times', 'sysinfo'),
   ...held('all processes of a node share one CPU, the first, in equal turns', always, 'getcpu', 'sched_getaffinity', 'sched_getscheduler', 'sched_getparam'),
   ...held('others go first, of whatever rank', always, 'sched_yield'),
+  ...held('a life that is brought back has the stacks for signals that it had: which threads set one is noted, and the kernel does it', given(0), 'sigaltstack'),
   ...held('what ends may be brought back, where it has not ended yet', always, 'exit', 'exit_group'),
-  ...held('time-outs of a socket are timers of the node; who of those that share a port (SO_REUSEPORT) is next follows from the peer’s address and port; times of arrival (SO_TIMESTAMP) are refused with ENOPROTOOPT', { when: 'option', options: optionsOfSockets([...timeoutOptions, ...Object.values(sharedPortOptions), ...timestampOptions]) }, 'setsockopt'),
-  ...held('time-outs of a socket are timers of the node', { when: 'option', options: optionsOfSockets(timeoutOptions) }, 'getsockopt'),
+  ...held('time-outs of a socket (SO_RCVTIMEO, SO_SNDTIMEO, TCP_USER_TIMEOUT) are timers of the node; who of those that share a port (SO_REUSEPORT) is next follows from the peer’s address and port; times of arrival (SO_TIMESTAMP) are refused with ENOPROTOOPT', { when: 'option', options: [...optionsOfSockets([...timeoutOptions, ...Object.values(sharedPortOptions), ...timestampOptions]), userTimeoutOption] }, 'setsockopt'),
+  ...held('time-outs of a socket (SO_RCVTIMEO, SO_SNDTIMEO, TCP_USER_TIMEOUT) are timers of the node', { when: 'option', options: [...optionsOfSockets(timeoutOptions), userTimeoutOption] }, 'getsockopt'),
   ...held('a crash ends processes, and no machine loses its power: nothing is written to a disk; a bad descriptor is told', always, 'fsync', 'fdatasync', 'sync_file_range', 'syncfs'),
 
   ...ignored('all processes of a node share one CPU, the first, in equal turns', 'sched_setaffinity', 'sched_setattr', 'sched_setparam', 'sched_setscheduler'),
@@ -98,7 +102,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...held('the port that the kernel chooses for it follows a counter, where the program names none', { when: 'among', argument: 0, values: internet }, 'socket'),
   ...native('the node’s network: what it sends is held as messages', 'connect', 'accept', 'accept4', 'sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'sendmmsg', 'shutdown', 'bind', 'listen', 'getsockname', 'getpeername', 'socketpair'),
   ...native('processes and threads: they run by turns in one order, and their ids count from 1', 'clone', 'clone3', 'fork', 'vfork', 'execve', 'execveat', 'wait4', 'waitid', 'getpid', 'gettid', 'getppid', 'getpgrp', 'getpgid', 'setpgid', 'getsid', 'setsid', 'set_tid_address', 'set_robust_list', 'get_robust_list', 'futex_wake', 'futex_requeue', 'rseq', 'pidfd_open', 'pidfd_getfd', 'unshare', 'setns', 'restart_syscall', 'arch_prctl', 'set_thread_area', 'get_thread_area', 'modify_ldt', 'personality', 'prctl'),
-  ...native('signals of the node’s own processes', 'rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'rt_sigpending', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'rt_sigsuspend', 'sigaltstack', 'pause', 'kill', 'tkill', 'tgkill', 'pidfd_send_signal'),
+  ...native('signals of the node’s own processes', 'rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'rt_sigpending', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'rt_sigsuspend', 'pause', 'kill', 'tkill', 'tgkill', 'pidfd_send_signal'),
   ...native('settings of the process alone', 'getuid', 'getgid', 'geteuid', 'getegid', 'setuid', 'setgid', 'setreuid', 'setregid', 'getgroups', 'setgroups', 'setresuid', 'getresuid', 'setresgid', 'getresgid', 'setfsuid', 'setfsgid', 'capget', 'capset', 'getrlimit', 'setrlimit', 'prlimit64', 'getpriority', 'setpriority', 'ioprio_set', 'ioprio_get', 'seccomp', 'landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self', 'lsm_get_self_attr', 'lsm_set_self_attr', 'lsm_list_modules'),
   ...native('the node’s own queues, semaphores and shared memory', 'shmget', 'shmat', 'shmctl', 'shmdt', 'semget', 'semop', 'semctl', 'msgget', 'msgsnd', 'msgrcv', 'msgctl', 'mq_open', 'mq_unlink', 'mq_notify', 'mq_getsetattr'),
   ...native('mounts and names of the node’s own: to change them is allowed (else EPERM) in a user namespace that the program makes alone', 'mount', 'umount2', 'pivot_root', 'chroot', 'open_tree', 'open_tree_attr', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'statmount', 'listmount', 'sethostname', 'setdomainname', 'uname'),

@@ -5,7 +5,7 @@ import { enterCall, exitCall, restart } from './filtered.ts'
 import { drawNumber } from './hardware-random.ts'
 import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
 import { isEnding } from './is-ending.ts'
-import { disarmAll, disarmAtExec } from './kernel-timers.ts'
+import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
 import { ProcessMemory } from './memory.ts'
 import { prepare } from './prepare.ts'
@@ -442,9 +442,9 @@ export class Tracer {
     this.#forget(thread)
     if (process.threads.size > 0) return
     const { node } = process
-    disarmAll(process)
     process.memory.close()
     node.processes.delete(process.pid)
+    leaveTimers(process)
     if (process.pid !== node.pid) return
     node.ended = undefined
     node.ending = undefined

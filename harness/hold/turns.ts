@@ -1,7 +1,8 @@
+import { readdirSync } from 'node:fs'
 import { libc } from '../../proxy/libc.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
-const schedGetscheduler = libc.func('int sched_getscheduler(int pid)')
+const schedGetparam = libc.func('int sched_getparam(int pid, _Out_ int32_t *parameter)')
 const schedYield = libc.func('int sched_yield()')
 const getrusage = libc.func('int getrusage(int who, void *usage)')
 const usleep = libc.func('int usleep(unsigned int microseconds)')
@@ -14,6 +15,8 @@ const lowest = 1
 const ranks = 90
 /** What the kernel must grant. */
 export const highestPriority = lowest + ranks - 1
+/** Of whoever must not wait for a node, as it is about to end them; the kernel's own threads have 99. */
+export const endingPriority = 95
 
 /**
  * RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU, and SIGKILL; microseconds. Most threads
@@ -117,14 +120,41 @@ export class Turns {
 
 /** Does something for which this thread waits for threads of nodes: it goes on before any of them does. */
 export const ahead = <Result>(work: () => Result): Result => {
-  if ((schedGetscheduler(0) & ~policy.resetOnFork) !== policy.firstInFirstOut) return work()
-  const rank = (priority: number) =>
-    schedSetscheduler(0, policy.firstInFirstOut | policy.resetOnFork, parameter(priority))
-  rank(highestPriority + 1)
+  const goBack = goAhead()
   try {
     return work()
   } finally {
-    rank(lowest)
+    goBack()
+  }
+}
+
+/** From now on this thread goes before all nodes, until the function is called that this returns. */
+export const goAhead = (): (() => void) => {
+  const [former] = schedGetparam(0, priorityNow) === 0 ? priorityNow : [0]
+  // It takes no turns, or goes before all nodes already.
+  if (former === undefined || former === 0 || former > highestPriority) return () => {}
+  const rank = (priority: number) =>
+    schedSetscheduler(0, policy.firstInFirstOut | policy.resetOnFork, parameter(priority))
+  rank(highestPriority + 1)
+  return () => {
+    // A signal may have raised it meanwhile.
+    schedGetparam(0, priorityNow)
+    if (priorityNow[0] === highestPriority + 1) rank(former)
+  }
+}
+
+const priorityNow = new Int32Array(1)
+
+/**
+ * Lets a process that is to end have its CPU before all nodes, where the kernel allows that. A killed process ends only
+ * as it runs: as long as its nodes compute on its CPU it does not, and neither do they.
+ */
+export const putProcessFirst = (pid: number): void => {
+  try {
+    for (const tid of readdirSync(`/proc/${pid}/task`))
+      schedSetscheduler(Number(tid), policy.firstInFirstOut | policy.resetOnFork, parameter(endingPriority))
+  } catch {
+    // It has ended.
   }
 }
 
