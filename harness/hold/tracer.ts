@@ -304,9 +304,9 @@ export class Tracer {
   #lookAtTurn(thread: HeldThread): void {
     const { process } = thread
     limitTurns(process.pid)
-    const found = ahead(() => spins(thread))
+    // Asked first: whenever this thread waits, as for V8's collector, others go on and may come to sleep.
+    const [isAlone, found] = ahead(() => [watchesAlone(thread), spins(thread)] as const)
     if (typeof found === 'object') return this.#treatHeld(thread, found)
-    const isAlone = watchesAlone(thread)
     if (found && isAlone) process.node.spinsAlone(thread, timersAwaitedMax.byTurns)
     // Others had the CPU at an instruction of chance, or have it now.
     if (!found && !isAlone) process.node.turnsCut += 1

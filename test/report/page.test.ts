@@ -153,7 +153,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       expect(await details(page).textContent()).toContain('✓ allAcknowledged holds')
       await page.getByLabel('closest live execution beside').uncheck()
       expect(await liveRows(page).count()).toBe(0)
-      expect(await heading(page).textContent()).toContain('Step 5 of 5')
+      // Effects of Preact run after the next frame.
+      await expect.poll(() => heading(page).textContent()).toContain('Step 5 of 5')
     }))
 
   test('an older trace is shown without what it does not tell', () =>
