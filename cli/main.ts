@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { Command, Option } from 'commander'
 import { searches } from '../checker/check.ts'
+import { UsageError } from '../checker/errors.ts'
 import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
@@ -42,6 +43,16 @@ const report = (checked: Checked, json: boolean | undefined) => {
   if (!json) return print(describe(checked))
   process.stderr.write(`${checked.verdict.message}\n`)
   print(JSON.stringify(outcomeOf(checked)))
+}
+
+/** The schema of what a command prints; of all, by command, where none is named. */
+const describeSchema = async (command: string): Promise<string> => {
+  const { printedSchemas } = await import('./printed.ts')
+  const schemas = printedSchemas()
+  const asked = command === '' ? schemas : schemas[command]
+  if (asked === undefined)
+    throw new UsageError(`${command} prints no JSON; these commands do: ${Object.keys(schemas).join(', ')}`)
+  return JSON.stringify(asked, null, 2)
 }
 
 interface RepeatArguments {
@@ -229,6 +240,12 @@ const program = (done: (code: number) => void) => {
     .description('writes a configuration for the services of a compose file')
     .argument('<compose>', 'a compose file')
     .action((path: string) => void print(`wrote ${writeConfig(path)}`))
+
+  root
+    .command('schema')
+    .description('prints what commands print with --json, as JSON Schema')
+    .argument('[command...]', 'one of them alone')
+    .action(async (command: string[]) => void print(await describeSchema(command.join(' '))))
 
   root
     .command('doctor')

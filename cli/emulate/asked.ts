@@ -25,7 +25,8 @@ const pipe: z.ZodType<PipeSettings> = z.strictObject({
   corrupt: probability.exactOptional(),
 })
 
-const way: z.ZodType<WaySetting> = z.strictObject({
+/** What is laid on a way. */
+export const way: z.ZodType<WaySetting> = z.strictObject({
   from: name,
   to: name,
   isCut: z.boolean().exactOptional(),

@@ -1,0 +1,224 @@
+import { z } from 'zod'
+import { kinds } from '../proxy/forwarding/counters.ts'
+import type { Summary as TopologySummary } from '../topologies/summary.ts'
+import { way } from './emulate/asked.ts'
+import type { Running } from './emulate/control.ts'
+import type { Distribution, Summary } from './emulate/summary.ts'
+import type { Ability } from './machine.ts'
+import type { Outcome } from './outcome.ts'
+import type { ProgramCalls } from './program-calls.ts'
+import type { Repeated } from './repeat.ts'
+import type { Difference } from './repetition.ts'
+import type { Replayed } from './replay.ts'
+import type { TriedByHand } from './try.ts'
+
+const count = z.int().min(0)
+const amount = z.number().min(0)
+const verdict = z
+  .enum(['violated', 'held', 'undetermined'])
+  .describe('held: within the budget; undetermined: the message or a note says why')
+const property = z.string().nullable().describe('null for a crash or a divergence, and where there is nothing')
+const kind = z.enum(['safety', 'liveness', 'divergence', 'crash']).nullable()
+const message = z.string().describe('one line, and below it what a property explains')
+const schedule = z.array(z.string()).describe('labels of the steps')
+const path = z.string().nullable()
+
+const call = z.strictObject({
+  text: z.string().describe('the call, its arguments and its result'),
+  stack: z.array(z.string()).describe('addresses of code on the stack, the innermost first'),
+})
+
+const difference: z.ZodType<Difference> = z
+  .strictObject({
+    step: count.describe('counted from 1; 0 is the start'),
+    label: z.string().describe('of the choice that began the step; empty for the start'),
+    seen: z.string().describe('what others see of it'),
+    node: z.string().nullable(),
+    thread: count.nullable().describe('counted from 0; null where no system call differed'),
+    call: z.string().nullable().describe('the first system call that differs'),
+    was: call.nullable(),
+    is: call.nullable(),
+    recorded: count.describe('executions that were compared call by call'),
+  })
+  .describe('where executions of one schedule differed')
+
+const outcome: z.ZodType<Outcome> = z.strictObject({
+  verdict,
+  property,
+  kind,
+  executions: count,
+  steps: count,
+  states: count.describe('distinct ones; 0 where no node has a state'),
+  seconds: amount,
+  stepsPerSecond: amount,
+  depth: count.describe('up to which every schedule was executed'),
+  seed: count,
+  variant: count.describe('nodes are started with the seed and this, added'),
+  trace: path.describe('path of the trace of the violating execution'),
+  report: path.describe('path of its report'),
+  schedule: schedule.describe('labels of the shortest violating schedule found; empty for held'),
+  criticalTransition: z
+    .strictObject({
+      step: count.describe('counted from 1; 0: the initial state is dead'),
+      label: z.string(),
+      case: z.enum(['C1', 'C2']).describe('C1: dead from there on; C2: the walks were too short to tell'),
+      walks: count.describe('walks from the state after it, none of which recovered'),
+    })
+    .nullable()
+    .describe('the step after which recovery is impossible'),
+  delayMs: amount
+    .nullable()
+    .describe('how late a message must be for the schedule to violate; 0: a prompt network does it'),
+  repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
+  differs: difference.nullable(),
+  notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
+})
+
+const replayed: z.ZodType<Replayed> = z.strictObject({
+  verdict,
+  property,
+  kind,
+  steps: count,
+  seed: count,
+  trace: z.string(),
+  schedule,
+  walks: count.describe('walks from its end that looked for life'),
+  message,
+})
+
+const repeated: z.ZodType<Repeated> = z.strictObject({
+  times: count.describe('executions'),
+  same: count.describe('how many of them were the same as the first, which counts'),
+  differs: difference.nullable(),
+  steps: count.describe('of the schedule'),
+  seed: count,
+})
+
+const tried: z.ZodType<Omit<TriedByHand, 'state'>> = z.strictObject({
+  verdict: z.enum(['violated', 'held']),
+  property,
+  kind: kind as z.ZodType<string | null>,
+  message,
+  schedule,
+  enabled: z.array(z.string()).describe('labels of what could happen next'),
+})
+
+const distribution: z.ZodType<Distribution> = z
+  .strictObject({ count, p50: amount, p90: amount, p99: amount, max: amount })
+  .describe('milliseconds')
+
+const emulated: z.ZodType<Summary> = z.strictObject({
+  verdict,
+  property,
+  kind: z.enum(['safety', 'liveness', 'crash']).nullable(),
+  message,
+  seconds: amount,
+  seed: count,
+  lookedAt: z.enum(['still', 'running']).describe('running: a state that was seen may never have been'),
+  looks: count,
+  inconsistent: count.describe('looks in which some property did not hold'),
+  still: distribution.optional().describe('how long everything stood still for a look, in milliseconds'),
+  unseen: count.describe('times that the state of a node that was up could not be seen'),
+  properties: z.array(
+    z.strictObject({
+      name: z.string(),
+      kind: z.enum(['always', 'eventually']),
+      looksWithout: count.describe('looks in which it did not hold'),
+      outages: count.describe('times in which it did not hold'),
+      longestMs: amount,
+      message: z.string(),
+    }),
+  ),
+  faults: count,
+  crashes: count,
+  recovery: distribution.optional().describe('from a fault until all properties held, in milliseconds'),
+  notRecovered: count,
+  harmless: count.describe('faults after which all properties held in each look'),
+  joins: distribution.optional(),
+  clients: z.array(
+    z.strictObject({
+      name: z.string(),
+      calls: count,
+      failed: count,
+      callsPerSecond: amount,
+      latency: distribution.optional(),
+    }),
+  ),
+  packets: z.record(z.enum(kinds), count),
+  trace: path,
+  plot: path,
+}) as z.ZodType<Summary>
+
+const running: z.ZodType<Running> = z.strictObject({
+  system: z.string(),
+  elapsedMs: amount,
+  nodes: z.array(z.strictObject({ name: z.string(), address: z.string(), isAlive: z.boolean(), isCut: z.boolean() })),
+  ways: z.array(way).describe('what was laid on ways and not taken away'),
+  groups: z.array(z.array(z.string())).nullable().describe('of a partition'),
+})
+
+const law = z
+  .strictObject({ exponent: z.number(), factor: z.number(), correlation: z.number() })
+  .nullable()
+  .describe('null where there are too few degrees')
+
+const topology: z.ZodType<TopologySummary & { readonly out: string | null; readonly svg: string | null }> =
+  z.strictObject({
+    name: z.string().nullable(),
+    nodes: z.strictObject({ transit: count, stub: count, client: count }),
+    links: count,
+    degrees: z.strictObject({
+      mean: amount,
+      largest: count,
+      degreeOneShare: amount.describe('of nodes with one link'),
+      rankLaw: law.describe('degree by rank'),
+      ccdfLaw: law.describe('share of nodes whose degree is above one'),
+      ccdf: z.array(z.tuple([count, amount])).describe('degree, and the share of nodes whose degree is above it'),
+    }),
+    routes: z.strictObject({
+      ends: count.describe('between how many ends, each to each'),
+      hops: z.strictObject({ mean: amount, most: count }),
+      roundTripMs: z.strictObject({ mean: amount, least: amount, most: amount }),
+    }),
+    out: path.describe('the file that was written'),
+    svg: path.describe('the picture that was written'),
+  })
+
+const abilities: z.ZodType<{ readonly abilities: readonly Ability[] }> = z.strictObject({
+  abilities: z.array(
+    z.strictObject({
+      name: z.string(),
+      isNeeded: z.boolean(),
+      isThere: z.boolean(),
+      detail: z.string().describe('what is lacking and what helps; or what was found'),
+    }),
+  ),
+})
+
+const counts = z.record(z.string(), count)
+const calls: z.ZodType<ProgramCalls> = z.strictObject({
+  calls: z
+    .strictObject({ held: counts, native: counts, ignored: counts, refused: counts })
+    .describe('how often each system call was made, by what became of it'),
+  notes: z.array(z.string()).describe('what could not be held'),
+  findings: z.array(z.string()).describe('what ended it, or went wrong'),
+  steps: count.describe('timers that were fired'),
+})
+
+/** What each command prints with `--json`, as one object in the last line of stdout. */
+export const printed = {
+  check: outcome,
+  shrink: outcome,
+  replay: replayed,
+  repeat: repeated,
+  try: tried,
+  emulate: emulated,
+  'control list': running,
+  topology,
+  doctor: abilities,
+  'doctor --program': calls,
+} as const satisfies Readonly<Record<string, z.ZodType>>
+
+/** As JSON Schema (draft 2020-12), by command. */
+export const printedSchemas = (): Readonly<Record<string, object>> =>
+  Object.fromEntries(Object.entries(printed).map(([command, schema]) => [command, z.toJSONSchema(schema)]))
