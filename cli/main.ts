@@ -242,6 +242,11 @@ const program = (done: (code: number) => void) => {
     .action((path: string) => void print(`wrote ${writeConfig(path)}`))
 
   root
+    .command('mcp')
+    .description('answers programs that work for people, by the Model Context Protocol on stdin and stdout')
+    .action(async () => (await import('./mcp/serve.ts')).serveMcp())
+
+  root
     .command('schema')
     .description('prints what commands print with --json, as JSON Schema')
     .argument('[command...]', 'one of them alone')

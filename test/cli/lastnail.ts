@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa, type Options } from 'execa'
 
 const fixtures = join(import.meta.dirname, 'fixtures')
-const command = join(import.meta.dirname, '../../bin/lastnail.js')
+export const command = join(import.meta.dirname, '../../bin/lastnail.js')
 
 /** A copy of the fixtures, to be changed and written to; the caller removes it. */
 export const copyOfFixtures = (files: Readonly<Record<string, string>> = {}) => {

@@ -9,7 +9,7 @@ const link = (path: string): string[] => {
   }
 }
 
-const processes = (): number[] => readdirSync('/proc').map(Number).filter(Boolean)
+export const processes = (): number[] => readdirSync('/proc').map(Number).filter(Boolean)
 
 /** Those that work in a directory. */
 export const processesIn = (directory: string): number[] =>

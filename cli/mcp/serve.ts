@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { McpServer } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import PQueue from 'p-queue'
+import { explainError } from '../exit-code.ts'
+import { version } from '../version.ts'
+import { type Tool, tools } from './tools.ts'
+
+/** Characters of an answer: it is read by what has little room. */
+const answerMax = 20_000
+
+/** Answers a program's questions by the Model Context Protocol on stdin and stdout, until stdin ends. */
+export const serveMcp = async (): Promise<void> => {
+  const isOver = once(process.stdin, 'close')
+  const handle = serveStdio(makeServer)
+  await isOver
+  await handle.close()
+}
+
+const makeServer = (): McpServer => {
+  const server = new McpServer({ name: 'lastnail', version })
+  // One after the other: each may hold the processes of a system, and this machine has but so many CPUs.
+  const queue = new PQueue({ concurrency: 1 })
+  for (const [name, { description, input, answer }] of Object.entries(tools as Readonly<Record<string, Tool>>))
+    server.registerTool(name, { description, inputSchema: input }, (asked, { mcpReq }) =>
+      queue.add(async () => {
+        try {
+          return said(await answer(asked, mcpReq.signal))
+        } catch (error) {
+          return { ...said(explainError(error).lines.join('\n')), isError: true }
+        }
+      }),
+    )
+  return server
+}
+
+const said = (text: string) => ({ content: [{ type: 'text' as const, text: bounded(text) }] })
+
+const bounded = (text: string): string =>
+  text.length <= answerMax ? text : `${text.slice(0, answerMax)}\n… ${text.length - answerMax} more characters`

@@ -1,0 +1,126 @@
+import { execa } from 'execa'
+import { z } from 'zod'
+import { UsageError } from '../../checker/errors.ts'
+import { readTrace } from '../../checker/trace/read.ts'
+import { Execution } from '../../report/model/execution.ts'
+import { withTimeline } from '../debug/timeline.ts'
+import { labelOf, viewDiff, viewList, viewStates, viewStep } from '../debug/views.ts'
+
+/** Something that can be asked. */
+export interface Tool {
+  readonly description: string
+  readonly input: z.ZodType
+  /** What is said; an error says why it cannot be. */
+  readonly answer: (asked: unknown, signal: AbortSignal) => Promise<string> | string
+}
+
+const tool = <Asked>(
+  description: string,
+  input: z.ZodType<Asked>,
+  answer: (asked: Asked, signal: AbortSignal) => Promise<string> | string,
+): Tool => ({ description, input, answer: (asked, signal) => answer(input.parse(asked), signal) })
+
+const trace = z.string().describe('path of a trace, as check gives it')
+const step = z.int().min(0).describe('counted from 1; 0 is the start')
+
+/** Lines of a list of steps. */
+const stepsMax = 200
+
+export const tools = {
+  check: tool(
+    'Explores the system of a configuration by its real processes; a violation has a schedule, a trace and a report.',
+    z.strictObject({
+      config: z.string().optional().describe('a configuration; by default the only one of the current directory'),
+      for: z.string().default('60s').describe('time for the search, such as 30s or 5m'),
+      executions: z.int().min(1).optional().describe('at most so many'),
+      property: z.string().optional().describe('checks this one alone'),
+      seed: z.int().min(0).default(1),
+    }),
+    ({ config, for: time, executions, property, seed }, signal) =>
+      ownCommand(
+        [
+          'check',
+          ...(config === undefined ? [] : [config]),
+          ...['--for', time, '--seed', String(seed)],
+          ...(executions === undefined ? [] : ['--executions', String(executions)]),
+          ...(property === undefined ? [] : ['--property', property]),
+        ],
+        signal,
+      ),
+  ),
+  replay: tool(
+    'Executes a trace again by new processes: the same violation, or where it diverged.',
+    z.strictObject({ trace, to: step.optional().describe('stops after this step') }),
+    ({ trace, to }, signal) => ownCommand(['replay', trace, ...(to === undefined ? [] : ['--to', String(to)])], signal),
+  ),
+  steps: tool(
+    `Lists the labels of steps of a trace, ${stepsMax} at most.`,
+    z.strictObject({ trace, from: step.default(0) }),
+    ({ trace, from }) => {
+      const execution = executionOf(trace)
+      const { end } = execution
+      const last = Math.min(end, from + stepsMax - 1)
+      const listed = Array.from({ length: Math.max(0, last - from + 1) }, (_, index) => from + index)
+      return [...viewList(execution, listed, -1), `the last step is ${end}`].join('\n')
+    },
+  ),
+  state: tool(
+    'Says what a step of a trace did, and the states of all nodes after it.',
+    z.strictObject({ trace, step }),
+    ({ trace, step }) => {
+      const execution = withStep(executionOf(trace), step)
+      return [...viewStep(execution, step), '', ...viewStates(execution, execution.nodes, step)].join('\n')
+    },
+  ),
+  compare: tool(
+    'Says where two traces of a system first part, and how the states of their nodes differ there.',
+    z.strictObject({ trace, other: trace }),
+    ({ trace, other }) => compare(executionOf(trace), executionOf(other)),
+  ),
+  run: tool(
+    'Executes a trace up to a step by new processes, and then a program inside one of its nodes.',
+    z.strictObject({ trace, step, node: z.string(), program: z.array(z.string()).min(1) }),
+    async ({ trace, step, node, program }) => {
+      let found = ''
+      await withTimeline(trace, async timeline => {
+        await timeline.goTo(step)
+        const { exitCode, stdout, stderr } = await timeline.run(node, program)
+        found = [stdout, stderr, `exit code ${exitCode}`].filter(Boolean).join('\n')
+      })
+      return found
+    },
+  ),
+} as const satisfies Readonly<Record<string, Tool>>
+
+/** What this very command prints with `--json`. It is another process: it has its own CPU, and can be ended. */
+const ownCommand = async (args: readonly string[], cancelSignal: AbortSignal): Promise<string> => {
+  const { stdout, stderr } = await execa(process.execPath, [process.argv[1]!, ...args, '--json'], {
+    cancelSignal,
+    reject: false,
+    stdin: 'ignore',
+  })
+  const line = stdout.slice(stdout.trimEnd().lastIndexOf('\n') + 1)
+  if (line === '') throw new UsageError(stderr.trimEnd() || 'it was interrupted')
+  return line
+}
+
+const executionOf = (path: string): Execution => new Execution(readTrace(path, { torn: 'accept' }))
+
+const withStep = (execution: Execution, step: number): Execution => {
+  if (step <= execution.end) return execution
+  throw new UsageError(`there is no step ${step}: the last is ${execution.end}`)
+}
+
+const compare = (one: Execution, other: Execution): string => {
+  const common = Math.min(one.end, other.end)
+  for (let step = 0; step <= common; step++) {
+    const [label, otherLabel] = [labelOf(one, step), labelOf(other, step)]
+    if (label !== otherLabel) return parting(step, [`the first has   ${label}`, `the second has  ${otherLabel}`])
+    const differences = viewDiff(one.nodes, { execution: one, step }, { execution: other, step })
+    if (differences[0] !== 'no difference') return parting(step, [label, ...differences])
+  }
+  if (one.end === other.end) return `they have the same ${one.end} steps and states`
+  return `they have the same ${common} steps and states; the ${one.end > common ? 'first' : 'second'} goes on`
+}
+
+const parting = (step: number, lines: readonly string[]) => [`they part at step ${step}:`, ...lines].join('\n')

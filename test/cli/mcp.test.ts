@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { command, copyOfFixtures } from './lastnail.ts'
+import { commandOf, processes, processesIn } from './leftovers.ts'
+
+const { directory, remove } = copyOfFixtures()
+const client = new Client({ name: 'test', version: '1' })
+
+beforeAll(() =>
+  client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [command, 'mcp'], cwd: directory, stderr: 'ignore' }),
+  ),
+)
+afterAll(async () => {
+  await client.close()
+  remove()
+})
+
+/** What a tool answers. */
+const ask = async (name: string, asked: Record<string, unknown>, options?: { signal: AbortSignal }) => {
+  const { content, isError } = await client.callTool({ name, arguments: asked }, { timeout: 120_000, ...options })
+  return { text: (content as { text: string }[])[0]!.text, isError: isError === true }
+}
+
+test('tools are told with what they take', async () => {
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['check', 'replay', 'steps', 'state', 'compare', 'run'])
+  expect(tools[0]!.inputSchema.properties).toHaveProperty('executions')
+})
+
+test('a violation is found, replayed, and looked at step by step', { timeout: 180_000 }, async () => {
+  const asked = { config: 'adders.config.ts', property: 'noUpdateLost', for: '2m' }
+  const found = JSON.parse((await ask('check', asked)).text)
+  expect(found).toMatchObject({ verdict: 'violated', kind: 'safety' })
+  const { trace, schedule } = found
+  expect(JSON.parse((await ask('replay', { trace })).text)).toMatchObject({ verdict: 'violated', schedule })
+
+  const steps = (await ask('steps', { trace, from: 1 })).text.split('\n')
+  expect(steps.slice(0, -1).map(line => line.trim().replace(/^\d+ +/, ''))).toEqual(schedule)
+  expect(steps.at(-1)).toBe(`the last step is ${schedule.length}`)
+
+  const last = (await ask('state', { trace, step: schedule.length })).text
+  expect(last).toContain('noUpdateLost does not hold')
+  expect(last).toContain('\nstore: {"value": 1}')
+  expect((await ask('compare', { trace, other: trace })).text).toBe(
+    `they have the same ${schedule.length} steps and states`,
+  )
+  expect(await ask('run', { trace, step: 1, node: 'a', program: ['sh', '-c', 'echo "two words"'] })).toEqual({
+    text: 'two words\nexit code 0',
+    isError: false,
+  })
+})
+
+test('what is wrong is said, and the server goes on', async () => {
+  const missing = await ask('state', { trace: 'none.trace', step: 1 })
+  expect(missing).toEqual({
+    text: expect.stringMatching(/^cannot read the trace .*none\.trace: no such file$/),
+    isError: true,
+  })
+  const wrong = await ask('check', { config: 'none.config.ts' })
+  expect(wrong).toEqual({ text: expect.stringMatching(/^lastnail: .*none\.config\.ts/), isError: true })
+  expect(await ask('check', { config: 3 })).toMatchObject({ isError: true })
+})
+
+test('a check that is not wanted any more ends, with its processes', { timeout: 60_000 }, async () => {
+  const program = `idle-${basename(directory)}.cjs`
+  writeFileSync(join(directory, program), 'setInterval(() => {}, 1000)')
+  writeFileSync(
+    join(directory, 'idle.config.ts'),
+    `import { always, defineSystem } from 'lastnail'
+export default defineSystem({
+  name: 'idle',
+  nodes: { n: { command: ['node', '${program}'] } },
+  properties: { p: always(() => true) },
+})`,
+  )
+  const before = processesIn(directory).length
+  const nodes = () => processes().filter(pid => commandOf(pid).split('\0').includes(program))
+  const { signal, abort } = abortable()
+  const asked = ask('check', { config: 'idle.config.ts', for: '5m' }, { signal })
+  await expect.poll(nodes, { timeout: 20_000 }).not.toEqual([])
+  abort()
+  await expect(asked).rejects.toThrow()
+  await expect.poll(nodes, { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => processesIn(directory).length, { timeout: 20_000 }).toBe(before)
+})
+
+const abortable = () => {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort('not wanted') }
+}
