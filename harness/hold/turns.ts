@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { libc } from '../../proxy/libc.ts'
+import { collectOnOwnThread } from './own-collector.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
 const schedGetparam = libc.func('int sched_getparam(int pid, _Out_ int32_t *parameter)')
@@ -54,6 +55,7 @@ export class Turns {
 
   constructor() {
     prctl(setTimerSlack, 1)
+    collectOnOwnThread()
     this.isOrdered = this.#queue()
   }
 
