@@ -72,7 +72,8 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`
   test('they reach each other, come and go with their disks, and leave nothing', { timeout: 180_000 }, async () => {
     const run = begin('node', '--for', '170s', '--look', '200ms')
     const { control: asked } = await controlOf(run)
-    await untilMore(asked, 'packets_forwarded_total')
+    // Both have said which life it is: what one sends may pass before the other has begun.
+    await untilHolds(asked, 'bothHear')
     expect((await asked.kill('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: false })
     expect((await asked.join('a')).nodes[0]).toMatchObject({ name: 'a', isAlive: true })
     await asked.partition(['a'], ['b'])
