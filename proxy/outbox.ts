@@ -17,7 +17,7 @@ export class Outbox {
   #waiting: Outgoing[] = []
 
   send(packet: Outgoing): void {
-    if (this.#isResting) this.#write(packet)
+    if (this.#isResting && this.#lastOf(packet) < 0) this.#write(packet)
     else this.#keep(packet)
   }
 
@@ -49,8 +49,13 @@ export class Outbox {
     packet.write()
   }
 
+  /** Where the last waiting packet of the same connection is: no packet overtakes one of its connection. */
+  #lastOf({ connection }: Outgoing): number {
+    return this.#waiting.findLastIndex(waiting => waiting.connection === connection)
+  }
+
   #keep(packet: Outgoing): void {
-    const last = this.#waiting.findLastIndex(({ connection }) => connection === packet.connection)
+    const last = this.#lastOf(packet)
     if (packet.isAcknowledgement && this.#waiting[last]?.isAcknowledgement) this.#waiting[last] = packet
     else this.#waiting.push(packet)
   }

@@ -24,8 +24,10 @@ export interface Side {
   outgoingLength: number
   /** The sequence number of the first of them. */
   sendUnacknowledged: number
-  /** The sequence number of the first that was not sent. */
+  /** The sequence number of the first that is to be sent next. */
   sendNext: number
+  /** The sequence number after the last that was ever sent: beyond `sendNext` where some are being sent again. */
+  sendMax: number
   /** How many bytes beyond `sendUnacknowledged` the node will take. */
   sendWindow: number
   sendScale: number
@@ -235,6 +237,7 @@ const fresh = (node: number, nodePort: number, peer: number, peerPort: number, n
     outgoingLength: 0,
     sendUnacknowledged: first,
     sendNext: first,
+    sendMax: first,
     sendWindow: 0,
     sendScale: 0,
     segmentLengthMax,
@@ -279,10 +282,12 @@ const synchronize = (side: Side, segment: Segment, wire: Wire): Arrival => {
 
 const takeAcknowledgement = (side: Side, segment: Segment, wire: Wire): number => {
   const acknowledged = (segment.acknowledgement - side.sendUnacknowledged) >>> 0
+  // While something is sent again, the node may acknowledge that it had it all along.
+  if (acknowledged > distance(side.sendUnacknowledged, side.sendMax)) return 0
   const expected = outstanding(side)
-  if (acknowledged > expected) return 0
   const wasShut = side.sendWindow === 0
   side.sendWindow = segment.window << side.sendScale
+  if (acknowledged > expected) side.sendNext = (side.sendUnacknowledged + acknowledged) >>> 0
   if (acknowledged > 0) forget(side, acknowledged)
   // A window that opens over bytes which were sent into it before: the kernel had no memory for them.
   else if (wasShut && side.sendWindow > 0 && expected > 0) resendLost(side, wire)
@@ -321,8 +326,18 @@ const takePayload = (side: Side, segment: Segment, wire: Wire) => {
   return { data, end: isEnd ? ('close' as const) : undefined, isDue: old > 0 || payload.length > 0 || hasFin }
 }
 
+const distance = (from: number, to: number): number => (to - from) >>> 0
+
 /** Bytes sent and not acknowledged; our FIN counts as one. */
-const outstanding = (side: Side): number => (side.sendNext - side.sendUnacknowledged) >>> 0
+const outstanding = (side: Side): number => distance(side.sendUnacknowledged, side.sendNext)
+
+/** Counts bytes as sent, or our FIN as one; gives how many of them were never sent before. */
+const advance = (side: Side, bytes: number): number => {
+  side.sendNext = (side.sendNext + bytes) >>> 0
+  const unsent = Math.max(0, (side.sendNext - side.sendMax) | 0)
+  if (unsent > 0) side.sendMax = side.sendNext
+  return unsent
+}
 
 /** Sends what the node has room for, and gives how many bytes that was. */
 const flush = (side: Side, wire: Wire): number => {
@@ -341,14 +356,13 @@ const flush = (side: Side, wire: Wire): number => {
       return entered
     }
     transmit(side, wire, length === left ? flag.ACK | flag.PSH : flag.ACK, side.sendNext, slice(side, sent, length))
-    side.sendNext = (side.sendNext + length) >>> 0
-    entered += length
+    entered += advance(side, length)
   }
 }
 
 const sendFinish = (side: Side, wire: Wire): void => {
   transmit(side, wire, flag.FIN | flag.ACK, side.sendNext, nothing)
-  side.sendNext = (side.sendNext + 1) >>> 0
+  advance(side, 1)
   side.finish = 'sent'
 }
 
@@ -367,7 +381,8 @@ const slice = (side: Side, start: number, length: number): Buffer => {
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
 }
 
-const acknowledge = (side: Side, wire: Wire): void => transmit(side, wire, flag.ACK, side.sendNext, nothing)
+/** Numbered after all that was ever sent: a kernel drops an acknowledgement whose number it is past. */
+const acknowledge = (side: Side, wire: Wire): void => transmit(side, wire, flag.ACK, side.sendMax, nothing)
 
 const transmit = (side: Side, wire: Wire, flags: number, sequence: number, payload: Buffer): void => {
   const isSyn = (flags & flag.SYN) !== 0

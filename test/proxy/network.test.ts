@@ -109,7 +109,21 @@ test('whatever the order of writing, reading, closing and delivering, each side 
       expect(network.anomalies()).toEqual(faultless)
       expect(network.connections().length).toBe(isClosed[0] && isClosed[1] ? 0 : 1)
     }),
-    { numRuns: 150 },
+    {
+      numRuns: 150,
+      examples: [
+        [
+          [
+            // Two messages enter one after the other, of which the first is longer than a segment.
+            { do: 'write', side: 1, length: 1001 },
+            { do: 'step' },
+            { do: 'write', side: 1, length: 1 },
+            { do: 'step' },
+            { do: 'deliver', index: 0 },
+          ],
+        ],
+      ],
+    },
   )
 })
 

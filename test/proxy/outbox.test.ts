@@ -48,3 +48,14 @@ test('nothing waits for another kernel', () => {
   box.send(packet('third'))
   expect(written).toEqual(['first', 'third'])
 })
+
+test('a node that is stopped between two messages of a connection gets the segments of the first one before the second', () => {
+  const { box, written, packet } = outbox()
+  box.send(packet('first', { connection: 1 }))
+  box.send(packet('its second segment', { connection: 1 }))
+  box.rest()
+  box.send(packet('second', { connection: 1 }))
+  box.send(packet('of another', { connection: 2 }))
+  while (box.sendNext());
+  expect(written).toEqual(['first', 'of another', 'its second segment', 'second'])
+})

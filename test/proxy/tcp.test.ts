@@ -100,6 +100,32 @@ test('what a kernel dropped is sent again, and that is counted', () => {
   expect(wire.anomalies.resent).toBe(1)
 })
 
+test('what a kernel has had all along is not sent for ever, where its window was too small to send all of it again', () => {
+  const { side, wire, receive } = open()
+  const first = side.sendNext
+  expect(tcp.send(side, Buffer.from('abcdef'), wire)).toBe(6)
+  const all = side.sendNext
+  // It took three bytes; of the rest nothing is sent again into a window that is shut.
+  receive({ sequence: 1001, acknowledgement: first + 3, window: 0 })
+  tcp.resendLost(side, wire)
+  expect(side.sendNext).toBe(first + 3)
+  expect(receive({ sequence: 1001, acknowledgement: all, window: 1000 })).toEqual({ entered: 0 })
+  expect(tcp.waiting(side)).toBe(0)
+  expect(tcp.send(side, Buffer.from('g'), wire)).toBe(1)
+  expect(wire.sent.at(-1)).toMatchObject({ sequence: all, payload: Buffer.from('g') })
+})
+
+test('what is sent again is not counted as entered a second time', () => {
+  const { side, wire, receive } = open()
+  const first = side.sendNext
+  tcp.send(side, Buffer.from('abcdef'), wire)
+  receive({ sequence: 1001, acknowledgement: first, window: 0 })
+  expect(receive({ sequence: 1001, acknowledgement: first, window: 4 })).toEqual({ entered: 0 })
+  expect(receive({ sequence: 1001, acknowledgement: first + 4, window: 4 })).toEqual({ entered: 0 })
+  expect(receive({ sequence: 1001, acknowledgement: first + 6, window: 4 })).toEqual({ entered: 0 })
+  expect(tcp.send(side, Buffer.from('g'), wire)).toBe(1)
+})
+
 test('sequence numbers wrap', () => {
   const kernel = new MemoryKernel('10.0.0.1')
   kernel.listen(7000)
