@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { Outcome } from '../../checker/cells/task.ts'
@@ -9,6 +8,10 @@ import { comesHome, type Ring, ring } from './systems/ring.ts'
 interface RingCheckpoint extends Checkpoint {
   readonly moves: readonly Choice[]
 }
+
+// What is worth saving follows from the time that things take: the test says how much that is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
 
 /** A ring whose steps take their time, that can be saved. */
 class SavedRing implements System<Ring> {
@@ -28,7 +31,7 @@ class SavedRing implements System<Ring> {
   async reset(variant = 0) {
     this.resets += 1
     this.#moves = []
-    if (!this.#started.has(variant)) await sleep(this.#startMs)
+    if (!this.#started.has(variant)) vi.advanceTimersByTime(this.#startMs)
     this.#started.add(variant)
     return this.#ring.reset()
   }
@@ -38,7 +41,7 @@ class SavedRing implements System<Ring> {
   }
 
   async execute(choice: Choice) {
-    await sleep(5)
+    vi.advanceTimersByTime(5)
     this.#moves.push(choice)
     return this.#ring.execute(choice)
   }
