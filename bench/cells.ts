@@ -3,6 +3,8 @@
  * Usage: cells.js [EXECUTIONS], 200 a round by default.
  */
 import { Cells } from '../checker/cells/cells.ts'
+import type { Task } from '../checker/cells/task.ts'
+import { initial } from '../checker/start.ts'
 import { Worker } from '../cli/workers.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { configOf } from './corpus/package-root.ts'
@@ -17,7 +19,7 @@ const systems = ['transport', 'corpus/paxos', 'corpus/randtree'] as const
 const allowed = allowedCpus()
 
 /** A walk with surprises, as a check does them. */
-const taskOf = (seed: number) => ({ labels: [], legs: [{ manner: 'race' as const, seed, length: steps }] })
+const taskOf = (seed: number): Task => ({ start: initial, walks: [{ chooser: 'race', seed, length: steps }] })
 
 const secondsOf = async (file: string, cpus: readonly number[]): Promise<number> => {
   const workers = cpus.map(cpu => new Worker({ file, seed: 1, property: undefined, cpu }, allowed))

@@ -3,10 +3,12 @@
  * three nodes in memory, what nodes show together within a depth, and executions that it takes to see it.
  * Usage: partial-orders.js [DEPTH] [ACTS], 5 and 5 by default: how often each node acts of itself.
  */
+
 import fc from 'fast-check'
 import { OwnCell } from '../checker/cells/cell.ts'
 import { Cells } from '../checker/cells/cells.ts'
 import { BoundedSearch } from '../checker/searches/bounded.ts'
+import { startAfter } from '../checker/start.ts'
 import { type Office, offices, type Post, post } from '../test/checker/systems/post.ts'
 import { Dpor } from './dpor.ts'
 import { row, whole } from './table.ts'
@@ -26,7 +28,7 @@ const bounded = async (office: Office, everyOrder: boolean): Promise<Searched> =
   const search = new BoundedSearch({ depthMax: depth, everyOrder })
   const seen = new Set<string>()
   for (let prefix = search.next(); prefix !== undefined; prefix = search.next()) {
-    search.arrive(prefix, await cells.run({ labels: prefix.labels }))
+    search.arrive(prefix, await cells.run({ start: startAfter(prefix.labels) }))
     seen.add(nodes.map(node => show(system.state(), node)).join(' '))
   }
   return { executions: cells.counts.executions, seen }

@@ -7,6 +7,7 @@
 import { OwnCell } from '../checker/cells/cell.ts'
 import { Cells } from '../checker/cells/cells.ts'
 import { BoundedSearch } from '../checker/searches/bounded.ts'
+import { startAfter } from '../checker/start.ts'
 import type { ResolvedSystem } from '../harness/config.ts'
 import { loadSystem } from './corpus/load-system.ts'
 import { row, whole } from './table.ts'
@@ -21,7 +22,7 @@ const search = (system: ResolvedSystem, fingerprint: 'observed' | 'none', everyO
     const cells = Cells.of([new OwnCell(cluster, {}, { allowFindings: true })])
     const bounded = new BoundedSearch({ depthMax, everyOrder })
     for (let prefix = bounded.next(); prefix !== undefined; prefix = bounded.next())
-      bounded.arrive(prefix, await cells.run({ labels: prefix.labels }))
+      bounded.arrive(prefix, await cells.run({ start: startAfter(prefix.labels) }))
     return cells.counts.executions
   })
 

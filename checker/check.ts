@@ -10,6 +10,7 @@ import { Random } from './random.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
 import { type Explored, type Failed, Portfolio } from './searches/portfolio.ts'
+import { labelsTo, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { slowMs } from './verdict/hasten.ts'
@@ -201,7 +202,7 @@ class Check {
 
   /** Leaves out of the steps to begin with what is not on offer when its turn comes. @throws Diverged where nothing is */
   async #beginAsFarAsOffered(cells: Cells, error: Diverged): Promise<void> {
-    const { schedule } = await cells.run({ labels: this.#from, isLenient: true })
+    const { schedule } = await cells.run({ start: startAsOffered(this.#from) })
     if (schedule.length === 0) throw error
     this.#isShortened = true
     const leftOut = this.#from.length - schedule.length
@@ -227,7 +228,7 @@ class Check {
     }
     // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
     if (this.#portfolio.experience.completed === 0 && !this.#isAnew) throw error
-    this.#unsteady ??= { schedule: execution.task.labels, variant: execution.variant }
+    this.#unsteady ??= { schedule: labelsTo(execution.task.start), variant: execution.variant }
     this.#diverged.push(`a schedule that had been executed before ${error.message}`)
   }
 

@@ -5,6 +5,7 @@ import type { Budget } from '../checker/budget.ts'
 import type { Cell } from '../checker/cells/cell.ts'
 import type { Outcome, Task } from '../checker/cells/task.ts'
 import { Unfaithful } from '../checker/errors.ts'
+import { labelsTo } from '../checker/start.ts'
 import { removeAbandoned } from '../harness/files/run-directory.ts'
 import { onCpus } from '../harness/hold/affinity.ts'
 import { isInterrupted } from '../harness/hold/interruption.ts'
@@ -77,7 +78,11 @@ export class Worker implements Cell {
       deaths += 1
       if (answer === hung) budget.check()
       if (answer === hung || deaths > deathsMax)
-        throw new Unfaithful(0, task.labels.at(-1) ?? 'the start', `a worker ended ${answer} with it, ${deaths} times`)
+        throw new Unfaithful(
+          0,
+          labelsTo(task.start).at(-1) ?? 'the start',
+          `a worker ended ${answer} with it, ${deaths} times`,
+        )
     }
   }
 

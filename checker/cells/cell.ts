@@ -4,6 +4,7 @@ import { chooserOf } from '../choosers/named.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import { defaultWeights, type Weights } from '../choosers/weights.ts'
 import { labelsOf } from '../labels.ts'
+import { labelsTo } from '../start.ts'
 import type { System } from '../system.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
@@ -80,14 +81,15 @@ export class OwnCell<State> implements Cell {
     }
   }
 
-  /** Executes the labels from the start, or from a state on the way that was saved. */
-  async #arrive({ labels, isLenient, isFromStart, delayMsMax }: Task, variant: number): Promise<Arrival> {
+  /** Brings the start about: by a reset and the steps from there, or from a state on the way that was saved. */
+  async #arrive({ start, isAnew, delayMsMax }: Task, variant: number): Promise<Arrival> {
     const executor = this.#executor
-    if (isLenient) {
+    if (start.at === 'schedule' && start.isLenient) {
       await executor.reset(variant)
-      await (delayMsMax === undefined ? attempt : attemptPromptly)(executor, labels)
+      await (delayMsMax === undefined ? attempt : attemptPromptly)(executor, start.labels)
     } else {
-      if (isFromStart) await this.#checkpoints.beginAnew(variant)
+      const labels = labelsTo(start)
+      if (isAnew) await this.#checkpoints.beginAnew(variant)
       else await this.#checkpoints.begin(labels, variant)
       const left = labels.slice(executor.schedule.length)
       await this.#checkpoints.arrive(labels, variant, () => follow(executor, left))

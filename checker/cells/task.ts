@@ -1,5 +1,6 @@
 import type { Walk } from '../choosers/chooser.ts'
 import type { Surprise } from '../choosers/surprise.ts'
+import type { Start } from '../start.ts'
 import type { Abstraction, Choice, Sight } from '../system.ts'
 import type { Violation } from './violation.ts'
 
@@ -13,16 +14,13 @@ export interface UntilLive {
 
 /** One execution that a search asks for, said as plain data: whichever cell does it, it comes to the same. */
 export interface Task {
-  /** What is executed first. */
-  readonly labels: readonly string[]
-  /** A label that is not enabled when its turn comes is left out, up to the first violation; else it has `Diverged`. */
-  readonly isLenient?: boolean
+  readonly start: Start
+  /** Whether the way to the start begins with a reset in any case, and never at a state that was saved. */
+  readonly isAnew?: boolean
   /** Of what a node may compute in a step before it counts as diverging, the share that it may here; 1 by default. */
   readonly patience?: number
   /** The longest that a message may be on its way here; as long as the system lets it be, by default. */
   readonly delayMsMax?: number
-  /** Whether it begins with a reset in any case, and never at a state that was saved. */
-  readonly isFromStart?: boolean
   /** Walks from there. */
   readonly walks?: readonly Walk[]
   /** Walks from there. */
@@ -31,7 +29,7 @@ export interface Task {
   readonly untilViolation?: boolean
   /** What the walks may look for; given, the outcome says what was learned of it. */
   readonly surprises?: readonly Surprise[]
-  /** Whether the outcome tells what was enabled and known where the labels were executed, and after each step from there. */
+  /** Whether the outcome tells what was enabled and known at the start, and after each step from there. */
   readonly isWatched?: boolean
 }
 
@@ -58,7 +56,7 @@ export interface Outcome {
   readonly undecided?: string | undefined
   /** By liveness property, the last step after which it was live. */
   readonly lastLive: ReadonlyMap<string, number>
-  /** Where the labels were executed. */
+  /** At the start. */
   readonly arrival: Arrival
   /** The step at which the walks to a live state began, and how they ended; `undefined` where there were none. */
   readonly toLive: { readonly begin: number; readonly end: WalkEnd } | undefined
@@ -66,7 +64,7 @@ export interface Outcome {
   readonly sights: readonly Sight[]
   /** What is new about surprises: counts are those of this execution alone. */
   readonly surprises: readonly Surprise[]
-  /** Where it was asked for: by state, from where the labels were executed on. */
+  /** Where it was asked for: by state, from the start on. */
   readonly watched?: readonly Watched[]
 }
 
@@ -80,8 +78,9 @@ export interface Watched {
   readonly printed: Readonly<Record<string, string>>
 }
 
+/** What could be seen at the start of an execution. */
 export interface Arrival {
-  /** Steps executed. */
+  /** Steps executed to get there. */
   readonly steps: number
   /** For each of them, the step after which it was first offered. */
   readonly offered: readonly number[]

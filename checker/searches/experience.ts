@@ -3,6 +3,7 @@ import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import type { Random } from '../random.ts'
+import { startAfter } from '../start.ts'
 import type { Execution, SearchName } from './search.ts'
 import { WaysToLife } from './ways-to-life.ts'
 
@@ -94,7 +95,7 @@ export class Experience {
       variant,
       walkLength,
       task: {
-        labels: [...from, ...labels],
+        start: startAfter([...from, ...labels]),
         walks: first,
         // Most of what is merely slow lives in a healthy network, which shows for the price of some steps, not of an examination.
         ...(liveness.length > 0 && {

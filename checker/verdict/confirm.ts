@@ -3,6 +3,7 @@ import type { Replay } from '../cells/replay.ts'
 import { headline, type Violation } from '../cells/violation.ts'
 import { Diverged } from '../errors.ts'
 import type { Random } from '../random.ts'
+import { startAfter } from '../start.ts'
 import { type Recovery, recover } from './recovery.ts'
 
 /** Walks that look for life after what was called dead, and as many for the step before: of each chooser one at least. */
@@ -84,6 +85,6 @@ export const differenceFromDeath = async (
 
 const livesAgain = async (cells: Cells, { property, closestLive }: DeathOptions): Promise<boolean> => {
   if (!closestLive) return false
-  const came = await cells.tryRun({ labels: closestLive })
+  const came = await cells.tryRun({ start: startAfter(closestLive) })
   return !(came instanceof Diverged) && came.lastLive.get(property) === closestLive.length
 }

@@ -7,6 +7,7 @@ import { labelsOf } from '../labels.ts'
 import type { Random } from '../random.ts'
 import type { Progress } from '../searches/options.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
+import { startAfter } from '../start.ts'
 import type { Choice } from '../system.ts'
 import {
   type Critical,
@@ -124,7 +125,7 @@ export class Examination {
 
   /** Executes a violating schedule again. Its outcome, where it violates the same at the same step; else what it did instead. */
   async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<Outcome | string> {
-    const came = await cells.tryRun({ labels, isFromStart: true })
+    const came = await cells.tryRun({ start: startAfter(labels), isAnew: true })
     if (came instanceof Diverged) return came.message
     const again = came.violation
     if (again && isSame(again, violation) && again.step === labels.length) return came

@@ -4,6 +4,7 @@ import type { Outcome } from '../cells/task.ts'
 import type { Violation } from '../cells/violation.ts'
 import { Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
+import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
 import { candidatesPatience, isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
 
@@ -28,7 +29,7 @@ export const hasten = async (
   violation: Violation,
   limits: Limits,
 ): Promise<Hastened> => {
-  const { delayMs } = await cells.run({ labels: labelsOf(given.schedule) })
+  const { delayMs } = await cells.run({ start: startAfter(labelsOf(given.schedule)) })
   let best: Hastened = { ...given, delayMs }
   if (delayMs <= slowMs) return best
   try {
@@ -60,7 +61,7 @@ const tryWithin = async (
   violation: Violation,
 ): Promise<Hastened | undefined> => {
   const patience = patienceFor(violation)
-  const faster = await cells.run({ labels: labelsOf(schedule), isLenient: true, delayMsMax, patience })
+  const faster = await cells.run({ start: startAsOffered(labelsOf(schedule)), delayMsMax, patience })
   if (!faster.violation || !isAlike(faster.violation, violation)) return undefined
   return again(cells, faster.schedule, violation, patience)
 }
@@ -73,7 +74,7 @@ const again = async (
   like: Violation,
   patience: number,
 ): Promise<Hastened | undefined> => {
-  const { violation, delayMs }: Outcome = await cells.run({ labels: labelsOf(schedule), patience })
+  const { violation, delayMs }: Outcome = await cells.run({ start: startAfter(labelsOf(schedule)), patience })
   return violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
 }
 

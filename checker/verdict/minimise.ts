@@ -2,6 +2,7 @@ import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { Arrival, Outcome } from '../cells/task.ts'
 import { labelsOf } from '../labels.ts'
+import { startAfter } from '../start.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
 /** What was executed of a candidate, and for each step the one after which it was first offered. */
@@ -78,7 +79,7 @@ class Minimiser {
 
   /** The longest loop first; where it could not go, the shorter ones are left to what comes. */
   async #dropLoops(): Promise<void> {
-    const { fingerprints, arrival } = await this.#cells.run({ labels: labelsOf(this.best) })
+    const { fingerprints, arrival } = await this.#cells.run({ start: startAfter(labelsOf(this.best)) })
     this.#offered = arrival.offered
     let [begin, end] = longestLoop(fingerprints)
     while (begin < end && (await this.#tryOne([without(this.best, [begin, end])])) !== undefined)

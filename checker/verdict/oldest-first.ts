@@ -3,6 +3,7 @@ import type { Cells } from '../cells/cells.ts'
 import type { Outcome } from '../cells/task.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
+import { startAfter } from '../start.ts'
 
 /**
  * The same steps to the same state, with what has been waiting longer first, where two nodes do things that do not depend
@@ -36,7 +37,7 @@ class Ordering {
   }
 
   async order(): Promise<void> {
-    let outcome: Outcome | undefined = await this.#cells.run({ labels: this.best })
+    let outcome: Outcome | undefined = await this.#cells.run({ start: startAfter(this.best) })
     while (outcome) outcome = await this.#improve(outcome)
   }
 
@@ -45,7 +46,7 @@ class Ordering {
     const swapped = this.#swapped(outcome).values()
     const outcomes = this.#cells.inOrder(
       () => swapped.next().value,
-      (labels, cells) => cells.tryRun({ labels }),
+      (labels, cells) => cells.tryRun({ start: startAfter(labels) }),
     )
     for await (const [labels, other] of outcomes) {
       this.#tried.add(labels.join('\n'))

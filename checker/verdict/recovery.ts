@@ -5,6 +5,7 @@ import { healthySeed } from '../choosers/healthy.ts'
 import { Diverged, Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import type { Random } from '../random.ts'
+import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
 
 /**
@@ -171,8 +172,7 @@ const taskOf = (
   walk: Walk,
   { property, stepsMin, isLenient }: Pick<RecoveryOptions, 'property' | 'stepsMin' | 'isLenient'>,
 ): Task => ({
-  labels,
-  ...(isLenient && { isLenient }),
+  start: isLenient ? startAsOffered(labels) : startAfter(labels),
   untilViolation: true,
   untilLive: { properties: [property], ...(stepsMin && { stepsMin }), walks: [walk] },
 })

@@ -6,6 +6,7 @@ import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { BoundedSearch } from '../searches/bounded.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
+import { startAfter } from '../start.ts'
 import type { Choice } from '../system.ts'
 import { startSteps } from './recovery.ts'
 
@@ -138,7 +139,7 @@ class Search {
 
   #taskOf(labels: readonly string[], walk?: Walk): Task {
     return {
-      labels: [...this.#schedule, ...labels],
+      start: startAfter([...this.#schedule, ...labels]),
       untilViolation: true,
       untilLive: { properties: [this.#options.property], walks: walk ? [walk] : [] },
     }

@@ -8,6 +8,7 @@ import type { Weights } from '../choosers/weights.ts'
 import { Diverged, UsageError } from '../errors.ts'
 import { labelsOf, withoutNumbers } from '../labels.ts'
 import { Random } from '../random.ts'
+import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice, System } from '../system.ts'
 import { type Critical, confirmCriticalTransition, ViolationMet } from './critical.ts'
 import { type Attempt, type Minimum, minimise } from './minimise.ts'
@@ -64,7 +65,7 @@ export const shrink = async <State>(
   const cell = new OwnCell(system, properties, { observer, weights })
   const cells = Cells.of([cell])
   try {
-    const found = await cells.run({ labels: schedule })
+    const found = await cells.run({ start: startAfter(schedule) })
     const shrunk =
       violation.kind === 'liveness'
         ? await shrinkRecordedDeath(cells, found, requireLiveness(properties, violation.property), options)
@@ -165,8 +166,7 @@ const shrinkPatiently = async (
 ): Promise<ShrunkViolation | undefined> => {
   const attempt: Attempt = async (labels, cells) => {
     const outcome = await cells.tryRun({
-      labels,
-      isLenient: true,
+      start: startAsOffered(labels),
       patience,
       ...(delayMsMax !== undefined && { delayMsMax }),
     })
@@ -174,7 +174,7 @@ const shrinkPatiently = async (
     return outcome.violation && isAlike(outcome.violation, violation) ? outcome : undefined
   }
   const { schedule, minimal } = await minimise(cells, found, attempt, limits)
-  const { violation: again } = await cells.run({ labels: labelsOf(schedule), isFromStart: true })
+  const { violation: again } = await cells.run({ start: startAfter(labelsOf(schedule)), isAnew: true })
   return again && isAlike(again, violation) ? { schedule, message: again.message, minimal } : undefined
 }
 

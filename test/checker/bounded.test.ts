@@ -4,6 +4,7 @@ import type { Counts } from '../../checker/cells/cells.ts'
 import type { Properties } from '../../checker/cells/executor.ts'
 import { always } from '../../checker/property.ts'
 import { BoundedSearch, type Level } from '../../checker/searches/bounded.ts'
+import { startAfter } from '../../checker/start.ts'
 import type { System } from '../../checker/system.ts'
 import { cellsOf } from './systems/cells-of.ts'
 import { counter, nothingLost } from './systems/counter.ts'
@@ -29,7 +30,7 @@ const searchAll = async <State>(
   const violations: (readonly string[])[] = []
   for (let prefix = search.next(); prefix !== undefined; prefix = search.next()) {
     const { labels } = prefix
-    if (search.arrive(prefix, await cells.run({ labels })) === 'violation') violations.push(labels)
+    if (search.arrive(prefix, await cells.run({ start: startAfter(labels) })) === 'violation') violations.push(labels)
   }
   return { levels: search.levels, counts: cells.counts, violations, exhausted: search.exhausted }
 }
@@ -127,7 +128,7 @@ describe('bounded search that leaves out orders of steps that commute', () => {
     const search = new BoundedSearch({ depthMax, everyOrder })
     for (let prefix = search.next(); prefix !== undefined; prefix = search.next()) {
       const { labels } = prefix
-      const outcome = await cells.run({ labels })
+      const outcome = await cells.run({ start: startAfter(labels) })
       const state = JSON.stringify(Object.entries(system.state()).map(([, value]) => sorted(value)))
       if (!seen.has(state)) seen.set(state, labels.length)
       search.arrive(prefix, outcome)
@@ -165,7 +166,7 @@ describe('bounded search that leaves out orders of steps that commute', () => {
           const cells = cellsOf(system, {})
           const search = new BoundedSearch({ depthMax: 7 })
           for (let prefix = search.next(); prefix !== undefined; prefix = search.next()) {
-            search.arrive(prefix, await cells.run({ labels: prefix.labels }))
+            search.arrive(prefix, await cells.run({ start: startAfter(prefix.labels) }))
             seen.add(unnumbered(system.state()))
           }
           return { seen, executions: cells.counts.executions }

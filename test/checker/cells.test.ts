@@ -5,6 +5,7 @@ import { type Cell, OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { Outcome, Task } from '../../checker/cells/task.ts'
 import { checkInCells } from '../../checker/check.ts'
+import { labelsTo, startAfter } from '../../checker/start.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { graphs, modelOf, propertiesOf } from './systems/graph.ts'
@@ -78,7 +79,7 @@ describe('a search in cells', () => {
   })
 })
 
-const one = (labels: readonly string[]) => ({ labels })
+const one = (labels: readonly string[]) => ({ start: startAfter(labels) })
 
 describe('work in order', () => {
   const cellsOfRing = (count: number) => Cells.of(times(count, () => new SlowCell(new OwnCell(ring(), { comesHome }))))
@@ -103,7 +104,7 @@ describe('work in order', () => {
 
   it('ends what is not asked for any more, and does not count it', async () => {
     const cells = Cells.of(
-      times(3, () => new SlowCell(new OwnCell(ring(), { comesHome }), ({ labels }) => labels.length)),
+      times(3, () => new SlowCell(new OwnCell(ring(), { comesHome }), ({ start }) => labelsTo(start).length)),
     )
     const ended: unknown[] = []
     const work = async (moves: number, cells: Cells) => {
@@ -127,7 +128,7 @@ describe('work in order', () => {
     const seen: string[] = []
     for await (const [labels, { arrival }] of cells.inOrder(
       () => waiting.shift(),
-      (labels, cells) => cells.run({ labels }),
+      (labels, cells) => cells.run({ start: startAfter(labels) }),
       4,
     )) {
       seen.push(labels.join(' '))

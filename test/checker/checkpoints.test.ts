@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { Outcome } from '../../checker/cells/task.ts'
+import { initial, startAfter } from '../../checker/start.ts'
 import type { Checkpoint, Choice, System } from '../../checker/system.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 
@@ -79,21 +80,21 @@ it('a long way is executed twice; from then on executions begin at its end', asy
   const cell = new OwnCell(system, { comesHome })
   const cells = Cells.of([cell])
   const way = moves(61)
-  const first = plain(await cells.run({ labels: way }))
+  const first = plain(await cells.run({ start: startAfter(way) }))
   for (const { resets, restores } of [
     { resets: 2, restores: 0 },
     { resets: 2, restores: 1 },
   ]) {
-    expect(plain(await cells.run({ labels: way }))).toEqual(first)
+    expect(plain(await cells.run({ start: startAfter(way) }))).toEqual(first)
     expect(system).toMatchObject({ resets, restores, saved: 1 })
   }
   // Beyond it, and not before it.
-  const beyond = await cells.run({ labels: [...way, 'move', 'fall'] })
+  const beyond = await cells.run({ start: startAfter([...way, 'move', 'fall']) })
   expect(beyond.schedule).toHaveLength(63)
   expect(beyond.fingerprints).toHaveLength(64)
   expect(beyond.lastLive.get('comesHome')).toBe(60)
   expect(system).toMatchObject({ resets: 2, restores: 2 })
-  await cells.run({ labels: moves(3) })
+  await cells.run({ start: startAfter(moves(3)) })
   expect(system).toMatchObject({ resets: 3, restores: 2 })
   expect(cells.counts).toMatchObject({ executions: 5, steps: 61 * 3 + 63 + 3 })
   await cell.end()
@@ -104,9 +105,9 @@ it('what has to be from the start is executed from there, whatever was saved', a
   const system = new SavedRing()
   const cells = Cells.of([new OwnCell(system, { comesHome })])
   const way = moves(61)
-  for (let i = 0; i < 3; i++) await cells.run({ labels: way })
+  for (let i = 0; i < 3; i++) await cells.run({ start: startAfter(way) })
   expect(system).toMatchObject({ resets: 2, restores: 1 })
-  await cells.run({ labels: way, isFromStart: true })
+  await cells.run({ start: startAfter(way), isAnew: true })
   expect(system).toMatchObject({ resets: 3, restores: 1 })
 })
 
@@ -116,21 +117,21 @@ it('who watches executions is told where one begins at a saved state', async () 
     onReset: (_: unknown, __: unknown, schedule: readonly Choice[]) => void begins.push(schedule.length),
   }
   const cells = Cells.of([new OwnCell(new SavedRing(), { comesHome }, { observer })])
-  for (let i = 0; i < 3; i++) await cells.run({ labels: moves(61) })
+  for (let i = 0; i < 3; i++) await cells.run({ start: startAfter(moves(61)) })
   expect(begins).toEqual([0, 0, 61])
 })
 
 it('a short way is executed again and again', async () => {
   const system = new SavedRing()
   const cells = Cells.of([new OwnCell(system, { comesHome })])
-  for (let i = 0; i < 4; i++) await cells.run({ labels: moves(4) })
+  for (let i = 0; i < 4; i++) await cells.run({ start: startAfter(moves(4)) })
   expect(system).toMatchObject({ resets: 4, restores: 0, saved: 0 })
 })
 
 it('what only the first start takes is no reason to save', async () => {
   const system = new SavedRing(300)
   const cells = Cells.of([new OwnCell(system, { comesHome })])
-  for (const variant of [0, 0, 1, 1, 0, 0, 1]) await cells.ofVariant(variant).run({ labels: [] })
+  for (const variant of [0, 0, 1, 1, 0, 0, 1]) await cells.ofVariant(variant).run({ start: initial })
   expect(system).toMatchObject({ resets: 7, restores: 0, saved: 0 })
 })
 
@@ -143,5 +144,5 @@ it('a cell that is prepared has started its nodes; what fails then fails again w
     comesHome,
   })
   await broken.prepare()
-  await expect(Cells.of([broken]).run({ labels: [] })).rejects.toThrow('no start')
+  await expect(Cells.of([broken]).run({ start: initial })).rejects.toThrow('no start')
 })

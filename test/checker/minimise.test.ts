@@ -8,6 +8,7 @@ import { walk } from '../../checker/cells/walk.ts'
 import { defaultWeights, weighted } from '../../checker/choosers/weights.ts'
 import { always } from '../../checker/property.ts'
 import { Random } from '../../checker/random.ts'
+import { startAfter, startAsOffered } from '../../checker/start.ts'
 import type { System } from '../../checker/system.ts'
 import { minimise } from '../../checker/verdict/minimise.ts'
 import { cellsOf } from './systems/cells-of.ts'
@@ -21,9 +22,9 @@ const minimiseSafety = async <State>(
   limits = {},
 ) => {
   const cells = cellsOf(system, properties)
-  const { schedule: found } = await cells.run({ labels: schedule })
+  const { schedule: found } = await cells.run({ start: startAfter(schedule) })
   const attempt = async (labels: readonly string[], cells: Cells) => {
-    const outcome = await cells.run({ labels, isLenient: true })
+    const outcome = await cells.run({ start: startAsOffered(labels) })
     return outcome.violation && outcome
   }
   const minimum = await minimise(cells, found, attempt, limits)

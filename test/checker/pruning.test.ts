@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { BoundedSearch } from '../../checker/searches/bounded.ts'
+import { startAfter } from '../../checker/start.ts'
 import { hiddenCounter, neverOver } from './soundness/hidden.ts'
 import { cellsOf } from './systems/cells-of.ts'
 import { Model, type Transition } from './systems/model.ts'
@@ -68,7 +69,7 @@ it('what was left out because another order is executed is executed where that o
     // The node can do it only after another one did something.
     if (labels.join() === 'n0 acts') search.fail(prefix, new Error('it did not repeat'))
     else {
-      search.arrive(prefix, await cells.run({ labels }))
+      search.arrive(prefix, await cells.run({ start: startAfter(labels) }))
       done.push(labels.join())
     }
   }
@@ -80,7 +81,7 @@ it('what has no room is not said to be searched', async () => {
   const cells = cellsOf(three(), {})
   const search = new BoundedSearch({ by: 'nothing', everyOrder: true, waitingMax: 4 })
   for (let prefix = search.next(); prefix !== undefined; prefix = search.next())
-    search.arrive(prefix, await cells.run({ labels: prefix.labels }))
+    search.arrive(prefix, await cells.run({ start: startAfter(prefix.labels) }))
   expect(search.depth).toBe(1)
   expect([search.isDone, search.exhausted]).toEqual([false, false])
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { check } from '../../../checker/check.ts'
 import { always } from '../../../checker/property.ts'
 import { BoundedSearch } from '../../../checker/searches/bounded.ts'
+import { startAfter } from '../../../checker/start.ts'
 import { type GlobalState, jsonLines, type SystemDefinition } from '../../../harness/config.ts'
 import { clusterOf } from '../../harness/system.ts'
 import { cellsOf } from '../systems/cells-of.ts'
@@ -108,7 +109,7 @@ socket.send('2', 4000, process.argv[2])`
     const search = new BoundedSearch({ ...options, depthMax: 3 })
     const seen = new Set<string>()
     for (let prefix = search.next(); prefix !== undefined; prefix = search.next()) {
-      const outcome = await cells.run({ labels: prefix.labels })
+      const outcome = await cells.run({ start: startAfter(prefix.labels) })
       seen.add(`${prefix.depth} ${JSON.stringify(cluster.state().nodes.map(({ state }) => state))}`)
       search.arrive(prefix, outcome)
     }
