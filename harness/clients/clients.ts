@@ -16,7 +16,7 @@ import {
   nearest,
   type ResolvedSystem,
 } from '../config.ts'
-import { readInside } from '../files/inside.ts'
+import { readInside } from '../hold/inside.ts'
 import type { Node } from '../node/node.ts'
 import { toJson } from './as-json.ts'
 import { runInside } from './exec.ts'

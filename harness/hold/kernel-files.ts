@@ -1,6 +1,7 @@
-import { openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, readFileSync, readSync } from 'node:fs'
 import type { HeldProcess, HeldThread } from './held-node.ts'
 import { innerId } from './inner-id.ts'
+import { openFor } from './inside.ts'
 import type { ProcessMemory } from './memory.ts'
 import { Randomness } from './randomness.ts'
 import { residentKilobytes, ticksPerSecond } from './resources.ts'
@@ -104,13 +105,24 @@ const processContent = (thread: HeldThread, id: string, task: string | undefined
   const { pid, node } = process
   const group = id.endsWith('self') ? process.innerPid : Number(id)
   const inner = id === 'thread-self' ? innerId(thread.tid) : task
-  const text = readFileSync(
-    `/proc/${pid}/root/proc/${group}${inner === undefined ? '' : `/task/${inner}`}/${name}`,
-    'latin1',
-  )
+  const text = ofKernel(pid, `/proc/${group}${inner === undefined ? '' : `/task/${inner}`}/${name}`)
   const whose = [...node.processes.values()].find(({ innerPid }) => innerPid === group)
   if (name === 'stat') return statOf(text, { node, begun: whose?.begun ?? 0 })
   return name === 'statm' ? statmOf(text) : statusOf(text)
+}
+
+/** PROC_SUPER_MAGIC */
+const procFileSystem = 0x9fa0
+const openOfKernel = (pid: number, path: string) => openFor(pid, path, constants.O_RDONLY, procFileSystem)
+
+/** What the kernel says there to a process. @throws SystemError where the process has something else in its place */
+const ofKernel = (pid: number, path: string): string => {
+  const file = openOfKernel(pid, path)
+  try {
+    return readFileSync(file, 'latin1')
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Descriptors of ours: who reads this file reads it again and again, and opening it takes ten times as long as reading. */
@@ -120,7 +132,7 @@ const ownStatText = Buffer.alloc(4096)
 const ownStat = ({ pid, innerPid, memory }: HeldProcess): string => {
   let file = ownStats.get(memory)
   if (file === undefined) {
-    file = openSync(`/proc/${pid}/root/proc/${innerPid}/stat`, 'r')
+    file = openOfKernel(pid, `/proc/${innerPid}/stat`)
     memory.closeToo(file)
     ownStats.set(memory, file)
   }

@@ -14,6 +14,7 @@ import {
   unshare,
 } from '../../proxy/libc.ts'
 import { awayFromHome } from './away.ts'
+import { pathOnly } from './inside.ts'
 import { enterFiles, type LocalMountPlan } from './machine-files.ts'
 import { ownProc } from './own-proc.ts'
 import { pipe } from './pipe.ts'
@@ -97,8 +98,6 @@ const release = (gate: number) => {
   writeSync(gate, '\n')
   closeSync(gate)
 }
-
-const pathOnly = 0o10000000 // O_PATH
 
 /** Descriptor of the root of this thread's files. */
 export const openRoot = (): number => openSync('/', pathOnly | constants.O_DIRECTORY)

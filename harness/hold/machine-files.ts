@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { CLONE_NEWNS, check, mount, SystemError, setns, umount2, unshare } from '../../proxy/libc.ts'
 import { awayFromHome } from './away.ts'
+import { pathOnly } from './inside.ts'
 import { changeDirectory, mountAttribute, moveMount, openTree, pivotRoot, restrict } from './mount-calls.ts'
 import { type Mounted, mountsOf } from './mountinfo.ts'
 import { isolateMounts, type MountPlan, mountAddition, mountEmpty, mountOverlay, noDevices } from './mounts.ts'
@@ -52,7 +53,6 @@ export interface LocalMountPlan extends MountPlan {
 
 const move = 0x2000
 const detach = 2
-const pathOnly = 0o10000000 // O_PATH
 
 /** In the namespace of parts: where they are put together. */
 const assembly = '/assembly'

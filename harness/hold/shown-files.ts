@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { constants, mkdirSync, openSync, readdirSync, rmSync, statfsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, constants, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
 import { withDuplicate } from './descriptor.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
+import { openFor } from './inside.ts'
 import { contentShown } from './kernel-files.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
@@ -84,7 +85,9 @@ const moveOn = ({ process }: HeldThread, fd: number): void => {
 }
 
 /** A directory of every node that is in memory and has nothing in it: there the files are that are opened instead. */
-const room = '/sys/fs/cgroup/0'
+const roomParent = '/sys/fs/cgroup'
+const roomName = '0'
+const room = join(roomParent, roomName)
 const memoryFileSystem = 0x0102_1994
 const filesMax = 1000
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
@@ -114,7 +117,7 @@ const rooms = new WeakMap<ProcessMemory, { readonly directory: string; made: num
 
 /** A file is never written to again: somebody may have it open. */
 const provide = ({ pid, memory }: HeldProcess, name: string, content: string): void => {
-  const known = rooms.get(memory) ?? openRoom(`/proc/${pid}/root${room}`, memory)
+  const known = rooms.get(memory) ?? openRoom(pid, memory)
   if (known.made++ % filesMax === filesMax - 1)
     for (const each of readdirSync(known.directory)) rmSync(join(known.directory, each))
   const file = open(join(known.directory, name), newFile, 0o444)
@@ -128,13 +131,21 @@ const provide = ({ pid, memory }: HeldProcess, name: string, content: string): v
   if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes of ${name}`)
 }
 
-/** By a descriptor of ours: the way there is longer than what is done there. */
-const openRoom = (path: string, memory: ProcessMemory) => {
-  if (statfsSync(dirname(path)).type !== memoryFileSystem) throw new Error(`${path} is not in memory`)
-  mkdirSync(path, { recursive: true, mode: 0o755 })
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
-  memory.closeToo(descriptor)
-  const opened = { directory: `/proc/self/fd/${descriptor}`, made: 0 }
-  rooms.set(memory, opened)
-  return opened
+/**
+ * By a descriptor of ours: the way there is longer than what is done there. A node may have put links on it, so that no
+ * link is followed out of its files, nor at its end.
+ */
+const openRoom = (pid: number, memory: ProcessMemory) => {
+  const parent = openFor(pid, roomParent, constants.O_RDONLY | constants.O_DIRECTORY, memoryFileSystem)
+  try {
+    const path = `/proc/self/fd/${parent}/${roomName}`
+    mkdirSync(path, { recursive: true, mode: 0o755 })
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    memory.closeToo(descriptor)
+    const opened = { directory: `/proc/self/fd/${descriptor}`, made: 0 }
+    rooms.set(memory, opened)
+    return opened
+  } finally {
+    closeSync(parent)
+  }
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Agent, request } from 'undici'
 import { runInside } from '../clients/exec.ts'
 import type { ExecResult, NodeHandle } from '../config.ts'
-import { readInside } from '../files/inside.ts'
+import { readInside } from '../hold/inside.ts'
 import type { LiveNode } from './live-node.ts'
 import { connectInside, datagramsInside } from './sockets.ts'
 

@@ -8,7 +8,7 @@ import { type HeldMark, markHeld, nodeOf } from '../checkpoint/held-mark.ts'
 import { dump, type NodeImage, restore } from '../checkpoint/node-image.ts'
 import { type Facing, makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
 import type { Disk } from '../files/disk.ts'
-import { insideDirectory } from '../files/inside.ts'
+import { insideDirectory } from '../hold/inside.ts'
 import { Life } from './life.ts'
 import type { Place } from './runtime.ts'
 

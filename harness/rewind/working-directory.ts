@@ -1,6 +1,6 @@
-import { readlinkSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fstatSync, readlinkSync, statSync } from 'node:fs'
 import type { HeldThread } from '../hold/held-node.ts'
+import { openFor, pathOnly } from '../hold/inside.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -22,9 +22,20 @@ export class WorkingDirectory {
 
   /** To be asked when the disk is as it was. */
   get isAnother(): boolean {
-    const there = statSync(join(`/proc/${this.#pid}/root`, this.#path), { throwIfNoEntry: false })
     const here = statSync(`/proc/${this.#pid}/cwd`)
+    const there = this.#find()
     return there?.ino !== here.ino || there.dev !== here.dev
+  }
+
+  #find() {
+    try {
+      const fd = openFor(this.#pid, this.#path, pathOnly)
+      const found = fstatSync(fd)
+      closeSync(fd)
+      return found
+    } catch {
+      return undefined
+    }
   }
 
   /** The process is there again. The thread's registers are lost. @throws CannotRewind */

@@ -113,3 +113,49 @@ while True:
   }
   expect(cluster.starts).toBe(1)
 })
+
+describe.skipIf(!isRoot)('a node that misleads who serves it files of the kernel', () => {
+  const python = (code: string) => ({ command: ['/usr/bin/python3', '-u', '-c', code] })
+  /** Makes a root of its own in a directory, in which such links are, and enters it. */
+  const jailed = (directory: string, links: Readonly<Record<string, string>>, code: string) =>
+    python(`
+import os, time
+os.makedirs('${directory}/sys/fs', exist_ok=True)
+for path, target in ${JSON.stringify(links)}.items():
+  os.makedirs(os.path.dirname('${directory}' + path), exist_ok=True)
+  os.symlink(target, '${directory}' + path)
+os.makedirs('${directory}/sys/fs/cgroup', exist_ok=True)
+os.chroot('${directory}')
+os.chdir('/')
+${code}
+time.sleep(1e9)`)
+  const show = (paths: readonly string[]) => `
+for path in ${JSON.stringify(paths)}:
+  try: print(open(path).read())
+  except OSError as error: print(error.strerror)
+`
+
+  test('is not told what a file holds that it cannot see', async () => {
+    const secret = join(hidden('(secret) S 1 1'), 'state.json')
+    const paths = ['stat', 'statm', 'status'].flatMap(name => [`/proc/1/${name}`, `/proc/1/task/1/${name}`])
+    const links = Object.fromEntries(paths.map(path => [path, secret]))
+    // What it opens instead is made in memory.
+    const cluster = clusterOf({ nodes: { n: jailed('/dev/shm/jail', links, show([...paths, '/proc/self/stat'])) } })
+    expect(await cluster.reset()).toEqual([])
+    expect(new Set(stdoutOf(cluster, 'n'))).toEqual(new Set(['No such file or directory']))
+  })
+
+  test('has no file made where it cannot write', async () => {
+    const [linked, jail] = [hidden('kept'), hidden('kept')]
+    const open = show(['/proc/uptime', '/proc/loadavg'])
+    const replaced = python(`
+import os, time
+os.symlink('${linked}', '/sys/fs/cgroup/0')
+${open}
+time.sleep(1e9)`)
+    const nodes = { replaced, jailed: jailed('/jail', { '/sys/fs/cgroup': jail }, `${open}`) }
+    const cluster = clusterOf({ nodes })
+    await cluster.reset()
+    for (const directory of [linked, jail]) expect(readdirSync(directory)).toEqual(['state.json'])
+  })
+})

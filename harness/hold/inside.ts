@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, statfsSync } from 'node:fs'
 import { errno, lastErrno, libc, SystemError } from '../../proxy/libc.ts'
 
 const openat2 = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'void *', 'size_t'])
@@ -25,6 +25,26 @@ export const openInside = (root: number, path: string, flags: number): number =>
     if (fd >= 0) return fd
     const failed = lastErrno()
     if (failed !== errno.EAGAIN || attempt === attemptsMax) throw new SystemError(`open ${path}`, failed)
+  }
+}
+
+export const pathOnly = 0o10000000 // O_PATH
+
+/**
+ * Opens what is at a path for a process, whose root may be one that it has made itself.
+ *
+ * @param fileSystem that it must be on, by its magic number of statfs(2): a process may put a file of its own anywhere
+ * @throws SystemError, also where it is on another one
+ */
+export const openFor = (pid: number, path: string, flags: number, fileSystem?: number): number => {
+  const root = openSync(`/proc/${pid}/root`, pathOnly | constants.O_DIRECTORY)
+  try {
+    const fd = openInside(root, path, flags)
+    if (fileSystem === undefined || statfsSync(`/proc/self/fd/${fd}`).type === fileSystem) return fd
+    closeSync(fd)
+    throw new SystemError(`open ${path}`, errno.EXDEV)
+  } finally {
+    closeSync(root)
   }
 }
 
