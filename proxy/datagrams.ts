@@ -1,7 +1,8 @@
+import type { Cuts } from './cuts.ts'
 import type { Dissector } from './dissector.ts'
 import { isEphemeral, messageLabel } from './label.ts'
 import type { Message } from './message.ts'
-import { type WayCounts, wayKey } from './way.ts'
+import type { WayCounts } from './way.ts'
 
 /** A datagram in flight, with the ports of its header; or what a kernel says of one, with the ports of that one. */
 export interface DatagramMessage extends Message {
@@ -58,8 +59,8 @@ export class Datagrams {
   }
 
   /** Loses what is under way on these. */
-  lose(ways: ReadonlySet<string>): void {
-    this.#held = this.#held.filter(({ from, to }) => !ways.has(wayKey([from, to])))
+  lose(cuts: Cuts): void {
+    this.#held = this.#held.filter(({ from, to }) => !cuts.has([from, to]))
   }
 
   #indexOf(message: Message, purpose: string): number {

@@ -1,5 +1,5 @@
 import { formatAddress, parseAddress } from './address.ts'
-import type { End } from './connection.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { Link } from './link.ts'
 import type { Outbox } from './outbox.ts'
 import type { Wire } from './tcp.ts'
@@ -13,8 +13,10 @@ export interface Host extends Wire {
   /** Undefined while the host is down, and for a virtual host. */
   link: Link | undefined
   readonly outbox: Outbox
-  /** What faces each connection of the host's kernel, by `endKey`. */
-  readonly ends: Map<number, End | VirtualSocket>
+  /** What faces each connection that its kernel has with a node, by `endKey`. */
+  readonly ends: Map<number, Endpoint>
+  /** What faces each that its kernel has with a virtual host, by `endKey`. */
+  readonly streams: Map<number, VirtualSocket>
   /** Where datagrams to a virtual host go; undefined for a node. */
   readonly onDatagram: ((datagram: ReceivedDatagram) => void) | undefined
 }
@@ -23,6 +25,9 @@ export interface Host extends Wire {
 export const endKey = (peer: Host, ownPort: number, peerPort: number): number =>
   (peer.order * 0x10000 + ownPort) * 0x10000 + peerPort
 
+/** What faces each connection of the host's kernel. */
+export const endpointsOf = ({ ends, streams }: Host): Endpoint[] => [...ends.values(), ...streams.values()]
+
 /** What the router shows as source port; out of the way of the ports that services listen on. */
 export const shownPorts = { first: 49_152, count: 16_384 }
 
@@ -30,7 +35,8 @@ export const shownPorts = { first: 49_152, count: 16_384 }
 export const freePort = (opener: Host, listener: Host, port: number, number: number): number => {
   for (let tried = 0; tried < shownPorts.count; tried++) {
     const shown = shownPorts.first + ((number - 1 + tried) % shownPorts.count)
-    if (!listener.ends.has(endKey(opener, port, shown))) return shown
+    const key = endKey(opener, port, shown)
+    if (!listener.ends.has(key) && !listener.streams.has(key)) return shown
   }
   throw new Error(
     `${opener.name} has ${shownPorts.count} connections to ${listener.name}:${port}; there can be no more`,
@@ -48,7 +54,14 @@ export class Hosts {
     const other = this.#byName.get(name) ?? this.#byAddress.get(numeric)
     if (other !== undefined)
       throw new Error(`cannot add host ${name} at ${address}: ${other.name} is at ${formatAddress(other.address)}`)
-    const host: Host = { name, address: numeric, order: this.#byName.size, ends: new Map(), ...rest }
+    const host: Host = {
+      name,
+      address: numeric,
+      order: this.#byName.size,
+      ends: new Map(),
+      streams: new Map(),
+      ...rest,
+    }
     this.#byName.set(name, host)
     this.#byAddress.set(numeric, host)
     return host

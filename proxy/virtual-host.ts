@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream'
 import { formatAddress } from './address.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { Arrival, Side, Wire } from './tcp.ts'
 import * as tcp from './tcp.ts'
 
@@ -37,7 +38,7 @@ export interface VirtualHost {
 }
 
 /** The stream of a virtual host's connection; good for `undici` as the socket of its `connect`. */
-export class VirtualSocket extends Duplex {
+export class VirtualSocket extends Duplex implements Endpoint {
   readonly side: Side
   readonly remoteAddress: string
   readonly remotePort: number
@@ -54,17 +55,17 @@ export class VirtualSocket extends Duplex {
   }
 
   /** The network calls it with what the node sent on this connection. */
-  arrived({ answer, data, end, entered }: Arrival): void {
+  arrive({ answer, data, end, entered }: Arrival): void {
     if (entered > 0 && tcp.waiting(this.side) === 0) this.#entered()
     if (answer === 'accept') this.emit('connect')
     if (answer === 'refuse') this.destroy(this.#error('connect', 'ECONNREFUSED'))
     if (data !== undefined) this.#take(data)
     if (end === 'close') this.push(null)
-    if (end === 'abort') this.lost()
+    if (end === 'abort') this.lose()
   }
 
   /** The node is gone, or reset the connection. */
-  lost(): void {
+  lose(): void {
     this.side.state = 'over'
     this.destroy(this.#error('read', 'ECONNRESET'))
   }

@@ -1,29 +1,29 @@
 import FlatQueue from 'flatqueue'
-import type { Way } from './way.ts'
+import type { Path } from './path.ts'
 
 /** What most packets fit into, with their header. */
 const smallLength = 2048
 const largeLength = 1 << 17
 
-/** Takes a packet on from a stage of its way, at which it was then. */
-export type Pass = (bytes: Buffer, length: number, way: Way, stage: number, at: number, now: number) => void
+/** Takes a packet on from a stage of its path, at which it was then. */
+export type Pass = (bytes: Buffer, length: number, path: Path, stage: number, at: number, now: number) => void
 
 /** Packets that wait, each in a slot that is used again: nothing is allocated for a packet. */
 export class Packets {
   readonly #buffers: Buffer[] = []
   readonly #lengths: number[] = []
-  readonly #ways: Way[] = []
+  readonly #paths: Path[] = []
   readonly #stages: number[] = []
   readonly #freeSmall: number[] = []
   readonly #freeLarge: number[] = []
   readonly #queue = new FlatQueue()
 
-  /** @param stage the pipe of its way that it enters then */
-  keep(bytes: Buffer, length: number, way: Way, stage: number, until: number): void {
+  /** @param stage the pipe of its path that it enters then */
+  keep(bytes: Buffer, length: number, path: Path, stage: number, until: number): void {
     const slot = (length <= smallLength ? this.#freeSmall : this.#freeLarge).pop() ?? this.#newSlot(length)
     bytes.copy(this.#buffers[slot]!, 0, 0, length)
     this.#lengths[slot] = length
-    this.#ways[slot] = way
+    this.#paths[slot] = path
     this.#stages[slot] = stage
     this.#queue.push(slot, until)
   }
@@ -38,7 +38,7 @@ export class Packets {
     const at = this.due
     const slot = this.#queue.pop()!
     const length = this.#lengths[slot]!
-    pass(this.#buffers[slot]!, length, this.#ways[slot]!, this.#stages[slot]!, at, now)
+    pass(this.#buffers[slot]!, length, this.#paths[slot]!, this.#stages[slot]!, at, now)
     if (length <= smallLength) this.#freeSmall.push(slot)
     else this.#freeLarge.push(slot)
   }

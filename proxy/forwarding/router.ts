@@ -3,9 +3,9 @@ import { mersenne } from 'pure-rand/generator/mersenne'
 import { parseAddress } from '../address.ts'
 import { indexOfKind, type Kind, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'
+import { Path } from './path.ts'
 import { lost, overflowed, Pipe } from './pipe.ts'
 import type { ForwardingPlan, WayChange } from './plan.ts'
-import { Way } from './way.ts'
 
 /** The wire to one host: whole IPv4 packets, each after a header that is passed on as it is. */
 export interface Port {
@@ -28,10 +28,10 @@ export class Router {
   readonly counters: Float64Array
   readonly #ports: readonly Port[]
   readonly #hosts: ReadonlyMap<number, number>
-  readonly #ways: (Way | undefined)[]
+  readonly #paths: (Path | undefined)[]
   readonly #random: () => number
   readonly #packets = new Packets()
-  readonly #pass: Pass = (bytes, length, way, stage, at, now) => this.#goOn(bytes, length, way, stage, at, now)
+  readonly #pass: Pass = (bytes, length, path, stage, at, now) => this.#goOn(bytes, length, path, stage, at, now)
   /** The packet that was read last. */
   readonly #hand = Buffer.allocUnsafeSlow(1 << 17)
 
@@ -42,9 +42,9 @@ export class Router {
     const generator = mersenne(seed)
     this.#random = () => uniformFloat64(generator)
     const shared = pipes.map(settings => new Pipe(settings, this.#random))
-    this.#ways = Array(addresses.length ** 2).fill(undefined)
+    this.#paths = Array(addresses.length ** 2).fill(undefined)
     for (const { from, to, pipes } of routes)
-      this.#ways[from * ports.length + to] = new Way(
+      this.#paths[from * ports.length + to] = new Path(
         to,
         pipes.map(pipe => shared[pipe]!),
       )
@@ -53,10 +53,10 @@ export class Router {
   /** All of them at once, between two packets. */
   change(changes: readonly WayChange[]): void {
     for (const { from, to, isCut, extra } of changes) {
-      const way = this.#ways[from * this.#ports.length + to]
-      if (way === undefined) continue
-      if (isCut !== undefined) way.isCut = isCut
-      if (extra !== undefined) way.putBefore(extra === null ? undefined : new Pipe(extra, this.#random))
+      const path = this.#paths[from * this.#ports.length + to]
+      if (path === undefined) continue
+      if (isCut !== undefined) path.isCut = isCut
+      if (extra !== undefined) path.putBefore(extra === null ? undefined : new Pipe(extra, this.#random))
     }
   }
 
@@ -70,9 +70,9 @@ export class Router {
     for (let taken = 0; taken < burst; taken++) {
       const length = this.#ports[host]!.read(this.#hand)
       if (length === 0) return
-      const way = this.#wayFrom(host, length)
-      if (way === undefined) this.#count('unroutable', 1)
-      else this.#goOn(this.#hand, length, way, 0, now, now)
+      const path = this.#pathFrom(host, length)
+      if (path === undefined) this.#count('unroutable', 1)
+      else this.#goOn(this.#hand, length, path, 0, now, now)
     }
   }
 
@@ -81,26 +81,26 @@ export class Router {
     while (this.due <= now) this.#packets.next(this.#pass, now)
   }
 
-  #wayFrom(host: number, length: number): Way | undefined {
+  #pathFrom(host: number, length: number): Path | undefined {
     if (length < headerLength + 20) return undefined
     const destination = this.#hosts.get(this.#hand.readUInt32BE(destinationAt))
-    return destination === undefined ? undefined : this.#ways[host * this.#ports.length + destination]
+    return destination === undefined ? undefined : this.#paths[host * this.#ports.length + destination]
   }
 
   /** @param at when the packet is at that stage; no later than now */
-  #goOn(bytes: Buffer, length: number, way: Way, from: number, at: number, now: number): void {
-    if (way.isCut) return this.#count('cut', 1)
+  #goOn(bytes: Buffer, length: number, path: Path, from: number, at: number, now: number): void {
+    if (path.isCut) return this.#count('cut', 1)
     let time = at
-    for (let stage = from; stage < way.pipes.length; stage++) {
-      const pipe = way.pipes[stage]!
+    for (let stage = from; stage < path.pipes.length; stage++) {
+      const pipe = path.pipes[stage]!
       time = pipe.enter(time, length - headerLength)
       if (time === lost) return this.#count('lost', 1)
       if (time === overflowed) return this.#count('overflowed', 1)
       this.#corrupt(bytes, length, pipe)
-      if (pipe.isDuplicated()) this.#packets.keep(bytes, length, way, stage + 1, time)
-      if (time > now) return this.#packets.keep(bytes, length, way, stage + 1, time)
+      if (pipe.isDuplicated()) this.#packets.keep(bytes, length, path, stage + 1, time)
+      if (time > now) return this.#packets.keep(bytes, length, path, stage + 1, time)
     }
-    this.#ports[way.to]!.write(bytes, length)
+    this.#ports[path.to]!.write(bytes, length)
     this.#count('forwarded', 1)
     this.#count('bytes', length - headerLength)
   }

@@ -1,7 +1,7 @@
 import type { Pipe } from './pipe.ts'
 
 /** From one host to another. */
-export class Way {
+export class Path {
   readonly to: number
   readonly #pipes: readonly Pipe[]
   /** In the order in which packets pass them. */

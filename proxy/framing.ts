@@ -1,0 +1,84 @@
+import type { Frame, StreamReader } from './dissector.ts'
+import type { Message } from './message.ts'
+
+/** Bytes, or an event; `lost`: the host went down, and its peer sees nothing. */
+export type Carried = Buffer | 'accept' | 'refuse' | 'close' | 'abort' | 'lost'
+
+/** A message without its name. */
+export interface Pending {
+  readonly kind: Message['kind']
+  readonly bytes: Buffer
+  /** What the dissector made of it. */
+  readonly meaning?: string
+}
+
+/** Cuts what one end of a connection sends into messages: by the dissector's frames, or one for each step. */
+export class Framing {
+  #reader: StreamReader | undefined
+  readonly #keepRead: (bytes: Buffer) => void
+
+  /** @param keepRead is told all that the reader reads */
+  constructor(reader: StreamReader | undefined, keepRead: (bytes: Buffer) => void) {
+    this.#reader = reader
+    this.#keepRead = keepRead
+  }
+
+  get hasReader(): boolean {
+    return this.#reader !== undefined
+  }
+
+  /** The bytes of a frame that is not whole yet. */
+  rest(): Buffer {
+    return this.#reader?.rest() ?? noBytes
+  }
+
+  /** What was carried in one step, in order, as messages. */
+  cut(carried: readonly Carried[]): Pending[] {
+    const pending: Pending[] = []
+    let stream: Buffer[] = []
+    const endStream = () => {
+      if (stream.length > 0) pending.push(...this.#toMessages(Buffer.concat(stream)))
+      stream = []
+    }
+    for (const item of carried) {
+      if (typeof item !== 'string') {
+        stream.push(item)
+        continue
+      }
+      endStream()
+      // After these nothing comes: what is not a whole frame will never be one.
+      if (item === 'close' || item === 'abort' || item === 'lost') pending.push(...this.#takeRest())
+      if (item !== 'lost') pending.push({ kind: item, bytes: noBytes })
+    }
+    endStream()
+    return pending
+  }
+
+  /** Reads again what another such reader has read. */
+  resume(bytes: Buffer): void {
+    this.#reader?.push(bytes)
+    this.#keepRead(bytes)
+  }
+
+  /** What comes from now on is not read. */
+  stop(): void {
+    this.#reader = undefined
+  }
+
+  #toMessages(bytes: Buffer): Pending[] {
+    if (this.#reader === undefined) return [{ kind: 'data', bytes }]
+    this.#keepRead(bytes)
+    return this.#reader.push(bytes).map(fromFrame)
+  }
+
+  /** The bytes of an incomplete frame, as a message of their own. */
+  #takeRest(): Pending[] {
+    const rest = this.rest()
+    this.stop()
+    return rest.length === 0 ? [] : [{ kind: 'data', bytes: Buffer.from(rest) }]
+  }
+}
+
+const fromFrame = ({ bytes, label }: Frame): Pending => ({ kind: 'data', bytes, meaning: label })
+
+const noBytes = Buffer.alloc(0)

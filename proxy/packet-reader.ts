@@ -1,0 +1,162 @@
+import { isForMany, isMulticast } from './address.ts'
+import type { Connections } from './connections.ts'
+import type { Cuts } from './cuts.ts'
+import type { Datagrams } from './datagrams.ts'
+import type { Endpoint } from './endpoint.ts'
+import { endKey, type Host, type Hosts } from './hosts.ts'
+import {
+  type Datagram,
+  decode,
+  flag,
+  type OtherPacket,
+  packetLengthMax,
+  type Segment,
+  type Unreachable,
+} from './packet.ts'
+import type { PacketWriter } from './packet-writer.ts'
+import * as tcp from './tcp.ts'
+
+/** Packets that nobody gets. */
+export interface Ignored {
+  /** TCP connections asked of an address that is no node's: refused. */
+  unknownConnections: number
+  /** Datagrams to an address that is no host's: answered with "port unreachable". */
+  unknownDatagrams: number
+  /** Broadcast and multicast; no node is asked which of them it wants to hear. */
+  forMany: number
+  /** Neither TCP nor UDP, fragments, or from an address that is not the host's. */
+  other: number
+}
+
+/** What hosts sent that is not carried as it is meant: each at most once. */
+export interface NotCarried {
+  readonly from: string
+  /** `urgent`: what was sent with MSG_OOB, which arrives as any other byte. */
+  readonly what: 'broadcast' | 'multicast' | 'urgent'
+}
+
+/** A pump takes no more from one host, so that its caller notices a flood. */
+const packetsPerPumpMax = 4096
+
+/** Where packets go that come from nodes' kernels. */
+interface Destinations {
+  readonly hosts: Hosts
+  readonly connections: Connections
+  readonly datagrams: Datagrams
+  readonly cuts: Cuts
+  readonly writer: PacketWriter
+}
+
+/** Takes the packets that nodes' kernels send: to connections, datagrams in flight, or virtual hosts. */
+export class PacketReader {
+  readonly #to: Destinations
+  readonly #anomalies: tcp.Anomalies
+  readonly #ignored: Ignored
+  readonly #notCarried = new Map<string, NotCarried>()
+  readonly #buffer = Buffer.alloc(packetLengthMax)
+
+  constructor(to: Destinations, anomalies: tcp.Anomalies, ignored?: Ignored) {
+    this.#to = to
+    this.#anomalies = anomalies
+    this.#ignored = { unknownConnections: 0, unknownDatagrams: 0, forMany: 0, other: 0, ...ignored }
+  }
+
+  ignored(): Ignored {
+    return { ...this.#ignored }
+  }
+
+  notCarried(): readonly NotCarried[] {
+    return [...this.#notCarried.values()]
+  }
+
+  /** Takes what the host sent until now; false if that was nothing. */
+  drain(host: Host): boolean {
+    let packets = 0
+    while (packets < packetsPerPumpMax && host.link !== undefined) {
+      const length = host.link.read(this.#buffer)
+      if (length === 0) break
+      packets += 1
+      this.#route(host, length)
+    }
+    return packets > 0
+  }
+
+  #route(from: Host, length: number): void {
+    const packet = decode(this.#buffer, length)
+    if (packet.kind === 'corrupt') this.#anomalies.corrupt += 1
+    else if (isForMany(packet.destination)) this.#ignoreForMany(from, packet)
+    else if (packet.kind === 'other' || packet.source !== from.address) this.#ignored.other += 1
+    else if (packet.kind === 'unreachable') this.#routeUnreachable(from, packet)
+    else if (packet.kind === 'udp') this.#routeDatagram(from, packet)
+    else this.#routeSegment(from, packet)
+  }
+
+  /** A kernel tells by IGMP what its programs want to hear, at random instants: that is no datagram of theirs. */
+  #ignoreForMany({ name }: Host, { kind, destination }: Datagram | Segment | Unreachable | OtherPacket): void {
+    this.#ignored.forMany += 1
+    if (kind === 'udp') this.#note({ from: name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
+  }
+
+  #note(what: NotCarried): void {
+    this.#notCarried.set(`${what.what} ${what.from}`, what)
+  }
+
+  #routeDatagram(from: Host, datagram: Datagram): void {
+    const { hosts, datagrams, cuts, writer } = this.#to
+    const { sourcePort, destinationPort } = datagram
+    const to = hosts.at(datagram.destination)
+    if (to === undefined) {
+      this.#ignored.unknownDatagrams += 1
+      writer.unreachableAddress(from, datagram)
+      return
+    }
+    const bytes = Buffer.from(datagram.payload)
+    if (to.onDatagram) to.onDatagram({ from: from.name, sourcePort, port: destinationPort, payload: bytes })
+    else if (!cuts.has([from.name, to.name]))
+      datagrams.hold({ kind: 'datagram', from: from.name, to: to.name, sourcePort, destinationPort, bytes })
+  }
+
+  /** A kernel that has nobody for a datagram says so to whoever sent it. */
+  #routeUnreachable(from: Host, { destination, sourcePort, destinationPort }: Unreachable): void {
+    const { hosts, datagrams, cuts } = this.#to
+    const to = hosts.at(destination)
+    if (to === undefined || to.onDatagram) this.#ignored.other += 1
+    else if (!cuts.has([from.name, to.name])) {
+      const ports = { sourcePort, destinationPort }
+      datagrams.hold({ kind: 'unreachable', from: from.name, to: to.name, ...ports, bytes: noBytes })
+    }
+  }
+
+  #routeSegment(from: Host, segment: Segment): void {
+    if (segment.flags & flag.URG) this.#note({ from: from.name, what: 'urgent' })
+    const to = this.#to.hosts.at(segment.destination)
+    if (to && this.#arrive(from, to, segment)) return
+    if (isAsking(segment) && to !== undefined && !to.onDatagram) {
+      this.#to.connections.open(from, to, segment)
+      return
+    }
+    if (isAsking(segment)) this.#ignored.unknownConnections += 1
+    tcp.reject(segment, from)
+  }
+
+  /** Brings the segment to what faces its connection; false where there is nothing. */
+  #arrive(from: Host, to: Host, segment: Segment): boolean {
+    const facing: Map<number, Endpoint> = to.onDatagram ? from.streams : from.ends
+    const key = endKey(to, segment.sourcePort, segment.destinationPort)
+    const end = facing.get(key)
+    if (end?.side === undefined) return false
+    const wasOver = isOver(end)
+    const isReused = isAsking(segment) && tcp.isAnother(end.side, segment)
+    // The node's kernel forgot the connection, and uses its port for a new one.
+    if (isReused) end.arrive(tcp.forgotten(end.side))
+    else if (!wasOver) end.arrive(tcp.receive(end.side, segment, from))
+    if (isOver(end)) facing.delete(key)
+    return !isReused && !wasOver
+  }
+}
+
+const noBytes = Buffer.alloc(0)
+
+const isOver = ({ side }: Endpoint): boolean => side === undefined || side.state === 'over'
+
+const isAsking = ({ flags }: Segment): boolean => (flags & (flag.SYN | flag.ACK)) === flag.SYN

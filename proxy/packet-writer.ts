@@ -1,0 +1,61 @@
+import type { DatagramMessage } from './datagrams.ts'
+import { endKey, type Host, type Hosts } from './hosts.ts'
+import type { Outgoing } from './outbox.ts'
+import {
+  type Datagram,
+  encodeDatagram,
+  encodePortUnreachable,
+  encodeSegment,
+  flag,
+  packetLengthMax,
+  type Segment,
+} from './packet.ts'
+
+type Ports = Pick<DatagramMessage, 'sourcePort' | 'destinationPort'>
+
+/** Puts packets for nodes' kernels into their outboxes. */
+export class PacketWriter {
+  readonly #hosts: Hosts
+  readonly #buffer = Buffer.alloc(packetLengthMax)
+
+  constructor(hosts: Hosts) {
+    this.#hosts = hosts
+  }
+
+  segment(to: Host, segment: Segment): void {
+    const { source, sourcePort, destinationPort, flags, payload } = segment
+    const peer = this.#hosts.at(source)
+    this.#write(to, into => encodeSegment(into, segment), {
+      isAcknowledgement: flags === flag.ACK && payload.length === 0,
+      ...(peer && { connection: endKey(peer, destinationPort, sourcePort) }),
+    })
+  }
+
+  datagram(from: Host, to: Host, { sourcePort, destinationPort, bytes: payload }: Ports & { bytes: Buffer }): void {
+    const addresses = { source: from.address, destination: to.address }
+    const packet = { kind: 'udp', ...addresses, sourcePort, destinationPort, payload } as const
+    this.#write(to, into => encodeDatagram(into, packet))
+  }
+
+  /** Quotes the datagram of `to` that it answers, without what was in it. */
+  unreachable(from: Host, to: Host, { sourcePort, destinationPort }: Ports): void {
+    const answered = { source: to.address, destination: from.address, sourcePort, destinationPort, payload: noBytes }
+    this.#write(to, into => encodePortUnreachable(into, answered))
+  }
+
+  /** The same to a datagram for an address that is nobody's. */
+  unreachableAddress(to: Host, datagram: Datagram): void {
+    const answered = { ...datagram, payload: Buffer.from(datagram.payload) }
+    this.#write(to, into => encodePortUnreachable(into, answered))
+  }
+
+  #write(
+    to: Host,
+    encode: (into: Buffer) => number,
+    about: Pick<Outgoing, 'connection' | 'isAcknowledgement'> = {},
+  ): void {
+    to.outbox.send({ ...about, write: () => to.link?.write(this.#buffer, encode(this.#buffer)) })
+  }
+}
+
+const noBytes = Buffer.alloc(0)
