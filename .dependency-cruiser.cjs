@@ -1,11 +1,11 @@
-/** The one direction of imports: checker <- harness -> proxy, harness -> topologies, checker <- report, docker -> harness; topologies imports nothing; cli wires them; nothing looks upwards. */
+/** The one direction of imports: checker <- harness -> proxy, harness -> topologies, checker <- report, docker -> harness; checker <- campaign; topologies imports nothing; cli wires them; nothing looks upwards. */
 const border = (folder, allowed) => ({
   name: `border-${folder}`,
   severity: 'error',
   comment: `${folder}/ may import ${allowed.length ? allowed.map(other => `${other}/`).join(', ') : 'no other folder'}`,
   from: { path: `^${folder}/` },
   to: {
-    path: '^[^/]+\\.ts$|^(checker|harness|proxy|report|topologies|docker|cli|test|examples|bench)/',
+    path: '^[^/]+\\.ts$|^(checker|harness|proxy|report|topologies|docker|campaign|cli|test|examples|bench)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 })
@@ -55,8 +55,9 @@ module.exports = {
     border('topologies', []),
     border('harness', ['checker', 'proxy', 'topologies']),
     border('docker', ['harness', 'proxy']),
+    border('campaign', ['checker']),
     border('report', ['checker']),
-    border('cli', ['checker', 'harness', 'proxy', 'report', 'topologies', 'docker']),
+    border('cli', ['checker', 'harness', 'proxy', 'report', 'topologies', 'docker', 'campaign']),
     {
       name: 'report-reads-traces',
       severity: 'error',
@@ -82,7 +83,11 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^(checker|harness|proxy|report|topologies|docker|cli)/', pathNot: '\\.d\\.ts$' },
+      from: {
+        orphan: true,
+        path: '^(checker|harness|proxy|report|topologies|docker|campaign|cli)/',
+        pathNot: '\\.d\\.ts$',
+      },
       to: {},
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^lastnail' } },

@@ -8,7 +8,7 @@ export interface Frame {
 }
 
 const root = join(import.meta.dirname, '..')
-const own = ['bin', 'checker', 'cli', 'docker', 'harness', 'proxy', 'report', 'topologies'].map(name =>
+const own = ['bin', 'campaign', 'checker', 'cli', 'docker', 'harness', 'proxy', 'report', 'topologies'].map(name =>
   join(root, name, '/'),
 )
 /** What a configuration calls directly: what is thrown there is about how it is called. */

@@ -33,7 +33,7 @@ export const describe = ({
       ? [
           `trace: ${trace}`,
           `again: npx lastnail replay ${trace}`,
-          ...(verdict.verdict === 'violated' ? [`as a test: npx lastnail keep ${trace}`] : []),
+          ...(verdict.verdict === 'violated' ? [`keep it: npx lastnail keep ${trace}`] : []),
         ]
       : []),
     ...(deeper ? [`deeper: ${deeper}`] : []),

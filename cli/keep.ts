@@ -1,8 +1,39 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { commitOf } from '../campaign/git.ts'
+import { type Kept, keep } from '../campaign/schedules/corpus.ts'
+import { headline } from '../checker/cells/violation.ts'
 import { UsageError } from '../checker/errors.ts'
 import { readTrace } from '../checker/trace/read.ts'
-import { labelsOf, violationOf } from './recorded.ts'
+import type { Trace } from '../checker/trace/trace.ts'
+import { labelsOf, type Violated, violationOf } from './recorded.ts'
+
+/** Beside the configuration. */
+const directoryName = 'schedules'
+
+/**
+ * Keeps the violation of a trace as a schedule in a directory; one that is there already is counted.
+ *
+ * @param out `schedules/` beside the configuration, by default
+ * @throws UsageError where the trace records no violation, or the schedule cannot be written
+ */
+export const keepSchedule = async (tracePath: string, out?: string): Promise<Kept> => {
+  const trace = readTrace(tracePath)
+  const { property, kind, message, variant, criticalTransition: critical } = requireViolation(tracePath, trace)
+  const { config, seed, system, versions } = trace.header
+  const directory = resolve(out ?? join(dirname(config.path), directoryName))
+  const found = {
+    ...{ system, property, kind, variant: variant ?? 0 },
+    // A trace has both, added.
+    seed: seed - (variant ?? 0),
+    config: relative(directory, config.path),
+    message: headline(message),
+    criticalTransition: critical ?? null,
+    programs: { ...versions, configuration: config.sha256 },
+    labels: labelsOf(trace),
+  }
+  return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
+}
 
 /**
  * Writes the violation of a trace as a test of vitest, which fails as long as its schedule violates anything.
@@ -13,23 +44,28 @@ import { labelsOf, violationOf } from './recorded.ts'
  */
 export const keepAsTest = (tracePath: string, out?: string): string => {
   const trace = readTrace(tracePath)
-  const verdict = violationOf(trace)
-  if (verdict === undefined)
-    throw new UsageError(`${tracePath} records no violation that a test could keep from coming back`)
+  const verdict = requireViolation(tracePath, trace)
   const { config, seed } = trace.header
-  if (config.path === '')
-    throw new UsageError(`${tracePath} was recorded of a definition in a program, which a test cannot name`)
   const name = verdict.property ?? verdict.kind
-  const path = resolve(out ?? join(dirname(config.path), 'schedules', `${fileNameOf(name)}.test.ts`))
+  const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
   if (existsSync(path)) throw new UsageError(`expected no ${path} yet, and would not overwrite it`)
   const configuration = relative(dirname(path), config.path)
   write(path, testOf({ name, configuration, seed, schedule: labelsOf(trace) }))
   return path
 }
 
+/** @throws UsageError where there is none, or of a system that no file defines */
+const requireViolation = (tracePath: string, trace: Trace): Violated => {
+  const verdict = violationOf(trace)
+  if (verdict === undefined) throw new UsageError(`${tracePath} records no violation that could be kept`)
+  if (trace.header.config.path === '')
+    throw new UsageError(`${tracePath} was recorded of a definition in a program, which a file cannot name`)
+  return verdict
+}
+
 const fileNameOf = (name: string) => name.replaceAll(/[^\w.-]/g, '-')
 
-interface Kept {
+interface Test {
   readonly name: string
   /** Path of the configuration, from the directory of the test. */
   readonly configuration: string
@@ -37,7 +73,7 @@ interface Kept {
   readonly schedule: readonly string[]
 }
 
-const testOf = ({ name, configuration, seed, schedule }: Kept) => `import { join } from 'node:path'
+const testOf = ({ name, configuration, seed, schedule }: Test) => `import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import 'lastnail/vitest'
 

@@ -14,7 +14,7 @@ import { exitCode, explainError } from './exit-code.ts'
 import { findConfig } from './find-config.ts'
 import { writeConfig } from './init.ts'
 import { writeJunit } from './junit.ts'
-import { keepAsTest } from './keep.ts'
+import { keepSchedule } from './keep.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
 import type { CheckOptions } from './options.ts'
@@ -23,6 +23,7 @@ import { outcomeOf } from './outcome.ts'
 import { print } from './print.ts'
 import { showProgress, statusLine } from './progress.ts'
 import { replayTrace } from './replay.ts'
+import { addScheduleCommands, describeKept } from './schedules.ts'
 import { timeOf } from './search.ts'
 import { shrinkTrace } from './shrink.ts'
 import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
@@ -103,13 +104,16 @@ const program = (done: (code: number) => void) => {
     .option('--out <directory>', 'where traces are put', defaultOut)
     .option('--rewind <on|off>', 'whether processes are brought back instead of started anew', onOff)
     .option('--junit <file>', 'writes what became of each property, for a CI server')
+    .option('--save', 'keeps a violation as a schedule in schedules/, beside the configuration')
     .option('--json', 'prints one JSON object as the last line')
-    .action(async (file: string | undefined, { for: forMs, json, junit, ...options }) => {
+    .action(async (file: string | undefined, { for: forMs, json, junit, save, ...options }) => {
       const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file ?? findConfig())
       for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
       const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
+      if (save && checked.trace && checked.verdict.verdict === 'violated')
+        process.stderr.write(`lastnail: ${describeKept(await keepSchedule(checked.trace))}\n`)
       tellServers(config, checked, { junit, property: options.property })
       report(checked, json)
       done(exitCode[checked.verdict.verdict])
@@ -228,12 +232,7 @@ const program = (done: (code: number) => void) => {
       done(exitCode[tried.verdict])
     })
 
-  root
-    .command('keep')
-    .description('writes the violation of a trace as a test of vitest, which fails while it is there')
-    .argument('<trace>')
-    .option('--out <file>', 'where it is put (schedules/PROPERTY.test.ts, beside the configuration)')
-    .action((path: string, { out }: { out?: string }) => void print(keepAsTest(path, out)))
+  addScheduleCommands(root, done)
 
   root
     .command('init')

@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { kinds } from '../proxy/forwarding/counters.ts'
 import type { Summary as TopologySummary } from '../topologies/summary.ts'
+import type { BisectedSchedule } from './bisect.ts'
+import type { Confirmed } from './confirm-schedule.ts'
 import { way } from './emulate/asked.ts'
 import type { Running } from './emulate/control.ts'
 import type { Distribution, Summary } from './emulate/summary.ts'
 import type { Ability } from './machine.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProgramCalls } from './program-calls.ts'
+import type { Regressed } from './regress.ts'
 import type { Repeated } from './repeat.ts'
 import type { Difference } from './repetition.ts'
 import type { Replayed } from './replay.ts'
@@ -102,6 +105,52 @@ const tried: z.ZodType<Omit<TriedByHand, 'state'>> = z.strictObject({
   schedule,
   enabled: z.array(z.string()).describe('labels of what could happen next'),
 })
+
+const regressed = z.strictObject({
+  schedules: z.array(
+    z.strictObject({
+      file: z.string(),
+      property,
+      outcome: z
+        .enum(['fails', 'passes', 'no longer applies'])
+        .describe('passes: executed to its end, and nothing was violated'),
+      executed: count.describe('steps of the schedule that were executed'),
+      of: count,
+      adapted: z
+        .array(
+          z.strictObject({
+            step: count.describe('of the schedule, from 1'),
+            was: z.string().nullable().describe('null: a step was put before it'),
+            is: z.string().nullable().describe('null: the step was left out'),
+          }),
+        )
+        .describe('what was done instead of steps that were not on offer'),
+      message,
+    }),
+  ),
+}) satisfies z.ZodType<{ readonly schedules: readonly Regressed[] }>
+
+const bisected = z.strictObject({
+  file: z.string(),
+  first: z.string().nullable().describe('the first bad commit; null where commits that were skipped leave several'),
+  candidates: z.array(z.string()).describe('commits of which one is the first bad one'),
+  tried: z.array(z.strictObject({ commit: z.string(), is: z.enum(['good', 'bad', 'skip']), why: z.string() })),
+}) satisfies z.ZodType<BisectedSchedule>
+
+const confirmed = z.strictObject({
+  file: z.string(),
+  property,
+  outcome: z.enum(['fails', 'passes', 'no longer applies']).describe('no longer applies: no execution went near'),
+  executions: count,
+  near: count.describe('executions that executed three quarters of the steps of the schedule'),
+  bound: z
+    .number()
+    .nullable()
+    .describe('upper end of the 95 % interval of the chance that such an execution violates it; null where one did'),
+  seconds: amount,
+  trace: path,
+  message,
+}) satisfies z.ZodType<Confirmed>
 
 const distribution: z.ZodType<Distribution> = z
   .strictObject({ count, p50: amount, p90: amount, p99: amount, max: amount })
@@ -212,6 +261,9 @@ export const printed = {
   replay: replayed,
   repeat: repeated,
   try: tried,
+  regress: regressed,
+  bisect: bisected,
+  confirm: confirmed,
   emulate: emulated,
   'control list': running,
   topology,

@@ -47,13 +47,13 @@ test('a name that means nothing, or several things, is refused', async () => {
 
 test('a violation is kept as a test, once', async () => {
   await tryIt('a→store', 'store→a', 'a→store write', '--out', 'bad.trace')
-  const { code, stdout } = await lastnail(directory, 'keep', 'bad.trace')
+  const { code, stdout } = await lastnail(directory, 'keep', '--test', 'bad.trace')
   expect(code).toBe(0)
   expect(stdout).toBe(join(directory, 'schedules/neverWritten.test.ts'))
   const kept = readFileSync(stdout, 'utf8')
   expect(kept).toContain('toHold({\n    seed: 1,\n    schedule: [\n      \'a→store #1 4 bytes :7000 "read"\',\n')
   expect(kept).toContain("'../adders.config.ts'")
-  expect(await lastnail(directory, 'keep', 'bad.trace')).toMatchObject({
+  expect(await lastnail(directory, 'keep', '--test', 'bad.trace')).toMatchObject({
     code: 64,
     stderr: expect.stringContaining('would not overwrite it'),
   })

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import type { Schedule } from './schedule.ts'
+import { kindOf } from './shape.ts'
+
+/** So many of the last steps tell one bug from another: with more, other ways to the same bug would be other bugs. */
+const lastSteps = 3
+const digits = 8
+
+/**
+ * Names a bug by what is violated and how its schedules end: the critical transition, or else the last step, and the few
+ * steps before it, without numbers. Nodes are named by their order there, so that the same bug of other nodes has the same name.
+ */
+export const bucketOf = ({
+  property,
+  kind,
+  labels,
+  criticalTransition,
+}: Pick<Schedule, 'property' | 'kind' | 'labels'> & {
+  readonly criticalTransition: { readonly label: string } | null
+}): string => {
+  const last = [...labels.slice(-lastSteps), ...(criticalTransition ? [criticalTransition.label] : [])]
+  const shape = withNodesByOrder(last.map(kindOf))
+  return createHash('sha256')
+    .update(JSON.stringify([property, kind, shape]))
+    .digest('hex')
+    .slice(0, digits)
+}
+
+const way = /([\w.-]+)→([\w.-]+)/g
+const leadingNode = /^(?:(?:crash|restart|reset) )?([\w-]+)/
+
+const withNodesByOrder = (lines: readonly string[]): string[] => {
+  const names = new Map<string, string>()
+  const nameOf = (node: string) => {
+    const known = names.get(node) ?? `node ${names.size + 1}`
+    names.set(node, known)
+    return known
+  }
+  return lines.map(line =>
+    line.includes('→')
+      ? line.replaceAll(way, (_, from: string, to: string) => `${nameOf(from)}→${nameOf(to)}`)
+      : line.replace(leadingNode, (whole, node: string) => `${whole.slice(0, -node.length)}${nameOf(node)}`),
+  )
+}

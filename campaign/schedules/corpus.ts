@@ -1,0 +1,90 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../../checker/errors.ts'
+import { bucketOf } from './bucket.ts'
+import { readSchedule, writeSchedule } from './file.ts'
+import type { Finding, Schedule } from './schedule.ts'
+
+/** What was found, before it is known whether it was found before. */
+export type Found = Omit<Schedule, 'format' | 'bucket' | 'found'>
+
+export interface Kept {
+  readonly path: string
+  /** How often this bug was found by now: 1 for a new one. */
+  readonly times: number
+}
+
+/**
+ * Keeps a schedule in a directory: a file for each bug. One that is known by its bucket is counted, and its file stays as
+ * it is but for that.
+ *
+ * @throws UsageError where the directory cannot be written, or a file in it is not a schedule: nothing is overwritten
+ */
+export const keep = (directory: string, found: Found, finding: Finding): Kept => {
+  makeDirectory(directory)
+  const bucket = bucketOf(found)
+  const known = schedulesIn(directory).find(
+    ({ schedule }) => schedule.bucket === bucket && schedule.system === found.system,
+  )
+  if (known) return countAgain(known, finding)
+  const path = join(directory, `${nameOf(found)}-${bucket}.json`)
+  writeSchedule(path, { format: 1, ...found, bucket, found: { first: finding, last: finding, times: 1 } })
+  return { path, times: 1 }
+}
+
+export interface KeptSchedule {
+  readonly path: string
+  readonly schedule: Schedule
+}
+
+/**
+ * The schedules of a directory, by the names of their files.
+ *
+ * @throws UsageError where there is no such directory, or a file in it is not a schedule
+ */
+export const schedulesIn = (directory: string): KeptSchedule[] => {
+  const read = namesIn(directory).map(name => tryRead(join(directory, name)))
+  const problems = read.flatMap(each => (typeof each === 'string' ? [each] : []))
+  const [first, ...others] = problems
+  if (first !== undefined)
+    throw new UsageError(others.length === 0 ? first : `${first}; nor can ${others.length} other files be read`)
+  return read as KeptSchedule[]
+}
+
+const tryRead = (path: string): KeptSchedule | string => {
+  try {
+    return { path, schedule: readSchedule(path) }
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
+}
+
+const namesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(directory)
+      .filter(name => name.endsWith('.json'))
+      .sort()
+  } catch (cause) {
+    throw new UsageError(`expected a directory of schedules, cannot read ${directory}: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+}
+
+const countAgain = ({ path, schedule }: KeptSchedule, last: Finding): Kept => {
+  const times = schedule.found.times + 1
+  writeSchedule(path, { ...schedule, found: { ...schedule.found, last, times } })
+  return { path, times }
+}
+
+const nameOf = ({ property, kind }: Found): string =>
+  (property ?? kind).replaceAll(/[^\w.-]/g, '-').replace(/^[.-]/, '_')
+
+const makeDirectory = (directory: string): void => {
+  try {
+    mkdirSync(directory, { recursive: true })
+  } catch (cause) {
+    throw new UsageError(`cannot write schedules to ${directory}: ${(cause as Error).message}`, { cause })
+  }
+}

@@ -1,0 +1,55 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { UsageError } from '../../checker/errors.ts'
+import { format, type Schedule, scheduleSchema } from './schedule.ts'
+
+/** @throws UsageError where the file cannot be read, is torn, has a newer format, or is not a schedule */
+export const readSchedule = (path: string): Schedule => {
+  const value = parse(path, contentOf(path))
+  if (isObject(value) && Number(value.format) > format)
+    throw new UsageError(
+      `${path} has format ${value.format}, of a newer lastnail: this one reads formats up to ${format}`,
+    )
+  const checked = scheduleSchema.safeParse(value)
+  if (checked.success) return checked.data
+  const [issue] = checked.error.issues
+  const where = issue!.path.length === 0 ? '' : `${issue!.path.join('.')}: `
+  throw new UsageError(`${path} is not a schedule: ${where}${issue!.message}`)
+}
+
+/**
+ * Writes a schedule. Whoever reads the file meanwhile finds the old content or the new.
+ *
+ * @throws UsageError where that cannot be done
+ */
+export const writeSchedule = (path: string, schedule: Schedule): void => {
+  const draft = `${path}.${process.pid}`
+  try {
+    writeFileSync(draft, `${JSON.stringify(schedule, null, 2)}\n`)
+    renameSync(draft, path)
+  } catch (cause) {
+    throw new UsageError(`cannot write the schedule ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const contentOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new UsageError(`cannot read the schedule ${path}: ${code === 'ENOENT' ? 'no such file' : message}`, { cause })
+  }
+}
+
+const parse = (path: string, content: string): unknown => {
+  if (/^<{7} /m.test(content))
+    throw new UsageError(`${path} has conflict markers of git: choose one side of each, then run it again`)
+  try {
+    return JSON.parse(content)
+  } catch (cause) {
+    throw new UsageError(`${path} is torn, or was edited to something that is not JSON: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -1,0 +1,179 @@
+import type { Executor } from '../../checker/cells/executor.ts'
+import type { Choice } from '../../checker/system.ts'
+import { likeness, shapeOf } from './shape.ts'
+
+/** What was done instead of a step that was not on offer. */
+export interface Change {
+  /** Of the schedule, from 1. */
+  readonly step: number
+  /** The label that the schedule has; null where a step was put before it. */
+  readonly was: string | null
+  /** What was executed; null where the step was left out. */
+  readonly is: string | null
+}
+
+/** Where a schedule could not be followed. */
+export interface Missing {
+  /** Of the schedule, from 1. */
+  readonly step: number
+  readonly label: string
+  /** Labels that were on offer instead. */
+  readonly offered: readonly string[]
+}
+
+/** How far a schedule was followed. */
+export interface Followed {
+  /** Steps of the schedule that were executed, as they are or as another that stands for them. */
+  readonly executed: number
+  readonly changes: readonly Change[]
+  /** The first step that nothing could stand for. */
+  readonly missing: Missing | undefined
+  /** Labels of what was executed. */
+  readonly labels: readonly string[]
+  /** Whether it came to a violation. */
+  readonly isViolated: boolean
+}
+
+/** So many steps may be put before one that is missing: messages on the same way that did not exist when it was recorded. */
+const insertedMax = 3
+
+/**
+ * Executes a schedule. A step that is not on offer is looked for among those of its kind on its way: first the most
+ * alike. Where that leads nowhere, the others are tried, each in an execution from the start, within a budget.
+ *
+ * @param executions at most so many
+ * @returns the first execution that violates something, or else the one that got furthest with the fewest changes; the
+ *   executor is at the end of the last one
+ */
+export const followSchedule = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  { variant = 0, executions }: { readonly variant?: number; readonly executions: number },
+): Promise<Followed> => {
+  let best: Followed | undefined
+  let decisions: number[] | undefined = []
+  for (let done = 0; decisions !== undefined && done < executions; done++) {
+    await executor.reset(variant)
+    const attempt = new Attempt(executor, labels, decisions)
+    const followed = await attempt.follow()
+    if (followed.isViolated || isUnchanged(followed)) return followed
+    if (best === undefined || isBetter(followed, best)) best = followed
+    decisions = following(attempt.taken)
+  }
+  return best!
+}
+
+const isUnchanged = ({ changes, missing }: Followed) => changes.length === 0 && missing === undefined
+
+const isBetter = (one: Followed, other: Followed): boolean =>
+  one.executed === other.executed ? one.changes.length < other.changes.length : one.executed > other.executed
+
+/** A place at which something had to stand for a step: which candidate was taken, out of how many. */
+interface Decision {
+  readonly index: number
+  readonly of: number
+}
+
+/** What is decided in the next execution: the last place at which a candidate is left takes that. */
+const following = (taken: readonly Decision[]): number[] | undefined => {
+  const last = taken.findLastIndex(({ index, of }) => index + 1 < of)
+  if (last === -1) return undefined
+  return taken.slice(0, last + 1).map(({ index }, place) => (place === last ? index + 1 : index))
+}
+
+type Candidate =
+  | { readonly does: 'replace' | 'insert'; readonly choice: Choice; readonly likeness: number }
+  | { readonly does: 'leave out' }
+
+/** One execution. */
+class Attempt<State> {
+  readonly taken: Decision[] = []
+  readonly #executor: Executor<State>
+  readonly #labels: readonly string[]
+  readonly #decisions: readonly number[]
+  readonly #changes: Change[] = []
+  #missing: Missing | undefined
+  #executed = 0
+
+  constructor(executor: Executor<State>, labels: readonly string[], decisions: readonly number[]) {
+    this.#executor = executor
+    this.#labels = labels
+    this.#decisions = decisions
+  }
+
+  async follow(): Promise<Followed> {
+    for (let index = 0; index < this.#labels.length && !this.#executor.violation; index++) await this.#step(index)
+    return {
+      executed: this.#executed,
+      changes: this.#changes,
+      missing: this.#missing,
+      labels: this.#executor.labels(),
+      isViolated: this.#executor.violation !== undefined,
+    }
+  }
+
+  async #step(index: number): Promise<void> {
+    const label = this.#labels[index]!
+    for (let inserted = 0; !this.#executor.violation; inserted++) {
+      const offered = this.#executor.offered()
+      const exact = offered.find(each => each.label === label)
+      if (exact) {
+        await this.#executor.execute(exact)
+        this.#executed += 1
+        return
+      }
+      const candidate = this.#decide(candidatesFor(offered, label, this.#labels.slice(index + 1), inserted))
+      if (candidate.does === 'leave out') return this.#leaveOut(index, offered)
+      const is = candidate.choice.label
+      this.#changes.push({ step: index + 1, was: candidate.does === 'insert' ? null : label, is })
+      await this.#executor.execute(candidate.choice)
+      if (candidate.does === 'insert') continue
+      this.#executed += 1
+      return
+    }
+  }
+
+  #decide(candidates: readonly Candidate[]): Candidate {
+    const index = this.#decisions[this.taken.length] ?? 0
+    this.taken.push({ index, of: candidates.length })
+    // The system may offer less than it did in the execution before, where it does not repeat.
+    return candidates[index] ?? { does: 'leave out' }
+  }
+
+  #leaveOut(index: number, offered: readonly Choice[]): void {
+    const label = this.#labels[index]!
+    this.#missing ??= { step: index + 1, label, offered: offered.map(each => each.label) }
+    this.#changes.push({ step: index + 1, was: label, is: null })
+  }
+}
+
+/** Below this share of common words a message is taken for another kind of message. */
+const likenessMin = 0.15
+
+const candidatesFor = (
+  offered: readonly Choice[],
+  label: string,
+  later: readonly string[],
+  inserted: number,
+): Candidate[] => {
+  const alike = offered
+    .map(choice => ({ choice, likeness: likeness(choice.label, label) }))
+    .filter(each => each.likeness > 0)
+    // A step that the schedule has later is needed there.
+    .sort(
+      (one, other) =>
+        Number(later.includes(one.choice.label)) - Number(later.includes(other.choice.label)) ||
+        other.likeness - one.likeness,
+    )
+  const replacing = alike.filter(each => each.likeness >= likenessMin)
+  const inserting = inserted < insertedMax ? offered.filter(choice => isBefore(choice, label)) : []
+  return [
+    ...replacing.map(each => ({ does: 'replace' as const, ...each })),
+    ...inserting.map(choice => ({ does: 'insert' as const, choice, likeness: 0 })),
+    { does: 'leave out' },
+  ]
+}
+
+/** Whether a message may have to arrive before the one that is missing: it goes the same way. */
+const isBefore = (choice: Choice, label: string): boolean =>
+  label.includes('→') && choice.kind === 'deliver' && shapeOf(choice.label).frame === shapeOf(label).frame

@@ -1,0 +1,98 @@
+import type { Executor } from '../../checker/cells/executor.ts'
+import { walk } from '../../checker/cells/walk.ts'
+import { chooserOf } from '../../checker/choosers/named.ts'
+import { Surprises } from '../../checker/choosers/surprise.ts'
+import type { Weights } from '../../checker/choosers/weights.ts'
+import type { Random } from '../../checker/random.ts'
+import type { Choice } from '../../checker/system.ts'
+import { likeness } from './shape.ts'
+
+/** How an execution leaves its schedule: at one step, and only there, if the system lets it. */
+export interface Perturbation {
+  /** Of the schedule, from 0. */
+  readonly at: number
+  readonly how: (typeof manners)[number]
+}
+
+/** The step is left out; it comes after the next; something else that is on offer comes before it, or two such steps. */
+export const manners = ['left out', 'later', 'after another', 'after two others'] as const
+
+/** The n-th perturbation of a schedule of so many steps: each step in turn, in each manner. */
+export const perturbation = (ordinal: number, steps: number): Perturbation => ({
+  at: ordinal % steps,
+  how: manners[Math.floor(ordinal / steps) % manners.length]!,
+})
+
+/** An execution went near if it executed this share of the steps of the schedule. */
+const nearShare = 0.75
+
+/** One execution around a schedule. */
+export interface Nearby {
+  readonly isNear: boolean
+  /** Steps of the schedule that were executed. */
+  readonly executed: number
+}
+
+/**
+ * Executes a schedule perturbed at one step, and goes on from its end by a walk as long as it is. The executor then knows
+ * whether anything was violated.
+ *
+ * @param variant which random numbers the nodes draw
+ */
+export const executeNear = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  { at, how }: Perturbation,
+  { variant, weights, random }: { readonly variant: number; readonly weights: Weights; readonly random: Random },
+): Promise<Nearby> => {
+  await executor.reset(variant)
+  const others = how === 'after another' ? 1 : how === 'after two others' ? 2 : 0
+  let executed = 0
+  for (const [index, label] of orderOf(labels, at, how).entries()) {
+    if (index === at) for (let other = 0; other < others; other++) await executeAnother(executor, label, random)
+    if (await executeLike(executor, label)) executed += 1
+  }
+  const chooser = chooserOf(
+    { chooser: 'swarm', seed: random.seed(), length: labels.length },
+    weights,
+    new Surprises([]),
+  )
+  await walk(executor, chooser, labels.length, () => isOver(executor))
+  return { isNear: executed >= nearShare * labels.length, executed }
+}
+
+const isOver = <State>({ violation, broken }: Executor<State>) => violation !== undefined || broken
+
+const orderOf = (labels: readonly string[], at: number, how: Perturbation['how']): readonly string[] => {
+  if (how === 'left out') return labels.toSpliced(at, 1)
+  if (how !== 'later' || at + 1 >= labels.length) return labels
+  return labels.toSpliced(at, 2, labels[at + 1]!, labels[at]!)
+}
+
+const executeAnother = async <State>(executor: Executor<State>, label: string, random: Random): Promise<void> => {
+  if (isOver(executor)) return
+  const others = executor.enabled().filter(each => each.label !== label)
+  if (others.length > 0) await executor.execute(random.pick(others))
+}
+
+/** Below this a step is another one. */
+const likenessMin = 0.15
+
+const executeLike = async <State>(executor: Executor<State>, label: string): Promise<boolean> => {
+  if (isOver(executor)) return false
+  const choice = mostAlike(executor.enabled(), label)
+  if (choice) await executor.execute(choice)
+  return choice !== undefined
+}
+
+const mostAlike = (offered: readonly Choice[], label: string): Choice | undefined => {
+  const rated = offered.map(choice => (choice.label === label ? 2 : likeness(choice.label, label)))
+  const best = Math.max(likenessMin, ...rated)
+  return offered[rated.indexOf(best)]
+}
+
+/**
+ * The upper end of the 95 % confidence interval of a probability of which none of so many independent tries showed anything
+ * (Clopper and Pearson, 1934; for many tries about 3 divided by their number).
+ */
+export const boundOfNone = (tries: number): number => (tries === 0 ? 1 : 1 - 0.05 ** (1 / tries))

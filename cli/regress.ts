@@ -1,0 +1,172 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type KeptSchedule, schedulesIn } from '../campaign/schedules/corpus.ts'
+import { readSchedule, writeSchedule } from '../campaign/schedules/file.ts'
+import { type Change, type Followed, followSchedule, type Missing } from '../campaign/schedules/follow.ts'
+import type { Schedule } from '../campaign/schedules/schedule.ts'
+import { Executor } from '../checker/cells/executor.ts'
+import { replay } from '../checker/cells/replay.ts'
+import { headline, type Violation } from '../checker/cells/violation.ts'
+import { DoesNotStart, UsageError } from '../checker/errors.ts'
+import { differenceFrom } from '../checker/verdict/confirm.ts'
+import type { GlobalState } from '../harness/config.ts'
+import { nearest } from '../harness/config.ts'
+import { lookForLifeAfter } from './confirm.ts'
+import { type LoadedConfig, loadConfig } from './load-config.ts'
+import { inSession, type Session } from './session.ts'
+
+/** What became of a schedule on the present build. */
+export interface Regressed {
+  readonly file: string
+  readonly property: string | null
+  /** `passes`: it was executed to its end, and nothing was violated. */
+  readonly outcome: 'fails' | 'passes' | 'no longer applies'
+  /** Steps of it that were executed. */
+  readonly executed: number
+  readonly of: number
+  /** What was done instead of steps that were not on offer. */
+  readonly adapted: readonly Change[]
+  /** One line. */
+  readonly message: string
+}
+
+export interface RegressOptions {
+  /** Instead of the configurations that the schedules name. */
+  readonly config?: string | undefined
+  /** At most so many for a schedule whose steps are not all on offer. */
+  readonly executions: number
+  /** Writes schedules that were adapted and still fail, or pass, as they were executed. */
+  readonly update?: boolean | undefined
+  readonly onSchedule?: ((file: string, ordinal: number, of: number) => void) | undefined
+}
+
+export const defaultExecutions = 32
+export const defaultDirectory = 'schedules'
+
+/**
+ * Executes kept schedules on the present build.
+ *
+ * @param path of a schedule, or of a directory of them
+ * @throws UsageError where there is none, or one is torn, of a newer format, or of another system: before any is executed
+ */
+export const regress = async (path: string, options: RegressOptions): Promise<Regressed[]> => {
+  const kept = keptAt(path)
+  const tasks = await Promise.all(kept.map(async each => ({ ...each, config: await configOf(each, options.config) })))
+  const regressed: Regressed[] = []
+  for (const [index, { path: file, schedule, config }] of tasks.entries()) {
+    options.onSchedule?.(file, index + 1, tasks.length)
+    const came = await tryKept(config, schedule, options.executions)
+    if (options.update && came.adapted.length > 0 && came.outcome !== 'no longer applies')
+      writeSchedule(file, { ...schedule, labels: [...came.labels] })
+    const { labels: _, ...told } = came
+    regressed.push({ file, ...told })
+  }
+  return regressed
+}
+
+/** @throws UsageError */
+export const keptAt = (path: string): KeptSchedule[] => {
+  if (!existsSync(path)) throw new UsageError(`expected schedules in ${path}: there is no such file or directory`)
+  if (!statSync(path).isDirectory()) return [{ path, schedule: readSchedule(path) }]
+  const kept = schedulesIn(path)
+  if (kept.length === 0) throw new UsageError(`expected schedules in ${path}: it has no .json file`)
+  return kept
+}
+
+/** The configuration of a schedule, as it is now. @throws UsageError where it is of another system */
+export const configOf = async ({ path, schedule }: KeptSchedule, given?: string): Promise<LoadedConfig> => {
+  const config = await loadConfig(given ?? resolve(dirname(path), schedule.config))
+  const { name } = config.definition
+  if (name !== schedule.system)
+    throw new UsageError(
+      `${path} is a schedule of the system "${schedule.system}", and ${config.path} defines "${name}"`,
+    )
+  return config
+}
+
+type Came = Omit<Regressed, 'file'> & { readonly labels: readonly string[] }
+
+const tryKept = (config: LoadedConfig, schedule: Schedule, executions: number): Promise<Came> =>
+  inSession(config, { seed: schedule.seed + schedule.variant }, async session => {
+    const { property, labels } = schedule
+    const { properties: all } = session.system
+    if (property !== null && !Object.hasOwn(all, property)) {
+      const why = `there is no property ${property} any more: ${nearest(property, Object.keys(all))}`
+      return {
+        property,
+        outcome: 'no longer applies',
+        executed: 0,
+        of: labels.length,
+        adapted: [],
+        labels: [],
+        message: why,
+      }
+    }
+    const properties = property === null ? {} : { [property]: all[property]! }
+    const executor = new Executor(session.cluster, properties)
+    const followed = await followSchedule(executor, labels, { executions })
+    const { violation } = executor
+    if (violation?.kind === 'crash' && violation.step === 0 && schedule.kind !== 'crash')
+      throw new DoesNotStart(violation)
+    executor.end()
+    const told = { property, executed: followed.executed, of: labels.length, adapted: followed.changes }
+    return { ...told, labels: followed.labels, ...(await judge(session, schedule, followed, violation)) }
+  })
+
+type Judged = Pick<Regressed, 'outcome' | 'message'>
+
+const judge = async (
+  session: Session,
+  schedule: Schedule,
+  followed: Followed,
+  violation: Violation | undefined,
+): Promise<Judged> => {
+  if (violation) return confirm(session, followed.labels, violation)
+  if (followed.missing) return { outcome: 'no longer applies', message: describeMissing(followed.missing) }
+  const steps = `all ${schedule.labels.length} steps were executed`
+  if (schedule.kind !== 'liveness') return { outcome: 'passes', message: `${steps}, and nothing was violated` }
+  const { isDead, what } = await lookForLifeAfter(session, { ...schedule, schedule: followed.labels })
+  return isDead
+    ? { outcome: 'fails', message: `${steps}; then it ${what}: ${schedule.property} does not hold again` }
+    : { outcome: 'passes', message: `${steps}; then it ${what}` }
+}
+
+/** A violation is one only where it comes again, by new processes, at the same step. */
+const confirm = async (
+  { cluster, system }: Session,
+  schedule: readonly string[],
+  { kind, property, message, step }: Violation,
+): Promise<Judged> => {
+  cluster.endLives()
+  const properties = property === undefined ? {} : { [property]: system.properties[property]! }
+  const again = await replay<GlobalState>(cluster, properties, schedule)
+  const difference = differenceFrom({ kind, property: property ?? null, schedule: schedule.slice(0, step) }, again)
+  if (difference === undefined) return { outcome: 'fails', message: headline(message) }
+  return {
+    outcome: 'no longer applies',
+    message: `it does not repeat: ${headline(message)}; executed once more, by new processes, it ${difference}`,
+  }
+}
+
+const offeredMax = 5
+
+const describeMissing = ({ step, label, offered }: Missing): string => {
+  const shown = offered.slice(0, offeredMax).map(each => `"${each}"`)
+  const more = offered.length > offeredMax ? ` and ${offered.length - offeredMax} more` : ''
+  const instead = offered.length === 0 ? 'nothing is on offer' : `on offer are ${shown.join(', ')}${more}`
+  return `step ${step}, "${label}", is not on offer any more: ${instead}`
+}
+
+/** For a person. */
+export const describeRegressed = (all: readonly Regressed[]): string[] => all.flatMap(describeOne)
+
+const describeOne = ({ file, outcome, executed, of, adapted, message }: Regressed): string[] => [
+  `${outcome}: ${file} (${executed} of ${of} steps)`,
+  `    ${message}`,
+  ...adapted.map(change => `    ${describeChange(change)}`),
+]
+
+const describeChange = ({ step, was, is }: Change): string => {
+  if (was === null) return `before step ${step}: "${is}" was executed, which it does not have`
+  return is === null ? `step ${step} was left out: "${was}"` : `step ${step}: "${is}" stood for "${was}"`
+}
