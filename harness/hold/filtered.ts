@@ -8,6 +8,7 @@ import { trapMapped } from './hardware-random.ts'
 import { type HeldProcess, type HeldThread, type LimitedWait, readsOfCall, readsOfPage } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
+import { lastingCalls } from './lasting-calls.ts'
 import { fixPort } from './ports.ts'
 import { interrupt, type Registers } from './ptrace.ts'
 import { resourceCalls } from './resources.ts'
@@ -160,6 +161,7 @@ const answers: Partial<Record<SyscallName, (thread: HeldThread, registers: Regis
   ...resourceCalls,
   ...flushCalls,
   ...socketCalls,
+  ...lastingCalls,
 }
 
 /** Go's monitor sleeps for so long at most where it watches the others, and longer where they all sleep. */

@@ -124,6 +124,12 @@ const text = Buffer.alloc(1024)
 
 const isGone = (error: unknown) => ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
 
+/** Calls whose effect is not given back to a life that is brought back (lasting-calls.ts): how many, and the latest. */
+export interface LastingCalls {
+  count: number
+  last: string
+}
+
 export class HeldProcess {
   readonly pid: number
   readonly node: HeldNode
@@ -141,6 +147,7 @@ export class HeldProcess {
   reads = 0
   /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`; a timerfd is in that of one who has it open. */
   readonly kernelTimers = new Map<string, Timer>()
+  readonly lastingCalls: LastingCalls = { count: 0, last: '' }
   #innerPid: number | undefined
 
   constructor(pid: number, node: HeldNode, memory: ProcessMemory) {
@@ -227,6 +234,9 @@ export class HeldNode {
   hasSocketTimeouts = false
   /** Some socket of it may share, or have shared, its port; and no program of its own chooses among them. */
   sharesPorts = false
+  /** It has opened a message queue of POSIX. */
+  hasQueues = false
+  readonly lastingCalls: LastingCalls = { count: 0, last: '' }
   /** The sockets among which was chosen when it was last at rest. */
   sharedPorts = ''
   /** Of a node that was made again: when its kernel gives up what, by labels of connections. */

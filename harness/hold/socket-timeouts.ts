@@ -4,9 +4,17 @@ import { libc } from '../../proxy/libc.ts'
 import { withDuplicate } from './descriptor.ts'
 import type { HeldNode, HeldProcess, HeldThread, SocketWait } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
+import { countLasting } from './lasting-calls.ts'
 import { interrupt, Registers } from './ptrace.ts'
 import { type SyscallName, syscallName } from './syscall-number.ts'
-import { IPPROTO_TCP, sharedPortOptions, timeoutOptions, timestampOptions, userTimeoutOption } from './system-calls.ts'
+import {
+  IPPROTO_TCP,
+  lastingOptions,
+  sharedPortOptions,
+  timeoutOptions,
+  timestampOptions,
+  userTimeoutOption,
+} from './system-calls.ts'
 import { type Nanoseconds, never } from './virtual-clock.ts'
 import { readTime } from './waits.ts'
 
@@ -51,8 +59,10 @@ const setValue = ({ pid }: HeldProcess, registers: Registers, value: Buffer): nu
 
 const setsockopt: Handler = (thread, registers) => {
   const { process } = thread
-  if ((registers.get('rsi') | 0) === IPPROTO_TCP) return setUserTimeout(thread, registers)
-  const name = registers.get('rdx') | 0
+  const [level, name] = [registers.get('rsi') | 0, registers.get('rdx') | 0]
+  if (level === IPPROTO_TCP) return setUserTimeout(thread, registers)
+  if (lastingOptions.some(option => option[0] === level && option[1] === name))
+    return countLasting(thread, 'setsockopt')
   if (timestampOptions.some(option => option === name)) {
     process.node.note(
       'setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',

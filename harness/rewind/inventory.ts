@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { withDuplicate } from '../hold/descriptor.ts'
-import type { HeldThread } from '../hold/held-node.ts'
+import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import { lastingCallsOf } from '../hold/lasting-calls.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -24,11 +25,13 @@ export const inventoryOf = (thread: HeldThread, open: readonly Descriptor[]): In
     ['user, groups, umask, capabilities or name', settingsIn(read(pid, 'status'))],
     ['limits', read(pid, 'limits').replace(/^Max realtime timeout.*\n/m, '')],
     ['timers', read(pid, 'timers')],
-    ['mounts', read(pid, 'mountinfo')],
     ['root directory', readlinkSync(`/proc/${pid}/root`)],
+    ['mounts', read(pid, 'mountinfo')],
     ['priority', /\) \S+(?: \S+){15} (\S+)/.exec(read(pid, 'stat'))?.[1] ?? ''],
     ['score for want of memory', read(pid, 'oom_score_adj')],
     ['personality', read(pid, 'personality')],
+    ['choice of what is dumped', read(pid, 'coredump_filter')],
+    [kernelsOwn, lastingCallsOf(thread.process)],
     ...kernelObjects(thread),
     ...open.map(descriptor => [`descriptor ${descriptor.fd}`, stateOf(pid, descriptor)] as const),
   ])
@@ -62,6 +65,9 @@ const settings =
 
 const settingsIn = (status: string): string => (status.match(settings) ?? []).join('\n')
 
+/** What calls have changed that cannot be read. */
+const kernelsOwn = 'calls that leave something in the kernel'
+
 /** SEM_INFO, MSG_INFO and SHM_INFO tell how many there are of all; struct seminfo, msginfo and shm_info. */
 const [semaphoreInfo, queueInfo, memoryInfo] = [19, 12, 14]
 const infoLength = 128
@@ -88,7 +94,8 @@ const kernelObjects = (thread: HeldThread): [string, string][] => {
 }
 
 /** @throws CannotRewind where it has what can neither be restored nor compared */
-export const requireComparable = (inventory: Inventory): void => {
+export const requireComparable = (inventory: Inventory, { hasQueues }: HeldNode): void => {
+  if (hasQueues) throw new CannotRewind('it has a message queue of POSIX')
   if (inventory.get(systemV) !== none) throw new CannotRewind(`it has ${systemV}`)
 }
 

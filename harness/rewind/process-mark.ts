@@ -35,7 +35,7 @@ export class ProcessMark {
     this.#workingDirectory = new WorkingDirectory(process.pid)
     try {
       this.#inventory = this.#takeInventory()
-      requireComparable(this.#inventory)
+      requireComparable(this.#inventory, process.node)
       this.#memory = new MemoryMark(this.first)
     } finally {
       // Its registers were used.

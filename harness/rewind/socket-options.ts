@@ -65,9 +65,9 @@ const IPPROTO_IPV6 = 41
 /** Whole numbers that programs set: what they are is compared, and not restored. */
 const comparedOptions: readonly SocketOption[] = [
   ...[2, 5, 6, 7, 8, 9, 12, 15, 16, 18, 29, 35, 46].map(name => option(SOL_SOCKET, name)),
-  ...[1, 8, 10, 32, 33, 34, 49].map(name => option(IPPROTO_IP, name)),
-  ...[1, 4, 5, 6, 9, 12, 18, 23].map(name => option(IPPROTO_TCP, name)),
-  ...[16, 18, 26].map(name => option(IPPROTO_IPV6, name)),
+  ...[1, 2, 8, 10, 32, 33, 34, 49].map(name => option(IPPROTO_IP, name)),
+  ...[1, 2, 4, 5, 6, 9, 12, 13, 18, 23].map(name => option(IPPROTO_TCP, name)),
+  ...[16, 18, 26, 67].map(name => option(IPPROTO_IPV6, name)),
 ]
 
 /** How a socket is set, a line for each option that it has. */

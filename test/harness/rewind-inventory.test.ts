@@ -164,11 +164,62 @@ os.waitpid(pid, 0)`,
       `signal.pthread_kill(other.ident, signal.SIGUSR1)`,
       otherThread,
     ],
+    [
+      'the time to live of datagrams',
+      `return s.getsockopt(socket.IPPROTO_IP, socket.IP_TTL)`,
+      `s.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 9)`,
+      `s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 99))`,
+    ],
+    [
+      'the groups that a socket has joined',
+      `return '030201EF' in open('/proc/net/igmp').read()`,
+      `s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton('239.1.2.3') + socket.inet_aton('0.0.0.0'))`,
+      `s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 99))`,
+    ],
+    ['the root directory', `return sorted(os.listdir('/'))[0]`, `os.chroot('/tmp/r')`, `os.makedirs('/tmp/r/x')`],
+    ['priority', `return os.nice(0)`, `os.nice(3)`],
+    [
+      'the host name',
+      `return socket.gethostname()`,
+      `socket.sethostname('other')`,
+      `import ctypes; assert ctypes.CDLL(None).unshare(0x14000000) == 0`,
+    ],
+    [
+      'ids of POSIX timers',
+      `
+    timer = ctypes.c_int()
+    assert libc.syscall(timer_create, 1, None, ctypes.byref(timer)) == 0
+    libc.syscall(timer_delete, timer)
+    return timer.value`,
+      `pass`,
+      `import ctypes; libc = ctypes.CDLL(None); timer_create, timer_delete = 222, 226`,
+    ],
+    [
+      'what prctl sets',
+      `return libc.prctl(PR_GET_KEEPCAPS, 0, 0, 0, 0)`,
+      `libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)`,
+      `import ctypes; libc = ctypes.CDLL(None); PR_GET_KEEPCAPS, PR_SET_KEEPCAPS = 7, 8`,
+    ],
+    [
+      'attributes of files',
+      `
+    try: return os.getxattr('f', 'user.a')
+    except OSError: return 'none'`,
+      `os.setxattr('f', 'user.a', b'b')`,
+      openFile,
+    ],
+    ['the size of a pipe', `return fcntl.fcntl(r, 1032)`, `fcntl.fcntl(r, 1031, 4096)`, `r, w = os.pipe()`],
+    [
+      'message queues of POSIX',
+      `os.lseek(q, 0, 0); return os.read(q, 9)`,
+      `libc.mq_send(q, b'abc', 3, 0)`,
+      `import ctypes; libc = ctypes.CDLL(None); q = libc.mq_open(b'/q', 0o102, 0o600, None)`,
+    ],
   ])('%s: it is started anew, and the notes say why', async (_, see, change, begin = '') => {
     const { starts, notes } = await expectGivenBack(see, change, begin)
     expect(starts).toBe(3)
     expect(notes.join()).toMatch(
-      /^n: a life of it could not be brought back, and was started anew: (its .* changed: |other signals are pending$)/,
+      /^n: a life of it could not be brought back, and was started anew: (its .* changed: |other signals are pending$|it has a message queue of POSIX$)/,
     )
   })
 })

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { compile, hasCompiler, heldOutput } from './program.ts'
+import { clusterOf, stdoutOf } from '../system.ts'
+import { compile, hasCompiler, heldOutput, runOn } from './program.ts'
 
 const c = test.skipIf(!hasCompiler)
 
@@ -61,6 +62,33 @@ c('a bad pointer and a bad descriptor are errors of the program', async () => {
     '-1 Invalid argument',
     '0',
   ])
+})
+
+c('no call with arguments that mean nothing ends the tool: the program goes on', async () => {
+  // read and others wait for ever; what makes a process, ends one or kills is left out.
+  const program = compile(`
+    int left_out[] = {SYS_rt_sigreturn, SYS_clone, SYS_fork, SYS_vfork, SYS_exit, SYS_kill, SYS_tkill, SYS_exit_group, SYS_tgkill, 435 /* clone3 */};
+    int answered = 0, told[2];
+    pipe2(told, O_NONBLOCK);
+    for (int number = 0; number < 475; number++) {
+      int isLeftOut = 0;
+      for (int i = 0; i < sizeof left_out / sizeof *left_out; i++) isLeftOut |= left_out[i] == number;
+      if (isLeftOut) continue;
+      pid_t child = fork();
+      long wild = 1L << 62;
+      if (child == 0) { setpgid(0, 0); syscall(number, wild, wild, wild, wild, wild, wild); write(told[1], "x", 1); _exit(0); }
+      usleep(1000);
+      kill(child, SIGKILL);
+      waitpid(child, 0, 0);
+      char byte;
+      answered += read(told[0], &byte, 1) == 1;
+    }
+    printf("%d\\n", answered > 450);
+  `)
+  const cluster = clusterOf({ nodes: { n: { command: [program] } } })
+  expect(await cluster.reset()).toEqual([])
+  await runOn(cluster, 500)
+  expect(stdoutOf(cluster, 'n')).toEqual(['1'])
 })
 
 c('Linux AIO is refused, and said: glibc’s own waits in threads', async () => {

@@ -119,8 +119,8 @@ test('the filter does with every number what the table says', () => {
   expect(run(-1).action).toBe(trapped)
 })
 
-test('waits stop only with a finite time-out, options of sockets only where they tell times', () => {
-  const { epoll_wait, ppoll, futex, setsockopt, getsockopt } = syscallNumber
+test('waits stop only with a finite time-out, options only where they tell times or leave something', () => {
+  const { epoll_wait, ppoll, futex, setsockopt, getsockopt, prctl, fcntl } = syscallNumber
   const actions = [
     run(epoll_wait, [3, 0, 1, 100]),
     run(epoll_wait, [3, 0, 1, 0]),
@@ -136,6 +136,12 @@ test('waits stop only with a finite time-out, options of sockets only where they
     run(setsockopt, [3, 1, 29]),
     run(getsockopt, [3, 1, 66]),
     run(getsockopt, [3, 1, 29]),
+    run(setsockopt, [3, 0, 35]),
+    run(setsockopt, [3, 0, 2]),
+    run(prctl, [36]),
+    run(prctl, [15]),
+    run(fcntl, [3, 1031]),
+    run(fcntl, [3, 4]),
   ].map(({ action }) => action === traced)
   expect(actions).toEqual([
     ...[true, false, false],
@@ -143,6 +149,7 @@ test('waits stop only with a finite time-out, options of sockets only where they
     ...[true, false, false],
     ...[true, false, false, true],
     ...[true, false],
+    ...[true, false, true, false, true, false],
   ])
 })
 
