@@ -17,8 +17,10 @@ const mark = Symbol.for('lastnail.system')
  * Says which system is to be checked: the default export of a configuration. It is not checked yet; that happens before
  * anything is started (`resolveSystem`), with one line for each thing that is wrong.
  */
-export const defineSystem = <Name extends string>(definition: SystemDefinition<Name>): SystemDefinition =>
-  ({ ...definition, [mark]: true }) as unknown as SystemDefinition
+// biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
+export const defineSystem = <Name extends string, State = any>(
+  definition: SystemDefinition<Name, State>,
+): SystemDefinition => ({ ...definition, [mark]: true }) as unknown as SystemDefinition
 
 /** Whether a value was made by `defineSystem`. */
 export const isSystemDefinition = (value: unknown): value is SystemDefinition =>

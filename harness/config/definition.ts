@@ -9,8 +9,9 @@ import type { Manner } from '../../topologies/churn/plan.ts'
 import type { TopologyKind } from '../../topologies/generate.ts'
 import type { readNodes } from './nodes-file.ts'
 
-/** What a user writes to have a system checked. `Name`: the names of the nodes, which are inferred. */
-export interface SystemDefinition<Name extends string = string> {
+/** What a user writes to have a system checked. Inferred: `Name`, the names of the nodes; `State`, what the observer sees. */
+// biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
+export interface SystemDefinition<Name extends string = string, State = any> {
   readonly name: string
   /** By name, which is also the node's host name; a function where their number is `count`; or `fromCompose(…)`. */
   readonly nodes:
@@ -20,10 +21,12 @@ export interface SystemDefinition<Name extends string = string> {
   /** How many nodes there are, where `nodes` is a function. */
   readonly count?: number | undefined
   /** How the state of a node is seen from outside; without it properties read only output and calls. */
-  readonly state?: Observer | undefined
+  readonly state?: Observer<State> | undefined
   /** Calls from outside, each of them begun by a choice. */
   readonly clients?: Readonly<Record<string, Client<Name> | RepeatedClient<Name>>> | undefined
-  readonly properties?: Readonly<Record<string, Property<GlobalState>>> | undefined
+  readonly properties?:
+    | Readonly<Record<string, PropertyOf<GlobalState<NoInfer<State>, NoInfer<Name>>> | Property<GlobalState>>>
+    | undefined
   /** Budgets for one execution; 0 for what is not named. */
   readonly faults?: Partial<Readonly<Record<FaultKind, number | SomeFaults<Name>>>> | undefined
   /** How often in one execution two inputs may enter a node in one step; 1 by default. */
@@ -49,6 +52,14 @@ export interface SystemDefinition<Name extends string = string> {
   /** How it runs live, by `lastnail emulate`. */
   readonly emulation?: EmulationDefinition | undefined
 }
+
+declare const made: unique symbol
+
+/**
+ * A property as `always` and `eventually` make it. TypeScript infers from a definition what states a property in it reads
+ * only where its type is a function's, so that is what it is declared as; nothing calls it.
+ */
+export type PropertyOf<State> = (state: State) => { readonly [made]: true }
 
 /** A live run over an emulated internet. What the command's options say counts before it. */
 export interface EmulationDefinition {
@@ -185,17 +196,23 @@ export interface ContainerDefinition {
   readonly pull?: 'never' | 'missing' | 'always' | undefined
 }
 
-/** What the properties read: a snapshot of all nodes and of all calls so far. `State`: what the observer sees of a node. */
+/**
+ * What the properties read: a snapshot of all nodes and of all calls so far. `State`: what the observer sees of a node;
+ * `Name`: the names of the nodes.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a state of unknown shape must be readable without casts in a property
-export interface GlobalState<State = any> {
+export interface GlobalState<State = any, Name extends string = string> {
   readonly nodes: readonly NodeView<State>[]
   /** In the order in which they were invoked. */
   readonly calls: readonly ClientCall[]
   /** What clients performed in these calls, in the order in which it was invoked. */
   readonly history: readonly Operation[]
   /** Throws for a name that no node has. */
-  node(name: string): NodeView<State>
+  node(name: NameOf<Name>): NodeView<State>
 }
+
+/** Where `nodes` is a function or a file, nobody knows the names before it is read. */
+type NameOf<Name extends string> = [Name] extends [never] ? string : Name
 
 // biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
 export interface NodeView<State = any> {

@@ -2,7 +2,7 @@ import type { Observer } from './definition.ts'
 
 /** The state is the last JSON object that the node printed, one a line, since it was started. */
 // biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
-export const jsonLines = <State = any>(stream: 'stdout' | 'stderr'): Observer<State> => {
+export const jsonLines = <State = any>(stream: 'stdout' | 'stderr' = 'stdout'): Observer<State> => {
   return node => lastJsonObject(node.output()[stream])
 }
 

@@ -126,8 +126,7 @@ describe('a right definition', () => {
       { name: 'get', run: get, times: 3 },
     ])
     expect(system.clients[0]!.run).toBe(put)
-    expect(system.properties.safety).toEqual(safety)
-    expect(system.properties.safety!.holds).toBe(safety.holds)
+    expect(system.properties.safety).toBe(safety)
     expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, partition: 0 })
     expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { always, eventually } from '../../../checker/property.ts'
 import { stateOf } from '../../../harness/clients/state.ts'
-import { always, eventually, type GlobalState } from '../../../harness/config.ts'
+import type { GlobalState } from '../../../harness/config.ts'
 import type { Look } from '../../../harness/live/looks.ts'
 import { type Happening, Measurements } from '../../../harness/live/measurements.ts'
 
