@@ -11,7 +11,7 @@ export type { Outcome } from './cli/outcome.ts'
 export { fromCompose } from './docker/compose/nodes.ts'
 export { DidNotHappen } from './harness/clients/history.ts'
 export * from './harness/config/definition.ts'
-export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines } from './harness/config.ts'
+export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines, reach } from './harness/config.ts'
 export {
   frames,
   type HttpMessage,

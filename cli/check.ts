@@ -11,6 +11,7 @@ import { liveTracePath, writeReport } from '../report/report.ts'
 import { recordConfirmed } from './confirm.ts'
 import { type Explanation, explain } from './explain.ts'
 import { fileNameOf } from './file-name.ts'
+import { describeGoal, fromGoal, towardsGoal } from './goal.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { deeperThan, neverMet, summaryOf } from './notes.ts'
 import type { CheckOptions } from './options.ts'
@@ -53,15 +54,43 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   // Before this thread is pinned to one.
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
+  const goal = await lookForGoal(config, options, cpus)
+  return checkFrom(config, goal?.options ?? options, { cpus, samples, notes: goal?.notes ?? [] })
+}
+
+/** The options of a search that begins at the goal, where there is one. */
+const lookForGoal = async (
+  config: LoadedConfig,
+  options: CheckOptions,
+  cpus: readonly number[],
+): Promise<{ readonly options: CheckOptions; readonly notes: readonly string[] } | undefined> => {
+  if (config.definition.goal === undefined || options.from !== undefined) return undefined
   return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
+    const found = await search(session, towardsGoal(options), cpus)
+    return { options: fromGoal(options, found), notes: [describeGoal(session.system.goal!, found)] }
+  })
+}
+
+interface Beginning {
+  readonly cpus: readonly number[]
+  readonly samples: Samples
+  /** Of what was done before. */
+  readonly notes: readonly string[]
+}
+
+const checkFrom = async (
+  config: LoadedConfig,
+  options: CheckOptions,
+  { cpus, samples, notes: before }: Beginning,
+): Promise<Checked> =>
+  inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
     const verdict = await search(session, options, cpus)
     const notes = verdict.verdict === 'held' ? neverMet(session.system, verdict.met) : []
-    const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...verdict.notes, ...notes] }
+    const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
     const explanation = await explain(session, found)
     const checked = recordFound(session, found, { options, growth: samples.list })
     return { ...(await checked.catch(error => unrecorded(found, error))), explanation }
   })
-}
 
 /** Each is some processes, and takes some hundred megabytes. */
 const workersMax = 256

@@ -4,8 +4,7 @@ import type { Met } from '../checker/verdict/sights.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import { sightOf } from '../harness/clients/sights.ts'
 import type { FaultKind, ResolvedSystem } from '../harness/config.ts'
-import type { CheckOptions } from './options.ts'
-import { defaultMs } from './search.ts'
+import { type CheckOptions, defaultMs } from './options.ts'
 
 /** What a search never met though the configuration speaks of it, a line each: of that, `held` says nothing. */
 export const neverMet = (system: ResolvedSystem, met: Met): string[] => [

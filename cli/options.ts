@@ -18,3 +18,9 @@ export interface CheckOptions extends Omit<SearchOptions, 'from' | 'walks'> {
    */
   readonly rewind?: boolean | undefined
 }
+
+export const defaultMs = 60_000
+
+/** Time for the search; `undefined` where executions alone limit it. */
+export const timeOf = ({ milliseconds, executions }: CheckOptions): number | undefined =>
+  milliseconds ?? (executions === undefined ? defaultMs : undefined)

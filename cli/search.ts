@@ -1,21 +1,24 @@
 import { type Cell, OwnCell } from '../checker/cells/cell.ts'
-import { checkInCells, select } from '../checker/check.ts'
+import { checkInCells } from '../checker/check.ts'
 import type { SearchOptions } from '../checker/searches/options.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import { allow, allowedCpus } from '../harness/hold/affinity.ts'
 import { waitingForOthers } from '../harness/hold/interruption.ts'
-import type { CheckOptions } from './options.ts'
+import { propertiesFor, type Sought } from './goal.ts'
+import { type CheckOptions, timeOf } from './options.ts'
 import { scheduleFrom, seedFrom } from './recorded.ts'
 import type { Session } from './session.ts'
 import { Worker } from './workers.ts'
 
-export const defaultMs = 60_000
-
 /** Explores a session's system and examines what it finds: in its own cluster, or in workers, on these CPUs. */
-export const search = async (session: Session, options: CheckOptions, cpus: readonly number[]): Promise<Verdict> => {
+export const search = async (
+  session: Session,
+  options: CheckOptions & Sought,
+  cpus: readonly number[],
+): Promise<Verdict> => {
   const { cluster, system } = session
   const { workers = 1 } = options
-  const properties = select(system.properties, options.property)
+  const properties = propertiesFor(system, options)
   const wanted = searchOf(session, options)
   const searchIn = async (cells: readonly Cell[], notes: () => Iterable<string>): Promise<Verdict> => {
     try {
@@ -48,9 +51,9 @@ const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Re
   }
 }
 
-const startWorkers = ({ config }: Session, options: CheckOptions, cpus: readonly number[]): Worker[] => {
-  const { workers = 1, property, rewind } = options
-  const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property, rewind }
+const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus: readonly number[]): Worker[] => {
+  const { workers = 1, property, isGoal, rewind } = options
+  const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property, isGoal, rewind }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 
@@ -68,7 +71,3 @@ const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptio
 /** Of the nodes' randomness: that of the search, or that with which the steps to begin with were recorded. */
 export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
   typeof from === 'string' ? seedFrom(from) : seed
-
-/** Time for the search; `undefined` where executions alone limit it. */
-export const timeOf = ({ milliseconds, executions }: CheckOptions): number | undefined =>
-  milliseconds ?? (executions === undefined ? defaultMs : undefined)

@@ -2,22 +2,20 @@ import { on } from 'node:events'
 import { Budget } from '../checker/budget.ts'
 import { type Cell, OwnCell } from '../checker/cells/cell.ts'
 import type { Outcome, Task } from '../checker/cells/task.ts'
-import { select } from '../checker/check.ts'
 import { exitCode } from './exit-code.ts'
 import { type Failure, failureOf } from './failure.ts'
+import { propertiesFor, type Sought } from './goal.ts'
 import { loadConfig } from './load-config.ts'
 import { inSession } from './session.ts'
 import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
 
 /** What a worker is sent first. */
-export interface Order {
+export interface Order extends Sought {
   readonly file: string
   /** The same as JavaScript, where it has been loaded already. */
   readonly translated?: string
   /** Of the nodes' randomness. */
   readonly seed: number | undefined
-  /** Evaluates this property alone. */
-  readonly property: string | undefined
   /** Whether processes are brought back instead of started anew; true by default. */
   readonly rewind?: boolean | undefined
   /** The CPU that it holds its nodes on. */
@@ -56,10 +54,10 @@ class Demands {
 }
 
 /** The program of a worker: a cell for a search in another process, until that lets go of it. */
-const work = async ({ file, translated, seed, property, cpu, rewind }: Order, demands: Demands): Promise<void> => {
+const work = async ({ file, translated, seed, cpu, rewind, ...sought }: Order, demands: Demands): Promise<void> => {
   const config = await loadConfig(file, translated)
   await inSession(config, { seed, cpu, rewind }, async ({ cluster, system }) => {
-    const cell = new OwnCell(cluster, select(system.properties, property), { weights: system.weights })
+    const cell = new OwnCell(cluster, propertiesFor(system, sought), { weights: system.weights })
     await cell.prepare()
     for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal, () => cluster.notes()))
     await cell.end()

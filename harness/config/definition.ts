@@ -27,6 +27,8 @@ export interface SystemDefinition<Name extends string = string, State = any> {
   readonly properties?:
     | Readonly<Record<string, PropertyOf<GlobalState<NoInfer<State>, NoInfer<Name>>> | Property<GlobalState>>>
     | undefined
+  /** Where executions of a check begin: at the end of the shortest way that is found to a state in which it holds. */
+  readonly goal?: GoalOf<GlobalState<NoInfer<State>, NoInfer<Name>>> | undefined
   /** Budgets for one execution; 0 for what is not named. */
   readonly faults?: Partial<Readonly<Record<FaultKind, number | SomeFaults<Name>>>> | undefined
   /** How often in one execution two inputs may enter a node in one step; 1 by default. */
@@ -54,12 +56,22 @@ export interface SystemDefinition<Name extends string = string, State = any> {
 }
 
 declare const made: unique symbol
+declare const named: unique symbol
 
 /**
  * A property as `always` and `eventually` make it. TypeScript infers from a definition what states a property in it reads
  * only where its type is a function's, so that is what it is declared as; nothing calls it.
  */
 export type PropertyOf<State> = (state: State) => { readonly [made]: true }
+
+/** What `reach` makes; declared as a function for the same reason. */
+export type GoalOf<State> = (state: State) => { readonly [named]: true }
+
+/** States that are searched for first. */
+export interface Goal {
+  readonly name: string
+  readonly holds: (state: GlobalState) => boolean
+}
 
 /** A live run over an emulated internet. What the command's options say counts before it. */
 export interface EmulationDefinition {

@@ -1,6 +1,6 @@
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
-import type { Client, FaultKind, GlobalState, Observer, Weights } from './definition.ts'
+import type { Client, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
 import type { CheckedEmulation } from './schema.ts'
 
 /** A definition that was found right, with nothing left to default. */
@@ -11,6 +11,7 @@ export interface ResolvedSystem {
   readonly observe: Observer | undefined
   readonly clients: readonly ResolvedClient[]
   readonly properties: Readonly<Record<string, Property<GlobalState>>>
+  readonly goal: Goal | undefined
   readonly faults: Readonly<Record<FaultKind, number>>
   /** The nodes that they befall; all where undefined. */
   readonly faultsOf: Readonly<Record<FaultKind, readonly string[] | undefined>>

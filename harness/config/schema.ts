@@ -12,6 +12,7 @@ import type {
   FaultKind,
   GeneratedTopology,
   GlobalState,
+  Goal,
   NodeView,
   Observer,
   SomeFaults,
@@ -143,6 +144,11 @@ const client = z.preprocess(
 const property = is<Property<GlobalState>>(
   value => isObject(value) && (value.kind === 'always' || value.kind === 'eventually') && isFunction(value.holds),
   'expected always(…) or eventually(…)',
+)
+
+const goal = is<Goal>(
+  value => isObject(value) && typeof value.name === 'string' && isFunction(value.holds),
+  "expected reach('its name', state => …)",
 )
 
 const budgetExpected = 'expected a budget, a whole number of at least 0'
@@ -297,6 +303,7 @@ export const systemSchema = fields(
     ).optional(),
     clients: z.record(z.string(), client, { error: 'expected the clients by name' }).default({}),
     properties: z.record(z.string(), property, { error: 'expected the properties by name' }).default({}),
+    goal: goal.optional(),
     faults: faults.prefault({}),
     overlap: budget.default(1),
     clocks: clocks.default('independent'),
