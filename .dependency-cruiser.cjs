@@ -63,7 +63,7 @@ module.exports = {
       severity: 'error',
       comment: 'report/ shows what a trace holds, and searches nothing',
       from: { path: '^report/' },
-      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict/verdict|system)' },
+      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict/verdict|system|labels)' },
     },
     {
       name: 'page-runs-in-a-browser',

@@ -30,12 +30,32 @@ export type ChoiceKind =
 /** The kinds that spend a fault budget. */
 export const faultKinds: readonly ChoiceKind[] = ['drop', 'duplicate', 'reset', 'crash', 'partition']
 
+/** What a choice is about, in parts. */
+export interface About {
+  /** Of a message or a connection: from where to where. */
+  readonly from?: string
+  readonly to?: string
+  /** Of a message: the n-th from `from` to `to` in its execution, counted from 1. */
+  readonly ordinal?: number
+  /** The n-th connection between its two hosts by that opener; absent for a datagram. */
+  readonly connection?: number
+  /** Of a message, what it says; of anything else, what happens. Numbers that stand alone are left out: `vote term=`. */
+  readonly subject: string
+  /** These numbers, in their order. */
+  readonly numbers: readonly number[]
+  /** Of a message: equal for equal bytes. Absent where only a label is known. */
+  readonly hash?: string
+}
+
 /** One enabled action. */
-export interface Choice {
+export interface Choice extends About {
   readonly kind: ChoiceKind
   /** The node that it acts on: two choices that act on different nodes commute, as far as the nodes are concerned. */
   readonly node: string
-  /** Unique among the choices enabled in one state, the same in every execution: `n1→n2 #3 Prepare(4)`. */
+  /**
+   * What a person is shown and what files hold: `n1→n2 #3 Prepare(4)`. Unique among the choices enabled in one state, and the
+   * same in every execution. `labels.ts` reads its parts.
+   */
   readonly label: string
   /**
    * Whether it touches nothing but its node. Two such choices of different nodes, enabled in one state, come to the same
@@ -44,8 +64,8 @@ export interface Choice {
   readonly isLocal?: boolean
   /** Of a timer: in how many milliseconds of its node's own clock it is due. */
   readonly afterMs?: number
-  /** Of an overlap: the labels of the choices that it joins, in the order in which they enter. */
-  readonly joins?: readonly string[]
+  /** Of an overlap: the choices that it joins, in the order in which they enter. */
+  readonly joins?: readonly Choice[]
 }
 
 /** Something that no property has to name: it is a finding wherever it happens. */

@@ -1,3 +1,4 @@
+import { readLabel } from '../checker/labels.ts'
 import { slowMs } from '../checker/verdict/hasten.ts'
 import type { Discovery, Verdict } from '../checker/verdict/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
@@ -101,8 +102,7 @@ const countHidden = (length: number, from: number, isShown: (index: number) => b
 }
 
 /** Faults, what ends them, calls and overlaps. */
-const isDecisive = (label: string) =>
-  /^(client|overlap|drop|duplicate|reset|crash|restart|partition|cut|heal)( |$)/.test(label)
+const isDecisive = (label: string) => !['deliver', 'timer', undefined].includes(readLabel(label).kind)
 
 /** A schedule with the numbers of its steps. */
 export const numbered = (schedule: readonly string[]): string[] =>

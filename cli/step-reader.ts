@@ -1,9 +1,16 @@
 import type { Observer } from '../checker/cells/executor.ts'
 import type { Operation } from '../checker/history/operation.ts'
 import { decided, evaluate } from '../checker/property.ts'
-import type { Choice, Finding } from '../checker/system.ts'
-import { enabledAfter, enabledChanges } from '../checker/trace/enabled.ts'
-import type { PropertyValue, RecordedCall, RecordedClock, RecordedState, RecordedStep } from '../checker/trace/trace.ts'
+import type { Finding } from '../checker/system.ts'
+import { enabledAfter, enabledChanges, recordedChoice } from '../checker/trace/enabled.ts'
+import type {
+  PropertyValue,
+  RecordedCall,
+  RecordedChoice,
+  RecordedClock,
+  RecordedState,
+  RecordedStep,
+} from '../checker/trace/trace.ts'
 import type { Cluster } from '../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
 
@@ -21,7 +28,7 @@ export class StepReader {
   /** Calls that were told of, and whether their end was. */
   readonly #calls = new Map<string, boolean>()
   readonly #clocks = new Map<string, number>()
-  #enabled: readonly Choice[] = []
+  #enabled: readonly RecordedChoice[] = []
   #index = 0
 
   constructor(cluster: Recordable, properties: ResolvedSystem['properties']) {
@@ -33,12 +40,12 @@ export class StepReader {
   observer(see: (step: RecordedStep) => void): Observer<GlobalState> {
     return {
       onReset: (findings, state) => see(this.read(undefined, findings, state())),
-      onStep: ({ choice, findings }, state) => see(this.read(choice, findings, state())),
+      onStep: ({ choice, findings }, state) => see(this.read(recordedChoice(choice), findings, state())),
     }
   }
 
   /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
-  read(choice: Choice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
+  read(choice: RecordedChoice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
     const { messages, lost, outputs, durationUs } = this.#cluster.details
     return {
       index: this.#index++,
@@ -81,7 +88,7 @@ export class StepReader {
   }
 
   #changedChoices() {
-    const changes = enabledChanges(this.#enabled, this.#cluster.enabled())
+    const changes = enabledChanges(this.#enabled, this.#cluster.enabled().map(recordedChoice))
     this.#enabled = enabledAfter(this.#enabled, changes)
     return changes
   }

@@ -3,7 +3,6 @@ import type { Chooser, Walk } from '../choosers/chooser.ts'
 import { chooserOf } from '../choosers/named.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import { defaultWeights, type Weights } from '../choosers/weights.ts'
-import { labelsOf } from '../labels.ts'
 import { labelsTo } from '../start.ts'
 import type { System } from '../system.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -137,7 +136,7 @@ export class OwnCell<State> implements Cell {
   #watch(): Watched {
     const { system } = this.#executor
     return {
-      enabled: labelsOf(system.enabled()),
+      enabled: system.enabled(),
       parts: system.parts?.() ?? { state: system.fingerprint() ?? '' },
       printed: system.printed?.() ?? {},
     }

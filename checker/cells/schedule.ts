@@ -1,5 +1,6 @@
 import { Diverged, Unfaithful } from '../errors.ts'
-import { isTimer, labelsOf, numbers, outline, withoutNumbers } from '../labels.ts'
+import { type Described, labelsOf, readLabel } from '../labels.ts'
+import { distanceTo, isAlikeInOutline, isLike } from '../likeness.ts'
 import type { Choice } from '../system.ts'
 import type { Executor } from './executor.ts'
 
@@ -30,7 +31,7 @@ export const attempt = async <State>(executor: Executor<State>, labels: readonly
   const skipped: string[] = []
   for (const label of labels) {
     if (executor.violation) break
-    const choice = findSimilar(executor.offered(), label)
+    const choice = findSimilar(executor.offered(), readLabel(label))
     if (choice) await executor.execute(choice)
     else skipped.push(label)
   }
@@ -39,31 +40,26 @@ export const attempt = async <State>(executor: Executor<State>, labels: readonly
 
 /** The same, where a timer may have to wait until messages are delivered: then they are, in the order in which they are offered. */
 export const attemptPromptly = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
-  for (const label of labels) {
+  for (const wanted of labels.map(readLabel)) {
     while (!executor.violation) {
       const offered = executor.offered()
-      const wanted = findSimilar(offered, label)
-      const choice = wanted ?? (isTimer(label) ? offered.find(({ kind }) => kind === 'deliver') : undefined)
+      const similar = findSimilar(offered, wanted)
+      const choice = similar ?? (wanted.kind === 'timer' ? offered.find(({ kind }) => kind === 'deliver') : undefined)
       if (choice) await executor.execute(choice)
-      if (wanted || !choice) break
+      if (similar || !choice) break
     }
   }
 }
 
-// Where something earlier was left out, later messages, terms and connections count lower. The nearest numbers are meant;
-// where not even the rest is the same, as with identifiers that are drawn, a message of this kind on this way.
-const findSimilar = (enabled: readonly Choice[], label: string): Choice | undefined => {
-  const wanted = withoutNumbers(label)
-  const same = enabled.filter(choice => withoutNumbers(choice.label) === wanted)
-  const similar = same.length > 0 ? same : alikeInOutline(enabled, label)
-  const distances = similar.map(choice => distance(numbers(choice.label), numbers(label)))
-  return similar[distances.indexOf(Math.min(...distances))]
+/**
+ * The enabled choice that is most like a recorded one. Where something earlier was left out, later messages, terms and
+ * connections count lower: the one that says nearly the same is meant, and of these the one whose place is nearest. Where
+ * not even the words are the same, as with identifiers that are drawn, a message of this outline on the same way.
+ */
+const findSimilar = (enabled: readonly Choice[], wanted: Described): Choice | undefined => {
+  const same = enabled.filter(choice => isLike(choice, wanted))
+  const similar = same.length > 0 ? same : enabled.filter(choice => isAlikeInOutline(choice, wanted))
+  const distances = similar.map(choice => ({ choice, distance: distanceTo(choice, wanted) }))
+  return distances.sort((one, other) => one.distance[0] - other.distance[0] || one.distance[1] - other.distance[1])[0]
+    ?.choice
 }
-
-const alikeInOutline = (enabled: readonly Choice[], label: string): readonly Choice[] => {
-  const wanted = outline(label)
-  return wanted === undefined ? [] : enabled.filter(choice => outline(choice.label) === wanted)
-}
-
-const distance = (some: readonly number[], others: readonly number[]): number =>
-  some.reduce((sum, number, i) => sum + Math.abs(number - (others[i] ?? number)), 0)

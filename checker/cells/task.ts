@@ -70,8 +70,8 @@ export interface Outcome {
 
 /** What could be seen of a state. */
 export interface Watched {
-  /** Labels of what was enabled, in order. */
-  readonly enabled: readonly string[]
+  /** What was enabled, in order. */
+  readonly enabled: readonly Choice[]
   /** What was known, by name. */
   readonly parts: Readonly<Record<string, string>>
   /** What the step printed that led there. */

@@ -1,4 +1,4 @@
-import { withoutOrdinals } from '../labels.ts'
+import { saidBy } from '../likeness.ts'
 import type { Choice } from '../system.ts'
 import type { Again, Chooser } from './chooser.ts'
 
@@ -8,18 +8,20 @@ export const again = (steps: readonly Again[]): Chooser => {
   return enabled => {
     const step = steps[index]
     index += 1
-    return step && alike(enabled, withoutOrdinals(step.label))[step.rank]
+    return step && saying(enabled, step.said)[step.rank]
   }
 }
 
 /** How a step can be found again where messages are counted otherwise. */
-export const againOf = (label: string, enabled: readonly Pick<Choice, 'label'>[]): Again => ({
-  label,
-  rank: Math.max(
-    0,
-    alike(enabled, withoutOrdinals(label)).findIndex(each => each.label === label),
-  ),
-})
+export const againOf = (choice: Choice, enabled: readonly Choice[]): Again => {
+  const said = saidBy(choice)
+  return {
+    said,
+    rank: Math.max(
+      0,
+      saying(enabled, said).findIndex(({ label }) => label === choice.label),
+    ),
+  }
+}
 
-const alike = <Labelled extends { readonly label: string }>(enabled: readonly Labelled[], label: string): Labelled[] =>
-  enabled.filter(each => withoutOrdinals(each.label) === label)
+const saying = (enabled: readonly Choice[], said: string): Choice[] => enabled.filter(each => saidBy(each) === said)

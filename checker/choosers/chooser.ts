@@ -32,8 +32,8 @@ export interface Walk {
 
 /** A step that was executed elsewhere, by what it was about. */
 export interface Again {
-  /** Numbers by which messages are counted may be others here. */
-  readonly label: string
-  /** Among the choices of this label that were enabled there, which one; 0 is the first. */
+  /** What it said: see `saidBy`. */
+  readonly said: string
+  /** Among the choices that were enabled there and said this, which one; 0 is the first. */
   readonly rank: number
 }

@@ -1,4 +1,4 @@
-import { way } from '../labels.ts'
+import { wayOf } from '../likeness.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 import type { Chooser } from './chooser.ts'
@@ -34,7 +34,7 @@ const firstOfAWay = (enabled: readonly Choice[], random: Random): Choice | undef
   const firsts = new Map<string, Choice>()
   for (const choice of enabled) {
     if (choice.kind !== 'deliver') continue
-    const name = way(choice.label)
+    const name = wayOf(choice)
     if (!firsts.has(name)) firsts.set(name, choice)
   }
   return firsts.size > 0 ? random.pick([...firsts.values()]) : undefined

@@ -1,4 +1,4 @@
-import { way } from '../labels.ts'
+import { wayOf } from '../likeness.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 
@@ -17,9 +17,9 @@ export class SlowWays {
     this.#share = share
   }
 
-  isSlow({ label }: Choice): boolean {
+  isSlow(choice: Choice): boolean {
     if (this.#share === 0) return false
-    const name = way(label)
+    const name = wayOf(choice)
     if (!this.#slow.has(name)) this.#slow.set(name, this.#draw())
     return this.#slow.get(name)!
   }

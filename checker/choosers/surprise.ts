@@ -1,4 +1,4 @@
-import { content, subject } from '../labels.ts'
+import { sayTheSame } from '../likeness.ts'
 import type { Random } from '../random.ts'
 import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
 import type { Origins } from './origins.ts'
@@ -133,9 +133,9 @@ export class Hunt {
   }
 
   /** Whether a delivery could be part of what is looked for. */
-  holds({ label, node }: Choice): boolean {
+  holds({ subject }: Choice): boolean {
     if (this.#left === 0 || this.#wanted === undefined || this.#wanted.group === 'fault') return false
-    return this.#wanted.subjects.includes(about(label, node))
+    return this.#wanted.subjects.includes(subject)
   }
 
   #isWanted(choice: Choice): boolean {
@@ -144,7 +144,7 @@ export class Hunt {
     const [first, second] = choice.joins ?? []
     if (first === undefined || second === undefined) return true
     const isExact = wanted.group === 'collision' && this.#isExact
-    return this.#origins.differ(first, second) && (!isExact || content(first) === content(second))
+    return this.#origins.differ(first.label, second.label) && (!isExact || sayTheSame(first, second))
   }
 }
 
@@ -163,8 +163,4 @@ const groupOf = (kind: ChoiceKind, [first, second]: readonly string[]): Surprise
   return first === second ? 'collision' : 'overlap'
 }
 
-const subjectsOf = ({ node, label, joins = [label] }: Choice): string[] => joins.map(joined => about(joined, node))
-
-/** What a label is about, whichever node it is at. */
-const about = (label: string, node: string): string =>
-  subject(label.startsWith(`${node} `) ? label.slice(node.length + 1) : label)
+const subjectsOf = (choice: Choice): string[] => (choice.joins ?? [choice]).map(({ subject }) => subject)

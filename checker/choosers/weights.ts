@@ -79,8 +79,8 @@ export const fresh = (random: Random, weights: Weights): Chooser => {
   let old: ReadonlySet<string> | undefined
   return enabled => {
     old ??= new Set(enabled.filter(({ kind }) => kind === 'deliver').map(({ label }) => label))
-    const isOld = (label: string) => old!.has(label)
-    const others = enabled.filter(({ label, joins = [label] }) => !joins.some(isOld))
+    const isOld = ({ label }: Choice) => old!.has(label)
+    const others = enabled.filter(choice => !(choice.joins ?? [choice]).some(isOld))
     return go(others) ?? go(enabled)
   }
 }

@@ -1,9 +1,10 @@
 import type { Outcome, Watched } from '../cells/task.ts'
 import { againOf } from '../choosers/again.ts'
-import type { Again, Walk } from '../choosers/chooser.ts'
+import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
-import { withoutOrdinals } from '../labels.ts'
+import { identityOf } from '../likeness.ts'
 import type { Random } from '../random.ts'
+import type { Choice } from '../system.ts'
 
 /** Two schedules that led to states which were taken for the same. */
 export interface Pair {
@@ -47,10 +48,9 @@ export class Audit {
 
   /** The same steps as a walk took, to be taken after the other schedule. */
   again(outcome: Outcome): Walk {
-    const steps = outcome.schedule.slice(outcome.arrival.steps).map(({ label }, index): Again => {
-      const enabled = (outcome.watched?.[index]?.enabled ?? []).map(each => ({ label: each }))
-      return againOf(label, enabled)
-    })
+    const steps = outcome.schedule
+      .slice(outcome.arrival.steps)
+      .map((choice, index) => againOf(choice, outcome.watched?.[index]?.enabled ?? []))
     return { chooser: 'again', seed: 0, length: steps.length, steps }
   }
 
@@ -91,11 +91,12 @@ const printedOtherwise = ({ printed }: Watched, other: Watched): string | undefi
 const differenceOf = (one: Watched, other: Watched): string | undefined => {
   const names = namesOfOthers(one.parts, other.parts)
   if (names.length > 0) return `${names.slice(0, namesShown).join(', ')} differed`
-  const [here, there] = [one, other].map(({ enabled }) => enabled.map(withoutOrdinals).toSorted()) as [
-    string[],
-    string[],
-  ]
-  const only = here.find(label => !there.includes(label)) ?? there.find(label => !here.includes(label))
-  if (only !== undefined) return `"${only}" was enabled in one of them alone`
-  return here.length === there.length ? undefined : 'not the same was enabled'
+  const only = firstOutside(one.enabled, other.enabled) ?? firstOutside(other.enabled, one.enabled)
+  if (only !== undefined) return `"${only.label}" was enabled in one of them alone`
+  return one.enabled.length === other.enabled.length ? undefined : 'not the same was enabled'
+}
+
+const firstOutside = (some: readonly Choice[], others: readonly Choice[]): Choice | undefined => {
+  const known = new Set(others.map(identityOf))
+  return some.find(choice => !known.has(identityOf(choice)))
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from '../cells/task.ts'
 import { Unfaithful } from '../errors.ts'
-import { labelsOf, withoutOrdinals } from '../labels.ts'
+import { identityOf } from '../likeness.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
 /** What the search did at one depth. */
@@ -93,7 +93,7 @@ export class BoundedSearch {
   readonly #faultless: boolean
   readonly #by: 'fingerprint' | 'history' | 'nothing'
   readonly #waitingMax: number
-  /** By fingerprint, the first way there, and what was left out after it, without the numbers that messages have on it. */
+  /** By fingerprint, the first way there, and the identities of what was left out after it. */
   readonly #met = new Map<string, { readonly first: Prefix; asleep: ReadonlySet<string> }>()
   #waiting: Prefix[] = [new Prefix()]
   /** How many of these have been taken. */
@@ -174,14 +174,14 @@ export class BoundedSearch {
       const wanted = this.#faultless
         ? arrival.enabled.filter(({ kind }) => !faultKinds.includes(kind))
         : arrival.enabled
-      const left = wanted.filter(({ label }) => !before || before.asleep.has(withoutOrdinals(label)))
+      const left = wanted.filter(choice => !before || before.asleep.has(identityOf(choice)))
       const awake = left.filter(({ label }) => !asleep.has(label))
       const still = left.filter(({ label }) => asleep.has(label))
       for (const choice of still) {
         const { by } = asleep.get(choice.label)!
         if (by.state === 'open') by.trusting.push({ after: prefix, choice })
       }
-      if (fingerprint !== undefined) this.#meet(fingerprint, prefix, new Set(labelsOf(still).map(withoutOrdinals)))
+      if (fingerprint !== undefined) this.#meet(fingerprint, prefix, new Set(still.map(identityOf)))
       this.#goOn(prefix, awake, [...asleep.values()], before ? 0 : still.length)
     }
     this.#close(prefix.depth)

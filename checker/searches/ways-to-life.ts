@@ -1,13 +1,12 @@
 import type { Outcome } from '../cells/task.ts'
-import { labelsOf } from '../labels.ts'
-import { faultKinds } from '../system.ts'
+import { type Choice, faultKinds } from '../system.ts'
 
 /** So many executions are kept, the last ones. */
 const keptMax = 64
 
 /** From which states live executions came to life, and how: what was seen to work is tried first where a state seems dead. */
 export class WaysToLife {
-  readonly #kept: { readonly labels: readonly string[]; readonly steps: ReadonlyMap<string, number> }[] = []
+  readonly #kept: { readonly schedule: readonly Choice[]; readonly steps: ReadonlyMap<string, number> }[] = []
 
   /** Takes in an execution that was live after this step. A way that takes a fault is none: see `recover`. */
   learn({ schedule, fingerprints }: Pick<Outcome, 'schedule' | 'fingerprints'>, live: number): void {
@@ -18,17 +17,17 @@ export class WaysToLife {
       if (fingerprint !== undefined) steps.set(fingerprint, step)
     }
     if (steps.size === 0) return
-    this.#kept.push({ labels: labelsOf(schedule.slice(0, live)), steps })
+    this.#kept.push({ schedule: schedule.slice(0, live), steps })
     if (this.#kept.length > keptMax) this.#kept.shift()
   }
 
   /** The shortest way from this state to a live one. */
-  from(fingerprint: string): readonly string[] | undefined {
-    let shortest: readonly string[] | undefined
-    for (const { labels, steps } of this.#kept) {
+  from(fingerprint: string): readonly Choice[] | undefined {
+    let shortest: readonly Choice[] | undefined
+    for (const { schedule, steps } of this.#kept) {
       const step = steps.get(fingerprint)
-      if (step === undefined || labels.length - step >= (shortest?.length ?? Number.POSITIVE_INFINITY)) continue
-      shortest = labels.slice(step)
+      if (step === undefined || schedule.length - step >= (shortest?.length ?? Number.POSITIVE_INFINITY)) continue
+      shortest = schedule.slice(step)
     }
     return shortest
   }

@@ -1,10 +1,11 @@
+import { labelsOf } from '../labels.ts'
 import type { Choice } from '../system.ts'
-import type { RecordedStep } from './trace.ts'
+import type { RecordedChoice, RecordedStep } from './trace.ts'
 
 type Changes = Pick<RecordedStep, 'offered' | 'withdrawn'>
 
 /** What a step made of what was enabled before it. */
-export const enabledChanges = (before: readonly Choice[], after: readonly Choice[]): Changes => {
+export const enabledChanges = (before: readonly RecordedChoice[], after: readonly RecordedChoice[]): Changes => {
   const kept = new Set(after.map(({ label }) => label))
   const known = new Set(before.map(({ label }) => label))
   return {
@@ -14,8 +15,17 @@ export const enabledChanges = (before: readonly Choice[], after: readonly Choice
 }
 
 /** What is enabled after a step; in the order in which it first came to be. */
-export const enabledAfter = (before: readonly Choice[], { offered, withdrawn }: Changes): readonly Choice[] => {
+export const enabledAfter = (
+  before: readonly RecordedChoice[],
+  { offered, withdrawn }: Changes,
+): readonly RecordedChoice[] => {
   if (offered.length === 0 && withdrawn.length === 0) return before
   const gone = new Set(withdrawn)
   return [...before.filter((_, index) => !gone.has(index)), ...offered]
 }
+
+/** What a file holds of a choice. */
+export const recordedChoice = ({ kind, node, label, joins }: Choice): RecordedChoice => ({
+  ...{ kind, node, label },
+  ...(joins && { joins: labelsOf(joins) }),
+})

@@ -1,6 +1,5 @@
 import protobuf from 'protobufjs'
-import type { Choice } from '../system.ts'
-import type { RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
+import type { RecordedChoice, RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
 
 /**
  * What a record of a trace holds. Fields are only ever added, so that an older trace stays readable; a change that an
@@ -171,4 +170,5 @@ const fromPlain = (plain: any): TraceRecord => {
 }
 
 /** Only an overlap joins others. */
-const choiceOf = ({ joins, ...choice }: Choice): Choice => (joins?.length ? { ...choice, joins } : choice)
+const choiceOf = ({ joins, ...choice }: RecordedChoice): RecordedChoice =>
+  joins?.length ? { ...choice, joins } : choice

@@ -68,7 +68,7 @@ export interface RecordedStep {
   /** Counts from 0, the start of the system. */
   readonly index: number
   /** `undefined` for the start alone. */
-  readonly choice: Choice | undefined
+  readonly choice: RecordedChoice | undefined
   /** Real time that it took; the only field that differs between two executions of one schedule. */
   readonly durationUs: number
   /** What was sent while it ran. */
@@ -96,8 +96,14 @@ export interface RecordedStep {
    * their places in the list so far, then those that are `offered` are put at its end (`enabledAfter`). Both are empty
    * throughout in a trace that does not tell.
    */
-  readonly offered: readonly Choice[]
+  readonly offered: readonly RecordedChoice[]
   readonly withdrawn: readonly number[]
+}
+
+/** A choice as a file holds it: `readLabel` tells the rest. */
+export interface RecordedChoice extends Pick<Choice, 'kind' | 'node' | 'label'> {
+  /** Of an overlap: the labels of the choices that it joins; absent in older traces. */
+  readonly joins?: readonly string[]
 }
 
 /** A client's call: that it begins, or what it came to. */

@@ -142,7 +142,7 @@ class Minimiser {
 
   async #splitOverlap(): Promise<boolean> {
     const candidates = this.best.flatMap((overlap, i) => {
-      const parts = overlap.joins?.map(label => ({ ...overlap, kind: 'deliver' as const, label, joins: [] }))
+      const parts = overlap.joins
       return parts ? [[...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]] : []
     })
     return (await this.#tryOne(candidates)) !== undefined

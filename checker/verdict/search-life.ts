@@ -65,7 +65,7 @@ class Search {
   readonly #options: LifeOptions
   readonly #bounded = new BoundedSearch({ faultless: true })
   readonly #tried = new Set<string>()
-  #live: readonly string[] | undefined
+  #live: readonly Choice[] | undefined
   #met: Outcome | undefined
   #by: Walk | undefined
   #schedules = 0
@@ -83,7 +83,7 @@ class Search {
   get result(): LifeSearch {
     const { depth, exhausted, pruned } = this.#bounded
     return {
-      live: this.#live,
+      live: this.#live && labelsOf(this.#live),
       met: this.#met,
       by: this.#by ?? (this.#live && walkAgain(this.#live.slice(this.#schedule.length))),
       known: this.#tried.size,
@@ -149,7 +149,7 @@ class Search {
     const { schedule, fingerprints, violation, lastLive } = outcome
     const begin = this.#schedule.length
     if (violation) this.#met ??= outcome
-    else if ((lastLive.get(this.#options.property) ?? -1) >= begin) this.#live ??= labelsOf(schedule)
+    else if ((lastLive.get(this.#options.property) ?? -1) >= begin) this.#live ??= schedule
     for (let step = begin; step < fingerprints.length && !this.#isOver; step++) {
       const fingerprint = fingerprints[step]
       const way = fingerprint === undefined ? undefined : this.#options.ways?.from(fingerprint)
@@ -160,7 +160,7 @@ class Search {
   }
 }
 
-const walkAgain = (labels: readonly string[]): Walk => {
-  const steps = labels.map(label => againOf(label, []))
+const walkAgain = (choices: readonly Choice[]): Walk => {
+  const steps = choices.map(choice => againOf(choice, []))
   return { chooser: 'again', seed: 0, length: steps.length, steps }
 }

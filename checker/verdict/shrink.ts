@@ -6,7 +6,8 @@ import type { Outcome } from '../cells/task.ts'
 import { headline, type Violation } from '../cells/violation.ts'
 import type { Weights } from '../choosers/weights.ts'
 import { Diverged, UsageError } from '../errors.ts'
-import { labelsOf, withoutNumbers } from '../labels.ts'
+import { type Described, labelsOf, readLabel } from '../labels.ts'
+import { isLike } from '../likeness.ts'
 import { Random } from '../random.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice, System } from '../system.ts'
@@ -188,15 +189,16 @@ export const shrinkDeath = (
   recovery: RecoveryOptions,
   limits: Limits,
 ): Promise<Minimum> => {
-  const last = withoutNumbers(found.at(-1)?.label ?? '')
+  const last = found.at(-1)
   // Each candidate is tried by the same walks.
   const seed = recovery.random.seed()
-  const endsAlike = (label = '') => withoutNumbers(label) === last
+  const endsAlike = (end: Described | undefined) => (end && last ? isLike(last, end) : end === last)
   const attempt: Attempt = async (labels, cells) => {
-    if (!endsAlike(labels.at(-1))) return undefined
+    const end = labels.at(-1)
+    if (!endsAlike(end === undefined ? undefined : readLabel(end))) return undefined
     const options = { ...recovery, isLenient: true, random: new Random(seed) }
     const { live, met, begin } = await recover(cells, labels, options)
-    return live || met || begin.broken || !endsAlike(begin.schedule.at(-1)?.label) ? undefined : begin
+    return live || met || begin.broken || !endsAlike(begin.schedule.at(-1)) ? undefined : begin
   }
   return minimise(cells, found, attempt, limits)
 }

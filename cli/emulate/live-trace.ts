@@ -1,5 +1,5 @@
 import type { Choice, ChoiceKind } from '../../checker/system.ts'
-import type { RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
+import type { RecordedChoice, RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
 import type { TraceWriter } from '../../checker/trace/write.ts'
 import { stateOf } from '../../harness/clients/state.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
@@ -55,7 +55,7 @@ export class LiveTrace {
     this.#writer.close()
   }
 
-  #choice(kind: ChoiceKind, node: string | undefined, atMs: number, label: string): Choice {
+  #choice(kind: ChoiceKind, node: string | undefined, atMs: number, label: string): RecordedChoice {
     return { kind, node: node ?? this.#nodes[0]!, label: `${(atMs / 1000).toFixed(2)} s ${label}` }
   }
 }

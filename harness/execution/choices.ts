@@ -1,9 +1,11 @@
+import { labelsOf, numbersApart } from '../../checker/labels.ts'
 import type { Choice, ChoiceKind } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Network, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config.ts'
 import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
+import { aboutMessage } from './about-message.ts'
 import type { Delays } from './delays.ts'
 
 /** One input of a node: it enters without the node running yet. */
@@ -50,8 +52,9 @@ export interface Moment {
   readonly delayMsMax: number
 }
 
+/** A choice that is no message. */
 const option = (kind: ChoiceKind, node: string, label: string, action: Action): Option => ({
-  choice: { kind, node, label },
+  choice: { kind, node, label, ...numbersApart(label) },
   action,
 })
 
@@ -88,7 +91,10 @@ type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }>
 const inputOptions = (moment: Moment): InputOption[] => {
   const isLocal = !moment.isCalling
   const deliveries = moment.deliverable.map(message =>
-    inputOption({ kind: 'deliver', node: message.to, label: message.label, isLocal }, { deliver: message }),
+    inputOption(
+      { kind: 'deliver', node: message.to, label: message.label, ...aboutMessage(message), isLocal },
+      { deliver: message },
+    ),
   )
   return [...deliveries, ...timers(moment)]
 }
@@ -119,6 +125,8 @@ const timers = ({ system, nodes, isCalling, delays, delayMsMax }: Moment): Input
           kind: 'timer',
           node: node.name,
           label: timerLabel(node, deadline),
+          subject: 'timer',
+          numbers: [shownMs(node, deadline)],
           isLocal,
           afterMs: afterMs(node, deadline),
         },
@@ -129,8 +137,9 @@ const timers = ({ system, nodes, isCalling, delays, delayMsMax }: Moment): Input
 
 const afterMs = (node: Node, deadline: Nanoseconds): number => Math.max(0, deadline - node.clock.elapsed) / millisecond
 
-const timerLabel = (node: Node, deadline: Nanoseconds) =>
-  `${node.name} timer +${Number(afterMs(node, deadline).toFixed(3))}ms`
+const shownMs = (node: Node, deadline: Nanoseconds): number => Number(afterMs(node, deadline).toFixed(3))
+
+const timerLabel = (node: Node, deadline: Nanoseconds) => `${node.name} timer +${shownMs(node, deadline)}ms`
 
 /** Every ordered pair of inputs of one node. */
 const overlapOptions = (inputs: readonly InputOption[]): Option[] =>
@@ -141,10 +150,11 @@ const overlapOptions = (inputs: readonly InputOption[]): Option[] =>
   )
 
 const overlap = (first: InputOption, second: InputOption): Option => {
-  const joins = [first.choice.label, second.choice.label]
+  const joins = [first.choice, second.choice]
   const { node } = first.action
+  const label = `overlap ${labelsOf(joins).join(' & ')}`
   return {
-    choice: { kind: 'overlap', node, label: `overlap ${joins.join(' & ')}`, joins },
+    choice: { kind: 'overlap', node, label, subject: '', numbers: [], joins },
     action: { do: 'inputs', node, inputs: [...first.action.inputs, ...second.action.inputs] },
   }
 }
@@ -155,7 +165,10 @@ const messageFaults = (moment: Moment): Option[] => {
     left(moment, kind)
       ? datagrams
           .filter(({ from, to }) => befalls(moment, kind, from, to))
-          .map(message => option(kind, message.to, `${kind} ${message.label}`, { do: kind, message }))
+          .map(message => ({
+            choice: { kind, node: message.to, label: `${kind} ${message.label}`, ...aboutMessage(message) },
+            action: { do: kind, message },
+          }))
       : [],
   )
 }
@@ -170,9 +183,7 @@ const resets = (moment: Moment): Option[] => {
   const connections = moment.network
     .connections()
     .filter(({ opener, listener }) => befalls(moment, 'reset', opener, listener))
-    .map(connection =>
-      option('reset', connection.opener, `reset ${connection.label}`, { do: 'disconnect', connection }),
-    )
+    .map(connection => resetOf(connection))
   const nodes = moment.nodes
     .filter(node => node.isAlive && befalls(moment, 'reset', node.name))
     .flatMap(({ name }) => [
@@ -180,6 +191,12 @@ const resets = (moment: Moment): Option[] => {
       option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
     ])
   return [...connections, ...nodes]
+}
+
+const resetOf = (connection: ReturnType<Network['connections']>[number]): Option => {
+  const { opener, listener, number, label } = connection
+  const { choice, action } = option('reset', opener, `reset ${label}`, { do: 'disconnect', connection })
+  return { choice: { ...choice, from: opener, to: listener, connection: number }, action }
 }
 
 const crashes = (moment: Moment): Option[] =>

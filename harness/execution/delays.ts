@@ -1,4 +1,5 @@
-import { withoutOrdinals } from '../../checker/labels.ts'
+import { readLabel } from '../../checker/labels.ts'
+import { saidBy } from '../../checker/likeness.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Nanoseconds } from '../hold/virtual-clock.ts'
 
@@ -36,7 +37,7 @@ export class Delays {
   /** Equal for equal times of equal messages on their way. */
   outline(now: Clocks): string {
     return JSON.stringify(
-      [...this.#offered].map(([label, then]) => [withoutOrdinals(label), now.map((t, i) => t - then[i]!)]),
+      [...this.#offered].map(([label, then]) => [saidBy(readLabel(label)), now.map((t, i) => t - then[i]!)]),
     )
   }
 

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { withoutOrdinals } from '../../checker/labels.ts'
+import { readLabel } from '../../checker/labels.ts'
+import { saidBy } from '../../checker/likeness.ts'
 import type { Network } from '../../proxy/network.ts'
 import type { GlobalState } from '../config.ts'
 import type { Node } from '../node/node.ts'
+import { messageIdentity } from './about-message.ts'
 import type { Input } from './choices.ts'
 
 /** All that the tool knows of a system between two steps. */
@@ -60,7 +62,7 @@ export const fingerprintOf = (parts: readonly Part[]): string => {
 export const inputHash = (before: string | undefined, label: string, inputs: readonly Input[] = []): string => {
   const hash = createHash('sha1')
     .update(before ?? '')
-    .update(withoutOrdinals(label))
+    .update(saidBy(readLabel(label)))
   for (const input of inputs) if ('deliver' in input) hash.update(input.deliver.bytes)
   return hash.digest('hex')
 }
@@ -108,7 +110,4 @@ const skewOf = (nodes: readonly Node[]): string => {
   return nodes.map(({ clock }) => clock.elapsed - first).join(' ')
 }
 
-const inFlight = (network: Network): (string | Buffer)[] =>
-  network
-    .inFlight()
-    .flatMap(({ label, kind, connection, bytes }) => [`${withoutOrdinals(label)} ${kind} ${connection}`, bytes])
+const inFlight = (network: Network): string[] => network.inFlight().map(messageIdentity)

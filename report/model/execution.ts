@@ -1,6 +1,5 @@
-import type { Choice } from '../../checker/system.ts'
 import { enabledAfter } from '../../checker/trace/enabled.ts'
-import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import type { RecordedChoice, RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import { type Call, callsOf } from './calls.ts'
 import { type ChangedField, changedFields } from './changes.ts'
 import { type Journey, journeysOf, takenBy } from './journeys.ts'
@@ -29,7 +28,7 @@ export class Execution {
   readonly #states = new Map<string, Since<unknown>[]>()
   readonly #clocks = new Map<string, Since<number>[]>()
   readonly #values = new Map<string, Since<boolean>[]>()
-  readonly #enabled: (readonly Choice[])[] = []
+  readonly #enabled: (readonly RecordedChoice[])[] = []
 
   constructor(trace: Trace) {
     const { header, steps } = trace
@@ -102,7 +101,7 @@ export class Execution {
   }
 
   /** What was enabled when a step was chosen. */
-  enabledBefore(step: number): readonly Choice[] {
+  enabledBefore(step: number): readonly RecordedChoice[] {
     if (step === 0) return []
     // Few steps are ever looked at: what was enabled before one is built from the last that is known.
     for (let index = this.#enabled.length; index < step; index += 1)

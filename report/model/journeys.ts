@@ -1,5 +1,5 @@
-import type { Choice } from '../../checker/system.ts'
-import type { RecordedMessage, RecordedStep } from '../../checker/trace/trace.ts'
+import { inputsIn } from '../../checker/labels.ts'
+import type { RecordedChoice, RecordedMessage, RecordedStep } from '../../checker/trace/trace.ts'
 
 /** What became of a message: `lost` with its connection or in a partition, `held` where the execution ends before it does. */
 export type Fate = 'delivered' | 'dropped' | 'lost' | 'held'
@@ -36,13 +36,7 @@ const endsOf = (steps: readonly RecordedStep[]) => {
   return ends
 }
 
-const fateBy = ({ kind }: Choice): Fate => (kind === 'drop' ? 'dropped' : 'delivered')
+const fateBy = ({ kind }: RecordedChoice): Fate => (kind === 'drop' ? 'dropped' : 'delivered')
 
-/** Labels of the inputs that a choice lets in, or of the message that it drops: by convention of `harness/choices.ts`. */
-export const takenBy = ({ kind, label, joins }: Choice): readonly string[] => {
-  if (kind === 'deliver') return [label]
-  if (kind === 'drop') return [label.replace(/^drop /, '')]
-  if (kind !== 'overlap') return []
-  // Older traces do not tell what an overlap joins.
-  return joins ?? label.replace(/^overlap /, '').split(' & ')
-}
+/** Labels of the inputs that a choice lets in, or of the message that it drops. Older traces do not tell what an overlap joins. */
+export const takenBy = ({ label, joins }: RecordedChoice): readonly string[] => joins ?? inputsIn(label)

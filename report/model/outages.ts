@@ -1,3 +1,4 @@
+import { cutBy, isHealedBy } from '../../checker/labels.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 
 /** From a step to another, or to the end of the execution. */
@@ -32,19 +33,17 @@ export const outagesOf = (steps: readonly RecordedStep[]): Outage[] => {
   return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
 }
 
-/** In a live run a way may also be given a loss or a delay: then it is not cut. */
-const isCut = (label: string) => /^(partition|cut) |→\S+ cut/.test(label)
-
-/** When which ways were cut: from each partition to the next healing, which ends all. */
+/** When which ways were cut: from each partition to the next healing, which ends all, or one way of a live run. */
 export const partitionsOf = (steps: readonly RecordedStep[]): Partition[] => {
-  let open: { readonly from: number; readonly label: string }[] = []
+  let open: { readonly from: number; readonly label: string; readonly cut: string }[] = []
   const partitions: Partition[] = []
   for (const { index, choice } of steps) {
-    if (choice?.kind === 'partition' && isCut(choice.label)) open.push({ from: index, label: choice.label })
+    const cut = choice?.kind === 'partition' ? cutBy(choice.label) : undefined
+    if (choice && cut !== undefined) open.push({ from: index, label: choice.label, cut })
     if (choice?.kind !== 'heal') continue
-    const isOver = (cut: string) => choice.label === 'heal' || cut === choice.label.replace(/ joined.*$/, ' cut')
-    partitions.push(...open.filter(({ label }) => isOver(label)).map(each => ({ ...each, to: index })))
-    open = open.filter(({ label }) => !isOver(label))
+    const isOver = (cut: string) => isHealedBy(choice.label, cut)
+    partitions.push(...open.flatMap(({ from, label, cut }) => (isOver(cut) ? [{ label, from, to: index }] : [])))
+    open = open.filter(({ cut }) => !isOver(cut))
   }
-  return [...partitions, ...open.map(each => ({ ...each, to: undefined }))]
+  return [...partitions, ...open.map(({ from, label }) => ({ label, from, to: undefined }))]
 }

@@ -1,5 +1,5 @@
 import { useContext } from 'preact/hooks'
-import type { Choice } from '../../checker/system.ts'
+import type { RecordedChoice } from '../../checker/trace/trace.ts'
 import type { Execution } from '../model/execution.ts'
 import { takenBy } from '../model/journeys.ts'
 import type { Story } from '../model/story.ts'
@@ -27,7 +27,7 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
   const enabled = execution.enabledBefore(step).filter(({ label }) => label !== taken.label)
   const inputs = enabled.filter(({ kind }) => kind === 'deliver' || kind === 'timer' || kind === 'client')
   const rest = enabled.filter(choice => !inputs.includes(choice))
-  const list = (choices: readonly Choice[]) => (
+  const list = (choices: readonly RecordedChoice[]) => (
     <ul class="enabled">
       {choices.slice(0, shownMax).map(choice => (
         <li key={choice.label}>
@@ -75,7 +75,11 @@ export const Next = ({ execution }: { execution: Execution }) => {
   )
 }
 
-type WhenProps = Omit<EnabledProps, 'execution'> & { execution: Execution; taken: Choice; choice: Choice }
+type WhenProps = Omit<EnabledProps, 'execution'> & {
+  execution: Execution
+  taken: RecordedChoice
+  choice: RecordedChoice
+}
 
 /** Where a choice that was not made is made after all: here or in the execution beside. */
 const When = ({ story, execution, side, step, select, taken, choice }: WhenProps) => {

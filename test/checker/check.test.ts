@@ -10,7 +10,7 @@ import type { System } from '../../checker/system.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { type Counter, counter, nothingLost } from './systems/counter.ts'
 import { deadStates, distances, graphs, isDead, modelOf, propertiesOf } from './systems/graph.ts'
-import { Model, type Transition } from './systems/model.ts'
+import { choiceOf, Model, type Transition } from './systems/model.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 import { type Commit, consistent, decided, twoPhaseCommit } from './systems/two-phase-commit.ts'
 
@@ -481,7 +481,7 @@ describe('a check of nodes that draw by chance', () => {
         state = { drawn: variant, steps: 0 }
         return []
       },
-      enabled: () => (state.steps < 3 ? [{ kind: 'timer', node: 'n', label: 'n timer' }] : []),
+      enabled: () => (state.steps < 3 ? [choiceOf({ kind: 'timer', node: 'n', label: 'n timer' })] : []),
       execute: async choice => {
         state = { ...state, steps: state.steps + 1 }
         return { choice, findings: [] }

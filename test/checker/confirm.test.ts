@@ -58,9 +58,9 @@ class Fickle extends Model<number> {
     super(0, count => [{ kind: 'timer', node: 'n', label: `up ${'abc'[count]}`, next: () => count + 1 }])
   }
 
-  override enabled() {
+  override transitions() {
     return super
-      .enabled()
+      .transitions()
       .map(choice => (this.resets > 3 && choice.label === 'up b' ? { ...choice, label: 'up x' } : choice))
   }
 }
@@ -94,9 +94,11 @@ class Unsteady extends Model<number> {
     this.isRewound = this.#isForEver
   }
 
-  override enabled() {
+  override transitions() {
     const isOdd = this.isRewound && this.resets % 2 === 1
-    return super.enabled().map(choice => (isOdd ? { ...choice, label: choice.label.replace(' 1', ' one') } : choice))
+    return super
+      .transitions()
+      .map(choice => (isOdd ? { ...choice, label: choice.label.replace(' 1', ' one') } : choice))
   }
 }
 

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { prioritised } from '../../checker/choosers/priorities.ts'
 import { Random } from '../../checker/random.ts'
 import type { Choice } from '../../checker/system.ts'
+import { choiceOf } from './systems/model.ts'
 
-const deliver = (label: string): Choice => ({ kind: 'deliver', node: 'n', label })
-const timer = (node: string): Choice => ({ kind: 'timer', node, label: `${node} timer` })
+const deliver = (label: string): Choice => choiceOf({ kind: 'deliver', node: 'n', label })
+const timer = (node: string): Choice => choiceOf({ kind: 'timer', node, label: `${node} timer` })
 
 /** How a walk of some steps goes on where each thing that is taken is gone, and `then` comes of it. */
 const orders = (
@@ -44,7 +45,7 @@ describe('priorities', () => {
 
   it('leave faults and overlaps to others', () => {
     const policy = prioritised(new Random(1), 8)
-    const fault: Choice = { kind: 'drop', node: 'n', label: 'drop m' }
+    const fault = choiceOf({ kind: 'drop', node: 'n', label: 'drop m' })
     expect(policy([fault])).toBeUndefined()
     expect(policy([fault, deliver('m')])).toEqual(deliver('m'))
   })

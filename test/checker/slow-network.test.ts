@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { always } from '../../checker/property.ts'
 import type { Choice, Step, System } from '../../checker/system.ts'
+import { choiceOf } from './systems/model.ts'
 
-const choice = (kind: 'deliver' | 'timer', label: string): Choice => ({ kind, node: 'n', label })
+const choice = (kind: 'deliver' | 'timer', label: string): Choice => choiceOf({ kind, node: 'n', label })
 const left = choice('deliver', 'm→n left')
 const right = choice('deliver', 'm→n right')
 const timer = choice('timer', 'n timer +5000ms')

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Choice } from '../../checker/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import type { RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import type { RecordedChoice, RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import { callsOf, describeCall } from '../../report/model/calls.ts'
 import { changedFields, diffOf } from '../../report/model/changes.ts'
 import { Execution } from '../../report/model/execution.ts'
@@ -31,7 +30,7 @@ const nothing = {
   ...{ operations: [], properties: [], fingerprint: undefined, offered: [], withdrawn: [] },
 }
 
-type Told = Partial<RecordedStep> & { choice: Choice }
+type Told = Partial<RecordedStep> & { choice: RecordedChoice }
 
 const traceOf = (steps: readonly Told[], start: Partial<RecordedStep> = {}): Trace => ({
   header: {
@@ -54,7 +53,7 @@ const traceOf = (steps: readonly Told[], start: Partial<RecordedStep> = {}): Tra
   torn: undefined,
 })
 
-const choice = (kind: Choice['kind'], node: string, label: string, joins?: string[]): Choice => ({
+const choice = (kind: RecordedChoice['kind'], node: string, label: string, joins?: string[]): RecordedChoice => ({
   ...{ kind, node, label },
   ...(joins && { joins }),
 })

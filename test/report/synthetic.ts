@@ -1,7 +1,7 @@
 import { Random } from '../../checker/random.ts'
-import type { Choice, ChoiceKind } from '../../checker/system.ts'
+import type { ChoiceKind } from '../../checker/system.ts'
 import { enabledAfter, enabledChanges } from '../../checker/trace/enabled.ts'
-import type { RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import type { RecordedChoice, RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
 
 const nodes = ['n1', 'n2', 'n3', 'n4']
 
@@ -42,7 +42,7 @@ class Run {
   readonly #inFlight: RecordedMessage[] = []
   readonly #down = new Set<string>()
   #isCut = false
-  #enabled: readonly Choice[] = []
+  #enabled: readonly RecordedChoice[] = []
 
   step(index: number, isLast: boolean): RecordedStep {
     const choice = index === 0 ? undefined : this.#choose()
@@ -72,7 +72,7 @@ class Run {
     }
   }
 
-  #choose(): Choice {
+  #choose(): RecordedChoice {
     const kind = this.#kind()
     const node = nodes[this.#random.below(nodes.length)]!
     if (kind === 'deliver') return deliverOf(this.#take())
@@ -132,4 +132,4 @@ class Run {
   }
 }
 
-const deliverOf = ({ to, label }: RecordedMessage): Choice => ({ kind: 'deliver', node: to, label })
+const deliverOf = ({ to, label }: RecordedMessage): RecordedChoice => ({ kind: 'deliver', node: to, label })

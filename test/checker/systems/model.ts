@@ -1,7 +1,28 @@
+import { readLabel } from '../../../checker/labels.ts'
 import type { Abstraction, Choice, Finding, System } from '../../../checker/system.ts'
 
+/** A choice by its label alone, which tells the rest. */
+export interface Labelled extends Pick<Choice, 'kind' | 'node' | 'label' | 'isLocal' | 'afterMs'> {
+  /** Of an overlap: labels of choices that it joins. */
+  readonly joins?: readonly string[]
+}
+
+/** The choice of a label. */
+export const choiceOf = ({ joins, ...labelled }: Labelled): Choice => {
+  const { joins: described = [], ...about } = readLabel(labelled.label)
+  return {
+    ...about,
+    ...labelled,
+    ...(joins && {
+      joins: joins.map((label, index) =>
+        choiceOf({ kind: described[index]?.kind ?? 'deliver', node: labelled.node, label }),
+      ),
+    }),
+  }
+}
+
 /** A choice of a model, with the state that it leads to. */
-export interface Transition<State> extends Choice {
+export interface Transition<State> extends Labelled {
   readonly next: () => State
   readonly findings?: readonly Finding[]
 }
@@ -22,6 +43,7 @@ export class Model<State> implements System<State> {
   readonly #fingerprint: (state: State) => string | undefined
   #state: State
   #broken = false
+  readonly #choices = new Map<string, Choice>()
 
   constructor(
     initial: State,
@@ -46,12 +68,30 @@ export class Model<State> implements System<State> {
     return []
   }
 
-  enabled() {
+  enabled(): Choice[] {
+    return this.transitions().map(transition => ({
+      ...this.#aboutOf(transition),
+      ...(transition.isLocal && { isLocal: true }),
+    }))
+  }
+
+  /** What is enabled, with where it leads. */
+  transitions(): readonly Transition<State>[] {
     return this.#broken ? [] : this.#transitions(this.#state)
   }
 
+  /** Few labels come again and again. */
+  #aboutOf({ next: _, findings: __, ...labelled }: Transition<State>): Choice {
+    const known = this.#choices.get(labelled.label)
+    if (known?.kind === labelled.kind && known.node === labelled.node && known.afterMs === labelled.afterMs)
+      return known
+    const choice = choiceOf(labelled)
+    this.#choices.set(labelled.label, choice)
+    return choice
+  }
+
   async execute(choice: Choice) {
-    const transition = this.enabled().find(each => each.label === choice.label)
+    const transition = this.transitions().find(each => each.label === choice.label)
     if (!transition) throw new Error(`not enabled: ${choice.label}`)
     this.#state = transition.next()
     this.#broken = (transition.findings ?? []).length > 0

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cutBy, inputsIn, isHealedBy, readLabel } from '../../checker/labels.ts'
+import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/likeness.ts'
+import type { ChoiceKind } from '../../checker/system.ts'
+import { choiceOf } from './systems/model.ts'
+
+const node = fc.stringMatching(/^[a-z][a-z0-9-]{0,5}$/)
+const words = fc.stringMatching(/^[a-z=& "#.→0-9]{0,20}$/)
+const ordinal = fc.integer({ min: 1, max: 999 })
+
+const deliver = (label: string) => choiceOf({ kind: 'deliver', node: 'b', label })
+
+describe('a label', () => {
+  it('tells of a message from where to where it goes, its place, and what it says', () => {
+    fc.assert(
+      fc.property(node, node, ordinal, words, (from, to, n, said) => {
+        const { subject, numbers, ...parts } = readLabel(`${from}→${to} #${n} ${said}`)
+        expect(parts).toEqual({ kind: 'deliver', node: to, from, to, ordinal: n })
+        const parted =
+          subject.length + numbers.map(number => String(number).length).reduce((sum, each) => sum + each, 0)
+        expect(parted).toBeLessThanOrEqual(said.length)
+      }),
+    )
+  })
+
+  it('tells of an overlap what it joins, whatever the messages say', () => {
+    const inputs = fc.oneof(
+      fc.tuple(node, node, ordinal, words).map(([from, to, n, said]) => `${from}→${to} #${n} ${said}`),
+      fc.tuple(node, fc.nat(5000)).map(([name, ms]) => `${name} timer +${ms}ms`),
+    )
+    // A text that looks like the begin of another input cannot be told from one.
+    const isPlain = (label: string) => !/ & \S+(→\S+ #\d| timer)/.test(label)
+    fc.assert(
+      fc.property(inputs.filter(isPlain), inputs.filter(isPlain), (first, second) => {
+        const label = `overlap ${first} & ${second}`
+        expect(inputsIn(label)).toEqual([first, second])
+        expect(readLabel(label).joins).toEqual([readLabel(first), readLabel(second)])
+      }),
+    )
+  })
+
+  it.each<[string, ChoiceKind | undefined]>([
+    ['drop n1→n2 #3 vote', 'drop'],
+    ['duplicate n1→n2 #3 vote', 'duplicate'],
+    ['reset n1→n2 connection 2 :80', 'reset'],
+    ['reset n1 silently', 'reset'],
+    ['client put', 'client'],
+    ['cut n1→n2', 'partition'],
+    ['partition n1 | n2', 'partition'],
+    ['heal', 'heal'],
+    ['crash n1', 'crash'],
+    ['restart n1', 'restart'],
+    ['n1 timer +250.5ms', 'timer'],
+    ['anything else', undefined],
+  ])('%s: its kind', (label, kind) => {
+    expect(readLabel(label).kind).toBe(kind)
+  })
+
+  it('of a live run tells which way is cut and joined again, whenever that was', () => {
+    expect(cutBy('12.50 s n1→n2 cut')).toBe('n1→n2')
+    expect(cutBy('12.50 s n1→n2 delayMs 5')).toBeUndefined()
+    expect(isHealedBy('20.00 s n1→n2 joined', 'n1→n2')).toBe(true)
+    expect(isHealedBy('20.00 s n2→n1 joined', 'n1→n2')).toBe(false)
+    expect(isHealedBy('20.00 s heal', 'n1→n2')).toBe(true)
+  })
+})
+
+describe('two choices', () => {
+  it('are alike whatever their numbers, and nearest by what they say before the order of sending', () => {
+    const wanted = readLabel('a→b #7 vote term=4')
+    const [far, near] = [deliver('a→b #7 vote term=3'), deliver('a→b #2 vote term=4')]
+    expect([far, near].map(each => isLike(each, wanted))).toEqual([true, true])
+    expect(distanceTo(near, wanted)[0]).toBeLessThan(distanceTo(far, wanted)[0])
+    expect(isLike(deliver('c→b #7 vote term=4'), wanted)).toBe(false)
+    expect(isLike(deliver('a→b #7 ask term=4'), wanted)).toBe(false)
+  })
+
+  it('are alike in outline where only words with digits differ', () => {
+    const wanted = readLabel('a→b #1 get k17x')
+    expect(isAlikeInOutline(deliver('a→b #4 get k2y'), wanted)).toBe(true)
+    expect(isAlikeInOutline(deliver('a→b #4 put k17x'), wanted)).toBe(false)
+  })
+
+  it('say the same but are not the same where their bytes or connections differ', () => {
+    const [one, other] = [
+      { ...deliver('a→b #1 8 bytes'), hash: 'x' },
+      { ...deliver('a→b #2 8 bytes'), hash: 'y' },
+    ]
+    expect(saidBy(one)).toBe(saidBy(other))
+    expect(identityOf(one)).not.toBe(identityOf(other))
+    expect(identityOf({ ...one, connection: 1 })).not.toBe(identityOf({ ...one, connection: 2 }))
+  })
+})
