@@ -73,11 +73,24 @@ const json = (value: unknown): string => JSON.stringify(value) ?? '-'
 
 const observed =
   ({ state, isObserved }: Known) =>
-  ({ name }: Node, index: number): Part[] => {
+  (node: Node, index: number): Part[] => {
     const { state: seen, output } = state.nodes[index]!
-    if (isObserved) return [part(`state of ${name}`, json(seen ?? null))]
-    return [part(`output of ${name}`, output.stdout, output.stderr)]
+    if (isObserved) return [part(`state of ${node.name}`, json(seen ?? null))]
+    return [part(`output of ${node.name}`, outputHash(node, output))]
   }
+
+type TwoStreams = GlobalState['nodes'][number]['output']
+
+/** What each node had written when it was last asked, with its hash: most steps write nothing, and all of it may be long. */
+const hashed = new WeakMap<Node, TwoStreams & { readonly hash: string }>()
+
+const outputHash = (node: Node, { stdout, stderr }: TwoStreams): string => {
+  const last = hashed.get(node)
+  if (last?.stdout === stdout && last.stderr === stderr) return last.hash
+  const hash = createHash('sha1').update(`${stdout.length} `).update(stdout).update(stderr).digest('hex')
+  hashed.set(node, { stdout, stderr, hash })
+  return hash
+}
 
 const sharedParts = ({ state, nodes, network, budget, calls, isSkewLimited, waits }: Known): Part[] => [
   part('which nodes are up', nodes.map(lifeOf).join(' ')),

@@ -67,6 +67,8 @@ export class HeldThread {
   napping = false
   /** It has set a stack for signals since it was marked. */
   hasOtherStack = false
+  /** When it was last looked at, it waited in epoll, poll, select or a futex: not in a call on one socket. */
+  waitsInPoll = false
   /** How often it has given way by sched_yield. */
   yields = 0
 

@@ -166,14 +166,21 @@ export class Registers {
   readonly #low = new Uint32Array(this.#bytes)
   readonly #high = new Int32Array(this.#bytes)
   readonly #buffer = Buffer.from(this.#bytes)
+  #isChanged = false
 
   /** False when the thread has died meanwhile. */
   load(tid: number): boolean {
+    this.#isChanged = false
     return ptraceBuffer(request.getRegisters, tid, 0, this.#buffer) !== -1
   }
 
   store(tid: number): boolean {
     return ptraceBuffer(request.setRegisters, tid, 0, this.#buffer) !== -1
+  }
+
+  /** The same for the thread that they were loaded from, which has not run since: nothing is done where none was set. */
+  storeChanges(tid: number): void {
+    if (this.#isChanged) this.store(tid)
   }
 
   get(name: RegisterName): number {
@@ -185,6 +192,7 @@ export class Registers {
     const index = position[name] * 2
     this.#low[index] = value % 0x1_0000_0000 < 0 ? (value % 0x1_0000_0000) + 0x1_0000_0000 : value % 0x1_0000_0000
     this.#high[index + 1] = Math.floor(value / 0x1_0000_0000)
+    this.#isChanged = true
   }
 
   /** All 64 bits, unsigned. */
@@ -194,6 +202,7 @@ export class Registers {
 
   setWord(name: RegisterName, value: bigint): void {
     this.#buffer.writeBigUInt64LE(value, position[name] * 8)
+    this.#isChanged = true
   }
 
   equals(other: Registers): boolean {
@@ -202,6 +211,7 @@ export class Registers {
 
   copyFrom(other: Registers): void {
     other.#buffer.copy(this.#buffer)
+    this.#isChanged = true
   }
 }
 

@@ -38,7 +38,7 @@ export class Quiescence {
 }
 
 /** Functions of the kernel in which a thread waits for what a program does, and never for a device. */
-const waits: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'poll_schedule_timeout'])
+const polls: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'poll_schedule_timeout'])
 
 /**
  * Waits, is stopped by a signal, or is dead. A thread whose state is S may yet be about to go on: it was preempted on
@@ -47,7 +47,8 @@ const waits: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'p
  */
 export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
-  if (waits.has(place) || thread.isStopped || thread.napping) return true
+  thread.waitsInPoll = polls.has(place)
+  if (thread.waitsInPoll || thread.isStopped || thread.napping) return true
   const stat = thread.look('stat')
   if (stat === '') return true
   const state = stat.charAt(stat.lastIndexOf(')') + 2)

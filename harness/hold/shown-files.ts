@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { closeSync, constants, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { closeSync, constants, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
 import { withDuplicate } from './descriptor.ts'
@@ -97,7 +97,7 @@ const belowStack = 256
 
 const openInstead = (thread: HeldThread, registers: Registers, register: RegisterName, content: string): boolean => {
   const { memory } = thread.process
-  const name = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  const name = hash('sha256', content).slice(0, 16)
   const address = registers.get('rsp') - belowStack
   try {
     provide(thread.process, name, content)
@@ -119,7 +119,7 @@ const rooms = new WeakMap<ProcessMemory, { readonly directory: string; made: num
 const provide = ({ pid, memory }: HeldProcess, name: string, content: string): void => {
   const known = rooms.get(memory) ?? openRoom(pid, memory)
   if (known.made++ % filesMax === filesMax - 1)
-    for (const each of readdirSync(known.directory)) rmSync(join(known.directory, each))
+    for (const each of readdirSync(known.directory)) unlinkSync(join(known.directory, each))
   const file = open(join(known.directory, name), newFile, 0o444)
   if (file === -1) {
     if (lastErrno() !== errno.EEXIST) throw new SystemError('open', lastErrno())

@@ -188,7 +188,7 @@ export const watchSocketWaits = (node: HeldNode): void => {
 }
 
 const watch = (thread: HeldThread): void => {
-  const found = thread.wait ? undefined : waitOf(thread)
+  const found = thread.wait || thread.waitsInPoll ? undefined : waitOf(thread)
   if (found !== undefined && thread.socketWait?.key === found.key) return
   thread.forgetSocketWait()
   if (found === undefined) return

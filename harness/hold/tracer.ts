@@ -224,7 +224,7 @@ export class Tracer {
   #enterCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread)) return
     const treatment = enterCall(thread, this.#registers)
-    this.#registers.store(thread.tid)
+    this.#registers.storeChanges(thread.tid)
     thread.napping = treatment === 'nap'
     if (treatment === 'yield') {
       this.#giveUpRank(thread)
@@ -347,7 +347,7 @@ export class Tracer {
   #exitCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid)) return
     exitCall(thread, this.#registers)
-    this.#registers.store(thread.tid)
+    this.#registers.storeChanges(thread.tid)
     this.recorder?.atExit(thread)
     this.#goOn(thread)
   }
