@@ -1,4 +1,4 @@
-import { numbers, withoutNumbers } from '../../checker/labels.ts'
+import { type Described, readLabel } from '../../checker/labels.ts'
 
 /** What a label says, as far as another version of the service may say it in other words. */
 interface Shape {
@@ -8,18 +8,18 @@ interface Shape {
   readonly words: readonly string[]
 }
 
-const message = /^((?:[a-z]+ )?\S+→\S+)(?: #\d+)?(.*)$/s
 const isLength = (word: string) => word === 'byte' || word === 'bytes'
 
-export const shapeOf = (label: string): Shape => {
-  if (label.startsWith('overlap ')) {
-    const both = label.slice('overlap '.length).split(' & ').map(shapeOf)
-    return { frame: `overlap ${both.map(({ frame }) => frame).join(' & ')}`, words: both.flatMap(({ words }) => words) }
+export const shapeOf = (label: string): Shape => shapeOfParts(readLabel(label))
+
+const shapeOfParts = ({ kind, node, from, to, subject, joins }: Described): Shape => {
+  if (joins) {
+    const all = joins.map(shapeOfParts)
+    return { frame: `overlap ${all.map(({ frame }) => frame).join(' & ')}`, words: all.flatMap(({ words }) => words) }
   }
-  const [, frame, said] = message.exec(label) ?? []
-  if (frame === undefined) return { frame: withoutNumbers(label), words: [] }
-  const words = (said!.toLowerCase().match(/\p{L}+/gu) ?? []).filter(word => !isLength(word))
-  return { frame, words }
+  if (from === undefined) return { frame: kind === 'timer' ? `${node} ${subject}` : subject, words: [] }
+  const words = (subject.toLowerCase().match(/\p{L}+/gu) ?? []).filter(word => !isLength(word))
+  return { frame: `${kind === 'deliver' ? '' : `${kind} `}${from}→${to}`, words }
 }
 
 /** Words that tell what kind of message it is: later ones are what it carries. */
@@ -36,16 +36,20 @@ export const kindOf = (label: string): string => {
  * A step that differs in numbers alone is above all others.
  */
 export const likeness = (offered: string, wanted: string): number => {
-  const [one, other] = [shapeOf(offered), shapeOf(wanted)]
+  const [first, second] = [readLabel(offered), readLabel(wanted)]
+  const [one, other] = [shapeOfParts(first), shapeOfParts(second)]
   if (one.frame !== other.frame) return 0
-  if (withoutNumbers(offered) === withoutNumbers(wanted)) return 0.75 + 0.25 / (1 + distance(offered, wanted))
+  if (subjectsOf(first) === subjectsOf(second)) return 0.75 + 0.25 / (1 + distance(numbersOf(first), numbersOf(second)))
   return 0.01 + 0.7 * shared(one.words, other.words)
 }
 
-const distance = (one: string, other: string): number => {
-  const others = numbers(other)
-  return numbers(one).reduce((sum, number, index) => sum + Math.abs(number - (others[index] ?? number)), 0)
-}
+const subjectsOf = ({ subject, joins }: Described): string => (joins ? joins.map(subjectsOf).join(' & ') : subject)
+
+const numbersOf = ({ ordinal, numbers, joins }: Described): readonly number[] =>
+  joins ? joins.flatMap(numbersOf) : [...(ordinal === undefined ? [] : [ordinal]), ...numbers]
+
+const distance = (some: readonly number[], others: readonly number[]): number =>
+  some.reduce((sum, number, index) => sum + Math.abs(number - (others[index] ?? number)), 0)
 
 /** Dice's coefficient: the share of words that both have. */
 const shared = (some: readonly string[], others: readonly string[]): number => {
