@@ -43,7 +43,7 @@ module.exports = {
       ['hold/'],
       ['files/'],
       ['rewind/'],
-      ['cell\\.ts$'],
+      ['cell\\.ts$', 'timed/'],
       ['checkpoint/'],
       ['node/'],
       ['clients/'],

@@ -64,6 +64,11 @@ export interface Choice extends About {
   readonly isLocal?: boolean
   /** Of a timer: in how many milliseconds of its node's own clock it is due. */
   readonly afterMs?: number
+  /**
+   * When it happens by itself, in milliseconds since the start, in a system that time runs through. A fault that nobody
+   * planned has none.
+   */
+  readonly due?: number
   /** Of an overlap: the choices that it joins, in the order in which they enter. */
   readonly joins?: readonly Choice[]
 }

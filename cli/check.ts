@@ -17,7 +17,7 @@ import { deeperThan, neverMet, summaryOf } from './notes.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
-import { nodesSeed, search } from './search.ts'
+import { nodesSeed, search, timingOfCheck } from './search.ts'
 import { inSession, type Session } from './session.ts'
 import { newPlace } from './store.ts'
 
@@ -82,15 +82,20 @@ const checkFrom = async (
   config: LoadedConfig,
   options: CheckOptions,
   { cpus, samples, notes: before }: Beginning,
-): Promise<Checked> =>
-  inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
+): Promise<Checked> => {
+  const timing = timingOfCheck(options)
+  return inSession(config, { ...options, seed: nodesSeed(options), timing }, async session => {
     const verdict = await search(session, options, cpus)
     const notes = verdict.verdict === 'held' ? neverMet(session.system, verdict.met) : []
     const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
     const explanation = await explain(session, found)
-    const checked = recordFound(session, found, { options, growth: samples.list })
+    const checked = recordFound(session, found, {
+      options: { ...options, ...(timing && { timing }) },
+      growth: samples.list,
+    })
     return { ...(await checked.catch(error => unrecorded(found, error))), explanation }
   })
+}
 
 /** Each is some processes, and takes some hundred megabytes. */
 const workersMax = 256

@@ -6,7 +6,7 @@ import { headline } from '../checker/cells/violation.ts'
 import { UsageError } from '../checker/errors.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Trace } from '../checker/trace/trace.ts'
-import { labelsOf, type Violated, violationOf } from './recorded.ts'
+import { labelsOf, timingOf, type Violated, violationOf } from './recorded.ts'
 
 /** Beside the configuration. */
 const directoryName = 'schedules'
@@ -60,6 +60,10 @@ const requireViolation = (tracePath: string, trace: Trace): Violated => {
   if (verdict === undefined) throw new UsageError(`${tracePath} records no violation that could be kept`)
   if (trace.header.config.path === '')
     throw new UsageError(`${tracePath} was recorded of a definition in a program, which a file cannot name`)
+  if (timingOf(trace, 'moving'))
+    throw new UsageError(
+      `${tracePath} is of a run that time went through, which labels alone do not bring back: keep the trace itself`,
+    )
   return verdict
 }
 

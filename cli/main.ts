@@ -28,7 +28,7 @@ import { shrinkTrace } from './shrink.ts'
 import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
 import { addTopologyCommands } from './topology.ts'
 import { tryByHand } from './try.ts'
-import { duration, onOff, port, wholeNumber } from './values.ts'
+import { duration, onOff, pace, port, wholeNumber } from './values.ts'
 import { version } from './version.ts'
 
 /** A worker for each CPU, as far as it is worth its start. */
@@ -181,10 +181,9 @@ const program = (done: (code: number) => void) => {
 
   root
     .command('emulate')
-    .description(
-      'runs the system of a configuration live over an emulated internet, with churn, faults and measurements',
-    )
+    .description('runs the system of a configuration over an emulated internet, with churn, faults and measurements')
     .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+    .option('--pace <pace>', 'virtual, real or native (virtual)', pace)
     .option('--topology <file>', 'a .json, .graphml, .gml or .inet file')
     .option('--churn <file>', 'who comes and goes: a plan (.json) or a script')
     .option('--for <duration>', 'how long', duration)

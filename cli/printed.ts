@@ -159,9 +159,17 @@ const distribution: z.ZodType<Distribution> = z
 const emulated: z.ZodType<Summary> = z.strictObject({
   verdict,
   property,
-  kind: z.enum(['safety', 'liveness', 'crash']).nullable(),
+  kind,
   message,
-  seconds: amount,
+  hash: z
+    .string()
+    .nullable()
+    .describe('over labels, times, outputs and states: equal for equal runs; null at the pace native'),
+  pace: z.enum(['virtual', 'real', 'native']),
+  seconds: amount.describe('that it took'),
+  virtualSeconds: amount.describe('that passed in it'),
+  steps: count.describe('of its schedule; 0 at the pace native'),
+  late: distribution.optional().describe('how late steps were, in milliseconds, at the pace real'),
   seed: count,
   lookedAt: z.enum(['still', 'running']).describe('running: a state that was seen may never have been'),
   looks: count,
@@ -194,6 +202,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
     }),
   ),
   packets: z.record(z.enum(kinds), count),
+  notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
   trace: path,
   plot: path,
 }) as z.ZodType<Summary>

@@ -2,6 +2,7 @@ import { UsageError } from '../checker/errors.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../checker/trace/trace.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
+import type { Timing } from '../harness/timed/timing.ts'
 
 /** The schedule of a recorded execution. */
 export const labelsOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
@@ -19,6 +20,27 @@ export const seedFrom = (text: string): number => readTrace(partsOf(text).path, 
 export const partsOf = (text: string): { path: string; step: number | undefined } => {
   const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
   return { path: path!, step: step === undefined ? undefined : Number(step) }
+}
+
+/**
+ * Why things happened when they did, in a recorded run that time went through; undefined for any other.
+ *
+ * @param times `kept`: each step is executed when it was. `moving`: when it is due, for where some steps are left out
+ */
+export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Timing | undefined => {
+  const { timing } = (header.options ?? {}) as { readonly timing?: Timing }
+  if (timing === undefined) return undefined
+  const inputs = steps.flatMap(({ input }) => (input === undefined ? [] : [input as Timing['inputs'][number]]))
+  return { ...timing, inputs, timesMs: times === 'kept' ? steps.map(({ atMs = 0 }) => atMs) : undefined }
+}
+
+/** The same of what `TRACE` or `TRACE:STEP` stands for, for a search that begins there. */
+export const timingFrom = (text: string): Timing | undefined => {
+  const { path, step } = partsOf(text)
+  const trace = readTrace(path, { torn: 'accept' })
+  const steps = trace.steps.slice(0, step === undefined ? undefined : step + 1)
+  const timing = timingOf({ ...trace, steps }, 'kept')
+  return timing && { ...timing, isSearched: true }
 }
 
 /** The first `step` labels; all where there is no step. Throws a `UsageError` where there are not so many. */

@@ -8,7 +8,7 @@ import type { GlobalState } from '../harness/config.ts'
 import { compareWith } from './comparison.ts'
 import { lookForLifeAfter } from './confirm.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
-import { labelsOf, upTo } from './recorded.ts'
+import { labelsOf, timingOf, upTo } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 
@@ -32,7 +32,7 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
   const labels = upTo(labelsOf(trace), to, path)
   const config = await configOfTrace(path, trace)
   const { seed } = trace.header
-  return inSession(config, { seed }, async session => {
+  return inSession(config, { seed, timing: timingOf(trace, 'kept') }, async session => {
     const { cluster, system } = session
     const reader = new StepReader(cluster, system.properties)
     const replayed = await replay(cluster, system.properties, labels, compareWith(trace.steps, reader))

@@ -4,9 +4,10 @@ import type { SearchOptions } from '../checker/searches/options.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import { allow, allowedCpus } from '../harness/hold/affinity.ts'
 import { waitingForOthers } from '../harness/hold/interruption.ts'
+import type { Timing } from '../harness/timed/timing.ts'
 import { propertiesFor, type Sought } from './goal.ts'
 import { type CheckOptions, timeOf } from './options.ts'
-import { scheduleFrom, seedFrom } from './recorded.ts'
+import { scheduleFrom, seedFrom, timingFrom } from './recorded.ts'
 import type { Session } from './session.ts'
 import { Worker } from './workers.ts'
 
@@ -53,7 +54,16 @@ const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Re
 
 const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus: readonly number[]): Worker[] => {
   const { workers = 1, property, isGoal, rewind } = options
-  const order = { file: config.path, translated: config.translated, seed: nodesSeed(options), property, isGoal, rewind }
+  const timing = timingOfCheck(options)
+  const order = {
+    file: config.path,
+    translated: config.translated,
+    seed: nodesSeed(options),
+    property,
+    isGoal,
+    rewind,
+    timing,
+  }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
 
@@ -71,3 +81,7 @@ const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptio
 /** Of the nodes' randomness: that of the search, or that with which the steps to begin with were recorded. */
 export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
   typeof from === 'string' ? seedFrom(from) : seed
+
+/** Of the run that its executions begin with, where that is one which time went through. */
+export const timingOfCheck = ({ from }: Pick<CheckOptions, 'from'>): Timing | undefined =>
+  typeof from === 'string' ? timingFrom(from) : undefined

@@ -2,7 +2,9 @@ import type { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
 import { unlessInterrupted } from '../harness/hold/interruption.ts'
+import type { Timing } from '../harness/timed/timing.ts'
 import { amongGuests } from './among-guests.ts'
+import { inTime } from './emulate/timed-system.ts'
 import { openEngine } from './engine.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { requireAbilities } from './machine.ts'
@@ -26,22 +28,25 @@ export interface SessionOptions {
   readonly cpu?: number | undefined
   /** Whether processes are brought back instead of started anew; true by default. */
   readonly rewind?: boolean | undefined
+  /** Lets time run through the system. */
+  readonly timing?: Timing | undefined
 }
 
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
   config: LoadedConfig,
-  { seed = 1, signal, cpu, rewind }: SessionOptions,
+  { seed = 1, signal, cpu, rewind, timing }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
-  const system = resolveSystem(config.definition, { directory: config.directory })
+  const resolved = resolveSystem(config.definition, { directory: config.directory })
+  const system = inTime(resolved, timing)
   requireAbilities()
   return amongGuests(async guarded => {
     let cluster: Cluster | undefined
     let engine: DockerEngine | undefined
     try {
       engine = await unlessInterrupted(openEngine(system))
-      cluster = new Cluster(system, { seed, cpu, engine, rewind })
+      cluster = new Cluster(system, { seed, cpu, engine, rewind, timing })
       return await work({
         config,
         system,

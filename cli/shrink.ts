@@ -9,7 +9,7 @@ import { writeReport } from '../report/report.ts'
 import type { Checked } from './check.ts'
 import { recordConfirmed } from './confirm.ts'
 import { showProgress } from './progress.ts'
-import { labelsOf, violationOf } from './recorded.ts'
+import { labelsOf, timingOf, violationOf } from './recorded.ts'
 import { configOfTrace } from './replay.ts'
 import { inSession } from './session.ts'
 
@@ -27,7 +27,8 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
   if (recorded === undefined) throw new UsageError(`${path} records no violation that could be shrunk`)
   const config = await configOfTrace(path, trace)
   const { seed } = trace.header
-  return inSession(config, { seed }, async session => {
+  const timing = timingOf(trace, 'moving')
+  return inSession(config, { seed, timing }, async session => {
     const { cluster, system, signal } = session
     const { walks, walkLength } = recorded.criticalTransition ?? {}
     const progress = showProgress(milliseconds)
@@ -51,7 +52,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
     const confirmed = await recordConfirmed(session, shorter, verdict, {
-      options: { shrunk: path, property },
+      options: { shrunk: path, property, ...(timing && { timing }) },
       property,
     })
     return { verdict: confirmed, trace: shorter, report: writeReport(shorter), state: cluster.state() }

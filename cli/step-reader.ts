@@ -46,11 +46,13 @@ export class StepReader {
 
   /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
   read(choice: RecordedChoice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
-    const { messages, lost, outputs, durationUs } = this.#cluster.details
+    const { messages, lost, outputs, durationUs, atMs, input } = this.#cluster.details
     return {
       index: this.#index++,
       choice,
       durationUs,
+      ...(atMs !== undefined && { atMs }),
+      ...(input !== undefined && { input }),
       messages: messages.map(({ from, to, ordinal, label, kind, bytes }) => ({
         from,
         to,

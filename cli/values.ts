@@ -51,3 +51,9 @@ export const onOff = (text: string): boolean => {
   if (text !== 'on' && text !== 'off') throw new InvalidArgumentError("expected 'on' or 'off'.")
   return text === 'on'
 }
+
+export const pace = (text: string): 'virtual' | 'real' | 'native' => {
+  if (text !== 'virtual' && text !== 'real' && text !== 'native')
+    throw new InvalidArgumentError("expected 'virtual', 'real' or 'native'.")
+  return text
+}

@@ -2,6 +2,7 @@ import { on } from 'node:events'
 import { Budget } from '../checker/budget.ts'
 import { type Cell, OwnCell } from '../checker/cells/cell.ts'
 import type { Outcome, Task } from '../checker/cells/task.ts'
+import type { Timing } from '../harness/timed/timing.ts'
 import { exitCode } from './exit-code.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { propertiesFor, type Sought } from './goal.ts'
@@ -18,6 +19,8 @@ export interface Order extends Sought {
   readonly seed: number | undefined
   /** Whether processes are brought back instead of started anew; true by default. */
   readonly rewind?: boolean | undefined
+  /** Lets time run through the system. */
+  readonly timing?: Timing | undefined
   /** The CPU that it holds its nodes on. */
   readonly cpu: number
 }
@@ -54,9 +57,12 @@ class Demands {
 }
 
 /** The program of a worker: a cell for a search in another process, until that lets go of it. */
-const work = async ({ file, translated, seed, cpu, rewind, ...sought }: Order, demands: Demands): Promise<void> => {
+const work = async (
+  { file, translated, seed, cpu, rewind, timing, ...sought }: Order,
+  demands: Demands,
+): Promise<void> => {
   const config = await loadConfig(file, translated)
-  await inSession(config, { seed, cpu, rewind }, async ({ cluster, system }) => {
+  await inSession(config, { seed, cpu, rewind, timing }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, propertiesFor(system, sought), { weights: system.weights })
     await cell.prepare()
     for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal, () => cluster.notes()))

@@ -6,9 +6,10 @@ import { letGo } from './checkpoint/stopped.ts'
 import { noNode } from './clients/state.ts'
 import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
 import { AuditTurns, describeDifference, differencesOf, type Evidence, evidenceOf } from './execution/audit.ts'
-import { carryOut, startsNode } from './execution/carry-out.ts'
-import { messagesTaken, type Option, optionsOf } from './execution/choices.ts'
+import { carryOut, startedBy } from './execution/carry-out.ts'
+import { messagesTaken, type Option } from './execution/choices.ts'
 import { ClusterCheckpoint, reasonOf } from './execution/cluster-checkpoint.ts'
+import { enabledOptions } from './execution/due.ts'
 import { endStep, noDetails, type StepDetails } from './execution/end-step.ts'
 import type { Way } from './execution/execution.ts'
 import { faithfully } from './execution/faithful.ts'
@@ -28,6 +29,9 @@ import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
 import { regionsOf } from './rewind/regions.ts'
+import type { Time } from './timed/time.ts'
+import type { TimedAction, Timing } from './timed/timing.ts'
+import { noPackets, type PacketCounts } from './timed/ways.ts'
 
 export type { StepDetails } from './execution/end-step.ts'
 
@@ -43,6 +47,8 @@ export interface ClusterOptions {
    * by default. Else every life begins with new processes, which costs ten times as much and relies on nothing kept.
    */
   readonly rewind?: boolean | undefined
+  /** Lets time run through the system; without it, nothing takes any. */
+  readonly timing?: Timing | undefined
 }
 
 /** So often nodes are started for an execution, where they wait for the disk; the second time most is in memory. */
@@ -65,7 +71,7 @@ export class Cluster implements System<GlobalState> {
   #state: GlobalState
   #details: StepDetails = noDetails
 
-  constructor(system: ResolvedSystem, { seed = 0, cpu, engine, rewind = true }: ClusterOptions = {}) {
+  constructor(system: ResolvedSystem, { seed = 0, cpu, engine, rewind = true, timing }: ClusterOptions = {}) {
     this.#isRewound = rewind
     this.#seed = seed
     this.#directory = createRunDirectory()
@@ -77,7 +83,7 @@ export class Cluster implements System<GlobalState> {
           rewind,
         ),
     )
-    this.#stage = new Stage(system, nodes, new Cell(cpu))
+    this.#stage = new Stage(system, nodes, new Cell(cpu), timing)
     this.#state = this.#stage.snapshot()
   }
 
@@ -102,6 +108,26 @@ export class Cluster implements System<GlobalState> {
   /** The address of each node by its name. */
   get addresses(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#nodes.map(({ name, address }) => [name, address]))
+  }
+
+  /** The time of this execution, where it runs through the system. */
+  get time(): Time | undefined {
+    return this.#stage.execution.time
+  }
+
+  /** What the last step was about, where that was planned or asked for. */
+  get happened(): TimedAction | undefined {
+    return this.time?.happened
+  }
+
+  /** What became of the packets between nodes, where time runs through the system. */
+  get packets(): PacketCounts {
+    return this.time?.counts ?? noPackets
+  }
+
+  /** Offers what is enabled anew: somebody has asked for something meanwhile. */
+  lookAgain(): void {
+    if (!this.#stage.execution.isOver) this.#options = enabledOptions(this.#stage.moment())
   }
 
   /** What the last step (or the start) sent and wrote. */
@@ -198,7 +224,9 @@ export class Cluster implements System<GlobalState> {
     execution.schedule.push(choice.label)
     execution.delayMs = undefined
     this.#cell.tracer.recorder?.nextStep()
-    if (startsNode(action)) await unlessInterrupted(this.#stage.node(action.node).prepare())
+    execution.time?.begin(execution.stepIndex, chosen.choice.due)
+    const started = startedBy(action)
+    if (started !== undefined) await unlessInterrupted(this.#stage.node(started).prepare())
     const done = this.#stage.settleOthers(carryOut(this.#stage, chosen))
     this.#arrive(await endStep(this.#stage, done, messagesTaken(action), begun))
     return { choice: chosen.choice, findings: done.findings, delayMs: execution.delayMs }
@@ -326,12 +354,13 @@ export class Cluster implements System<GlobalState> {
   async goBack({ saved, way, lacking }: ClusterCheckpoint): Promise<string | undefined> {
     const reason = saved === undefined ? (lacking ?? 'it was discarded') : bringBack(this.#stage, saved, way)
     if (reason !== undefined) await this.#execute(way)
-    else this.#arrive({ options: optionsOf(this.#stage.moment()), details: noDetails })
+    else this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
     return reason
   }
 
   async checkpoint(): Promise<ClusterCheckpoint | undefined> {
-    if (!this.#isRewound) return undefined
+    // How much of what is planned has happened is in no checkpoint yet.
+    if (!this.#isRewound || this.time) return undefined
     const saved = await this.save()
     return saved.lacking === undefined ? saved : undefined
   }
@@ -354,7 +383,7 @@ export class Cluster implements System<GlobalState> {
     this.#alive(name)
     const { clients } = this.#stage.execution
     const result = await clients.run(this.#named(name), program, () => this.#stage.settleAlive())
-    this.#options = optionsOf(this.#stage.moment())
+    this.#options = enabledOptions(this.#stage.moment())
     if (result === undefined) throw new UsageError(`${program.join(' ')} has not ended in ${name} in time`)
     return result
   }

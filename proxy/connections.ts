@@ -94,6 +94,13 @@ export class Connections {
     sender.other.enter(message)
   }
 
+  /** Answers a message that asks for a connection, in place of its listener, which is down: nobody listens there. */
+  refuse(message: Message): void {
+    const sender = this.ends().find(({ queue }) => queue[0] === message)
+    if (message.kind !== 'open' || sender === undefined) throw new Error(`cannot refuse ${message.label}`)
+    sender.other.refuse()
+  }
+
   /** Resets an open connection at both ends; what is in flight on it is gone. */
   reset({ opener, listener, number, label }: OpenConnection): void {
     const connection = this.#all.find(

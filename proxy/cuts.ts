@@ -12,6 +12,10 @@ export class Cuts {
     this.#keys.add(wayKey(way))
   }
 
+  delete(way: Way): void {
+    this.#keys.delete(wayKey(way))
+  }
+
   clear(): void {
     this.#keys.clear()
   }

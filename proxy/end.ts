@@ -99,6 +99,12 @@ export class End implements Endpoint {
     else if (message.kind !== 'abort' && message.kind !== 'refuse') this.abort()
   }
 
+  /** Answers the first message of the other end's queue, which asks for the connection, in place of the node, which is down. */
+  refuse(): void {
+    this.other.queue.shift()
+    this.#carry('refuse')
+  }
+
   /** What was carried in the step becomes messages. */
   endStep(): void {
     this.#recover()

@@ -108,6 +108,11 @@ export class Network {
     host.outbox.clear()
   }
 
+  /** A node that is down, and was never up, is known from now on: who speaks to it waits until it is attached. */
+  announce(name: string, address: string): void {
+    this.#addHost(name, address, false)
+  }
+
   /**
    * The node is gone with its kernel, and its link is closed. What it sent stays in flight; what is sent to it waits
    * until it is attached again.
@@ -205,6 +210,13 @@ export class Network {
     return this.#sorted(candidates.filter(message => this.#isPassable(message)))
   }
 
+  /** The first messages that wait for these nodes, which are down, and whose way is not cut. */
+  waitingFor(names: ReadonlySet<string>): readonly Message[] {
+    if (names.size === 0) return []
+    const candidates = [...this.#datagrams.held, ...this.#connections.heads()]
+    return this.#sorted(candidates.filter(({ from, to }) => names.has(to) && !this.#cuts.has([from, to])))
+  }
+
   /** All messages that are held, in the same order. */
   inFlight(): readonly Message[] {
     return this.#sorted([...this.#datagrams.held, ...this.#connections.held()])
@@ -232,6 +244,11 @@ export class Network {
   /** Loses a datagram. */
   drop(message: Message): void {
     this.#datagrams.take(message, 'drop')
+  }
+
+  /** The machine of a node that is down answers who asks for a connection that nobody listens there. */
+  refuse(message: Message): void {
+    this.#connections.refuse(message)
   }
 
   /** Puts a copy of a datagram in flight, and gives it: a message of its own. */
@@ -281,9 +298,10 @@ export class Network {
     this.#datagrams.lose(this.#cuts)
   }
 
-  /** Ends every cut. */
-  heal(): void {
-    this.#cuts.clear()
+  /** Ends cuts: of these ways, or of all. */
+  heal(ways?: readonly Way[]): void {
+    if (ways === undefined) this.#cuts.clear()
+    else for (const way of ways) this.#cuts.delete(way)
   }
 
   /** What a faithful network would not have done: an execution in which any is not 0 says nothing. */

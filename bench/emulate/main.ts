@@ -4,7 +4,13 @@ import { runParts } from '../parts.ts'
 
 const here = (name: string) => [join(import.meta.dirname, `${name}.js`)]
 const root = join(import.meta.dirname, '../../..')
-const experiment = [join(root, 'bin/lastnail.js'), 'emulate', join(root, 'examples/churn/lastnail.config.ts')]
+const experiment = [
+  join(root, 'bin/lastnail.js'),
+  'emulate',
+  join(root, 'examples/churn/lastnail.config.ts'),
+  '--pace',
+  'native',
+]
 const parts: Record<string, readonly string[]> = {
   accuracy: here('accuracy'),
   shaping: here('shaping'),

@@ -1,6 +1,6 @@
 import { defineSystem, type NodeDefinition, resolveSystem } from '../../harness/config.ts'
 import { LiveCluster } from '../../harness/live/live-cluster.ts'
-import { planOf } from '../../harness/live/wiring.ts'
+import { planOf } from '../../harness/timed/wiring.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
 
 export interface Live {

@@ -54,6 +54,8 @@ const schema = `
     repeated uint32 withdrawn = 14;
     repeated Operation operations = 15;
     repeated Call calls = 16;
+    optional double at_ms = 17;
+    optional string input_json = 18;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
@@ -125,10 +127,12 @@ const toPlain = (record: TraceRecord) => {
     return { header: { ...header, optionsJson: JSON.stringify(options ?? null) } }
   }
   if ('end' in record) return { end: { verdictJson: JSON.stringify(record.end.verdict ?? null) } }
-  const { states, operations, ...step } = record.step
+  const { states, operations, input, atMs, ...step } = record.step
   return {
     step: {
       ...step,
+      ...(atMs !== undefined && { atMs }),
+      ...(input !== undefined && { inputJson: JSON.stringify(input) }),
       states: states.map(({ node, state }) => ({ node, json: JSON.stringify(state) })),
       operations: operations.map(({ value, result, ...operation }) => ({
         ...operation,
@@ -147,7 +151,7 @@ const fromPlain = (plain: any): TraceRecord => {
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { choice, states, offered, operations, calls, fingerprint, ...step } = plain.step
+  const { choice, states, offered, operations, calls, fingerprint, atMs, inputJson, ...step } = plain.step
   return {
     step: {
       ...step,
@@ -165,6 +169,8 @@ const fromPlain = (plain: any): TraceRecord => {
       })),
       ...(calls.length > 0 && { calls }),
       fingerprint: fingerprint ?? undefined,
+      ...(typeof atMs === 'number' && { atMs }),
+      ...(inputJson && { input: JSON.parse(inputJson) }),
     },
   }
 }

@@ -75,6 +75,10 @@ export interface RecordedStep {
   readonly messages: readonly RecordedMessage[]
   /** Labels of messages that are gone after it, neither delivered nor dropped by its choice: of a connection that was reset. */
   readonly lost: readonly string[]
+  /** When it was executed, in milliseconds since the start; absent where time did not run through the system. */
+  readonly atMs?: number | undefined
+  /** JSON: what it did because somebody outside asked for it while the system ran. */
+  readonly input?: unknown
   /** Virtual clocks that it moved. */
   readonly clocks: readonly RecordedClock[]
   /** All timers that are pending after it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Action } from '../../harness/live/emulation.ts'
-import type { WaySetting } from '../../harness/live/live-cluster.ts'
+import type { Happening } from '../../harness/timed/action.ts'
+import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { manners } from '../../topologies/churn/plan.ts'
 import { queuePacketsMax } from '../../topologies/topology.ts'
@@ -34,7 +34,7 @@ export const way: z.ZodType<WaySetting> = z.strictObject({
 })
 
 /** What can be asked of a running system. */
-export const actionSchema: z.ZodType<Action> = z.discriminatedUnion('does', [
+export const actionSchema: z.ZodType<Happening> = z.discriminatedUnion('does', [
   z.strictObject({ does: z.literal('join'), node: name }),
   z.strictObject({ does: z.literal('leave'), node: name, manner: z.enum(manners) }),
   z.strictObject({ does: z.literal('restart'), node: name }),

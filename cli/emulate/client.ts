@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
 import { runDirectories } from '../../harness/files/run-directory.ts'
-import type { Action } from '../../harness/live/emulation.ts'
-import type { WaySetting } from '../../harness/live/live-cluster.ts'
+import type { Happening } from '../../harness/timed/action.ts'
+import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Control, controlFile, type Running } from './control.ts'
 
@@ -12,7 +12,7 @@ export interface Controller {
   list(): Promise<Running>
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
-  act(action: Action): Promise<Running>
+  act(action: Happening): Promise<Running>
   join(node: string): Promise<Running>
   stop(node: string): Promise<Running>
   kill(node: string): Promise<Running>
@@ -50,7 +50,7 @@ export const control = (where: Control = onlyOne()): Controller => {
     if (answer.statusCode === 200) return text
     throw new UsageError(JSON.parse(text).error)
   }
-  const act = async (action: Action): Promise<Running> => JSON.parse(await ask('POST', 'act', action))
+  const act = async (action: Happening): Promise<Running> => JSON.parse(await ask('POST', 'act', action))
   return {
     act,
     list: async () => JSON.parse(await ask('GET', 'list')),

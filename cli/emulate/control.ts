@@ -1,23 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
-import type { Emulation } from '../../harness/live/emulation.ts'
 import { checkAsked, serve } from '../server.ts'
 import { actionSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
+import type { Run, RunningNode } from './run.ts'
 
 /** What there is to know of a running system. */
 export interface Running {
   readonly system: string
   readonly elapsedMs: number
-  readonly nodes: readonly {
-    readonly name: string
-    readonly address: string
-    readonly isAlive: boolean
-    readonly isCut: boolean
-  }[]
+  readonly nodes: readonly RunningNode[]
   /** What was laid on ways and not taken away. */
-  readonly ways: ReturnType<Emulation['cluster']['settings']>
+  readonly ways: Run['ways']
   /** Of a partition; null where there is none. */
   readonly groups: readonly (readonly string[])[] | null
 }
@@ -37,28 +32,23 @@ export const controlFile = 'control.json'
  * @param port 0: any
  * @throws UsageError where the port is taken
  */
-export const openControl = async (emulation: Emulation, system: string, port: number) => {
+export const openControl = async (run: Run, system: string, port: number) => {
   const running = (): Running => ({
     system,
-    elapsedMs: Math.round(emulation.elapsedMs),
-    nodes: emulation.cluster.nodes.map(node => ({
-      name: node.name,
-      address: node.address,
-      isAlive: node.isAlive,
-      isCut: emulation.cluster.isCut(node),
-    })),
-    ways: emulation.cluster.settings(),
-    groups: emulation.cluster.groups,
+    elapsedMs: Math.round(run.elapsedMs),
+    nodes: run.nodes,
+    ways: run.ways,
+    groups: run.groups,
   })
   const server = await serve(
     {
       reads: {
         list: () => ({ type: 'application/json', body: JSON.stringify(running()) }),
-        metrics: () => ({ type: 'text/plain; version=0.0.4', body: metricsOf(emulation) }),
+        metrics: () => ({ type: 'text/plain; version=0.0.4', body: metricsOf(run) }),
       },
       actions: {
         act: async asked => {
-          await emulation.act(checkAsked(actionSchema, asked))
+          await run.act(checkAsked(actionSchema, asked))
           return running()
         },
       },

@@ -1,32 +1,14 @@
-import { join } from 'node:path'
-import type { DockerEngine } from '../../docker/engine.ts'
 import { resolveSystem } from '../../harness/config.ts'
-import { unlessInterrupted } from '../../harness/hold/interruption.ts'
-import { Emulation, type EmulationObserver } from '../../harness/live/emulation.ts'
-import { writeText } from '../../topologies/file.ts'
-import { amongGuests } from '../among-guests.ts'
-import { openEngine } from '../engine.ts'
 import type { LoadedConfig } from '../load-config.ts'
 import { requireAbilities } from '../machine.ts'
-import { headerOf } from '../record.ts'
-import { newPlace } from '../store.ts'
-import { openControl } from './control.ts'
-import { LiveTrace } from './live-trace.ts'
-import { drawRun } from './plot.ts'
-import { showLiveProgress } from './progress.ts'
+import { emulateNatively } from './native.ts'
 import { requireRoom } from './room.ts'
-import { type EmulateOptions, emulationOf } from './settings.ts'
-import { type Summary, summaryOf } from './summary.ts'
-
-export interface RunOptions extends EmulateOptions {
-  /** Where its trace is put. */
-  readonly out: string
-  /** Where it can be asked; any by default. */
-  readonly port?: number | undefined
-}
+import { emulationOf, type RunOptions } from './settings.ts'
+import type { Summary } from './summary.ts'
+import { emulateInTime } from './timed.ts'
 
 /**
- * Runs a system live over an emulated internet, until its time is over or somebody ends it.
+ * Runs a system over an emulated internet, until its time is over or somebody ends it.
  *
  * @throws ConfigError, TopologyError, MachineLacks
  */
@@ -35,40 +17,8 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   const settings = emulationOf(system, config.directory, options)
   requireAbilities()
   requireRoom(system.nodes.length)
-  return amongGuests(async signal => {
-    const progress = showLiveProgress(settings.forMs)
-    const observer: { trace?: LiveTrace } & EmulationObserver = {
-      onStart: progress.start,
-      onHappening: happening => observer.trace?.happened(happening),
-      onLook: (look, atMs, values) => {
-        observer.trace?.looked(look, atMs)
-        progress.update(look, atMs, values)
-      },
-    }
-    let engine: DockerEngine | undefined
-    let emulation: Emulation | undefined
-    let control: Awaited<ReturnType<typeof openControl>> | undefined
-    try {
-      engine = await unlessInterrupted(openEngine(system))
-      emulation = await Emulation.open(system, settings, observer, engine)
-      const place = newPlace(options.out, system.name)
-      const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
-      const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
-      const header = headerOf(config, system, { seed: options.seed, options: { live: true, ...options }, addresses })
-      observer.trace = new LiveTrace(trace, header, system.properties)
-      const { origin, token } = (control = await openControl(emulation, system.name, options.port ?? 0))
-      process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
-      await emulation.run(signal)
-      const seconds = emulation.elapsedMs / 1000
-      const summary = summaryOf(emulation, { seed: options.seed, seconds, lookedAt: settings.looks })
-      observer.trace.end(summary)
-      writeText(plot, drawRun(emulation, system.name, seconds))
-      return { ...summary, trace, plot }
-    } finally {
-      progress.end()
-      control?.close()
-      await emulation?.close()
-      await engine?.close()
-    }
-  })
+  const pace = options.pace ?? system.emulation.pace
+  return pace === 'native'
+    ? emulateNatively(config, system, settings, options)
+    : emulateInTime(config, system, { ...settings, pace }, options)
 }

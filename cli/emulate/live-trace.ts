@@ -3,8 +3,8 @@ import type { RecordedChoice, RecordedStep, TraceHeader } from '../../checker/tr
 import type { TraceWriter } from '../../checker/trace/write.ts'
 import { stateOf } from '../../harness/clients/state.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
-import type { Look } from '../../harness/live/looks.ts'
-import type { Happening } from '../../harness/live/measurements.ts'
+import type { Look } from '../../harness/timed/look.ts'
+import type { Happened } from '../../harness/timed/measurements.ts'
 import { createTrace } from '../record.ts'
 import { type Recordable, StepReader } from '../step-reader.ts'
 import type { Summary } from './summary.ts'
@@ -32,7 +32,7 @@ export class LiveTrace {
     this.#writer.step(this.#reader.read(undefined, [], this.#state))
   }
 
-  happened({ atMs, kind, label, node, isCrash }: Happening): void {
+  happened({ atMs, kind, label, node, isCrash }: Happened): void {
     const choice = this.#choice(kindOf(kind, label, node), node, atMs, label)
     const findings = isCrash ? [{ kind: 'crash' as const, node: node!, message: label }] : []
     this.#source.take([], 0)
@@ -62,12 +62,26 @@ export class LiveTrace {
 
 /** What a live run can tell of a step. */
 class LiveSource implements Recordable {
-  details: Recordable['details'] = { messages: [], lost: [], outputs: [], durationUs: 0 }
+  details: Recordable['details'] = {
+    messages: [],
+    lost: [],
+    outputs: [],
+    durationUs: 0,
+    atMs: undefined,
+    input: undefined,
+  }
   readonly clocks = []
   readonly timers = []
 
   take(outputs: Look['outputs'], tookMs: number): void {
-    this.details = { messages: [], lost: [], outputs, durationUs: Math.round(1000 * tookMs) }
+    this.details = {
+      messages: [],
+      lost: [],
+      outputs,
+      durationUs: Math.round(1000 * tookMs),
+      atMs: undefined,
+      input: undefined,
+    }
   }
 
   fingerprint(): undefined {
@@ -82,7 +96,7 @@ class LiveSource implements Recordable {
 const isEmpty = ({ states, outputs, operations, properties }: RecordedStep) =>
   states.length + outputs.length + operations.length + properties.length === 0
 
-const kindOf = (kind: Happening['kind'], label: string, node: string | undefined): ChoiceKind => {
+const kindOf = (kind: Happened['kind'], label: string, node: string | undefined): ChoiceKind => {
   if (node === undefined) return kind === 'fault' ? 'partition' : 'heal'
   if (kind === 'repair') return 'restart'
   return /restarts$|are reset$/.test(label) ? 'reset' : 'crash'

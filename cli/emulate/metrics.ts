@@ -1,9 +1,9 @@
-import type { Emulation } from '../../harness/live/emulation.ts'
+import type { Run } from './run.ts'
 
 /** What Prometheus reads (its text format, version 0.0.4). */
-export const metricsOf = ({ cluster, measurements, clients }: Emulation): string => {
-  const { forwarded, bytes, ...dropped } = cluster.counts
-  const calls = (isOk: boolean) => clients.timed.filter(call => call.isOk === isOk).length
+export const metricsOf = ({ counts, nodes, measurements, timed }: Run): string => {
+  const { forwarded, bytes, ...dropped } = counts
+  const calls = (isOk: boolean) => timed.filter(call => call.isOk === isOk).length
   return [
     ...metric('packets_forwarded_total', 'counter', 'Packets that came through.', [['', forwarded]]),
     ...metric('bytes_forwarded_total', 'counter', 'Bytes of these packets.', [['', bytes]]),
@@ -17,7 +17,7 @@ export const metricsOf = ({ cluster, measurements, clients }: Emulation): string
       'node_up',
       'gauge',
       'Whether a node is up.',
-      cluster.nodes.map(({ name, isAlive }) => [labels({ node: name }), Number(isAlive)] as const),
+      nodes.map(({ name, isAlive }) => [labels({ node: name }), Number(isAlive)] as const),
     ),
     ...metric('looks_total', 'counter', 'Looks at the state of all nodes.', [['', measurements.looks.length]]),
     ...metric(

@@ -1,5 +1,5 @@
-import type { Emulation } from '../../harness/live/emulation.ts'
 import { element, escapeXml } from '../../topologies/xml.ts'
+import type { Run } from './run.ts'
 
 const width = 720
 const height = 160
@@ -10,7 +10,11 @@ const plotWidth = width - left - 16
 const plotHeight = height - top - bottom
 
 /** What was seen of a live run over time, and how its times are distributed: one SVG file that needs nothing else. */
-export const drawRun = ({ measurements, clients }: Emulation, name: string, seconds: number): string => {
+export const drawRun = (
+  { measurements, timed }: Pick<Run, 'measurements' | 'timed'>,
+  name: string,
+  seconds: number,
+): string => {
   const { looks, joinTimes, recoveries } = measurements
   const timeline = (title: string, values: readonly (readonly [atMs: number, value: number])[]) =>
     panel(title, values, seconds, 's')
@@ -30,7 +34,7 @@ export const drawRun = ({ measurements, clients }: Emulation, name: string, seco
     ),
     ...distribution(
       'seconds of a call',
-      clients.timed.filter(({ isOk }) => isOk).map(({ tookMs }) => tookMs),
+      timed.filter(({ isOk }) => isOk).map(({ tookMs }) => tookMs),
     ),
   ]
   const content = [

@@ -1,4 +1,4 @@
-import type { Look } from '../../harness/live/looks.ts'
+import type { Look } from '../../harness/timed/look.ts'
 
 /** A line that is written over itself on a terminal; nothing where there is none. */
 export const showLiveProgress = (forMs: number) => {

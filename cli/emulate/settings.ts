@@ -23,6 +23,14 @@ export interface EmulateOptions {
   readonly seed: number
 }
 
+export interface RunOptions extends EmulateOptions {
+  readonly pace?: 'virtual' | 'real' | 'native' | undefined
+  /** Where its trace is put. */
+  readonly out: string
+  /** Where it can be asked; any by default. */
+  readonly port?: number | undefined
+}
+
 type Settings = ResolvedSystem['emulation']
 
 const pauseMs = 1000
@@ -37,7 +45,7 @@ const otherNodes = 100
  */
 export const emulationOf = (system: ResolvedSystem, directory: string, options: EmulateOptions): EmulationOptions => {
   const { emulation } = system
-  checkClients(system)
+  checkNames(system)
   const forMs = options.forMs ?? emulation.for
   return {
     topology: topologyOf(emulation, directory, options),
@@ -52,13 +60,16 @@ export const emulationOf = (system: ResolvedSystem, directory: string, options: 
   }
 }
 
-const checkClients = ({ emulation, clients }: ResolvedSystem): void => {
-  const names = clients.map(({ name }) => name)
-  const problems = Object.keys(emulation.clients)
-    .filter(name => !names.includes(name))
-    .map(name => `emulation.clients.${name}: expected one of the clients (${names.join(', ') || 'there is none'})`)
+const checkNames = ({ emulation, clients, nodes }: ResolvedSystem): void => {
+  const unknown = (field: 'clients' | 'clocks', what: string, names: readonly string[]) =>
+    Object.keys(emulation[field])
+      .filter(name => !names.includes(name))
+      .map(name => `emulation.${field}.${name}: expected one of the ${what} (${names.join(', ') || 'there is none'})`)
+  const problems = [...unknown('clients', 'clients', namesOf(clients)), ...unknown('clocks', 'nodes', namesOf(nodes))]
   if (problems.length > 0) throw new ConfigError(problems)
 }
+
+const namesOf = (named: readonly { readonly name: string }[]): string[] => named.map(({ name }) => name)
 
 const topologyOf = ({ topology }: Settings, directory: string, options: EmulateOptions): Topology | undefined => {
   if (options.topology !== undefined) return readTopology(options.topology)

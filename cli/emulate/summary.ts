@@ -1,6 +1,6 @@
-import type { Emulation } from '../../harness/live/emulation.ts'
-import { isOut, type Outage, type PropertyFigures } from '../../harness/live/measurements.ts'
+import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { Run } from './run.ts'
 
 /** Of something that was measured several times, in milliseconds; undefined where it never was. */
 export interface Distribution {
@@ -16,9 +16,19 @@ export interface Summary {
   readonly verdict: 'violated' | 'held' | 'undetermined'
   /** The first property that did not hold in some look; of `eventually` ones, that did not hold any more in the end. */
   readonly property: string | null
-  readonly kind: 'safety' | 'liveness' | 'crash' | null
+  readonly kind: 'safety' | 'liveness' | 'crash' | 'divergence' | null
   readonly message: string
+  /** Over labels, times, outputs and states: equal for equal runs; null at the pace `native`. */
+  readonly hash: string | null
+  readonly pace: 'virtual' | 'real' | 'native'
+  /** That it took. */
   readonly seconds: number
+  /** That passed in it. */
+  readonly virtualSeconds: number
+  /** Of its schedule; 0 at the pace `native`. */
+  readonly steps: number
+  /** How late steps were, in milliseconds; undefined but at the pace `real`. */
+  readonly late: Distribution | undefined
   readonly seed: number
   /** `running`: nothing waited for a look, and a state that was seen may never have been. */
   readonly lookedAt: 'still' | 'running'
@@ -50,19 +60,33 @@ export interface Summary {
     readonly latency: Distribution | undefined
   }[]
   readonly packets: Counts
+  /** What a reader has to know to trust the verdict. */
+  readonly notes: readonly string[]
   readonly trace: string | null
   readonly plot: string | null
 }
 
+/** What was measured; what only a run whose nodes are held can tell is left to it. */
 export const summaryOf = (
-  { measurements, clients, cluster }: Emulation,
-  { seed, seconds, lookedAt }: Pick<Summary, 'seed' | 'seconds' | 'lookedAt'>,
+  { measurements, calls, timed: allTimed, counts }: Run,
+  {
+    seed,
+    seconds,
+    virtualSeconds,
+    pace,
+    lookedAt,
+  }: Pick<Summary, 'seed' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'>,
 ): Omit<Summary, 'trace' | 'plot'> => {
-  const endMs = seconds * 1000
+  const endMs = virtualSeconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
   return {
     ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length),
+    hash: null,
+    pace,
     seconds,
+    virtualSeconds,
+    steps: 0,
+    late: undefined,
     seed,
     lookedAt,
     looks: looks.length,
@@ -81,13 +105,14 @@ export const summaryOf = (
     notRecovered: recoveries.filter(({ tookMs }) => tookMs === undefined).length,
     harmless: recoveries.filter(({ tookMs }) => tookMs === 0).length,
     joins: distributionOf(joinTimes),
-    clients: [...new Set(clients.calls.map(({ client }) => client))].map(name => {
-      const timed = clients.timed.filter(({ client }) => client === name)
+    clients: [...new Set(calls.map(({ client }) => client))].map(name => {
+      const timed = allTimed.filter(({ client }) => client === name)
       const failed = timed.filter(({ isOk }) => !isOk).length
       const latency = distributionOf(timed.filter(({ isOk }) => isOk).map(({ tookMs }) => tookMs))
-      return { name, calls: timed.length, failed, callsPerSecond: timed.length / seconds, latency }
+      return { name, calls: timed.length, failed, callsPerSecond: timed.length / virtualSeconds, latency }
     }),
-    packets: cluster.counts,
+    packets: counts,
+    notes: [],
   }
 }
 
@@ -112,6 +137,13 @@ const conclusionOf = (
     const since = `${out.name} did not hold any more from ${inSeconds(fromMs)} on: it may yet have`
     return { verdict: 'undetermined', property: out.name, kind: 'liveness', message: withDetail(since, message) }
   }
+  if (looks === 0)
+    return {
+      verdict: 'undetermined',
+      property: null,
+      kind: null,
+      message: 'nothing was looked at: it was over before the first look',
+    }
   const message = `every property held in the end, and those that must always hold in all of ${looks} looks`
   return { verdict: 'held', property: null, kind: null, message }
 }
@@ -127,12 +159,12 @@ export const distributionOf = (values: readonly number[]): Distribution | undefi
 
 /** For a person. */
 export const describeSummary = (summary: Summary): string[] => {
-  const { verdict, property, kind, message, seconds, looks, inconsistent, packets } = summary
+  const { verdict, property, kind, message, looks, inconsistent, packets } = summary
   const what = [kind, property].filter(word => word !== null).join(' ')
   return [
     what === '' ? verdict : `${verdict}: ${what}`,
     message,
-    `${seconds.toFixed(1)} s, ${looks} looks, ${inconsistent} of them inconsistent, ${summary.faults} faults, ${summary.crashes} crashes`,
+    `${durationOf(summary)}, ${looks} looks, ${inconsistent} of them inconsistent, ${summary.faults} faults, ${summary.crashes} crashes`,
     ...summary.properties.map(
       ({ name, looksWithout, outages, longestMs }) =>
         `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages} times, at most ${inSeconds(longestMs)}`}`,
@@ -152,9 +184,17 @@ export const describeSummary = (summary: Summary): string[] => {
       : []),
     ...(summary.unseen > 0 ? [`  states not seen: ${summary.unseen}`] : []),
     `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
+    ...line('later than due', summary.late),
+    ...summary.notes.map(note => `  ${note}`),
+    ...(summary.hash === null ? [] : [`  hash: ${summary.hash}`]),
     ...[summary.trace, summary.plot].filter(path => path !== null).map(path => `written: ${path}`),
   ]
 }
+
+const durationOf = ({ pace, seconds, virtualSeconds, steps }: Summary) =>
+  pace === 'native'
+    ? `${seconds.toFixed(1)} s`
+    : `${virtualSeconds.toFixed(1)} s of its time in ${seconds.toFixed(1)} s, ${steps} steps`
 
 const line = (name: string, found: Distribution | undefined, more = ''): string[] => {
   if (found === undefined) return []

@@ -103,6 +103,11 @@ export class Clients {
     return this.calls.some(call => call.completedAt === undefined)
   }
 
+  /** Those who wait for an answer. */
+  get callers(): ReadonlySet<string> {
+    return new Set(this.calls.flatMap(({ client, completedAt }) => (completedAt === undefined ? [client] : [])))
+  }
+
   /** As they are; undefined where one is in the middle of a call, or has left a connection open: such a one cannot go back. */
   mark(): ClientsMark | undefined {
     const isBusy = this.isCalling || this.#asking.size > 0 || this.#running > 0

@@ -95,10 +95,26 @@ export interface EmulationDefinition {
    * state seen is a consistent one. `running`: nothing waits, and the state seen may never have been.
    */
   readonly looks?: 'still' | 'running' | undefined
+  /**
+   * How time passes. `virtual` (the default): nodes are held, and the clock jumps to what is due next, so the same seed gives
+   * the same run. `real`: the same, and the clock waits until it is due. `native`: nodes and the kernels' TCP run by
+   * themselves on this machine's clock.
+   */
+  readonly pace?: 'virtual' | 'real' | 'native' | undefined
+  /** Nodes whose clocks go otherwise, by name; not at the pace `native`. */
+  readonly clocks?: Readonly<Record<string, ClockSetting>> | undefined
   /** How long each client pauses between its calls, a second by default. Here `times` does not limit them. */
   readonly clients?: Readonly<Record<string, Duration>> | undefined
   /** Whether a node has become a member, by what is seen of it: then the time that joining takes is measured. */
   readonly joined?: ((node: NodeView) => boolean) | undefined
+}
+
+/** How a node's clock differs from a good one. */
+export interface ClockSetting {
+  /** Seconds that it gains in a million; it loses, where negative. */
+  readonly driftPpm?: number | undefined
+  /** What it is ahead at the start, in milliseconds; behind, where negative. */
+  readonly offsetMs?: number | undefined
 }
 
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`

@@ -7,6 +7,7 @@ import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate.ts'
 import type {
   Client,
+  ClockSetting,
   ContainerDefinition,
   EmulationDefinition,
   FaultKind,
@@ -247,6 +248,8 @@ const distribution = z.discriminatedUnion(
   ],
   { error: distributionExpected },
 )
+const driftExpected = 'expected millionths from -100000 to 100000'
+const offsetExpected = 'expected milliseconds, at most a day'
 const churnExpected = "expected a file, or a model of churn: { kind: 'poisson', joinsPerMinute, leavesPerMinute }"
 const bounds = {
   atLeast: wholeNumber('expected how many nodes are there at least').optional(),
@@ -273,6 +276,22 @@ const churn = z.union(
   { error: churnExpected },
 )
 
+const clock = fields(
+  {
+    driftPpm: z
+      .number({ error: driftExpected })
+      .min(-100_000, { error: driftExpected })
+      .max(100_000, { error: driftExpected })
+      .optional(),
+    offsetMs: z
+      .number({ error: offsetExpected })
+      .min(-86_400_000, { error: offsetExpected })
+      .max(86_400_000, { error: offsetExpected })
+      .optional(),
+  } satisfies Record<keyof ClockSetting, unknown>,
+  'a clock: { driftPpm, offsetMs }',
+)
+
 const emulation = fields(
   {
     topology: topology.optional(),
@@ -285,6 +304,10 @@ const emulation = fields(
     for: duration.prefault('1m'),
     look: duration.prefault('1s'),
     looks: z.enum(['still', 'running'], { error: "expected 'still' or 'running'" }).default('still'),
+    pace: z.enum(['virtual', 'real', 'native'], { error: "expected 'virtual', 'real' or 'native'" }).default('virtual'),
+    clocks: z
+      .record(z.string(), clock, { error: 'expected { driftPpm, offsetMs } by the name of each node' })
+      .default({}),
     clients: z.record(z.string(), duration, { error: 'expected a duration by the name of each client' }).default({}),
     joined: is<(node: NodeView) => boolean>(isFunction, 'expected a function of a node').optional(),
   } satisfies Record<keyof EmulationDefinition, unknown>,

@@ -1,18 +1,34 @@
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Action, Input, Option } from './choices.ts'
+import { happen } from './happen.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAgain } from './start.ts'
 
-/** Whether an action starts a node, which has to be prepared. */
-export const startsNode = (action: Action): action is Extract<Action, { do: 'kill' | 'restart' }> =>
-  action.do === 'restart' || (action.do === 'kill' && action.restart)
+/** The node that an action starts, which has to be prepared; undefined for none. */
+export const startedBy = (action: Action): string | undefined => {
+  if (action.do === 'restart' || (action.do === 'kill' && action.restart)) return action.node
+  if (action.do === 'happen' && (action.action.does === 'join' || action.action.does === 'restart'))
+    return action.action.node
+  return undefined
+}
+
+/** The nodes whose clocks must show what time it is before an action. */
+const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): readonly Node[] => {
+  if (action.do === 'client' || clients.isCalling) return nodes
+  if (action.do === 'inputs' || action.do === 'kill' || action.do === 'restart')
+    return nodes.filter(({ name }) => name === action.node)
+  if (action.do === 'disconnect')
+    return nodes.filter(({ name }) => [action.connection.opener, action.connection.listener].includes(name))
+  return []
+}
 
 /** Does what was chosen, and lets the nodes that it concerns settle. */
 export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
   const { execution } = stage
   const { network } = execution
   execution.spend(choice)
+  stage.tellTime(concerned(stage, action))
   switch (action.do) {
     case 'inputs':
       return enter(stage, stage.node(action.node), action.inputs, choice.label)
@@ -22,6 +38,12 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
     case 'drop':
       network.drop(action.message)
       return nothing()
+    case 'refuse':
+      network.refuse(action.message)
+      return nothing()
+    case 'happen':
+      if (choice.node !== '') execution.remember(choice.node, choice.label)
+      return happen(stage, action.action)
     case 'duplicate':
       network.duplicate(action.message)
       return nothing()

@@ -5,6 +5,8 @@ import type { Network, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config.ts'
 import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
+import type { Time } from '../timed/time.ts'
+import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Delays } from './delays.ts'
 
@@ -21,6 +23,10 @@ export type Action =
   | { readonly do: 'restart'; readonly node: string }
   | { readonly do: 'cut'; readonly ways: readonly Way[] }
   | { readonly do: 'heal' }
+  /** The machine of a node that is down answers that nobody listens there. */
+  | { readonly do: 'refuse'; readonly message: Message }
+  /** By a plan, or because somebody asked for it: it spends no budget. */
+  | { readonly do: 'happen'; readonly action: TimedAction }
 
 export interface Option {
   readonly choice: Choice
@@ -29,7 +35,7 @@ export interface Option {
 
 /** The messages that are in flight no more because an action takes them. */
 export const messagesTaken = (action: Action): readonly Message[] => {
-  if (action.do === 'drop') return [action.message]
+  if (action.do === 'drop' || action.do === 'refuse') return [action.message]
   return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
 }
 
@@ -47,9 +53,13 @@ export interface Moment {
   readonly isCut: boolean
   /** Whether a call is in progress. A client may do anything with an answer, to any node. */
   readonly isCalling: boolean
+  /** Clients that wait for an answer. */
+  readonly callers: ReadonlySet<string>
   readonly delays: Delays
   /** The longest that a message may be on its way. */
   readonly delayMsMax: number
+  /** Of a system that time runs through. */
+  readonly time: Time | undefined
 }
 
 /** A choice that is no message. */

@@ -4,8 +4,11 @@ import type { NotCarried } from '../../proxy/network.ts'
 import { outputsOf } from '../files/output.ts'
 import { sweepTimerfds } from '../hold/kernel-timers.ts'
 import type { Node } from '../node/node.ts'
-import { type Option, optionsOf } from './choices.ts'
+import type { TimedAction } from '../timed/timing.ts'
+import type { Option } from './choices.ts'
+import { enabledOptions } from './due.ts'
 import { hasCrashed } from './findings.ts'
+import { noteLeft } from './happen.ts'
 import type { Done, Stage } from './stage.ts'
 import { endedItself } from './start.ts'
 
@@ -16,10 +19,21 @@ export interface StepDetails {
   readonly lost: readonly string[]
   readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
   readonly durationUs: number
+  /** When it was executed, in milliseconds since the start, where time runs through the system. */
+  readonly atMs: number | undefined
+  /** What it did because somebody outside asked for it while the system ran. */
+  readonly input: TimedAction | undefined
 }
 
 /** Of a state that nothing led to yet. */
-export const noDetails: StepDetails = { messages: [], lost: [], outputs: [], durationUs: 0 }
+export const noDetails: StepDetails = {
+  messages: [],
+  lost: [],
+  outputs: [],
+  durationUs: 0,
+  atMs: undefined,
+  input: undefined,
+}
 
 /**
  * Ends a step, or the start: clients take their part, what became of the nodes is looked at, and what can be chosen next.
@@ -35,8 +49,10 @@ export const endStep = async (
   begun: number,
 ): Promise<{ readonly options: Option[]; readonly details: StepDetails }> => {
   const { execution } = stage
-  const { network } = execution
+  const { network, time } = execution
+  const { callers } = execution.clients
   const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
+  noteLeft(stage, touched)
   network.endStep()
   const outputs = touched.flatMap(node => outputsOf(node))
   noteOf(stage, touched)
@@ -48,13 +64,17 @@ export const endStep = async (
   const moment = stage.moment()
   execution.delays.endStep(moment.deliverable, () => stage.clocks())
   const inFlight = network.inFlight()
-  const details = {
-    messages: execution.newMessages(inFlight),
-    lost: execution.lostMessages(labelsOf(inFlight), labelsOf(taken)),
-    outputs,
-    durationUs: Math.round((performance.now() - begun) * 1000),
+  const messages = execution.newMessages(inFlight)
+  const lost = execution.lostMessages(labelsOf(inFlight), labelsOf(taken))
+  if (time) {
+    time.send(messages, taken)
+    time.forget([...lost, ...labelsOf(taken)])
+    const waiting = execution.clients.callers
+    for (const client of callers) if (!waiting.has(client)) time.called(client)
   }
-  return { options: execution.isOver ? [] : optionsOf(moment), details }
+  const durationUs = Math.round((performance.now() - begun) * 1000)
+  const details = { messages, lost, outputs, durationUs, atMs: time?.nowMs, input: time?.asked }
+  return { options: execution.isOver ? [] : enabledOptions(moment), details }
 }
 
 /** Gives the nodes that may have done something since the step began. */

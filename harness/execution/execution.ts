@@ -4,6 +4,7 @@ import type { Message } from '../../proxy/message.ts'
 import type { Network, NetworkMark } from '../../proxy/network.ts'
 import type { Clients, ClientsMark } from '../clients/clients.ts'
 import type { ResolvedSystem } from '../config.ts'
+import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
 import type { Input } from './choices.ts'
 import { Delays, type DelaysMark } from './delays.ts'
@@ -35,6 +36,8 @@ export class Execution {
   /** Labels of what was executed. */
   readonly schedule: string[]
   readonly delays: Delays
+  /** Where time runs through the system. */
+  readonly time: Time | undefined
   /** Whether a finding has ended it. */
   isOver = false
   isCut: boolean
@@ -51,11 +54,12 @@ export class Execution {
   constructor(
     { faults, overlap }: Pick<ResolvedSystem, 'faults' | 'overlap'>,
     { variant, schedule }: Way,
-    { network, clients }: Pick<Execution, 'network' | 'clients'>,
+    { network, clients, time }: Pick<Execution, 'network' | 'clients' | 'time'>,
     mark?: ExecutionMark,
   ) {
     this.network = network
     this.clients = clients
+    this.time = time
     this.variant = variant
     this.schedule = [...schedule]
     this.isCut = mark?.isCut ?? false
@@ -101,7 +105,9 @@ export class Execution {
     return this.#history
   }
 
-  spend({ kind }: Choice): void {
+  /** A choice that is due happens by itself, and spends nothing. */
+  spend({ kind, due }: Choice): void {
+    if (due !== undefined) return
     const left = this.#budget.get(kind)
     if (left !== undefined) this.#budget.set(kind, left - 1)
   }

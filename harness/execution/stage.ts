@@ -8,7 +8,10 @@ import type { GlobalState, ResolvedSystem } from '../config.ts'
 import { watchUnanswered } from '../hold/unanswered.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
-import { type Moment, optionsOf } from './choices.ts'
+import { Time } from '../timed/time.ts'
+import type { Timing } from '../timed/timing.ts'
+import type { Moment } from './choices.ts'
+import { enabledOptions } from './due.ts'
 import { Execution, type ExecutionMark, type Way } from './execution.ts'
 import { divergenceOf } from './findings.ts'
 import { fingerprintOf, type Known, observedParts } from './fingerprint.ts'
@@ -38,10 +41,13 @@ export class Stage {
   patience = 1
   /** The longest that a message may be on its way now. */
   delayMsMax: number
+  /** Where time runs through the system: why things happen when they do. */
+  readonly timing: Timing | undefined
   /** What of the nodes could not be held, in any execution so far. */
   readonly notes = new Set<string>()
 
-  constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell) {
+  constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell, timing?: Timing) {
+    this.timing = timing
     this.system = system
     this.nodes = nodes
     this.cell = cell
@@ -51,7 +57,10 @@ export class Stage {
 
   /** @param mark of an execution that it goes on from */
   newExecution(way: Way, network: Network, mark?: ExecutionMark): Execution {
-    return new Execution(this.system, way, { network, clients: this.#newClients(network, mark?.clients) }, mark)
+    const clients = this.#newClients(network, mark?.clients)
+    const names = this.nodes.map(({ name }) => name)
+    const time = this.timing && new Time(this.timing, names)
+    return new Execution(this.system, way, { network, clients, time }, mark)
   }
 
   /** Lets the present execution go: its clients, and what the nodes do. */
@@ -95,6 +104,12 @@ export class Stage {
     return this.settle(nodes.filter(node => node.isAlive)).findings
   }
 
+  /** These nodes' clocks show what time it is, in a system that time runs through. */
+  tellTime(nodes: readonly Node[]): void {
+    const { time } = this.execution
+    if (time) for (const node of nodes) node.moveClockTo(time.clockOf(node.name))
+  }
+
   /** How far each node's clock is from its start, in their order. */
   clocks(): number[] {
     return this.nodes.map(({ clock }) => clock.elapsed)
@@ -117,7 +132,7 @@ export class Stage {
 
   /** What the present choices depend on. */
   moment(): Moment {
-    const { network, budget, clients, isCut, delays } = this.execution
+    const { network, budget, clients, isCut, delays, time } = this.execution
     return {
       system: this.system,
       nodes: this.nodes,
@@ -127,8 +142,10 @@ export class Stage {
       calls: clients.left,
       isCut,
       isCalling: clients.isCalling,
+      callers: clients.callers,
       delays,
       delayMsMax: this.delayMsMax,
+      time,
     }
   }
 
@@ -166,7 +183,7 @@ export class Stage {
   /** Says of the present state what a search would see of it. */
   outline(): string {
     const fingerprint = fingerprintOf(observedParts(this.known(this.snapshot())))
-    const choices = optionsOf(this.moment()).map(({ choice }) => choice.label)
+    const choices = enabledOptions(this.moment()).map(({ choice }) => choice.label)
     return JSON.stringify({ fingerprint, timers: this.timers(), choices })
   }
 

@@ -17,11 +17,24 @@ export const startAll = async (stage: Stage, variant: number, seed: number): Pro
   const network = new Network({ dissector: system.dissectorOf })
   for (const node of nodes) node.renew(seed + variant)
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))
+  const { timing } = stage
+  if (timing) return startInitial(stage, variant, network, new Set(timing.initial))
   for (const node of nodes) cell.attach(node, network)
   stage.execution = stage.newExecution({ variant, schedule: [] }, network)
   const findings: Finding[] = []
   for (const node of nodes) findings.push(...(await startFirst(stage, node)))
   return findings
+}
+
+/** Where time runs through a system, a start takes none: what a node sleeps on its way belongs to the run. */
+const startInitial = (stage: Stage, variant: number, network: Network, initial: ReadonlySet<string>): Finding[] => {
+  const { nodes, cell } = stage
+  for (const { name, address } of nodes) network.announce(name, address)
+  stage.execution = stage.newExecution({ variant, schedule: [] }, network)
+  stage.tellTime(nodes)
+  const there = nodes.filter(({ name }) => initial.has(name))
+  for (const node of there) cell.attach(node, network)
+  return there.flatMap(node => startAgain(stage, node))
 }
 
 /**

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
 import { ConfigError, type NodeView, type ResolvedSystem } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
+import { type Happening, isHarm, nodeOf, sentenceOf } from '../timed/action.ts'
+import type { Look } from '../timed/look.ts'
+import { type Happened, Measurements } from '../timed/measurements.ts'
+import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LiveClients } from './live-clients.ts'
-import { LiveCluster, type WaySetting } from './live-cluster.ts'
+import { LiveCluster } from './live-cluster.ts'
 import type { LiveNode } from './live-node.ts'
 import type { LiveEngine } from './live-runtime.ts'
-import { type Look, type Manner as LookManner, Looks } from './looks.ts'
-import { type Happening, Measurements } from './measurements.ts'
-import type { Wiring } from './wiring.ts'
+import { type Manner as LookManner, Looks } from './looks.ts'
 
 export interface EmulationOptions extends Wiring {
   /** Who comes and goes, and when. */
@@ -23,23 +24,11 @@ export interface EmulationOptions extends Wiring {
   readonly joined: ((node: NodeView) => boolean) | undefined
 }
 
-/** What can be done to a running system; the events of a plan, and more. */
-export type Action =
-  | { readonly does: 'join'; readonly node: string }
-  | { readonly does: 'leave'; readonly node: string; readonly manner: 'stop' | 'kill' | 'cut' }
-  /** It is killed, and started again. */
-  | { readonly does: 'restart'; readonly node: string }
-  | { readonly does: 'partition'; readonly groups: readonly (readonly string[])[] }
-  | { readonly does: 'heal' }
-  /** TCP connections between two nodes are reset. */
-  | { readonly does: 'reset'; readonly node: string; readonly peer: string }
-  | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
-
 /** Who wants to know what happens. */
 export interface EmulationObserver {
   /** So many of those that are there from the start have been started. */
   onStart(started: number, all: number): void
-  onHappening(happening: Happening): void
+  onHappening(happening: Happened): void
   onLook(look: Look, atMs: number, values: Readonly<Record<string, boolean>>): void
 }
 
@@ -85,6 +74,35 @@ export class Emulation {
     return performance.now() - this.#begun
   }
 
+  get nodes(): readonly { name: string; address: string; isAlive: boolean; isCut: boolean }[] {
+    return this.cluster.nodes.map(node => ({
+      name: node.name,
+      address: node.address,
+      isAlive: node.isAlive,
+      isCut: this.cluster.isCut(node),
+    }))
+  }
+
+  get ways() {
+    return this.cluster.settings()
+  }
+
+  get groups() {
+    return this.cluster.groups
+  }
+
+  get calls() {
+    return this.clients.calls
+  }
+
+  get timed() {
+    return this.clients.timed
+  }
+
+  get counts() {
+    return this.cluster.counts
+  }
+
   /** Carries out the plan, until it is over or the signal comes. */
   async run(signal: AbortSignal): Promise<void> {
     const { churn, forMs, pauseOf } = this.#options
@@ -103,7 +121,7 @@ export class Emulation {
   }
 
   /** @throws UsageError for a node that is not there */
-  async act(action: Action): Promise<void> {
+  async act(action: Happening): Promise<void> {
     const happening = describe(action)
     const atMs = this.elapsedMs
     switch (action.does) {
@@ -190,7 +208,7 @@ export class Emulation {
     this.#note({ atMs: this.elapsedMs, kind: 'fault', node: name, label: `${name} ${how}`, isCrash })
   }
 
-  #note(happening: Happening): void {
+  #note(happening: Happened): void {
     this.measurements.happened(happening)
     this.#observer.onHappening(happening)
   }
@@ -199,42 +217,8 @@ export class Emulation {
 const onceAborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
-const describe = (action: Action): Pick<Happening, 'kind' | 'label' | 'node'> => {
-  switch (action.does) {
-    case 'join':
-      return { kind: 'repair', label: `${action.node} joins`, node: action.node }
-    case 'leave':
-      return { kind: 'fault', label: `${action.node} leaves (${action.manner})`, node: action.node }
-    case 'restart':
-      return { kind: 'fault', label: `${action.node} restarts`, node: action.node }
-    case 'partition':
-      return {
-        kind: 'fault',
-        label: `partition ${action.groups.map(group => group.join(',')).join(' ')}`,
-        node: undefined,
-      }
-    case 'heal':
-      return { kind: 'repair', label: 'heal', node: undefined }
-    case 'reset':
-      return { kind: 'fault', label: `connections of ${action.node} and ${action.peer} are reset`, node: action.node }
-    case 'set':
-      return {
-        kind: action.ways.some(isHarm) ? 'fault' : 'repair',
-        label: action.ways.map(describeWay).join('; '),
-        node: undefined,
-      }
-  }
-}
-
-const isHarm = ({ isCut, pipe }: WaySetting) => isCut === true || (pipe !== undefined && pipe !== null)
-
-const describeWay = ({ from, to, isCut, pipe }: WaySetting) => {
-  const cut = isCut === undefined ? [] : [isCut ? 'cut' : 'joined']
-  const laid = pipe === undefined ? [] : [pipe === null ? 'as it was' : settingsOf(pipe)]
-  return `${from}→${to} ${[...cut, ...laid].join(', ')}`
-}
-
-const settingsOf = (pipe: PipeSettings) =>
-  Object.entries(pipe)
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(' ')
+const describe = (action: Happening): Pick<Happened, 'kind' | 'label' | 'node'> => ({
+  kind: isHarm(action) ? 'fault' : 'repair',
+  label: sentenceOf(action),
+  node: nodeOf(action),
+})

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../checker/errors.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import { type PipeSettings, treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
+import { treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
 import { Plane } from '../../proxy/forwarding/plane.ts'
 import { endConnections } from '../../proxy/tcp-table.ts'
@@ -13,26 +13,18 @@ import { createRunDirectory, removeRunDirectory } from '../files/run-directory.t
 import { unlessInterrupted } from '../hold/interruption.ts'
 import { plansOf } from '../node/plans.ts'
 import type { NodePlan } from '../node/runtime.ts'
+import { Reach } from '../timed/reach.ts'
+import type { WaySetting } from '../timed/timing.ts'
+import { keep } from '../timed/way-settings.ts'
+import { planOf, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LiveNode } from './live-node.ts'
 import type { LiveEngine } from './live-runtime.ts'
 import { LocalLives } from './local-lives.ts'
-import { Reach } from './reach.ts'
-import { planOf, type Wiring } from './wiring.ts'
 
 /** A program that is asked to end is killed after so long. */
 const graceMs = 5000
 const pollMs = 5
-
-/** What becomes of packets from one node to another, on top of the pipes between them. */
-export interface WaySetting {
-  readonly from: string
-  readonly to: string
-  /** Nothing passes. */
-  readonly isCut?: boolean
-  /** One more pipe; `null` for none. */
-  readonly pipe?: PipeSettings | null
-}
 
 /** A system that runs in real time over an emulated network. Nothing runs in it at first: nodes join. */
 export class LiveCluster {
@@ -165,7 +157,7 @@ export class LiveCluster {
       return { ...way, ...(pipe !== undefined && { extra: pipe }) }
     })
     if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
-    for (const setting of settings) this.#keep(setting)
+    for (const setting of settings) keep(this.#settings, setting)
     await this.#plane.change([...changes, ...this.#reach.changes()])
   }
 
@@ -225,14 +217,6 @@ export class LiveCluster {
       if (told) told()
       else this.onEnd(node, ending)
     }
-  }
-
-  #keep({ from, to, isCut, pipe }: WaySetting): void {
-    const key = `${from}→${to}`
-    const before = this.#settings.get(key)
-    const kept = { isCut: isCut ?? before?.isCut ?? false, pipe: pipe === undefined ? (before?.pipe ?? null) : pipe }
-    if (kept.isCut || kept.pipe) this.#settings.set(key, { from, to, ...kept })
-    else this.#settings.delete(key)
   }
 
   #setOffloads(areOn: boolean): void {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stateOf } from '../clients/state.ts'
-import type { GlobalState, Observer } from '../config.ts'
+import type { Observer } from '../config.ts'
 import { type NodeOutputs, outputsOf } from '../files/output.ts'
+import type { Look } from '../timed/look.ts'
 import type { LiveClients } from './live-clients.ts'
 import type { LiveCluster } from './live-cluster.ts'
 import { handleOf } from './live-handle.ts'
@@ -12,17 +13,6 @@ const patienceMs = 1000
 
 /** How states are looked at: `still`, no packet passes and nodes are stopped, but for those that have to answer; or not. */
 export type Manner = 'still' | 'running'
-
-/** The states of all nodes, seen at one time. */
-export interface Look {
-  readonly state: GlobalState
-  /** How long everything stood still for it, in milliseconds; 0 where nothing did. */
-  readonly stillMs: number
-  /** What nodes wrote since the last look. */
-  readonly outputs: readonly NodeOutputs[]
-  /** Nodes that are up and whose state could not be seen. */
-  readonly unseen: readonly string[]
-}
 
 /** Sees the states of the nodes of a running system. */
 export class Looks {

@@ -103,17 +103,19 @@ test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', asy
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
 })
 
-test.each(['spins at its start', 'ignores what asks it to end'] as const)(
-  'emulate ends where a node %s',
-  async behaviour => {
-    const running = begin(nodes[behaviour], 'emulate', 'busy.config.ts', '--for', '10m', '--json')
-    const { exitCode, stdout } = await endAfter(running, 'SIGINT', 3)
-    // On a busy machine the signal comes while nodes begin: nothing was looked at.
-    const expected = { 0: 'held', 2: 'undetermined' }[exitCode as number]
-    expect(expected).toBeDefined()
-    expect(JSON.parse(stdout)).toMatchObject({ verdict: expected })
-  },
-)
+test.each([
+  ['spins at its start', 'native'],
+  ['spins at its start', 'virtual'],
+  ['ignores what asks it to end', 'native'],
+  ['ignores what asks it to end', 'real'],
+] as const)('emulate ends where a node %s, at the pace %s', async (behaviour, pace) => {
+  const running = begin(nodes[behaviour], 'emulate', 'busy.config.ts', '--pace', pace, '--for', '10m', '--json')
+  const { exitCode, stdout } = await endAfter(running, 'SIGINT', 3)
+  // On a busy machine the signal comes while nodes begin: nothing was looked at.
+  const expected = { 0: 'held', 2: 'undetermined' }[exitCode as number]
+  expect(expected).toBeDefined()
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: expected })
+})
 
 test('commands that execute a trace end while one of its nodes spins', { timeout: 120_000 }, async () => {
   const { directory, remove } = copyOfFixtures()

@@ -48,7 +48,7 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`
   const begin = (image: string, ...args: readonly string[]) => {
     const { directory, remove } = copyOfFixtures({ 'peers.config.ts': config(image) })
     onTestFinished(remove)
-    const run = start(directory, ['emulate', 'peers.config.ts', '--json', ...args], {
+    const run = start(directory, ['emulate', 'peers.config.ts', '--pace', 'native', '--json', ...args], {
       env: { DOCKER_HOST: daemon.host },
     })
     onTestFinished(() => void run.kill('SIGKILL'))

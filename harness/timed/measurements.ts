@@ -1,9 +1,9 @@
 import { decided, evaluate, explanationOf } from '../../checker/property.ts'
 import type { NodeView, ResolvedSystem } from '../config.ts'
-import type { Look } from './looks.ts'
+import type { Look } from './look.ts'
 
 /** Something that happened to the system, at milliseconds since its start. */
-export interface Happening {
+export interface Happened {
   readonly atMs: number
   /** `fault` takes something away, `repair` gives something back. */
   readonly kind: 'fault' | 'repair'
@@ -39,7 +39,7 @@ export const isOut = (outages: readonly Outage[]): boolean => {
 
 /** What came after a fault, up to what happened next: a join may do harm as well. */
 export interface Recovery {
-  readonly fault: Happening
+  readonly fault: Happened
   /** Until all properties held for good; 0 where each look found that they did, `undefined` where none has. */
   tookMs: number | undefined
   /** Whether a look found that some did not. */
@@ -50,7 +50,7 @@ export interface Recovery {
 export class Measurements {
   readonly #properties: ResolvedSystem['properties']
   readonly #joined: ((node: NodeView) => boolean) | undefined
-  readonly happenings: Happening[] = []
+  readonly happenings: Happened[] = []
   readonly recoveries: Recovery[] = []
   /** From the start of a node until it was seen to have joined, in milliseconds. */
   readonly joinTimes: number[] = []
@@ -80,7 +80,7 @@ export class Measurements {
     if (this.#joined) this.#joining.set(node, atMs)
   }
 
-  happened(happening: Happening): void {
+  happened(happening: Happened): void {
     this.happenings.push(happening)
     if (happening.node !== undefined && happening.kind === 'fault') this.#joining.delete(happening.node)
     if (this.#hasLooked) this.#open = this.#open.filter(({ tookMs }) => tookMs === undefined)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Reach } from '../../../harness/live/reach.ts'
+import { Reach } from '../../../harness/timed/reach.ts'
 
 const cuts = (reach: Reach) => reach.changes().map(({ from, to, isCut }) => `${from}→${to} ${isCut ? 'cut' : 'joined'}`)
 

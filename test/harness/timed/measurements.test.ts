@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { always, eventually } from '../../../checker/property.ts'
 import { stateOf } from '../../../harness/clients/state.ts'
 import type { GlobalState } from '../../../harness/config.ts'
-import type { Look } from '../../../harness/live/looks.ts'
-import { type Happening, Measurements } from '../../../harness/live/measurements.ts'
+import type { Look } from '../../../harness/timed/look.ts'
+import { type Happened, Measurements } from '../../../harness/timed/measurements.ts'
 
 const output = { stdout: '', stderr: '' }
 const look = (...values: (number | undefined)[]): Look => ({
@@ -24,7 +24,7 @@ const properties = {
     explain: () => 'all small',
   },
 }
-const fault = (atMs: number, node?: string): Happening => ({
+const fault = (atMs: number, node?: string): Happened => ({
   atMs,
   kind: 'fault',
   label: 'a fault',

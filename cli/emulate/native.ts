@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import type { DockerEngine } from '../../docker/engine.ts'
+import type { ResolvedSystem } from '../../harness/config.ts'
+import { unlessInterrupted } from '../../harness/hold/interruption.ts'
+import { Emulation, type EmulationObserver, type EmulationOptions } from '../../harness/live/emulation.ts'
+import { writeText } from '../../topologies/file.ts'
+import { amongGuests } from '../among-guests.ts'
+import { openEngine } from '../engine.ts'
+import type { LoadedConfig } from '../load-config.ts'
+import { headerOf } from '../record.ts'
+import { newPlace } from '../store.ts'
+import { openControl } from './control.ts'
+import { LiveTrace } from './live-trace.ts'
+import { drawRun } from './plot.ts'
+import { showLiveProgress } from './progress.ts'
+import type { RunOptions } from './settings.ts'
+import { type Summary, summaryOf } from './summary.ts'
+
+/** Runs a system on this machine's clock, with the kernels' own TCP. */
+export const emulateNatively = (
+  config: LoadedConfig,
+  system: ResolvedSystem,
+  settings: EmulationOptions,
+  options: RunOptions,
+): Promise<Summary> => {
+  return amongGuests(async signal => {
+    const progress = showLiveProgress(settings.forMs)
+    const observer: { trace?: LiveTrace } & EmulationObserver = {
+      onStart: progress.start,
+      onHappening: happening => observer.trace?.happened(happening),
+      onLook: (look, atMs, values) => {
+        observer.trace?.looked(look, atMs)
+        progress.update(look, atMs, values)
+      },
+    }
+    let engine: DockerEngine | undefined
+    let emulation: Emulation | undefined
+    let control: Awaited<ReturnType<typeof openControl>> | undefined
+    try {
+      engine = await unlessInterrupted(openEngine(system))
+      emulation = await Emulation.open(system, settings, observer, engine)
+      const place = newPlace(options.out, system.name)
+      const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
+      const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
+      const header = headerOf(config, system, { seed: options.seed, options: { live: true, ...options }, addresses })
+      observer.trace = new LiveTrace(trace, header, system.properties)
+      const { origin, token } = (control = await openControl(emulation, system.name, options.port ?? 0))
+      process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
+      await emulation.run(signal)
+      const seconds = emulation.elapsedMs / 1000
+      const summary = summaryOf(emulation, {
+        seed: options.seed,
+        pace: 'native',
+        seconds,
+        virtualSeconds: seconds,
+        lookedAt: settings.looks,
+      })
+      observer.trace.end(summary)
+      writeText(plot, drawRun(emulation, system.name, seconds))
+      return { ...summary, trace, plot }
+    } finally {
+      progress.end()
+      control?.close()
+      await emulation?.close()
+      await engine?.close()
+    }
+  })
+}

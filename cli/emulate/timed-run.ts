@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { BudgetSpent } from '../../checker/budget.ts'
+import { Executor } from '../../checker/cells/executor.ts'
+import type { Violation } from '../../checker/cells/violation.ts'
+import { due } from '../../checker/choosers/due.ts'
+import { UsageError } from '../../checker/errors.ts'
+import type { RecordedStep } from '../../checker/trace/trace.ts'
+import { noNode } from '../../harness/clients/state.ts'
+import type { Cluster } from '../../harness/cluster.ts'
+import { ConfigError, type GlobalState, type ResolvedSystem } from '../../harness/config.ts'
+import { type Happening, isHarm, nodeOf, sentenceOf } from '../../harness/timed/action.ts'
+import { Measurements } from '../../harness/timed/measurements.ts'
+import type { TimedAction } from '../../harness/timed/timing.ts'
+import type { Counts } from '../../proxy/forwarding/counters.ts'
+import { StepReader } from '../step-reader.ts'
+import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
+
+export interface TimedRunOptions {
+  readonly pace: 'virtual' | 'real'
+  readonly forMs: number
+  readonly lookEveryMs: number
+  readonly joined: ConstructorParameters<typeof Measurements>[1]
+  readonly progress: Progress
+  /** Sees each step as it is executed. */
+  readonly onStep: (step: RecordedStep) => void
+}
+
+/** Who waits until something has been done. */
+interface Asked {
+  readonly action: TimedAction
+  readonly done: () => void
+}
+
+/** A run at the pace `virtual` or `real`: time chooses what is executed next. */
+export class TimedRun implements Run {
+  readonly measurements: Measurements
+  readonly timed: TimedCall[] = []
+  /** By how many milliseconds each step was late; none at the pace `virtual`. */
+  readonly lateMs: number[] = []
+  readonly #cluster: Cluster
+  readonly #options: TimedRunOptions
+  readonly #executor: Executor<GlobalState>
+  readonly #hash = createHash('sha256')
+  /** What was asked for, and is no part of the run yet. */
+  readonly #requests: { readonly action: Happening; readonly done: () => void }[] = []
+  readonly #asked: Asked[] = []
+  /** When each call that is not over began, by client. */
+  readonly #began = new Map<string, number>()
+  #nextLookMs: number
+  #begun = performance.now()
+  #wake: () => void = () => undefined
+
+  constructor(cluster: Cluster, system: ResolvedSystem, options: TimedRunOptions) {
+    this.#cluster = cluster
+    this.#options = options
+    this.#nextLookMs = options.lookEveryMs
+    this.measurements = new Measurements(system.properties, options.joined)
+    const observer = new StepReader(cluster, system.properties).observer(step => this.#see(step))
+    this.#executor = new Executor(cluster, system.properties, { observer })
+  }
+
+  get elapsedMs(): number {
+    return this.#cluster.time?.nowMs ?? 0
+  }
+
+  get nodes(): readonly RunningNode[] {
+    return this.#cluster.state().nodes.map(({ name, alive }) => ({
+      name,
+      address: this.#cluster.addresses[name]!,
+      isAlive: alive,
+      isCut: this.#cluster.time?.isUnplugged(name) ?? false,
+    }))
+  }
+
+  get ways() {
+    return this.#cluster.time?.settings() ?? []
+  }
+
+  get groups() {
+    return this.#cluster.time?.groups ?? null
+  }
+
+  get calls() {
+    return this.#cluster.state().calls
+  }
+
+  get counts(): Counts {
+    return this.#cluster.packets
+  }
+
+  get steps(): number {
+    return this.#executor.schedule.length
+  }
+
+  get labels(): readonly string[] {
+    return this.#executor.labels()
+  }
+
+  /** The first violation of safety, crash or divergence. */
+  get violation(): Violation | undefined {
+    return this.#executor.violation
+  }
+
+  /** Over labels, times, outputs and states: equal for equal runs. */
+  digest(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  /** Runs until its time is over, somebody asks for the end, or a node has crashed. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { forMs } = this.#options
+    const wake = () => this.#wake()
+    signal.addEventListener('abort', wake)
+    try {
+      await this.#executor.reset()
+      this.#begun = performance.now()
+      while (!signal.aborted && !this.#executor.broken) {
+        this.#takeRequests()
+        const next = due(this.#executor.enabled())
+        const dueMs = Math.max(next?.due ?? Number.POSITIVE_INFINITY, this.elapsedMs)
+        if (!(await this.#waitUntil(Math.min(dueMs, forMs), signal))) continue
+        this.#lookUntil(Math.min(dueMs, forMs))
+        if (next === undefined || dueMs >= forMs) break
+        if (this.#options.pace === 'real') this.#beLate(dueMs)
+        await this.#executor.execute(next)
+      }
+      if (!signal.aborted && !this.#executor.broken) this.#cluster.time!.pass(forMs)
+    } catch (error) {
+      // In the middle of a step: what was seen before counts.
+      if (!(error instanceof BudgetSpent)) throw error
+    } finally {
+      signal.removeEventListener('abort', wake)
+      for (const { done } of [...this.#asked.splice(0), ...this.#requests.splice(0)]) done()
+    }
+  }
+
+  /** It is done at the present time, and is part of the run. */
+  async act(action: Happening): Promise<void> {
+    const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
+    for (const name of namesIn(action))
+      if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
+    await new Promise<void>(done => {
+      this.#requests.push({ action, done })
+      this.#wake()
+    })
+  }
+
+  /** Between two steps: what somebody asked for meanwhile is due now. */
+  #takeRequests(): void {
+    if (this.#requests.length === 0) return
+    if (this.#options.pace === 'real') this.#cluster.time!.pass(this.#wallMs())
+    for (const { action, done } of this.#requests.splice(0))
+      this.#asked.push({ action: this.#cluster.time!.ask(action), done })
+    this.#cluster.lookAgain()
+  }
+
+  /** At the pace `real`, waits for the clock; false where something else came meanwhile. */
+  async #waitUntil(atMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#options.pace === 'virtual') return true
+    const wait = atMs - this.#wallMs()
+    // Whoever asks for something is heard, also where no step is ever early.
+    if (wait <= 0) {
+      await nextTurn()
+      return this.#requests.length === 0 && !signal.aborted
+    }
+    if (this.#requests.length > 0) return false
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    const isOver = await sleep(wait, true, { signal: woken.signal }).catch(() => false)
+    this.#wake = () => undefined
+    return isOver
+  }
+
+  #wallMs(): number {
+    return performance.now() - this.#begun
+  }
+
+  #beLate(dueMs: number): void {
+    const now = this.#wallMs()
+    this.lateMs.push(Math.max(0, now - dueMs))
+    this.#cluster.time!.pass(now)
+  }
+
+  /** Between two steps nothing changes: a state is looked at when its time has come, before what changes it. */
+  #lookUntil(atMs: number): void {
+    const { lookEveryMs, progress } = this.#options
+    for (; this.#nextLookMs <= atMs; this.#nextLookMs += lookEveryMs) {
+      const look = { state: this.#cluster.state(), stillMs: 0, outputs: [], unseen: [] }
+      progress.update(look, this.#nextLookMs, this.#evaluate(look, this.#nextLookMs))
+    }
+  }
+
+  #evaluate(look: Parameters<Measurements['looked']>[0], atMs: number): Readonly<Record<string, boolean>> {
+    try {
+      return this.measurements.looked(look, atMs)
+    } catch (cause) {
+      throw new ConfigError([`properties: a property threw ${cause}`], { cause })
+    }
+  }
+
+  #see(step: RecordedStep): void {
+    this.#options.onStep(step)
+    const { index, choice, atMs = 0, outputs, states } = step
+    const written = outputs.map(({ node, stream, bytes }) => [node, stream, Buffer.from(bytes).toString('latin1')])
+    this.#hash.update(`${JSON.stringify([index, choice?.label, atMs, written, states])}\n`)
+    if (index === 0) {
+      this.#options.progress.start(this.nodes.filter(({ isAlive }) => isAlive).length, this.nodes.length)
+      for (const { name, isAlive } of this.nodes) if (isAlive) this.measurements.started(name, 0)
+    }
+    this.#noteCalls(step, atMs)
+    this.#noteHappening(step, atMs)
+  }
+
+  #noteCalls({ calls = [] }: RecordedStep, atMs: number): void {
+    for (const { client, hasEnded, error } of calls) {
+      const began = this.#began.get(client) ?? atMs
+      if (!hasEnded) this.#began.set(client, atMs)
+      else {
+        this.#began.delete(client)
+        this.timed.push({ client, tookMs: atMs - began, isOk: error === undefined })
+      }
+    }
+  }
+
+  #noteHappening({ findings }: RecordedStep, atMs: number): void {
+    const happened = this.#cluster.happened
+    if (happened) {
+      const node = nodeOf(happened)
+      const kind = isHarm(happened) ? 'fault' : 'repair'
+      this.measurements.happened({ atMs, kind, label: sentenceOf(happened), node, isCrash: false })
+      if (happened.does === 'join' || happened.does === 'restart') this.measurements.started(happened.node, atMs)
+      const index = this.#asked.findIndex(({ action }) => action === happened)
+      for (const { done } of index < 0 ? [] : this.#asked.splice(index, 1)) done()
+    }
+    for (const { node, message } of findings)
+      this.measurements.happened({ atMs, kind: 'fault', label: message, node, isCrash: true })
+  }
+}
+
+const namesIn = (action: Happening): readonly string[] => {
+  switch (action.does) {
+    case 'partition':
+      return action.groups.flat()
+    case 'heal':
+      return []
+    case 'reset':
+      return [action.node, action.peer]
+    case 'set':
+      return action.ways.flatMap(({ from, to }) => [from, to])
+    default:
+      return [action.node]
+  }
+}

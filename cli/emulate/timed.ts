@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import { BudgetSpent } from '../../checker/budget.ts'
+import { replay } from '../../checker/cells/replay.ts'
+import type { Violation } from '../../checker/cells/violation.ts'
+import type { RecordedStep } from '../../checker/trace/trace.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import type { ResolvedSystem } from '../../harness/config.ts'
+import { unlessInterrupted } from '../../harness/hold/interruption.ts'
+import type { EmulationOptions } from '../../harness/live/emulation.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
+import { planOf } from '../../harness/timed/wiring.ts'
+import { writeText } from '../../topologies/file.ts'
+import { amongGuests } from '../among-guests.ts'
+import { openEngine } from '../engine.ts'
+import type { LoadedConfig } from '../load-config.ts'
+import { createTrace, headerOf } from '../record.ts'
+import { newPlace } from '../store.ts'
+import { openControl } from './control.ts'
+import { drawRun } from './plot.ts'
+import { showLiveProgress } from './progress.ts'
+import type { RunOptions } from './settings.ts'
+import { distributionOf, type Summary, summaryOf } from './summary.ts'
+import { TimedRun } from './timed-run.ts'
+import { timedSystem } from './timed-system.ts'
+
+/** Runs a system whose nodes are held, and lets time choose what happens next. */
+export const emulateInTime = (
+  config: LoadedConfig,
+  given: ResolvedSystem,
+  settings: EmulationOptions & { readonly pace: 'virtual' | 'real' },
+  options: RunOptions,
+): Promise<Summary> => {
+  const system = timedSystem(given)
+  const timing = timingOf(system, settings)
+  return amongGuests(async signal => {
+    const { seed } = options
+    const { pace, forMs, lookEveryMs, joined } = settings
+    const progress = showLiveProgress(forMs)
+    const engine = await unlessInterrupted(openEngine(system))
+    const open = (how: Timing) => new Cluster(system, { seed, engine, rewind: false, timing: how })
+    let cluster: Cluster | undefined
+    let control: Awaited<ReturnType<typeof openControl>> | undefined
+    try {
+      cluster = open(timing)
+      const place = newPlace(options.out, system.name)
+      const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
+      const recorded = { ...options, forMs, timing }
+      const writer = createTrace(
+        trace,
+        headerOf(config, system, { seed, options: recorded, addresses: cluster.addresses }),
+      )
+      const begun = performance.now()
+      const inputs: RecordedStep[] = []
+      const timesMs: number[] = []
+      const onStep = (step: RecordedStep) => {
+        writer.step(step)
+        timesMs.push(step.atMs ?? 0)
+        if (step.input !== undefined) inputs.push(step)
+      }
+      const run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep })
+      const { origin, token } = (control = await openControl(run, system.name, options.port ?? 0))
+      process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
+      await run.run(signal)
+      progress.end()
+      const { labels, violation, steps, lateMs } = run
+      const hash = run.digest()
+      const virtualSeconds = run.elapsedMs / 1000
+      const lookedAt = 'still'
+      const measured = {
+        ...summaryOf(run, { seed, pace, seconds: secondsSince(begun), virtualSeconds, lookedAt }),
+        hash,
+        steps,
+        late: pace === 'real' ? distributionOf(lateMs) : undefined,
+      }
+      writeText(plot, drawRun(run, system.name, virtualSeconds))
+      const notes = cluster.notes()
+      cluster.close()
+      const again = { ...timing, timesMs, inputs: inputs.map(({ input }) => input as Timing['inputs'][number]) }
+      const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
+      const summary = { ...measured, ...verdictOf(concluded), notes, seconds: secondsSince(begun), trace, plot }
+      const { verdict, property, kind, message } = summary
+      writer.end({ verdict: { verdict, property, kind, message, seed, hash, repeated: violation !== undefined } })
+      writer.close()
+      return summary
+    } finally {
+      progress.end()
+      control?.close()
+      cluster?.close()
+      await engine?.close()
+    }
+  })
+}
+
+const secondsSince = (begun: number) => (performance.now() - begun) / 1000
+
+const verdictOf = ({
+  verdict,
+  property,
+  kind,
+  message,
+}: Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'>) => ({
+  verdict,
+  property,
+  kind,
+  message,
+})
+
+const timingOf = (
+  system: ResolvedSystem,
+  { churn, pauseOf, pace, ...wiring }: EmulationOptions & { readonly pace: 'virtual' | 'real' },
+): Timing => {
+  const { pipes, routes, seed } = planOf(
+    system.nodes.map(({ name }) => ({ name, address: name })),
+    wiring,
+  )
+  return {
+    pace,
+    initial: churn.initial,
+    events: churn.events,
+    wiring: { pipes, routes, seed },
+    pausesMs: Object.fromEntries(system.clients.map(({ name }) => [name, pauseOf(name)])),
+    clocks: system.emulation.clocks,
+    inputs: [],
+  }
+}
+
+/** A violation counts only where the same steps, executed again from the start, violate again. */
+const confirmed = async (
+  violation: Violation,
+  labels: readonly string[],
+  open: () => Cluster,
+  { properties }: ResolvedSystem,
+): Promise<Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'>> => {
+  const { step, message } = violation
+  const kind = violation.kind as Summary['kind']
+  const property = violation.property ?? null
+  const again = await replay(open(), properties, labels.slice(0, step)).catch(error => {
+    if (error instanceof BudgetSpent) return undefined
+    throw error
+  })
+  if (again === undefined)
+    return { verdict: 'undetermined', property, kind, message: `${message}; interrupted before it was executed again` }
+  if (again.violation?.kind === violation.kind && (again.violation.property ?? null) === property)
+    return { verdict: 'violated', property, kind, message }
+  const why = again.diverged ? again.diverged.message : 'executed again, the same steps did not violate it'
+  return { verdict: 'undetermined', property, kind, message: `${message}; ${why}` }
+}

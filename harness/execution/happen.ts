@@ -1,0 +1,103 @@
+import type { Finding } from '../../checker/system.ts'
+import type { Node } from '../node/node.ts'
+import type { TimedAction } from '../timed/timing.ts'
+import type { Done, Stage } from './stage.ts'
+import { startAgain } from './start.ts'
+
+/** Lets happen what is planned, or was asked for. */
+export const happen = (stage: Stage, action: TimedAction): Done => {
+  const { execution } = stage
+  const time = execution.time!
+  time.happens(action)
+  switch (action.does) {
+    case 'join':
+      return join(stage, stage.node(action.node))
+    case 'leave':
+      return leave(stage, stage.node(action.node), action.manner)
+    case 'restart': {
+      const node = stage.node(action.node)
+      leave(stage, node, 'kill')
+      return join(stage, node)
+    }
+    case 'partition':
+      time.partition(action.groups)
+      break
+    case 'heal':
+      time.partition(undefined)
+      break
+    case 'reset':
+      return reset(stage, action.node, action.peer)
+    case 'set':
+      for (const way of action.ways) time.set(way)
+      break
+  }
+  return connect(stage)
+}
+
+/** Lets the network know which ways are cut, and joined again. */
+const connect = ({ execution: { network, time } }: Stage): Done => {
+  const { cut, joined } = time!.changedWays()
+  network.heal(joined)
+  network.cut(cut)
+  const ways = new Set(joined.map(way => way.join(' ')))
+  time!.passableAgain(network.deliverable().filter(({ from, to }) => ways.has(`${from} ${to}`)))
+  return nothing()
+}
+
+const join = (stage: Stage, node: Node): Done => {
+  const { network, time } = stage.execution
+  if (time!.isUnplugged(node.name)) {
+    time!.unplug(node.name, false)
+    return connect(stage)
+  }
+  if (node.held !== undefined) {
+    if (node.isAlive) return nothing()
+    node.kill(stage.cell, 'reset')
+  }
+  stage.tellTime([node])
+  stage.cell.attach(node, network)
+  const findings = startAgain(stage, node)
+  time!.passableAgain(network.deliverable().filter(({ to }) => to === node.name))
+  return { findings, touched: [node] }
+}
+
+const leave = (stage: Stage, node: Node, manner: 'stop' | 'kill' | 'cut'): Done => {
+  const { time } = stage.execution
+  if (manner === 'cut') {
+    time!.unplug(node.name, true)
+    return connect(stage)
+  }
+  if (!node.isAlive) return nothing()
+  if (manner === 'kill') {
+    time!.hasLeft(node.name)
+    node.kill(stage.cell, 'reset')
+    return { findings: [], touched: [node] }
+  }
+  time!.leaves(node.name)
+  stage.tellTime([node])
+  process.kill(node.held!.pid, 'SIGTERM')
+  return stage.settle([node])
+}
+
+/** One that was asked to end has ended: that is no crash, and its kernel is gone with it. */
+export const noteLeft = ({ cell, execution: { time } }: Stage, nodes: readonly Node[]): void => {
+  for (const node of nodes) {
+    if (!time?.isLeaving(node.name) || node.held?.exit === undefined) continue
+    time.hasLeft(node.name)
+    node.kill(cell, 'reset')
+  }
+}
+
+const reset = (stage: Stage, one: string, other: string): Done => {
+  const { network } = stage.execution
+  const open = network.connections().filter(({ opener, listener }) => {
+    const ends = [opener, listener]
+    return ends.includes(one) && ends.includes(other)
+  })
+  const ends = [stage.node(one), stage.node(other)].filter(({ isAlive }) => isAlive)
+  stage.tellTime(ends)
+  for (const connection of open) network.resetConnection(connection)
+  return open.length === 0 ? nothing() : stage.settle(ends)
+}
+
+const nothing = (): { findings: Finding[]; touched: Node[] } => ({ findings: [], touched: [] })

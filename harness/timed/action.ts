@@ -1,0 +1,72 @@
+import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import type { TimedAction, WaySetting } from './timing.ts'
+
+/** What happens, without when. */
+export type Happening<Action = TimedAction> = Action extends unknown ? Omit<Action, 'atMs'> : never
+
+/** Whether it takes something away, or gives something back. */
+export const isHarm = (action: Happening): boolean => {
+  switch (action.does) {
+    case 'join':
+    case 'heal':
+      return false
+    case 'set':
+      return action.ways.some(({ isCut, pipe }) => isCut === true || (pipe !== undefined && pipe !== null))
+    default:
+      return true
+  }
+}
+
+/** The node that it happens to, where it is one. */
+export const nodeOf = (action: Happening): string | undefined => ('node' in action ? action.node : undefined)
+
+/** Names it in a schedule. */
+export const labelOf = (action: Happening): string => {
+  switch (action.does) {
+    case 'join':
+      return `join ${action.node}`
+    case 'leave':
+      return `leave ${action.node} ${action.manner}`
+    case 'restart':
+      return `leave ${action.node} kill, join`
+    case 'partition':
+      return `part ${action.groups.map(group => group.join(',')).join(' ')}`
+    case 'heal':
+      return 'heal all'
+    case 'reset':
+      return `reset ${action.node} ${action.peer}`
+    case 'set':
+      return `set ${action.ways.map(describeWay).join('; ')}`
+  }
+}
+
+/** Says that it happens. */
+export const sentenceOf = (action: Happening): string => {
+  switch (action.does) {
+    case 'join':
+      return `${action.node} joins`
+    case 'leave':
+      return `${action.node} leaves (${action.manner})`
+    case 'restart':
+      return `${action.node} restarts`
+    case 'partition':
+      return `partition ${action.groups.map(group => group.join(',')).join(' ')}`
+    case 'heal':
+      return 'heal'
+    case 'reset':
+      return `connections of ${action.node} and ${action.peer} are reset`
+    case 'set':
+      return action.ways.map(describeWay).join('; ')
+  }
+}
+
+const describeWay = ({ from, to, isCut, pipe }: WaySetting): string => {
+  const cut = isCut === undefined ? [] : [isCut ? 'cut' : 'joined']
+  const laid = pipe === undefined ? [] : [pipe === null ? 'as it was' : settingsOf(pipe)]
+  return `${from}→${to} ${[...cut, ...laid].join(', ')}`
+}
+
+const settingsOf = (pipe: PipeSettings): string =>
+  Object.entries(pipe)
+    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+    .join(' ')

@@ -1,0 +1,10 @@
+import type { WaySetting } from './timing.ts'
+
+/** Adds what is set on a way to what is laid there; a way with nothing on it is forgotten. */
+export const keep = (settings: Map<string, WaySetting>, { from, to, isCut, pipe }: WaySetting): void => {
+  const key = `${from}→${to}`
+  const before = settings.get(key)
+  const kept = { isCut: isCut ?? before?.isCut ?? false, pipe: pipe === undefined ? (before?.pipe ?? null) : pipe }
+  if (kept.isCut || kept.pipe) settings.set(key, { from, to, ...kept })
+  else settings.delete(key)
+}
