@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { shownTo } from '../harness/files/shared-files.ts'
+import { setLastIdIn } from '../harness/hold/last-id.ts'
 import type { NodePlan, Place, Runtime } from '../harness/node/runtime.ts'
 import { Uplink } from '../harness/node/uplink.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
@@ -9,6 +10,9 @@ import { type Container, type ContainerPlan, startContainer } from './container.
 import { shareCpu } from './cpu-group.ts'
 import { environmentIn, mountInside, rootOf } from './mounts.ts'
 import { findProgram } from './program.ts'
+
+/** That of a container's first process, the only one when it begins. */
+const firstId = 1
 
 /** Runs a node's image: each life in a container of its own, which is there and waits before the life begins. */
 export class ContainerRuntime implements Runtime {
@@ -57,6 +61,8 @@ export class ContainerRuntime implements Runtime {
         shareCpu(pid)
         lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, random) })
         const program = findProgram(pid, this.#container, this.#plan.definition)
+        // Threads of the engine's starter have used up some ids, now these, now those.
+        setLastIdIn(pid, firstId)
         return { pid, isContainer: true, root: rootOf(pid), release: () => container.letIn(program) }
       },
       leave: () => {

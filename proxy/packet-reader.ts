@@ -31,8 +31,11 @@ export interface Ignored {
 /** What hosts sent that is not carried as it is meant: each at most once. */
 export interface NotCarried {
   readonly from: string
-  /** `urgent`: what was sent with MSG_OOB, which arrives as any other byte. */
-  readonly what: 'broadcast' | 'multicast' | 'urgent'
+  /**
+   * `urgent`: what was sent with MSG_OOB, which arrives as any other byte. `other`: a protocol that is neither TCP nor UDP,
+   * such as what `ping` sends.
+   */
+  readonly what: 'broadcast' | 'multicast' | 'urgent' | 'other'
 }
 
 /** A pump takes no more from one host, so that its caller notices a flood. */
@@ -85,7 +88,7 @@ export class PacketReader {
     const packet = decode(this.#buffer, length)
     if (packet.kind === 'corrupt') this.#anomalies.corrupt += 1
     else if (isForMany(packet.destination)) this.#ignoreForMany(from, packet)
-    else if (packet.kind === 'other' || packet.source !== from.address) this.#ignored.other += 1
+    else if (packet.kind === 'other' || packet.source !== from.address) this.#ignoreOther(from, packet)
     else if (packet.kind === 'unreachable') this.#routeUnreachable(from, packet)
     else if (packet.kind === 'udp') this.#routeDatagram(from, packet)
     else this.#routeSegment(from, packet)
@@ -95,6 +98,11 @@ export class PacketReader {
   #ignoreForMany({ name }: Host, { kind, destination }: Datagram | Segment | Unreachable | OtherPacket): void {
     this.#ignored.forMany += 1
     if (kind === 'udp') this.#note({ from: name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
+  }
+
+  #ignoreOther(from: Host, { kind, source }: Datagram | Segment | Unreachable | OtherPacket): void {
+    this.#ignored.other += 1
+    if (kind === 'other' && source === from.address) this.#note({ from: from.name, what: 'other' })
   }
 
   #note(what: NotCarried): void {

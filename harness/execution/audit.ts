@@ -36,12 +36,8 @@ const hashOf = (...parts: readonly (Buffer | string)[]): string => {
   return hash.digest('hex')
 }
 
-/**
- * What a container writes is not compared: ids of its processes, which services write into their logs, count on from where
- * the threads of its engine's own program came to.
- */
 export const evidenceOf = (
-  nodes: readonly { readonly name: string; readonly held: { readonly isContainer: boolean } | undefined }[],
+  nodes: readonly { readonly name: string }[],
   {
     outputs,
     messages,
@@ -54,9 +50,8 @@ export const evidenceOf = (
   },
 ): Evidence =>
   new Map(
-    nodes.map(({ name, held }) => {
-      const compared = held?.isContainer ? [] : outputs
-      const written = compared.filter(({ node }) => node === name).flatMap(({ stream, bytes }) => [stream, bytes])
+    nodes.map(({ name }) => {
+      const written = outputs.filter(({ node }) => node === name).flatMap(({ stream, bytes }) => [stream, bytes])
       const sent = messages.filter(({ from }) => from === name).flatMap(({ label, bytes }) => [label, bytes])
       const pending = timers.filter(({ node }) => node === name).map(({ deadlineMs }) => String(deadlineMs))
       return [

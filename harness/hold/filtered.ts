@@ -170,6 +170,7 @@ const longestNap = 11 * millisecond
 const beginWait = (thread: HeldThread, registers: Registers, number: number, kind: WaitKind): Treatment => {
   const { process } = thread
   const deadline = takeUp(thread, registers) ?? deadlineOf(kind, registers, process.memory, process.node.clock)
+  if (deadline === undefined) return 'go on'
   const left = deadline - process.node.clock.elapsed
   if (number === syscallNumber.nanosleep && process.isGo && left < longestNap) {
     answerWith(registers, 0)

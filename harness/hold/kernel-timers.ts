@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { HeldNode, HeldProcess, HeldThread, Timer } from './held-node.ts'
 import { injecting } from './inject.ts'
@@ -6,7 +7,7 @@ import { interrupt, type Registers } from './ptrace.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
 import { disarmTimerfd, expireTimerfd, type Holder, holderOf, timerfdNumber } from './timerfd.ts'
 import { type Nanoseconds, second } from './virtual-clock.ts'
-import { readTime } from './waits.ts'
+import { isTime, readTime } from './waits.ts'
 
 /**
  * Timers that the kernel would keep for a process: setitimer and alarm, timer_create, timerfd. None of them is ever
@@ -151,15 +152,17 @@ const settingOf = (timer: KernelTimer | undefined): Setting => ({
   interval: timer?.interval ?? 0,
 })
 
-/** An itimerval or itimerspec: interval, then value; a value of zero disarms. */
+/** An itimerval or itimerspec: interval, then value; a value of zero disarms. Undefined where it is no time: the kernel says so. */
 const readSetting = (
   { memory, node }: HeldProcess,
   address: number,
   unit: 'timespec' | 'timeval',
   isAbsolute = false,
-): Setting => {
-  const interval = durationOf(readTime(memory, address, unit))
+): Setting | undefined => {
+  const period = readTime(memory, address, unit)
   const value = readTime(memory, address + 16, unit)
+  if (!isTime(period) || !isTime(value)) return undefined
+  const interval = durationOf(period)
   const { clock } = node
   if (durationOf(value) === 0) return { deadline: undefined, interval }
   if (!isAbsolute) return { deadline: clock.elapsed + durationOf(value), interval }
@@ -211,7 +214,11 @@ const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
   if (registers.get('rdi') !== realTimeTimer) return ofCpuTime(process, registers, 'rdx')
   const before = current(process, 'itimer')
   const address = registers.get('rsi')
-  if (address !== 0) arm(process, 'itimer', readSetting(process, address, 'timeval'))
+  if (address !== 0) {
+    const setting = readSetting(process, address, 'timeval')
+    if (setting === undefined) return undefined
+    arm(process, 'itimer', setting)
+  }
   writeSetting(process, registers.get('rdx'), 'timeval', before)
   return 0
 }
@@ -233,18 +240,31 @@ const alarm = ({ process }: HeldThread, registers: Registers): Answer => {
 
 const absoluteFlag = 1
 
+/** Whether a process has this timer of timer_create. */
+const hasTimer = ({ pid }: HeldProcess, id: number): boolean => {
+  try {
+    return new RegExp(`^ID: ${id}$`, 'm').test(readFileSync(`/proc/${pid}/timers`, 'latin1'))
+  } catch {
+    // This kernel does not tell.
+    return true
+  }
+}
+
 const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => {
   const id = registers.get('rdi')
+  if (!hasTimer(process, id)) return undefined
   const key = `timer ${id}`
   const before = current(process, key)
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
+  if (setting === undefined) return undefined
   arm(process, key, setting)
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }
 
 const timerGettime = ({ process }: HeldThread, registers: Registers): Answer => {
+  if (!hasTimer(process, registers.get('rdi'))) return undefined
   writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timer ${registers.get('rdi')}`))
   return 0
 }
@@ -281,7 +301,9 @@ const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer =
   const known = timerfdNumber(holder)
   if (known === undefined) return undefined
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
-  const { deadline, interval } = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
+  const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
+  if (setting === undefined) return undefined
+  const { deadline, interval } = setting
   const number = known || process.node.countTimerfd()
   disarmTimerfd(holder, number)
   const key = `timerfd ${number}`

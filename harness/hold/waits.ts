@@ -27,6 +27,8 @@ export interface WaitKind {
   readonly forever?: number
   /** Whether the time that is left is stored where the time-out stands. */
   readonly isUpdated?: true
+  /** Whether the kernel refuses the call at once, as it knows no such clock. */
+  readonly isRefused?: (registers: Registers) => boolean
   /** Registers that point to sets of descriptors, emptied when the time is over. */
   readonly sets?: readonly RegisterName[]
   /** The register that points to where an interrupted wait stores the time that was left. */
@@ -45,6 +47,9 @@ const futexUntil = (registers: Registers): ClockName | undefined => {
 
 const absoluteFlag = 1
 
+/** CLOCK_REALTIME, MONOTONIC, PROCESS_CPUTIME_ID, BOOTTIME, REALTIME_ALARM, BOOTTIME_ALARM, TAI. */
+const clocksToSleepBy: ReadonlySet<number> = new Set([0, 1, 2, 7, 8, 9, 11])
+
 const kinds: Partial<Record<SyscallName, WaitKind>> = {
   epoll_wait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
   epoll_pwait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
@@ -60,6 +65,7 @@ const kinds: Partial<Record<SyscallName, WaitKind>> = {
     until: registers => (registers.get('rsi') & absoluteFlag ? clockNamed(registers.get('rdi')) : undefined),
     timedOut: 0,
     forever: syscallNumber.pause,
+    isRefused: registers => !clocksToSleepBy.has(registers.get('rdi') | 0),
     remaining: 'r10',
   },
   futex: { timeout: 'r10', unit: 'timespec', until: futexUntil, timedOut },
@@ -85,6 +91,10 @@ export const readTime = (memory: ProcessMemory, address: number, unit: 'timespec
   return { seconds: Number(bytes.readBigInt64LE(0)), nanoseconds: unit === 'timeval' ? fraction * 1000 : fraction }
 }
 
+/** Whether the kernel takes it for a time at all: else the call fails with EINVAL. */
+export const isTime = ({ seconds, nanoseconds }: ReturnType<typeof readTime>): boolean =>
+  seconds >= 0 && nanoseconds >= 0 && nanoseconds < second
+
 /** Stores a duration as a `struct timespec` or `timeval`. */
 export const writeTime = (
   memory: ProcessMemory,
@@ -99,17 +109,21 @@ export const writeTime = (
   memory.write(address, bytes)
 }
 
-/** When the wait that the thread is about to begin ends; it may lie in the past. */
+/** When the wait that the thread is about to begin ends; it may lie in the past. Undefined where the kernel refuses the call. */
 export const deadlineOf = (
   kind: WaitKind,
   registers: Registers,
   memory: ProcessMemory,
   clock: VirtualClock,
-): Nanoseconds => {
+): Nanoseconds | undefined => {
+  if (kind.isRefused?.(registers)) return undefined
   const timeout = registers.get(kind.timeout)
   // An int: the upper half of its register means nothing.
   if (kind.unit === 'milliseconds') return Math.min(clock.elapsed + (timeout | 0) * millisecond, never)
-  const { seconds, nanoseconds } = readTime(memory, timeout, kind.unit)
+  const time = readTime(memory, timeout, kind.unit)
+  // The kernel carries microseconds of select over to its seconds.
+  if (!isTime(kind.unit === 'timeval' ? { ...time, nanoseconds: time.nanoseconds % second } : time)) return undefined
+  const { seconds, nanoseconds } = time
   const until = kind.until?.(registers)
   if (until !== undefined) return clock.instant(until, seconds, nanoseconds)
   return Math.min(clock.elapsed + seconds * second + nanoseconds, never)

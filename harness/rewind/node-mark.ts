@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held-node.ts'
+import { setLastIdIn } from '../hold/last-id.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { endWhenThawed, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -116,6 +117,8 @@ const lastId = (thread: HeldThread): number => {
 
 /** The next thread or process has the id after this one, as it would have had. */
 export const setLastId = (thread: HeldThread, id: number): void => {
+  const { node, pid } = thread.process
+  if (node.isContainer) return setLastIdIn(pid, id)
   const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, writeOnly, 0]])
   if (fd! < 0) return
   const text = Buffer.from(String(id))

@@ -94,6 +94,23 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, ()
     expect(stdoutOf(cluster, 'b')).toEqual(['/'])
   })
 
+  test('processes have the ids that they have outside of containers, in place and on new ones', async () => {
+    const script = `
+      const { spawnSync } = require('child_process')
+      setInterval(() => console.log(spawnSync(process.execPath, ['-v']).pid), 1000)`
+    const execute = async (cluster: Cluster) => {
+      expect(await cluster.reset()).toEqual([])
+      for (let step = 0; step < 2; step++) expect((await cluster.execute(cluster.enabled()[0]!)).findings).toEqual([])
+      return stdoutOf(cluster, 'a')
+    }
+    const local = await execute(clusterOf({ nodes: { a: { command: [process.execPath, '-e', script] } } }))
+    const { cluster } = await containersOf({ nodes: { a: node(script) } })
+    for (let execution = 0; execution < 3; execution++) expect(await execute(cluster)).toEqual(local)
+    expect(cluster.starts).toBe(1)
+    cluster.stopRewinding()
+    for (let execution = 0; execution < 2; execution++) expect(await execute(cluster)).toEqual(local)
+  })
+
   test('the same choices, labels, states and random numbers as local processes', async () => {
     const gossip = `
       const [, name, ...others] = process.argv

@@ -214,6 +214,41 @@ c('timers: deleted ones do not fire, an alarm outlives an exec, CPU time ends no
   expect(lines).toEqual(['0', 'signal 24', 'alarm', 'over'])
 })
 
+c('what is no time, and what is no timer any more, the kernel refuses', async () => {
+  const program = compile(`
+    struct timespec none[] = {{-1, 0}, {0, -1}, {0, 1000000000}};
+    sigset_t signals;
+    sigemptyset(&signals);
+    int word = 0, fd = timerfd_create(CLOCK_MONOTONIC, 0);
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    #define SAY(call) errno = 0, call, printf("%d ", errno)
+    for (int i = 0; i < 3; i++) {
+      struct timespec time = none[i];
+      struct itimerspec setting = {.it_value = time};
+      struct itimerval alarm = {.it_value = {time.tv_sec, time.tv_nsec == 1000000000 ? 1000000 : time.tv_nsec}};
+      SAY(nanosleep(&time, 0));
+      SAY(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, 0));
+      SAY(syscall(SYS_pselect6, 0, 0, 0, 0, &time, 0));
+      SAY(syscall(SYS_rt_sigtimedwait, &signals, 0, &time, 8));
+      SAY(syscall(SYS_futex, &word, 0, 0, &time, 0, 0));
+      SAY(timerfd_settime(fd, 0, &setting, 0));
+      SAY(setitimer(ITIMER_REAL, &alarm, 0));
+      SAY(timer_settime(timer, 0, &setting, 0));
+    }
+    struct itimerspec two = {.it_value = {2, 0}};
+    timer_delete(timer);
+    SAY(timer_settime(timer, 0, &two, 0));
+    SAY(timer_gettime(timer, &two));
+    SAY(syscall(SYS_clock_nanosleep, 10, 0, &two.it_value, 0));
+    printf("\\n");
+  `)
+  const { lines, labels } = await heldOutput([program])
+  expect(lines).toEqual([Array<string>(27).fill('22').join(' ')])
+  expect(labels).toEqual(['n timer +1000ms'])
+})
+
 c('a loop that waits for the clock ends, whatever it reads it by', async () => {
   const program = compile(
     `

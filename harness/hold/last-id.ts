@@ -1,0 +1,60 @@
+import { closeSync, openSync } from 'node:fs'
+import { CLONE_NEWPID, check, libc, setns } from '../../proxy/libc.ts'
+import { awayFromHome } from './away.ts'
+import { spawn } from './spawn.ts'
+import { type Call, starter, starterDescriptor, withCalls } from './starter.ts'
+
+const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
+
+/** The last id in the pid namespace of whoever reads or writes it. */
+const file = '/proc/sys/kernel/ns_last_pid'
+const fileDescriptor = 7
+
+/**
+ * The next process or thread in the pid namespace of `pid` has the id after this one. Written from outside, by a process
+ * of ours that enters the namespace, as a container may not do so. Where this tool may not either, ids count on.
+ */
+export const setLastIdIn = (pid: number, id: number): void => {
+  const own = openToWrite()
+  if (own === undefined) return
+  const text = String(id)
+  const calls: Call[] = [
+    { name: 'write', arguments: [fileDescriptor, text, text.length], least: text.length },
+    { name: 'exit_group', arguments: [0] },
+  ]
+  const namespace = openSync(`/proc/${pid}/ns/pid`, 'r')
+  try {
+    const helper = awayFromHome(() => {
+      check('setns(pid)', setns(namespace, CLONE_NEWPID))
+      return withCalls(calls, fd => spawnHelper(own, fd))
+    })
+    check('wait4', wait4(helper, null, allChildren, null))
+  } finally {
+    closeSync(namespace)
+    closeSync(own)
+  }
+}
+
+const openToWrite = (): number | undefined => {
+  try {
+    return openSync(file, 'w')
+  } catch {
+    // Mounted to be read only, as where this tool is in a container of few rights.
+    return undefined
+  }
+}
+
+/** __WALL */
+const allChildren = 0x4000_0000
+
+const spawnHelper = (own: number, calls: number): number =>
+  spawn({
+    path: `/proc/self/fd/${starter()}`,
+    arguments: ['lastnail-starter'],
+    environment: {},
+    directory: '/',
+    descriptors: [
+      [own, fileDescriptor],
+      [calls, starterDescriptor.calls],
+    ],
+  })
