@@ -6,13 +6,18 @@ import type { Served } from './page-data.ts'
 /** Where `npm run build` puts the page's script and style: beside what is built of this file. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/report/' : './', import.meta.url)
 
-/** The page, with all that it shows in it. It may load nothing, and runs nothing but its own script. */
-export const pageOf = (trace: Trace, live?: Trace): string => page(trace, live, undefined)
+/**
+ * The page, with all that it shows in it. It may load nothing, and runs nothing but its own script.
+ *
+ * @param path of the trace
+ */
+export const pageOf = (trace: Trace, live?: Trace, path?: string): string => page({ trace, live, path }, undefined)
 
 /** The same, for processes that do what the page asks. */
-export const servedPageOf = (trace: Trace, live: Trace | undefined, served: Served): string => page(trace, live, served)
+export const servedPageOf = (trace: Trace, live: Trace | undefined, served: Served): string =>
+  page({ trace, live }, served)
 
-const page = (trace: Trace, live: Trace | undefined, served: Served | undefined): string => `<!doctype html>
+const page = ({ trace, live, path }: Shown, served: Served | undefined): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -25,12 +30,18 @@ const page = (trace: Trace, live: Trace | undefined, served: Served | undefined)
 </head>
 <body>
 <div id="app"><p>This report needs JavaScript.</p></div>
-<script type="text/plain" id="data">${pack(trace, live)}</script>
+<script type="text/plain" id="data">${pack(trace, live, path)}</script>
 ${served ? `<script type="application/json" id="served">${JSON.stringify(served)}</script>` : ''}
 <script type="module">${readFileSync(new URL('page.js', built), 'utf8')}</script>
 </body>
 </html>
 `
+
+interface Shown {
+  readonly trace: Trace
+  readonly live: Trace | undefined
+  readonly path?: string | undefined
+}
 
 const titleOf = ({ header, end }: Trace) => {
   const verdict = end?.verdict as

@@ -6,9 +6,9 @@ import type { PackedStep, PackedTrace, PageData } from './page-data.ts'
 const payloadBytesMax = 700_000
 
 /** What the page shows, compressed, as text that can stand in HTML. */
-export const pack = (trace: Trace, live: Trace | undefined): string => {
+export const pack = (trace: Trace, live: Trace | undefined, path?: string): string => {
   const limit = limitOf([trace, ...(live ? [live] : [])])
-  const data: PageData = { trace: packTrace(trace, limit), live: live && packTrace(live, limit) }
+  const data: PageData = { trace: packTrace(trace, limit), live: live && packTrace(live, limit), path }
   return deflateRawSync(JSON.stringify(data)).toString('base64')
 }
 

@@ -4,6 +4,8 @@ import type { RecordedMessage, RecordedOutput, RecordedStep, Trace } from '../ch
 export interface PageData {
   readonly trace: PackedTrace
   readonly live: PackedTrace | undefined
+  /** Where the trace lies, for commands that are to be copied; absent where it lies nowhere. */
+  readonly path?: string | undefined
 }
 
 /** What stands in a page that is served, with processes behind it. */

@@ -21,7 +21,7 @@ const withoutExtension = (trace: string) => trace.replace(/\.trace$/, '')
  */
 export const writeReport = (tracePath: string, path = reportPath(tracePath)): string => {
   const trace = readTrace(tracePath, { torn: 'accept' })
-  write(path, pageOf(trace, closestLiveOf(tracePath)))
+  write(path, pageOf(trace, closestLiveOf(tracePath), tracePath))
   return path
 }
 

@@ -42,12 +42,19 @@ export const changedFields = (before: unknown, after: unknown, name = ''): Chang
 /** A name may be one that every object inherits. */
 const fieldOf = (value: Record<string, unknown>, name: string) => (Object.hasOwn(value, name) ? value[name] : undefined)
 
+const glanceMax = 300
+
+/** All of a value that can be seen at a glance. */
+export const onOneLine = (value: unknown): string => beginningOf(value, glanceMax)
+
 const lengthMax = 60
 
 /** A value on one line, its beginning where it is long. */
-export const shortly = (value: unknown): string => {
+export const shortly = (value: unknown): string => beginningOf(value, lengthMax)
+
+const beginningOf = (value: unknown, max: number): string => {
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

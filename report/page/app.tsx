@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { type Filter, isFiltering, matcher, noFilter } from '../model/filter.ts'
 import { pastOf } from '../model/past.ts'
 import type { Story } from '../model/story.ts'
+import { Clients } from './clients.tsx'
 import { Controlled, useControl } from './control.tsx'
 import { Details } from './details.tsx'
 import { Facts } from './facts.tsx'
@@ -20,11 +21,13 @@ const roomyMax = 60
 
 interface AppProps {
   readonly story: Story
+  /** Of the trace. */
+  readonly path: string | undefined
   /** Behind a page that is served. */
   readonly processes: Processes | undefined
 }
 
-export const App = ({ story: first, processes }: AppProps) => {
+export const App = ({ story: first, path, processes }: AppProps) => {
   const [story, setStory] = useState(first)
   const [selection, setSelection] = useState<Selection>(() => selectionFrom(location.hash, story))
   const [filter, setFilter] = useState<Filter>(noFilter)
@@ -58,6 +61,7 @@ export const App = ({ story: first, processes }: AppProps) => {
     <Controlled.Provider value={control}>
       <Names.Provider value={namesOf(story)}>
         <Summary story={story} select={select} />
+        <Clients story={story} selection={selection} select={select} />
         <main>
           <div class="left">
             <Timeline story={story} selection={selection} select={select} />
@@ -71,7 +75,7 @@ export const App = ({ story: first, processes }: AppProps) => {
           </div>
           <Details story={story} selection={selection} select={select} />
         </main>
-        <Facts story={story} />
+        <Facts story={story} path={path} />
       </Names.Provider>
     </Controlled.Provider>
   )

@@ -8,6 +8,7 @@ import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
 import { Badges } from './badges.tsx'
 import { ControlBox } from './control.tsx'
 import { Enabled, Next } from './enabled.tsx'
+import { Glance } from './glance.tsx'
 import { StepLink } from './links.tsx'
 import { Named } from './names.tsx'
 import { Payload } from './payload.tsx'
@@ -54,6 +55,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
         </p>
       ))}
       <Values {...shared} recorded={recorded} />
+      <Glance {...shared} recorded={recorded} />
       <Taken {...shared} />
       <States {...shared} recorded={recorded} />
       <Calls {...shared} />

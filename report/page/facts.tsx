@@ -1,12 +1,15 @@
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Story } from '../model/story.ts'
+import { Again } from './again.tsx'
 import { Plots } from './plots.tsx'
 
 /** How the execution came about, and how to have it again. */
-export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
+export const Facts = ({ story, path }: { story: Story; path: string | undefined }) => {
+  const { main, verdict } = story
   const { header } = main.trace
   return (
     <footer>
+      <Again story={story} path={path} />
       <h2>How this was found</h2>
       <dl>
         {verdict && <SearchFacts verdict={verdict} />}
@@ -17,9 +20,14 @@ export const Facts = ({ story: { main, verdict } }: { story: Story }) => {
             .map(([name, version]) => `${name} ${version}`)
             .join(', ')}
         </Fact>
-        {header.nodes.map(({ name, command }) => (
+        {header.nodes.map(({ name, command, env, image }) => (
           <Fact key={name} name={name}>
-            <code>{command.join(' ')}</code>
+            {Object.entries(env).map(([key, value]) => (
+              <code key={key} class="variable">
+                {key}={value}
+              </code>
+            ))}
+            <code>{[...(image === '' ? [] : [image]), ...command].join(' ')}</code>
           </Fact>
         ))}
       </dl>

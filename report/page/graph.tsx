@@ -16,7 +16,7 @@ interface GraphProps {
 }
 
 /** Of the lanes together, in pixels: what is said of the steps needs its place too. */
-const wholeWidth = 520
+const wholeWidth = () => Math.min(520, innerWidth / 2)
 const comparedWidth = 160
 /** Rows before and after those that can be seen. */
 const overscan = 8
@@ -32,7 +32,7 @@ export const Graph = (props: GraphProps) => {
   const place = rowOf(steps, selection.step)
   useScrolledIntoView(scroller, place * rowHeight, rowHeight, selection)
 
-  const lanes = useMemo(() => lanesOf(main, isComparing ? comparedWidth : wholeWidth), [main, isComparing])
+  const lanes = useMemo(() => lanesOf(main, isComparing ? comparedWidth : wholeWidth()), [main, isComparing])
   const liveLanes = useMemo(() => live && lanesOf(live, comparedWidth), [live])
   const extent = isPrinting
     ? printedWindow(steps.length, rowOf(steps, story.decisive))

@@ -6,9 +6,9 @@ import './page.css'
 import { Processes } from './processes.ts'
 import { unpack } from './unpack.ts'
 
-const { trace, live } = await unpack(document.getElementById('data')!.textContent!)
+const { trace, live, path } = await unpack(document.getElementById('data')!.textContent!)
 const served = document.getElementById('served')?.textContent
 const root = document.getElementById('app')!
 root.textContent = ''
 const story = storyOf(new Execution(trace), live && new Execution(live))
-render(<App {...{ story }} processes={served ? new Processes(JSON.parse(served)) : undefined} />, root)
+render(<App {...{ story, path }} processes={served ? new Processes(JSON.parse(served)) : undefined} />, root)

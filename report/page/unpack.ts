@@ -2,10 +2,15 @@ import type { Trace } from '../../checker/trace/trace.ts'
 import type { PackedTrace, PageData } from '../page-data.ts'
 
 /** What `pack` put into the page. */
-export const unpack = async (packed: string): Promise<{ trace: Trace; live: Trace | undefined }> => {
+export const unpack = async (packed: string): Promise<Unpacked> => {
   const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
-  const { trace, live }: PageData = await new Response(stream).json()
-  return { trace: unpackTrace(trace), live: live && unpackTrace(live) }
+  const { trace, live, path }: PageData = await new Response(stream).json()
+  return { trace: unpackTrace(trace), live: live && unpackTrace(live), path }
+}
+
+interface Unpacked extends Pick<PageData, 'path'> {
+  readonly trace: Trace
+  readonly live: Trace | undefined
 }
 
 const unpackTrace = ({ header, steps, end, torn }: PackedTrace): Trace => ({

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedChoice, RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import { testOf } from '../../report/model/again.ts'
+import { barsOf } from '../../report/model/bars.ts'
 import { callsOf, describeCall } from '../../report/model/calls.ts'
 import { changedFields, diffOf } from '../../report/model/changes.ts'
 import { Execution } from '../../report/model/execution.ts'
@@ -10,6 +12,8 @@ import { outagesOf, partitionsOf } from '../../report/model/outages.ts'
 import { pastOf } from '../../report/model/past.ts'
 import { hexOf, textOf } from '../../report/model/payload.ts'
 import { badgesOf, liveBadgesOf, storyOf } from '../../report/model/story.ts'
+
+import { historyTrace } from './history-trace.ts'
 
 const fixture = (name: string) => readTrace(join(import.meta.dirname, 'fixtures', name))
 
@@ -255,4 +259,35 @@ test('a story says where an execution dies, and where the live one leaves it', (
   ])
   expect(liveBadgesOf(story, 5).map(({ text }) => text)).toEqual(['first difference'])
   expect(liveBadgesOf(story, story.live!.end).map(({ text }) => text)).toEqual(['allAcknowledged holds'])
+})
+
+test('bars are operations as they came out, or calls where the trace tells of none', () => {
+  const { end, ...rest } = historyTrace()
+  const { message } = end!.verdict as { message: string }
+  const rows = barsOf(new Execution({ ...rest, end }), message)
+  expect([...rows.keys()]).toEqual(['ann', 'bob', 'cid'])
+  expect(rows.get('bob')!.map(({ from, to, contradicts }) => ({ from, to, contradicts }))).toEqual([
+    { from: 3, to: 6, contradicts: true },
+    { from: 10, to: 14, contradicts: true },
+  ])
+  expect(rows.get('ann')).toEqual([{ who: 'ann', from: 2, to: 9, text: 'write 1', outcome: 'ok', contradicts: false }])
+  const steps = rest.steps.map(step => ({ ...step, operations: [] }))
+  const call = { client: 'ann', ordinal: 1, hasEnded: false }
+  const calling = steps.map(step =>
+    step.index === 2
+      ? { ...step, calls: [call] }
+      : step.index === 5
+        ? { ...step, calls: [{ ...call, hasEnded: true, error: 'no leader' }] }
+        : step,
+  )
+  expect(barsOf(new Execution({ ...rest, steps: calling, end })).get('ann')).toEqual([
+    { who: 'ann', from: 2, to: 5, text: 'threw no leader', outcome: 'failed', contradicts: false },
+  ])
+})
+
+test('a test to be copied has the whole schedule, and there is none of what violates nothing', () => {
+  const trace = historyTrace()
+  const text = testOf(trace)!
+  for (const { choice } of trace.steps.slice(1)) expect(text).toContain(`      '${choice!.label}',`)
+  expect(testOf({ ...trace, end: { verdict: null } })).toBeUndefined()
 })

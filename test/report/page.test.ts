@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pageOf } from '../../report/html.ts'
 import { reportPath, writeReport } from '../../report/report.ts'
 import { hasBrowser, inPage, launch } from './browser.ts'
+import { historyTrace } from './history-trace.ts'
 import { syntheticTrace } from './synthetic.ts'
 
 const fixtures = join(import.meta.dirname, 'fixtures')
@@ -194,6 +195,67 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await expect.poll(() => rows(page).count()).toBeLessThan(100)
     }))
 
+  const historyReport = () => {
+    const path = join(directory, 'history.html')
+    writeFileSync(path, pageOf(historyTrace(), undefined, '/srv/a b/linearizable.trace'))
+    return path
+  }
+
+  test('what clients saw is drawn from invocation to return, and what contradicts each other is marked', () =>
+    inPage(browser, historyReport(), async page => {
+      const clients = page.getByRole('region', { name: 'What clients saw' })
+      const bars = await clients.getByRole('button', { name: /, from step/ }).all()
+      expect(await Promise.all(bars.map(bar => bar.getAttribute('aria-label')))).toEqual([
+        'ann, from step 2 to 9: write 1',
+        'bob, from step 3 to 6: read → 1, contradicts',
+        'bob, from step 10 to 14: read → 0, contradicts',
+        'cid, from step 11, without an answer: write 2 → unknown',
+      ])
+      const [ann, , later] = await Promise.all(bars.map(bar => bar.boundingBox()))
+      expect(later!.x).toBeGreaterThanOrEqual(ann!.x + ann!.width)
+      // By the keyboard alone.
+      await bars[2]!.focus()
+      await page.keyboard.press('Enter')
+      expect(await heading(page).textContent()).toContain('Step 14 of 16')
+      expect(await details(page).getByRole('row').allTextContents()).toHaveLength(4)
+      const again = page.getByRole('region', { name: 'Have it again' })
+      expect(await again.textContent()).toContain("npx lastnail replay '/srv/a b/linearizable.trace'")
+      await again.getByText('As a test of vitest').click()
+      expect(await again.textContent()).toContain("await expect('/srv/register/lastnail.config.ts').toHold({")
+    }))
+
+  test.each(['light', 'dark'] as const)(
+    'nothing is cut off or squeezed at any width, on paper neither, in %s',
+    colors =>
+      inPage(
+        browser,
+        historyReport(),
+        async page => {
+          for (const [width, media] of [
+            [400, 'screen'],
+            [700, 'screen'],
+            [1000, 'screen'],
+            [1600, 'screen'],
+            [760, 'print'],
+          ] as const) {
+            await page.setViewportSize({ width, height: 900 })
+            await page.emulateMedia({ media })
+            expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+            // A letter a line would be higher.
+            for (const fact of await page.locator('footer dd').all())
+              expect((await fact.boundingBox())!.height).toBeLessThan(100)
+            const badge = page.locator('.details .badge').first()
+            expect(
+              await badge.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+            ).toBeLessThanOrEqual(0)
+            const picture = await page.screenshot({ fullPage: true })
+            expect(picture.length).toBeGreaterThan(20_000)
+          }
+        },
+        colors,
+      ),
+  )
+
   test.each(['light', 'dark'] as const)('it is accessible in %s', colors =>
     inPage(
       browser,
@@ -208,6 +270,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         await rows(page).nth(3).click()
         await page.getByText('Legend and keys').click()
         await page.getByText('States of all nodes after this step').click()
+        expect(await violations()).toEqual([])
+        await page.goto(`file://${historyReport()}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
         expect(await violations()).toEqual([])
       },
       colors,
