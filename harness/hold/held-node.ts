@@ -65,6 +65,8 @@ export class HeldThread {
   isStopped = false
   /** Stopped where it wanted to sleep for a few milliseconds, and watch the others then: it is not idle. */
   napping = false
+  /** Napping, because it goes round and round until another thread writes to what it reads. */
+  spinsAside = false
   /** It has set a stack for signals since it was marked. */
   hasOtherStack = false
   /** When it was last looked at, it waited in epoll, poll, select or a futex: not in a call on one socket. */

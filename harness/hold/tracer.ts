@@ -120,6 +120,7 @@ export class Tracer {
   /** Its call returns as if it had slept. */
   endNap(thread: HeldThread): void {
     thread.napping = false
+    thread.spinsAside = false
     this.thawThread(thread)
   }
 
@@ -229,7 +230,7 @@ export class Tracer {
     if (treatment === 'yield') {
       this.#giveUpRank(thread)
       thread.yields += 1
-      if (thread.yields % yieldsPerLook === 0 && watchesAlone(thread)) return this.#lookAtYield(thread)
+      if (thread.yields % yieldsPerLook === 0) return this.#lookAtYield(thread)
     }
     if (thread.napping) thread.stopped = { toSyscall: false, signal: 0 }
     else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
@@ -307,24 +308,52 @@ export class Tracer {
     // Asked first: whenever this thread waits, as for V8's collector, others go on and may come to sleep.
     const [isAlone, found] = ahead(() => [watchesAlone(thread), spins(thread)] as const)
     if (typeof found === 'object') return this.#treatHeld(thread, found)
-    if (found && isAlone) process.node.spinsAlone(thread, timersAwaitedMax.byTurns)
+    if (found && isAlone && this.#allSpin(thread)) process.node.spinsAlone(thread, timersAwaitedMax.byTurns)
     // Others had the CPU at an instruction of chance, or have it now.
     if (!found && !isAlone) process.node.turnsCut += 1
     this.#endTurn(thread)
     this.#goOn(thread)
   }
 
-  /** A thread has given way again and again, and nobody else wants to go on. */
+  /**
+   * A thread has given way again and again. Where it only waits for another to write something, it is put aside until the
+   * others have done what they do: two of them would give way to each other for ever.
+   */
   #lookAtYield(thread: HeldThread): void {
     const { node } = thread.process
-    // Nobody else is ready: the call would do nothing.
+    const isAlone = watchesAlone(thread)
+    // It has given way often enough: this call does nothing, and the thread can be looked at.
     this.#registers.set('origRax', noCall)
     this.#registers.set('rax', 0)
     this.#registers.store(thread.tid)
     const found = ahead(() => spinsAfterCall(thread))
     if (typeof found === 'object') return this.#treatHeld(thread, found)
-    if (found) node.spinsAlone(thread, timersAwaitedMax.byYields)
+    if (found && !isAlone) {
+      thread.napping = true
+      thread.spinsAside = true
+      thread.stopped = { toSyscall: false, signal: 0 }
+      return
+    }
+    if (found && this.#allSpin(thread)) node.spinsAlone(thread, timersAwaitedMax.byYields)
     this.#goOn(thread)
+  }
+
+  /** Whether those that were put aside, as this one spins, still do so: what they wait for may have been written. */
+  #allSpin(thread: HeldThread): boolean {
+    const aside = thread.process.node.threads.filter(other => other !== thread && other.spinsAside)
+    const goingOn = aside.filter(other => {
+      const found = ahead(() => spins(other))
+      if (found === true) return false
+      if (found === false) this.endNap(other)
+      else {
+        other.napping = false
+        other.spinsAside = false
+        other.stopped = undefined
+        this.#treatHeld(other, found)
+      }
+      return true
+    })
+    return goingOn.length === 0
   }
 
   #endTurn(thread: HeldThread): void {
@@ -476,9 +505,9 @@ const enterAgain = (registers: Registers) => {
 
 const interruptedByUs = -4
 
-/** Whether nothing else of its node can run, or watches it. */
+/** Whether nothing else of its node can run, or watches it, but for threads that were put aside as they spin. */
 const watchesAlone = (thread: HeldThread): boolean =>
-  thread.process.node.threads.every(other => other === thread || (!other.napping && sleeps(other)))
+  thread.process.node.threads.every(other => other === thread || other.spinsAside || (!other.napping && sleeps(other)))
 
 /** The process that a thread belongs to; undefined when it is gone. */
 const threadGroupOf = (tid: number): number | undefined => {

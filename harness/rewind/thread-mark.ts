@@ -110,6 +110,7 @@ export class ThreadMark {
     this.thread.forgetWait()
     this.thread.interrupted = false
     this.thread.napping = false
+    this.thread.spinsAside = false
     this.thread.stopped = { toSyscall: false, signal: 0 }
   }
 }

@@ -127,4 +127,44 @@ describe.skipIf(!hasCompiler)('a thread that spins (needs cc)', () => {
     expect(await cluster.reset()).toEqual([])
     expect(stdoutOf(cluster, 'p')).toEqual(['came'])
   })
+
+  /** Both of them do this; `wakes` is done by a third. */
+  const two = (wakes: string, both: string) => `
+    #include <pthread.h>
+    #include <sched.h>
+    #include <stdio.h>
+    #include <unistd.h>
+    static volatile int go, turn, through;
+    static void *wake(void *unused) { ${wakes} return 0; }
+    static void *one(void *mine) { int me = mine != 0; ${both} through++; return 0; }
+    int main(void) {
+      pthread_t waker, other;
+      pthread_create(&waker, 0, wake, 0);
+      pthread_create(&other, 0, one, &other);
+      one(0);
+      pthread_join(other, 0);
+      printf("through %d\\n", through);
+      fflush(stdout);
+      for (;;) pause();
+    }`
+  const yieldUntil = (condition: string) => `while (!(${condition})) sched_yield();`
+
+  test('and another, which give way to each other until a third has slept, do not hold it up', async () => {
+    const cluster = compiled(two('sleep(1); go = 1;', yieldUntil('go')))
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'p')).toEqual(['through 2'])
+  })
+
+  test('and another, which give way to each other for ever, are a divergence', async () => {
+    const [finding] = await compiled(two('for (;;) pause();', yieldUntil('go'))).reset()
+    expect(finding).toMatchObject({ kind: 'divergence', node: 'p' })
+    expect(finding!.message).toContain('p spins in a few instructions')
+  })
+
+  test('and another, which wait for each other by turns, go on', async () => {
+    const byTurns = `for (int round = 0; round < 3000; round++) { ${yieldUntil('turn == me')} turn = !me; }`
+    const cluster = compiled(two('for (;;) pause();', byTurns))
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'p')).toEqual(['through 2'])
+  })
 })
