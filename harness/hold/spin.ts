@@ -37,10 +37,11 @@ const passesYield = (code: Buffer, registers: Registers): boolean => {
  * reads, and it does not matter at which instruction it is put aside. One that counts its rounds is none, nor one that
  * asks for the time.
  *
+ * @param mayWriteFirst whether it counts as well where it has written something on its way into the loop
  * @returns what else happened to the thread, where something did: it is for the caller to treat
  * @throws ThreadEnded
  */
-export const spins = (thread: HeldThread): boolean | Change => {
+export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Change => {
   const { tid } = thread
   const seen = new Registers()
   const now = new Registers()
@@ -58,6 +59,7 @@ export const spins = (thread: HeldThread): boolean | Change => {
       if (!now.load(tid)) return false
     }
     const wrote = !isYield && mayWrite(code)
+    if (wrote && !mayWriteFirst) return false
     if (!wrote && now.equals(seen)) return true
     // A round begins after the last write, and after what lies before the loop: ever later, each time twice as late.
     if (wrote || (count & (count - 1)) === 0) seen.copyFrom(now)

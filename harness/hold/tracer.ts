@@ -342,7 +342,7 @@ export class Tracer {
   #allSpin(thread: HeldThread): boolean {
     const aside = thread.process.node.threads.filter(other => other !== thread && other.spinsAside)
     const goingOn = aside.filter(other => {
-      const found = ahead(() => spins(other))
+      const found = ahead(() => spins(other, false))
       if (found === true) return false
       if (found === false) this.endNap(other)
       else {
