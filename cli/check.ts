@@ -114,7 +114,8 @@ const unrecorded = (verdict: Verdict, error: unknown): Checked => {
   return { verdict: { ...verdict, message }, trace: null, report: null, state: undefined }
 }
 
-const recordFound = async (
+/** Executes what was found once more, into a trace with its report. */
+export const recordFound = async (
   session: Session,
   verdict: Verdict,
   { options, growth }: { options: CheckOptions; growth: readonly Sample[] },

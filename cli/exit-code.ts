@@ -1,3 +1,4 @@
+import { QueueLacks, QueueRefused } from '../campaign/queue/error.ts'
 import { BudgetSpent } from '../checker/budget.ts'
 import { Diverged, DoesNotStart, UsageError } from '../checker/errors.ts'
 import { isDefect, placeInConfiguration } from '../checker/frames.ts'
@@ -58,7 +59,8 @@ export const explainError = (error: unknown): Explanation => {
     return { code: exitCode.usage, lines: [error.message] }
   if (error instanceof BudgetSpent) return { code: exitCode.undetermined, lines: ['interrupted'] }
   if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }
-  if (error instanceof MachineLacks || error instanceof EngineLacks)
+  if (error instanceof QueueRefused) return { code: exitCode.usage, lines: [error.message] }
+  if (error instanceof MachineLacks || error instanceof EngineLacks || error instanceof QueueLacks)
     return { code: exitCode.machineLacks, lines: error.message.split('\n') }
   if (error instanceof SystemError || error instanceof UnsafeRunRoot)
     return { code: exitCode.machineLacks, lines: [error.message] }

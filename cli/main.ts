@@ -7,6 +7,7 @@ import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
 import { annotationOf } from './annotation.ts'
+import { addCampaignCommands } from './campaigns.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay, describeTried } from './describe.ts'
 import { addControlCommands } from './emulate/verbs.ts'
@@ -231,6 +232,7 @@ const program = (done: (code: number) => void) => {
     })
 
   addScheduleCommands(root, done)
+  addCampaignCommands(root, done)
 
   root
     .command('init')

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { kinds } from '../proxy/forwarding/counters.ts'
 import type { Summary as TopologySummary } from '../topologies/summary.ts'
 import type { BisectedSchedule } from './bisect.ts'
+import type { CampaignOutcome } from './campaign.ts'
 import type { Confirmed } from './confirm-schedule.ts'
 import { way } from './emulate/asked.ts'
 import type { Running } from './emulate/control.ts'
@@ -152,6 +153,31 @@ const confirmed = z.strictObject({
   message,
 }) satisfies z.ZodType<Confirmed>
 
+const campaigned = z.strictObject({
+  verdict,
+  property: property.describe('of the first bug'),
+  kind,
+  executions: count,
+  steps: count,
+  states: count.describe('distinct states of each round, added up'),
+  rounds: count.describe('checks, each from other random numbers'),
+  seconds: amount,
+  bugs: z.array(
+    z.strictObject({
+      system: z.string(),
+      property,
+      kind: z.enum(['safety', 'liveness', 'divergence', 'crash']),
+      message,
+      bucket: z.string().describe('the same for each schedule of one bug'),
+      times: count.describe('rounds that found it'),
+      file: path.describe('the kept schedule'),
+      trace: path,
+      report: path,
+    }),
+  ),
+  notes: z.array(z.string()),
+}) satisfies z.ZodType<CampaignOutcome>
+
 const distribution: z.ZodType<Distribution> = z
   .strictObject({ count, p50: amount, p90: amount, p99: amount, max: amount })
   .describe('milliseconds')
@@ -273,6 +299,7 @@ export const printed = {
   regress: regressed,
   bisect: bisected,
   confirm: confirmed,
+  campaign: campaigned,
   emulate: emulated,
   'control list': running,
   topology,

@@ -15,7 +15,8 @@ export const bucketOf = ({
   kind,
   labels,
   criticalTransition,
-}: Pick<Schedule, 'property' | 'kind' | 'labels'> & {
+}: Pick<Schedule, 'property' | 'kind'> & {
+  readonly labels: readonly string[]
   readonly criticalTransition: { readonly label: string } | null
 }): string => {
   const last = [...labels.slice(-lastSteps), ...(criticalTransition ? [criticalTransition.label] : [])]

@@ -1,0 +1,98 @@
+import { type Budget, BudgetSpent } from '../../checker/budget.ts'
+import type { Cell } from '../../checker/cells/cell.ts'
+import type { Outcome } from '../../checker/cells/task.ts'
+import { Unfaithful } from '../../checker/errors.ts'
+import { labelsTo } from '../../checker/start.ts'
+import { type Engine, GivenUp } from './engine.ts'
+import type { Answer, Asked, Job } from './job.ts'
+
+/** A job takes about so long: much shorter ones cost more on their way, and much longer ones are lost with a worker. */
+const jobMs = 1_000
+const tasksMax = 16
+
+interface Waiting {
+  readonly asked: Asked
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface BatchesOptions extends Omit<Job, 'tasks'> {
+  readonly engine: Engine
+  /** The error that a failure stands for. */
+  readonly errorOf: (failure: unknown) => Error
+  /** Told of each answer, also of those that nobody waits for any more. */
+  readonly onOutcome?: ((outcome: Outcome) => void) | undefined
+  /** Told what a worker could not hold. */
+  readonly onNote: (note: string) => void
+}
+
+/** Gathers the tasks that one search asks for at the same time into jobs. */
+export class Batches {
+  readonly #options: BatchesOptions
+  #waiting: Waiting[] = []
+  /** What a task took, lately. */
+  #taskMs = jobMs
+
+  constructor(options: BatchesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Cells whose tasks are done by the engine.
+   *
+   * @param variant added to that of each task
+   */
+  cells(count: number, variant: number): Cell[] {
+    return Array.from({ length: count }, () => ({
+      perform: (task, own, budget) => this.#perform({ task, variant: variant + own }, budget),
+      end: async () => undefined,
+    }))
+  }
+
+  async #perform(asked: Asked, budget: Budget): Promise<Outcome> {
+    budget.check()
+    const answer = await this.#unlessAborted(this.#ask(asked), budget)
+    if ('failure' in answer) throw this.#options.errorOf(answer.failure)
+    for (const note of answer.notes) this.#options.onNote(note)
+    return answer.outcome
+  }
+
+  /** What is not waited for any more is done all the same, and forgotten. */
+  #unlessAborted(answer: Promise<Answer>, budget: Budget): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const forget = budget.onAbort(() => reject(new BudgetSpent('aborted')))
+      answer.then(resolve, reject).finally(forget)
+    })
+  }
+
+  #ask(asked: Asked): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#send())
+      this.#waiting.push({ asked, resolve, reject })
+    })
+  }
+
+  #send(): void {
+    const size = Math.max(1, Math.min(tasksMax, Math.floor(jobMs / this.#taskMs)))
+    while (this.#waiting.length > 0) void this.#sendOne(this.#waiting.splice(0, size))
+  }
+
+  async #sendOne(batch: readonly Waiting[]): Promise<void> {
+    const { engine, config, property, seed, errorOf: _, onOutcome } = this.#options
+    const begun = performance.now()
+    try {
+      const answers = await engine.perform({ config, property, seed, tasks: batch.map(({ asked }) => asked) })
+      this.#taskMs = (this.#taskMs + (performance.now() - begun) / batch.length) / 2
+      for (const [index, answer] of answers.entries()) {
+        if ('outcome' in answer) onOutcome?.(answer.outcome)
+        batch[index]!.resolve(answer)
+      }
+    } catch (error) {
+      for (const { asked, reject } of batch) reject(error instanceof GivenUp ? unfaithful(asked, error) : error)
+    }
+  }
+}
+
+/** An execution that nobody could do says nothing about the system. */
+const unfaithful = ({ task }: Asked, { message }: GivenUp): Unfaithful =>
+  new Unfaithful(0, labelsTo(task.start).at(-1) ?? 'the start', message)

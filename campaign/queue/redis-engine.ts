@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { Queue, QueueEvents } from 'bullmq'
+import { Redis } from 'ioredis'
+import { announce, heartbeatMs, type Offered, queueOf, reports, withdraw } from './campaigns.ts'
+import { type Engine, GivenUp } from './engine.ts'
+import { type Answer, decode, type Job } from './job.ts'
+import { connectionOf } from './redis.ts'
+
+export interface RedisEngineOptions {
+  readonly url: string
+  readonly systems: readonly Offered[]
+  /** How many jobs are under way at once. */
+  readonly width: number
+  readonly lockMs: number
+  /** Told once when Redis is lost, and when it is there again. */
+  readonly onConnection: (isThere: boolean) => void
+}
+
+/** Answers are looked for that often, beside being told of: an event may be lost with Redis. */
+const lookMs = 1_000
+/** The events that Redis keeps: each holds an answer. */
+const eventsMax = 100
+
+interface Pending {
+  readonly job: Job
+  readonly resolve: (answers: readonly Answer[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The engine of a campaign whose jobs are done by `lastnail worker` on any machines, through a queue of BullMQ. */
+export class RedisEngine implements Engine {
+  readonly width: number
+  readonly #id = randomBytes(8).toString('hex')
+  readonly #redis: Redis
+  readonly #queue: Queue
+  readonly #events: QueueEvents
+  readonly #pending = new Map<string, Pending>()
+  readonly #timers: NodeJS.Timeout[]
+  #ordinal = 0
+  #isThere = true
+
+  constructor({ url, systems, width, lockMs, onConnection }: RedisEngineOptions) {
+    this.width = width
+    const connection = connectionOf(url)
+    this.#redis = new Redis(connection)
+    const streams = { events: { maxLen: eventsMax } }
+    this.#queue = new Queue(queueOf(this.#id), { connection, streams })
+    this.#events = new QueueEvents(queueOf(this.#id), { connection })
+    // Whether Redis is there is told by the connection; what was lost with it is put there again.
+    this.#redis.on('error', () => undefined)
+    this.#queue.on('error', () => undefined)
+    this.#events.on('error', () => undefined)
+    const tell = (isThere: boolean) => {
+      if (this.#isThere !== isThere) onConnection(isThere)
+      this.#isThere = isThere
+    }
+    this.#redis.on('ready', () => tell(true)).on('close', () => tell(false))
+    this.#events.on('completed', ({ jobId }) => void this.#look(jobId).catch(() => undefined))
+    this.#events.on('failed', ({ jobId }) => void this.#look(jobId).catch(() => undefined))
+    const campaign = { id: this.#id, systems, lockMs }
+    const beat = () => void announce(this.#redis, campaign).catch(() => undefined)
+    beat()
+    this.#timers = [setInterval(beat, heartbeatMs), setInterval(() => void this.#lookForAll(), lookMs)]
+  }
+
+  perform(job: Job): Promise<readonly Answer[]> {
+    const id = `job-${++this.#ordinal}`
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { job, resolve, reject })
+      // Where Redis is lost meanwhile, the next look puts it there.
+      this.#add(id, job).catch(() => undefined)
+    })
+  }
+
+  async workers(): Promise<readonly string[]> {
+    return this.#isThere ? reports(this.#redis, this.#id).catch(() => []) : ['Redis is away']
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#pending.clear()
+    if (this.#isThere) {
+      await withdraw(this.#redis, this.#id).catch(() => undefined)
+      await this.#queue.obliterate({ force: true }).catch(() => undefined)
+    }
+    await Promise.allSettled([this.#events.close(), this.#queue.close()])
+    this.#redis.disconnect()
+  }
+
+  /** What has this id is there once, however often it is added. */
+  async #add(id: string, job: Job): Promise<void> {
+    await this.#queue.add('tasks', job, { jobId: id, attempts: 3 })
+  }
+
+  async #lookForAll(): Promise<void> {
+    if (!this.#isThere) return
+    for (const id of [...this.#pending.keys()]) await this.#look(id).catch(() => undefined)
+  }
+
+  /** Takes the answer of a job, if there is one. One that Redis has lost is put there again. */
+  async #look(id: string): Promise<void> {
+    const pending = this.#pending.get(id)
+    if (!pending) return
+    const found = await this.#queue.getJob(id)
+    if (!found) return this.#add(id, pending.job)
+    const isDone = found.finishedOn !== undefined && found.finishedOn !== null
+    if (!isDone || !this.#pending.delete(id)) return
+    if (found.failedReason)
+      pending.reject(new GivenUp(`a job was given up after it was begun three times: ${found.failedReason}`))
+    else pending.resolve(decode(found.returnvalue as string))
+    await found.remove()
+  }
+}

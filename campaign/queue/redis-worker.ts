@@ -1,0 +1,126 @@
+import { Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import { type Campaign, campaigns, differenceIn, heartbeatMs, queueOf, report } from './campaigns.ts'
+import type { Performers } from './engine.ts'
+import { encode, type Job } from './job.ts'
+import { connectionOf } from './redis.ts'
+
+export interface RedisWorkerOptions {
+  readonly url: string
+  readonly performers: Performers
+  /** Hashes of what a configuration runs here, by name. Throws where it cannot be loaded. */
+  readonly programsOf: (config: string) => Promise<Readonly<Record<string, string>>>
+  readonly signal: AbortSignal
+  readonly onLine: (line: string) => void
+}
+
+/** New campaigns are looked for that often. */
+const lookMs = 1_000
+/** A job whose worker died this often is given up at the next death. */
+const stalledMax = 2
+
+/**
+ * Takes jobs of all campaigns of which it has the same programs, until it is asked to end. Locks of jobs are renewed by this
+ * process, whose event loop no step blocks: performers execute in processes of their own.
+ */
+export const workFor = async ({ url, performers, programsOf, signal, onLine }: RedisWorkerOptions): Promise<void> => {
+  const redis = new Redis(connectionOf(url))
+  let isLost = false
+  redis.on('error', ({ message }) => {
+    if (!isLost) onLine(`Redis is lost (${message}): what was begun is done again`)
+    isLost = true
+  })
+  redis.on('ready', () => {
+    if (isLost) onLine('Redis is there again')
+    isLost = false
+  })
+  const joined = new Map<string, Joined>()
+  try {
+    while (!signal.aborted) {
+      if (redis.status === 'ready') {
+        const all = await campaigns(redis).catch(() => undefined)
+        if (all) await keepUp(all, joined)
+      }
+      await pause(lookMs, signal)
+    }
+  } finally {
+    await Promise.allSettled([...joined.values()].map(({ worker }) => worker?.close(redis.status !== 'ready')))
+    redis.disconnect()
+  }
+
+  async function keepUp(all: readonly Campaign[], known: Map<string, Joined>): Promise<void> {
+    for (const [id, { worker }] of known) {
+      if (all.some(each => each.id === id)) continue
+      known.delete(id)
+      onLine(`campaign ${id} is over`)
+      void worker?.close()
+    }
+    for (const campaign of all) {
+      const here = known.get(campaign.id) ?? (await join(campaign))
+      known.set(campaign.id, here)
+      if (Date.now() - here.reported < heartbeatMs) continue
+      here.reported = Date.now()
+      const line = here.refused ?? `${here.done} jobs done, ${performers.busy} of ${performers.size} at work`
+      await report(redis, campaign.id, line).catch(() => undefined)
+    }
+  }
+
+  async function join(campaign: Campaign): Promise<Joined> {
+    const refused = await difference(campaign)
+    if (refused !== undefined) {
+      onLine(`takes nothing of campaign ${campaign.id}: ${refused}`)
+      return { refused, done: 0, reported: 0 }
+    }
+    onLine(`takes jobs of campaign ${campaign.id}`)
+    const here: Joined = { done: 0, reported: 0 }
+    here.worker = new Worker<Job, string>(
+      queueOf(campaign.id),
+      async ({ data }) => {
+        const answers = await performers.perform(data)
+        here.done += 1
+        return encode(answers)
+      },
+      {
+        connection: connectionOf(url),
+        concurrency: performers.size,
+        lockDuration: campaign.lockMs,
+        stalledInterval: campaign.lockMs,
+        maxStalledCount: stalledMax,
+      },
+    )
+    // A job whose lock was lost is done again; Redis that is away is told of above.
+    here.worker.on('error', () => undefined)
+    return here
+  }
+
+  /** Why it may not take jobs: it would do something else than the others. */
+  async function difference({ systems }: Campaign): Promise<string | undefined> {
+    for (const { config, programs } of systems) {
+      const found = await programsOf(config).catch((error: Error) => error)
+      if (found instanceof Error) return `${config}: ${found.message}`
+      const name = differenceIn(programs, found)
+      if (name !== undefined) return `${config}: ${name} is another here than where the campaign was begun`
+    }
+    return undefined
+  }
+}
+
+interface Joined {
+  worker?: Worker
+  readonly refused?: string
+  done: number
+  /** When it was last reported. */
+  reported: number
+}
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
+  })

@@ -1,0 +1,308 @@
+import { setMaxListeners } from 'node:events'
+import { dirname, join, resolve } from 'node:path'
+import PQueue from 'p-queue'
+import { Batches } from '../campaign/queue/batches.ts'
+import type { Engine } from '../campaign/queue/engine.ts'
+import { bucketOf } from '../campaign/schedules/bucket.ts'
+import { Budget } from '../checker/budget.ts'
+import { headline } from '../checker/cells/violation.ts'
+import { checkInCells, select } from '../checker/check.ts'
+import type { Verdict } from '../checker/verdict/verdict.ts'
+import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { recordFound } from './check.ts'
+import { errorOf, type Failure } from './failure.ts'
+import { keepSchedule } from './keep.ts'
+import type { LoadedConfig } from './load-config.ts'
+import { requirePlace } from './record.ts'
+import type { Violated } from './recorded.ts'
+import { inSession } from './session.ts'
+
+/** A bug that a campaign found. */
+export interface Bug {
+  readonly system: string
+  readonly property: string | null
+  readonly kind: Violated['kind']
+  readonly message: string
+  /** The same for each schedule of one bug. */
+  readonly bucket: string
+  /** In how many rounds it was found. */
+  readonly times: number
+  /** The kept schedule, its trace, and the report of that. */
+  readonly file: string | null
+  readonly trace: string | null
+  readonly report: string | null
+}
+
+/** One check of a campaign: from random numbers of its own, with a budget of executions of its own. */
+export interface Round
+  extends Pick<Verdict, 'verdict' | 'property' | 'kind' | 'executions' | 'steps' | 'states' | 'seconds'> {
+  readonly system: string
+  /** From 0, of its system. */
+  readonly ordinal: number
+  readonly message: string
+}
+
+export interface CampaignOptions {
+  readonly engine: Engine
+  /** Of the first round; each later one adds one. */
+  readonly seed: number
+  readonly milliseconds?: number | undefined
+  /** Of each system, at most. */
+  readonly executions?: number | undefined
+  readonly property?: string | undefined
+  readonly out: string
+  /** Where schedules are kept: beside each configuration by default. */
+  readonly schedules?: string | undefined
+  readonly signal: AbortSignal
+  /** Told whenever something has come about. */
+  readonly onChange?: ((campaign: Campaign) => void) | undefined
+}
+
+/** What a campaign has come to so far. */
+export interface Campaign {
+  readonly rounds: readonly Round[]
+  readonly bugs: readonly Bug[]
+  /** Distinct states of all rounds, as far as they are kept in mind. */
+  readonly states: number
+  readonly notes: readonly string[]
+  readonly seconds: number
+}
+
+/** The n-th round has so many times as many executions as the first: what short ones miss, longer ones may find. */
+const roundExecutions = 128
+const roundExecutionsMax = 4_096
+/** Cells of one round: no search asks for more at once. */
+const cellsOfRound = 8
+/** Hashes of states that are kept in mind; each takes some 100 bytes. */
+const statesMax = 1_000_000
+
+/** Checks systems, again and again with other random numbers, until time or executions are spent. Bugs are kept as schedules. */
+export const runCampaign = async (configs: readonly LoadedConfig[], options: CampaignOptions): Promise<Campaign> => {
+  requirePlace(resolve(options.out))
+  // Each execution that is under way listens.
+  setMaxListeners(0, options.signal)
+  const systems = configs.map(config => new SystemUnderCampaign(config, options))
+  return new Rounds(systems, options).run()
+}
+
+class SystemUnderCampaign {
+  readonly config: LoadedConfig
+  readonly system: ResolvedSystem
+  readonly #sizes: Iterator<number, undefined>
+
+  constructor(config: LoadedConfig, { executions, property }: CampaignOptions) {
+    this.config = config
+    this.system = resolveSystem(config.definition, { directory: config.directory })
+    select(this.system.properties, property)
+    this.#sizes = roundSizes(executions)
+  }
+
+  /** Executions of its next round; undefined where its budget is spent. */
+  nextSize(): number | undefined {
+    return this.#sizes.next().value
+  }
+}
+
+function* roundSizes(executions = Number.POSITIVE_INFINITY): Generator<number, undefined> {
+  for (let left = executions, ordinal = 1; left > 0; ordinal++) {
+    const size = Math.min(left, roundExecutionsMax, ordinal * roundExecutions)
+    left -= size
+    yield size
+  }
+}
+
+class Rounds {
+  readonly #systems: readonly SystemUnderCampaign[]
+  readonly #options: CampaignOptions
+  readonly #begun = performance.now()
+  readonly #budget: Budget
+  readonly #rounds: Round[] = []
+  readonly #bugs = new Map<string, Bug>()
+  readonly #states = new Set<string>()
+  readonly #notes = new Set<string>()
+  /** What was found is executed again by this process, one at a time. */
+  readonly #recording = new PQueue({ concurrency: 1 })
+
+  constructor(systems: readonly SystemUnderCampaign[], options: CampaignOptions) {
+    this.#systems = systems
+    this.#options = options
+    this.#budget = new Budget({ milliseconds: options.milliseconds, signal: options.signal })
+  }
+
+  async run(): Promise<Campaign> {
+    const { engine } = this.#options
+    const underWay = new PQueue({ concurrency: 2 * engine.width })
+    let failed: { readonly error: unknown } | undefined
+    for (const [system, ordinal, size] of this.#planned()) {
+      await underWay.onSizeLessThan(1)
+      if (this.#isOver || failed) break
+      underWay
+        .add(() => this.#round(system, ordinal, size))
+        .catch(error => {
+          failed ??= { error }
+        })
+    }
+    await underWay.onIdle()
+    await this.#recording.onIdle()
+    if (failed) throw failed.error
+    return this.#campaign
+  }
+
+  /** The rounds of all systems in turn. */
+  *#planned(): Generator<readonly [SystemUnderCampaign, number, number]> {
+    let systems = [...this.#systems]
+    for (let ordinal = 0; systems.length > 0; ordinal++) {
+      const sized = systems.map(system => [system, system.nextSize()] as const)
+      for (const [system, size] of sized) if (size !== undefined) yield [system, ordinal, size]
+      systems = sized.flatMap(([system, size]) => (size === undefined ? [] : [system]))
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#options.signal.aborted || this.#budget.milliseconds <= 0
+  }
+
+  async #round(of: SystemUnderCampaign, ordinal: number, executions: number): Promise<void> {
+    if (this.#isOver) return
+    const { engine, property, seed, signal, milliseconds } = this.#options
+    const { config, system } = of
+    const batches = new Batches({
+      engine,
+      property,
+      seed,
+      config: config.path,
+      errorOf: failure => errorOf(failure as Failure),
+      onOutcome: ({ fingerprints }) => this.#meet(system.name, fingerprints),
+      onNote: note => this.#notes.add(note),
+    })
+    const verdict = await checkInCells(batches.cells(cellsOfRound, ordinal), select(system.properties, property), {
+      seed: seed + ordinal,
+      executions,
+      signal,
+      ...(milliseconds !== undefined && { milliseconds: Math.max(1, this.#budget.milliseconds) }),
+    })
+    // Time was over before it began.
+    if (this.#isOver && verdict.verdict === 'undetermined' && verdict.coverage.completed === 0) return
+    const { notes, schedule: _, ...others } = verdict
+    for (const note of notes) this.#notes.add(note)
+    this.#rounds.push({ ...roundOf(others), system: system.name, ordinal })
+    if (verdict.verdict === 'violated') {
+      // The nodes draw by the seed of the campaign and this.
+      const found = { ...verdict, seed, variant: ordinal + verdict.variant } as Violated
+      await this.#recording.add(() => this.#record(config, found))
+    }
+    this.#tell()
+  }
+
+  #meet(system: string, fingerprints: readonly (string | undefined)[]): void {
+    for (const fingerprint of fingerprints)
+      if (fingerprint !== undefined && this.#states.size < statesMax) this.#states.add(`${system} ${fingerprint}`)
+  }
+
+  /** The first time that a bug is found it is recorded, and each time it is counted. */
+  async #record(config: LoadedConfig, found: Violated): Promise<void> {
+    const bucket = bucketOf({ ...found, labels: found.schedule })
+    const { name } = config.definition
+    const key = `${name} ${bucket}`
+    const known = this.#bugs.get(key)
+    const { property, kind } = found
+    if (known?.trace) {
+      await this.#keep(known.trace, config)
+      this.#bugs.set(key, { ...known, times: known.times + 1 })
+      return
+    }
+    const { seed, out, property: alone, signal } = this.#options
+    const { verdict, trace, report } = await inSession(config, { seed, signal }, session =>
+      recordFound(session, found, { options: { seed, out, property: alone }, growth: [] }),
+    )
+    if (verdict.verdict !== 'violated' || trace === null) {
+      this.#notes.add(`a violation did not repeat: ${headline(verdict.message)}`)
+      return
+    }
+    const file = await this.#keep(trace, config)
+    const message = headline(verdict.message)
+    this.#bugs.set(key, { system: name, property, kind, message, bucket, times: 1, file, trace, report })
+  }
+
+  async #keep(trace: string, config: LoadedConfig): Promise<string> {
+    const directory = this.#options.schedules ?? join(dirname(config.path), 'schedules')
+    return (await keepSchedule(trace, directory)).path
+  }
+
+  get #campaign(): Campaign {
+    const rounds = [...this.#rounds].sort(
+      (one, other) => one.ordinal - other.ordinal || (one.system < other.system ? -1 : 1),
+    )
+    const bugs = [...this.#bugs.values()].sort((one, other) => (one.bucket < other.bucket ? -1 : 1))
+    const seconds = Number(((performance.now() - this.#begun) / 1000).toFixed(3))
+    return { rounds, bugs, states: this.#states.size, notes: [...this.#notes].sort(), seconds }
+  }
+
+  #tell(): void {
+    this.#options.onChange?.(this.#campaign)
+  }
+}
+
+const roundOf = ({
+  verdict,
+  property,
+  kind,
+  executions,
+  steps,
+  states,
+  seconds,
+  message,
+}: Omit<Verdict, 'schedule' | 'notes'>) => ({
+  ...{ verdict, property, kind, executions, steps, states, seconds },
+  message: headline(message),
+})
+
+/** What `--json` prints of a campaign. */
+export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'notes' | 'seconds'> {
+  readonly verdict: Verdict['verdict']
+  /** Of the first bug. */
+  readonly property: string | null
+  readonly kind: Verdict['kind']
+  readonly executions: number
+  readonly steps: number
+  /** Distinct states of each round, added up. */
+  readonly states: number
+  readonly rounds: number
+}
+
+export const outcomeOfCampaign = ({ rounds, bugs, notes, seconds }: Campaign): CampaignOutcome => {
+  const sum = (count: (round: Round) => number) => rounds.reduce((total, round) => total + count(round), 0)
+  const [bug] = bugs
+  // A violation that did not repeat leaves a round in doubt.
+  const isInDoubt =
+    rounds.length === 0 ||
+    rounds.some(
+      ({ verdict, property, kind }) =>
+        verdict === 'undetermined' ||
+        (verdict === 'violated' && !bugs.some(each => each.property === property && each.kind === kind)),
+    )
+  return {
+    verdict: bug ? 'violated' : isInDoubt ? 'undetermined' : 'held',
+    property: bug?.property ?? null,
+    kind: bug?.kind ?? null,
+    executions: sum(({ executions }) => executions),
+    steps: sum(({ steps }) => steps),
+    states: sum(({ states }) => states),
+    rounds: rounds.length,
+    seconds,
+    bugs,
+    notes,
+  }
+}
+
+/** For a person. */
+export const describeCampaign = ({ bugs, notes, ...outcome }: CampaignOutcome): string[] => [
+  ...bugs.flatMap(({ kind, property, message, times, file, report }) => [
+    `${kind}${property === null ? '' : ` ${property}`}, found in ${times} ${times === 1 ? 'round' : 'rounds'}: ${message}`,
+    ...(file === null ? [] : [`    schedule: ${file}`]),
+    ...(report === null ? [] : [`    report: ${report}`]),
+  ]),
+  ...notes.map(note => `note: ${note}`),
+  outcome.verdict,
+  `${outcome.rounds} ${outcome.rounds === 1 ? 'round' : 'rounds'}, ${outcome.executions} executions, ${outcome.steps} steps in ${outcome.seconds.toFixed(1)} s`,
+]
