@@ -67,7 +67,16 @@ describe('a right definition', () => {
       weights: defaultWeights,
       fingerprint: 'observed',
       stepCpuMsMax: 2000,
-      emulation: { hops: 'collapsed', churn: [], for: 60_000, look: 1000, looks: 'still', clients: {} },
+      emulation: {
+        hops: 'collapsed',
+        churn: [],
+        for: 60_000,
+        look: 1000,
+        looks: 'still',
+        pace: 'virtual',
+        clocks: {},
+        clients: {},
+      },
       notes: [],
     })
     expect(dissectorOf(7000)).toBe(undefined)
