@@ -5,11 +5,12 @@ import type { Properties } from './cells/executor.ts'
 import { headline, type Violation } from './cells/violation.ts'
 import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts'
 import { labelsOf } from './labels.ts'
-import type { Property } from './property.ts'
+import type { Nodes } from './node-system.ts'
 import { Random } from './random.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
+import { LocalSearch } from './searches/local/local.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
-import { type Explored, type Failed, Portfolio } from './searches/portfolio.ts'
+import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
 import { labelsTo, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
 import { Examination, type Found } from './verdict/examine.ts'
@@ -38,24 +39,31 @@ export const check = async <State>(
   options: CheckOptions<State> = {},
 ): Promise<Verdict> => {
   const selected = select(properties, options.property)
-  const { weights, allowFindings, observer } = options
-  const cell = new OwnCell(system, selected, { weights, allowFindings, observer })
+  const { weights, allowFindings, observer, nodes } = options
+  const cell = new OwnCell(system, selected, { weights, allowFindings, observer, nodes })
   try {
-    return await checkInCells([cell], selected, options)
+    return await checkInCells([cell], selected, options, nodes)
   } finally {
     await cell.end()
   }
 }
 
-/** The same with cells that each have such a system, and evaluate these properties. However many, the verdict is the same. */
-export const checkInCells = async (
+/**
+ * The same with cells that each have such a system, and evaluate these properties. However many, the verdict is the same.
+ *
+ * @param nodes of such a system, which a local search needs
+ */
+export const checkInCells = async <State>(
   cells: readonly Cell[],
-  properties: Readonly<Record<string, Pick<Property<never>, 'kind'>>>,
+  properties: Properties<State>,
   options: SearchOptions = {},
+  nodes?: Nodes<State>,
 ): Promise<Verdict> => {
   validate(options)
   const liveness = Object.keys(properties).filter(name => properties[name]!.kind === 'eventually')
-  return new Check(cells, liveness, options).run()
+  const localOf: PortfolioOptions['localOf'] =
+    nodes && ((experience, from) => new LocalSearch(experience, { nodes, properties, from }))
+  return new Check(cells, liveness, options, localOf).run()
 }
 
 /**
@@ -126,11 +134,17 @@ class Check {
   #finding: string | undefined
   #ended: BudgetSpent | undefined
 
-  constructor(cells: readonly Cell[], liveness: readonly string[], options: SearchOptions) {
+  constructor(
+    cells: readonly Cell[],
+    liveness: readonly string[],
+    options: SearchOptions,
+    localOf: PortfolioOptions['localOf'],
+  ) {
     const random = new Random(options.seed ?? 1)
     const { walkLength, signal, executions, depth, search = 'auto' } = options
     // The bounded search ends by itself at a depth; walks never do.
-    const isLimited = executions !== undefined || (depth !== undefined && search === 'bounded')
+    const isLimited =
+      executions !== undefined || (depth !== undefined && (search === 'bounded' || search === 'consequence'))
     this.#options = options
     this.#time = options.milliseconds ?? (isLimited ? undefined : defaultMs)
     this.#cells = Cells.of(cells, counts => this.#report(counts))
@@ -146,6 +160,7 @@ class Check {
         walkLength,
         liveness,
         random: new Random(searchSeed),
+        localOf,
       })
     this.#portfolio = this.#newPortfolio()
     this.#examination = new Examination({
@@ -357,7 +372,8 @@ class Check {
 
   #covered(): string {
     const { depth, ...depths } = this.#portfolio.depths
-    const coverage = { ...depths, unfaithful: this.#unfaithful, givenUp: this.#portfolio.givenUp }
+    const { givenUp, local } = this.#portfolio
+    const coverage = { ...depths, unfaithful: this.#unfaithful, givenUp, local }
     return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#disturbance })
   }
 
@@ -384,6 +400,7 @@ class Check {
         transient: this.#transient,
         unfaithful: this.#unfaithful,
         givenUp: this.#portfolio.givenUp,
+        local: this.#portfolio.local,
       },
       met: this.#meetings.met,
       notRepeated: this.#notRepeated,

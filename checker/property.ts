@@ -13,10 +13,24 @@ export interface Property<State> {
   readonly holds: (state: State) => boolean
   /** Of a state in which it does not hold: what there is about it, for the message of the violation. */
   readonly explain?: (state: State) => string
+  /**
+   * All that it reads of a node, for a local search: states of a node of which this gives the same, as JSON, are combined
+   * with those of other nodes once. By default it is what `holds` is seen to read.
+   */
+  readonly of?: ((node: NodeOf<State>) => unknown) | undefined
 }
 
+/** A node as a state has it. */
+export type NodeOf<State> = State extends { readonly nodes: readonly (infer Node)[] } ? Node : never
+
+/** What a property of safety says beside its predicate. */
+export type AlwaysOptions<State> = Pick<Property<State>, 'of'>
+
 /** Safety: `holds` is true in every state of every execution. */
-export const always = <State>(holds: (state: State) => boolean): Property<State> => ({ kind: 'always', holds })
+export const always = <State>(
+  holds: (state: State) => boolean,
+  { of }: AlwaysOptions<State> = {},
+): Property<State> => ({ kind: 'always', holds, ...(of && { of }) })
 
 /** Liveness: from every state of every execution a state in which `holds` is true is reached in the end. */
 export const eventually = <State>(holds: (state: State) => boolean): Property<State> => ({ kind: 'eventually', holds })

@@ -59,6 +59,8 @@ const searches: Readonly<Record<Discovery['by'], string>> = {
   weighted: 'a weighted walk',
   priority: 'a walk by priorities',
   bounded: 'the bounded search',
+  local: 'the local search',
+  consequence: 'consequence prediction',
 }
 
 /** What became of a trace that was executed again, for a person. */

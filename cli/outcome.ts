@@ -1,3 +1,4 @@
+import type { LocalCoverage } from '../checker/searches/local/local.ts'
 import type { CriticalTransition, Verdict } from '../checker/verdict/verdict.ts'
 import type { Checked } from './check.ts'
 import type { Difference } from './repetition.ts'
@@ -29,6 +30,8 @@ export interface Outcome
   readonly criticalTransition: Omit<CriticalTransition, 'walkLength'> | null
   /** The first system call in which executions of one schedule differed, where the verdict is undetermined for that. */
   readonly differs: Difference | null
+  /** What a local search did; absent where another was asked for. */
+  readonly local?: LocalCoverage | undefined
 }
 
 /** The part of a verdict that others rely on: these fields and no more. */
@@ -59,5 +62,6 @@ export const outcomeOf = ({ verdict, trace, report, explanation }: Checked): Out
     repeated: verdict.repeated,
     differs: explanation?.differs ?? null,
     notes: verdict.notes,
+    ...(verdict.coverage.local && { local: verdict.coverage.local }),
   }
 }

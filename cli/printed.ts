@@ -76,6 +76,16 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
   differs: difference.nullable(),
   notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
+  local: z
+    .strictObject({
+      transitions: count.describe('inputs that were given to states of single nodes'),
+      localStates: count.describe('distinct states of single nodes'),
+      systemStates: count.describe('states of the system that were combined of them'),
+      soundnessChecks: count.describe('combinations for which an order of events was looked for'),
+      exhausted: z.boolean().describe('whether every input was given to every state, and no combination was left out'),
+    })
+    .optional()
+    .describe('with --search local'),
 })
 
 const replayed: z.ZodType<Replayed> = z.strictObject({

@@ -23,14 +23,14 @@ export const search = async (
   const wanted = searchOf(session, options)
   const searchIn = async (cells: readonly Cell[], notes: () => Iterable<string>): Promise<Verdict> => {
     try {
-      const verdict = await checkInCells(cells, properties, wanted)
+      const verdict = await checkInCells(cells, properties, wanted, cluster.nodes)
       return { ...verdict, notes: [...verdict.notes, ...new Set(notes())] }
     } finally {
       await Promise.all(cells.map(cell => cell.end()))
     }
   }
   if (workers === 1) {
-    const cell = new OwnCell(cluster, properties, { weights: system.weights })
+    const cell = new OwnCell(cluster, properties, { weights: system.weights, nodes: cluster.nodes })
     return searchIn([cell], () => cluster.notes())
   }
   return waitingForOthers(() =>

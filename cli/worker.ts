@@ -1,8 +1,10 @@
 import { on } from 'node:events'
 import { Budget } from '../checker/budget.ts'
-import { type Cell, OwnCell } from '../checker/cells/cell.ts'
+import { OwnCell } from '../checker/cells/cell.ts'
 import type { Outcome, Task } from '../checker/cells/task.ts'
 import type { Timing } from '../harness/timed/timing.ts'
+import type { NodeOutcome, NodeTask } from '../checker/node-system.ts'
+import type { GlobalState } from '../harness/config.ts'
 import { exitCode } from './exit-code.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { propertiesFor, type Sought } from './goal.ts'
@@ -27,14 +29,16 @@ export interface Order extends Sought {
 
 /** What it is sent then, each when the one before has been answered; and `'cancel'`, which ends the one that it does. */
 export interface Demand {
-  readonly task: Task
+  readonly task: Task | NodeTask
   readonly variant: number
   /** Time for it; infinite where nothing limits it. */
   readonly milliseconds: number
 }
 
 /** What a worker answers. The first answer without being asked is a failure: it cannot begin. */
-export type Answer = { readonly outcome: Outcome; readonly notes: readonly string[] } | { readonly failure: Failure }
+export type Answer =
+  | { readonly outcome: Outcome | NodeOutcome; readonly notes: readonly string[] }
+  | { readonly failure: Failure }
 
 /** What a worker is asked to do, from the moment on that this is made. */
 class Demands {
@@ -63,7 +67,10 @@ const work = async (
 ): Promise<void> => {
   const config = await loadConfig(file, translated)
   await inSession(config, { seed, cpu, rewind, timing }, async ({ cluster, system }) => {
-    const cell = new OwnCell(cluster, propertiesFor(system, sought), { weights: system.weights })
+    const cell = new OwnCell(cluster, propertiesFor(system, sought), {
+      weights: system.weights,
+      nodes: cluster.nodes,
+    })
     await cell.prepare()
     for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal, () => cluster.notes()))
     await cell.end()
@@ -71,14 +78,15 @@ const work = async (
 }
 
 const answer = async (
-  cell: Cell,
+  cell: OwnCell<GlobalState>,
   { task, variant, milliseconds }: Demand,
   signal: AbortSignal,
   notes: () => readonly string[],
 ): Promise<Answer> => {
   try {
     const budget = new Budget({ milliseconds, signal }, new Budget({ signal: strays.signal }))
-    const outcome = await cell.perform(task, variant, budget)
+    const outcome =
+      'node' in task ? await cell.performAlone(task, variant, budget) : await cell.perform(task, variant, budget)
     strays.check()
     return { outcome, notes: notes() }
   } catch (error) {

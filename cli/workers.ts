@@ -2,9 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import type { Budget } from '../checker/budget.ts'
+import { labelOf } from '../checker/cells/alone.ts'
 import type { Cell } from '../checker/cells/cell.ts'
 import type { Outcome, Task } from '../checker/cells/task.ts'
 import { Unfaithful } from '../checker/errors.ts'
+import type { NodeOutcome, NodeTask } from '../checker/node-system.ts'
 import { labelsTo } from '../checker/start.ts'
 import { removeAbandoned } from '../harness/files/run-directory.ts'
 import { onCpus } from '../harness/hold/affinity.ts'
@@ -61,6 +63,15 @@ export class Worker implements Cell {
 
   /** @throws WorkerFailed for an error that the process has explained */
   async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
+    return (await this.#perform(task, variant, budget)) as Outcome
+  }
+
+  /** @throws WorkerFailed for an error that the process has explained */
+  async performAlone(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+    return (await this.#perform(task, variant, budget)) as NodeOutcome
+  }
+
+  async #perform(task: Task | NodeTask, variant: number, budget: Budget): Promise<Outcome | NodeOutcome> {
     for (let deaths = 0; ; ) {
       budget.check()
       const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)
@@ -78,11 +89,7 @@ export class Worker implements Cell {
       deaths += 1
       if (answer === hung) budget.check()
       if (answer === hung || deaths > deathsMax)
-        throw new Unfaithful(
-          0,
-          labelsTo(task.start).at(-1) ?? 'the start',
-          `a worker ended ${answer} with it, ${deaths} times`,
-        )
+        throw new Unfaithful(0, lastOf(task), `a worker ended ${answer} with it, ${deaths} times`)
     }
   }
 
@@ -169,6 +176,12 @@ export class Worker implements Cell {
       worker.send(demand)
     })
   }
+}
+
+const lastOf = (task: Task | NodeTask): string => {
+  if ('start' in task) return labelsTo(task.start).at(-1) ?? 'the start'
+  const last = task.inputs.at(-1)
+  return last ? labelOf(last) : `the start of ${task.node}`
 }
 
 /** Ends a worker that was asked to end and does not in time. */

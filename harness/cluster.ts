@@ -1,10 +1,12 @@
 import { Diverged, Unfaithful, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
+import type { Nodes } from '../checker/node-system.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system.ts'
 import { Cell } from './cell.ts'
 import { letGo } from './checkpoint/stopped.ts'
 import { noNode } from './clients/state.ts'
 import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
+import { Alone, joinParts, type NodePart } from './execution/alone.ts'
 import { AuditTurns, describeDifference, differencesOf, type Evidence, evidenceOf } from './execution/audit.ts'
 import { carryOut, startedBy } from './execution/carry-out.ts'
 import { messagesTaken, type Option } from './execution/choices.ts'
@@ -57,6 +59,8 @@ const startsMax = 3
 /** Real processes as a system under check: the nodes of a definition on one cell. */
 export class Cluster implements System<GlobalState> {
   readonly #stage: Stage
+  /** Of the node that was executed alone last. */
+  #alone: Stage | undefined
   readonly #seed: number
   readonly #directory: string
   #isClosed = false
@@ -85,6 +89,39 @@ export class Cluster implements System<GlobalState> {
     )
     this.#stage = new Stage(system, nodes, new Cell(cpu), timing)
     this.#state = this.#stage.snapshot()
+  }
+
+  /** Its nodes, each of which can be executed alone, in turns with the whole. */
+  get nodes(): Nodes<GlobalState> {
+    const { fingerprint } = this.#stage.system
+    return {
+      names: this.#nodes.map(({ name }) => name),
+      abstraction: fingerprint === 'observed' ? 'observed' : 'history',
+      alone: name => this.#aloneOf(this.#named(name)),
+      join: parts => joinParts(parts as NodePart[]),
+      viewOf: part => (part as NodePart).node,
+    }
+  }
+
+  #aloneOf(node: Node): Alone {
+    const { system, cell, nodes, timing } = this.#stage
+    const stage = new Stage(
+      system,
+      [node],
+      cell,
+      timing,
+      nodes.filter(other => other !== node),
+    )
+    return new Alone(stage, this.#seed, () => {
+      this.#endExecution()
+      this.#alone = stage
+    })
+  }
+
+  #endExecution(): void {
+    this.#alone?.endExecution()
+    this.#alone = undefined
+    this.#stage.endExecution()
   }
 
   get #nodes(): readonly Node[] {
@@ -198,7 +235,7 @@ export class Cluster implements System<GlobalState> {
    */
   async #start(variant: number): Promise<Finding[]> {
     for (let times = 1; ; times++) {
-      this.#stage.endExecution()
+      this.#endExecution()
       if (this.#isRecording) this.#cell.tracer.recorder = new CallRecorder()
       const before = this.#nodes.map(({ starts }) => starts)
       const findings = await startAll(this.#stage, variant, this.#seed)
@@ -352,6 +389,7 @@ export class Cluster implements System<GlobalState> {
    * @throws Diverged where that leads elsewhere
    */
   async goBack({ saved, way, lacking }: ClusterCheckpoint): Promise<string | undefined> {
+    this.#endExecution()
     const reason = saved === undefined ? (lacking ?? 'it was discarded') : bringBack(this.#stage, saved, way)
     if (reason !== undefined) await this.#execute(way)
     else this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })

@@ -11,6 +11,21 @@ export interface ConnectionsMark {
   readonly all: readonly ConnectionMark[]
 }
 
+/** Of a connection of which one end is played: what that end sends. */
+export interface PlayedSegment {
+  readonly transport: 'tcp'
+  readonly from: string
+  readonly to: string
+  readonly kind: 'open' | 'accept' | 'refuse' | 'data' | 'close' | 'abort'
+  readonly port: number
+  /** Who opened it, and the how-many-th it is that this host opened to the other. */
+  readonly opener: string
+  readonly number: number
+  readonly bytes: Buffer
+  /** What a dissector made of it. */
+  readonly meaning: string | undefined
+}
+
 /** The TCP between nodes. */
 export class Connections {
   readonly #dissector: (port: number) => Dissector | undefined
@@ -79,6 +94,26 @@ export class Connections {
     const connection = new Connection(names, this.#dissector(port), this.#counters)
     this.#all.push(connection)
     connection.opener.open(syn)
+  }
+
+  /** A host that is played sends something. Undefined where there is no such connection, or it cannot arrive any more. */
+  play(from: Host, to: Host, { kind, port, opener, number, ...pending }: PlayedSegment): Message | undefined {
+    if (kind === 'open') {
+      const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
+      this.#all.push(new Connection(names, this.#dissector(port), this.#counters))
+    }
+    const end = this.ends().find(
+      ({ host, other, names }) =>
+        host === from && other.host === to && names.opener === opener && names.number === number,
+    )
+    return end?.play({ kind, ...pending })
+  }
+
+  /** What a node sent on a connection enters the kernel of a host that is played. Gives who opened it. */
+  takeSent(message: Message): string {
+    const end = this.ends().find(({ queue }) => queue.includes(message))!
+    end.takeSent(message)
+    return end.names.opener
   }
 
   /** What was carried in the step becomes messages. */

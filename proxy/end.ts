@@ -105,6 +105,25 @@ export class End implements Endpoint {
     this.#carry('refuse')
   }
 
+  /** Whoever plays the host sends something: a message that is held. Undefined where nothing of it can arrive any more. */
+  play({
+    kind,
+    bytes,
+    meaning,
+  }: Omit<Pending, 'meaning'> & { readonly meaning: string | undefined }): Message | undefined {
+    if (this.isMuted) return undefined
+    // What the answer means may depend on it.
+    if (kind === 'data') this.framing.resume(bytes)
+    this.#hold({ kind, bytes, ...(meaning !== undefined && { meaning }) })
+    return this.queue.at(-1)
+  }
+
+  /** What the node sent enters the kernel of a host that is played. */
+  takeSent(message: Message): void {
+    this.queue = this.queue.filter(each => each !== message)
+    this.#release(message.bytes.length)
+  }
+
   /** What was carried in the step becomes messages. */
   endStep(): void {
     this.#recover()

@@ -7,7 +7,7 @@
  */
 import { formatAddress } from './address.ts'
 import type { OpenConnection } from './connection.ts'
-import { Connections, type ConnectionsMark } from './connections.ts'
+import { Connections, type ConnectionsMark, type PlayedSegment } from './connections.ts'
 import { Cuts } from './cuts.ts'
 import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
@@ -25,6 +25,9 @@ import { type StreamMark, VirtualHosts } from './virtual-hosts.ts'
 import { type Way, WayCounts, type WayCountsMark } from './way.ts'
 
 export type { NotCarried, OpenConnection, Unanswered, Way }
+
+/** A message of a host that is played. */
+export type PlayedMessage = ({ readonly transport: 'udp' } & HeaderAndPayload) | PlayedSegment
 
 export interface NetworkOptions {
   /** The dissector for the service on this port, if there is one. */
@@ -155,6 +158,34 @@ export class Network {
     // One that comes with a mark is there already.
     const isKnown = known?.onDatagram !== undefined && formatAddress(known.address) === address
     return this.#virtualHosts.describe(isKnown ? known : this.#addHost(name, address, true))
+  }
+
+  /**
+   * Puts a host on the network that nothing runs on: whoever plays it takes what is sent to it, and says what it sends. It
+   * counts as up, and answers nothing by itself.
+   */
+  attachPlayed(name: string, address: string): void {
+    this.attach(name, address, silent)
+  }
+
+  /** Takes all that a node has sent, as if it had entered its receivers' kernels, which are played; and who opened its connection. */
+  takeSent(name: string): { readonly message: Message; readonly opener: string | undefined }[] {
+    const sent = this.inFlight().filter(({ from }) => from === name)
+    return sent.map(message => {
+      if (message.transport === 'tcp') return { message, opener: this.#connections.takeSent(message) }
+      this.#datagrams.take(message, 'deliver')
+      return { message, opener: undefined }
+    })
+  }
+
+  /**
+   * Puts a message of a played host in flight, to be delivered at once. The step must have ended.
+   *
+   * @returns undefined where it is of a connection that is not there
+   */
+  play(message: PlayedMessage): Message | undefined {
+    if (message.transport === 'udp') return this.#datagrams.hold(message)
+    return this.#connections.play(this.#hosts.get(message.from), this.#hosts.get(message.to), message)
   }
 
   // Steps
@@ -350,3 +381,5 @@ export class Network {
     return messages.sort((a, b) => order(a.to) - order(b.to) || order(a.from) - order(b.from) || a.ordinal - b.ordinal)
   }
 }
+
+const silent: Link = { read: () => 0, write: () => undefined, close: () => undefined }

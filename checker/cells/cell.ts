@@ -3,8 +3,11 @@ import type { Chooser, Walk } from '../choosers/chooser.ts'
 import { chooserOf } from '../choosers/named.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import { defaultWeights, type Weights } from '../choosers/weights.ts'
+import { UsageError } from '../errors.ts'
+import type { NodeOutcome, Nodes, NodeTask } from '../node-system.ts'
 import { labelsTo } from '../start.ts'
 import type { System } from '../system.ts'
+import { Solo } from './alone.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { attempt, attemptPromptly, follow } from './schedule.ts'
@@ -22,6 +25,8 @@ export interface Cell {
    * @param variant which random numbers the nodes draw
    */
   perform(task: Task, variant: number, budget: Budget): Promise<Outcome>
+  /** The same for an execution of a node alone; absent where that is not possible. */
+  performAlone?(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome>
   /** From now on no execution relies on what an earlier one left behind. To be called while it performs nothing. */
   stopRewinding?(): Promise<void>
   /** Frees what it holds. It performs nothing any more. */
@@ -33,6 +38,8 @@ export interface CellOptions<State> {
   /** Whether a crash or a divergence of a node ends an execution without being a violation. */
   readonly allowFindings?: boolean | undefined
   readonly observer?: Observer<State> | undefined
+  /** The nodes of the system, where each can be executed alone. */
+  readonly nodes?: Nodes<State> | undefined
 }
 
 /** A cell with a system of this process. */
@@ -40,9 +47,11 @@ export class OwnCell<State> implements Cell {
   readonly #executor: Executor<State>
   readonly #weights: Weights
   readonly #checkpoints: Checkpoints<State>
+  readonly #solo: Solo | undefined
 
   constructor(system: System<State>, properties: Properties<State>, options: CellOptions<State> = {}) {
-    const { weights, ...others } = options
+    const { weights, nodes, ...others } = options
+    this.#solo = nodes && new Solo(nodes)
     this.#executor = new Executor(system, properties, others)
     this.#weights = { ...defaultWeights, ...weights }
     this.#checkpoints = new Checkpoints(this.#executor)
@@ -55,6 +64,7 @@ export class OwnCell<State> implements Cell {
 
   async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
     const executor = this.#executor
+    this.#solo?.forget()
     executor.budget = budget
     executor.system.setPatience?.(task.patience ?? 1)
     executor.system.setDelayMsMax?.(task.delayMsMax ?? Number.POSITIVE_INFINITY)
@@ -78,6 +88,11 @@ export class OwnCell<State> implements Cell {
     } finally {
       executor.end()
     }
+  }
+
+  performAlone(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+    if (this.#solo === undefined) throw new UsageError('no node of this system can be executed alone')
+    return this.#solo.perform(task, variant, budget)
   }
 
   /** Brings the start about: by a reset and the steps from there, or from a state on the way that was saved. */

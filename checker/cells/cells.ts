@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import { Budget, BudgetSpent, type Limits } from '../budget.ts'
 import { Diverged } from '../errors.ts'
+import type { NodeOutcome, NodeTask } from '../node-system.ts'
 import type { Cell } from './cell.ts'
 import type { Outcome, Task } from './task.ts'
 
@@ -101,6 +102,21 @@ export class Cells {
     } catch (error) {
       if (error instanceof Diverged) return error
       throw error
+    }
+  }
+
+  /** The same of a node alone: one execution, of as many steps as it was given inputs. */
+  async tryRunAlone(task: NodeTask): Promise<NodeOutcome | Diverged> {
+    const { crew, tally, budget, variant, isPatient } = this.#scope
+    this.#checkSteps()
+    budget.takeExecution()
+    try {
+      return await crew.perform(cell => cell.performAlone!(task, variant, budget), isPatient)
+    } catch (error) {
+      if (error instanceof Diverged) return error
+      throw error
+    } finally {
+      tally.count(task.inputs.length, [])
     }
   }
 

@@ -68,9 +68,14 @@ export class Experience {
     this.liveness = options.liveness
   }
 
+  /** Labels that each execution begins with. */
+  get begin(): readonly string[] {
+    return this.#options.from
+  }
+
   /** Whether each execution begins with a schedule that is given. */
   get hasBegin(): boolean {
-    return this.#options.from.length > 0
+    return this.begin.length > 0
   }
 
   /** An execution of up to three parts: labels, walks, and where there are liveness properties a walk to a live state. */

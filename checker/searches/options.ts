@@ -1,8 +1,11 @@
 import type { CellOptions } from '../cells/cell.ts'
 import { UsageError } from '../errors.ts'
 
-/** `auto` takes turns between walks that look for races, weighted walks, and bounded search that goes on as a walk. */
-export const searches = ['auto', 'bounded', 'walk'] as const
+/**
+ * `auto` takes turns between walks that look for races, weighted walks, and bounded search that goes on as a walk. `local`
+ * executes each node alone; `consequence` follows chains of cause and effect.
+ */
+export const searches = ['auto', 'bounded', 'walk', 'local', 'consequence'] as const
 export type SearchKind = (typeof searches)[number]
 
 /** What a search is to do. */
@@ -12,7 +15,7 @@ export interface SearchOptions {
   /** Wall-clock time for the search in milliseconds: a minute where nothing else limits it. What it finds is examined after. */
   readonly milliseconds?: number | undefined
   readonly executions?: number | undefined
-  /** Of the bounded search, in steps. */
+  /** Of the bounded search, and of consequence prediction, in steps. */
   readonly depth?: number | undefined
   /** Whether the bounded search executes every order of steps, also where they commute; it does not by default. */
   readonly everyOrder?: boolean | undefined

@@ -1,13 +1,16 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Outcome } from '../cells/task.ts'
-import { Diverged } from '../errors.ts'
+import { Diverged, Unfaithful, UsageError } from '../errors.ts'
+import type { NodeOutcome } from '../node-system.ts'
 import { Random } from '../random.ts'
+import { ConsequenceSearch } from './consequence.ts'
 import { Experience, type ExperienceOptions } from './experience.ts'
 import { lateSearch } from './late.ts'
+import type { LocalCoverage, LocalSearch } from './local/local.ts'
 import type { SearchKind } from './options.ts'
 import { prioritySearch } from './priority.ts'
 import { raceSearch } from './race.ts'
-import type { Execution, Search, SearchCoverage, SearchName } from './search.ts'
+import type { Execution, NodeExecution, Search, SearchCoverage, SearchName } from './search.ts'
 import { type Depths, StagedSearch } from './staged.ts'
 import { straightSearch } from './straight.ts'
 import { weightedSearch } from './weighted.ts'
@@ -19,13 +22,19 @@ export interface PortfolioOptions extends ExperienceOptions {
   readonly everyOrder?: boolean | undefined
   /** Whether time or executions limit the check. */
   readonly isLimited: boolean
+  /** Makes the local search; absent where no node can be executed alone. */
+  readonly localOf?: ((experience: Experience, from: readonly string[]) => Local) | undefined
 }
+
+type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
 
 /** Who has a turn after whom. */
 const rounds: Readonly<Record<SearchKind, readonly SearchName[]>> = {
   auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority'],
   walk: ['race', 'race', 'late', 'weighted', 'priority'],
   bounded: ['bounded'],
+  local: ['local'],
+  consequence: ['consequence'],
 }
 
 /**
@@ -58,12 +67,14 @@ export class Portfolio {
   readonly #round: readonly SearchName[]
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
+  readonly #consequence: ConsequenceSearch
+  readonly #local: Local | undefined
   readonly #searches: ReadonlyMap<SearchName, Search>
   #turns = 0
   #underWay = 0
 
   constructor(options: PortfolioOptions) {
-    const { search, depthMax, everyOrder, isLimited } = options
+    const { search, depthMax, everyOrder, isLimited, from } = options
     this.#round = rounds[search]
     const experience = new Experience(options)
     this.experience = experience
@@ -75,6 +86,8 @@ export class Portfolio {
       walksOn: !isAlone || experience.liveness.length === 0,
       random: new Random(1),
     })
+    this.#consequence = new ConsequenceSearch(experience, depthMax)
+    this.#local = search === 'local' ? required(options.localOf)(experience, from) : undefined
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
       raceSearch(experience, round),
@@ -82,6 +95,8 @@ export class Portfolio {
       weightedSearch(experience, round),
       prioritySearch(experience, round),
       this.#bounded,
+      this.#consequence,
+      ...(this.#local ? [this.#local] : []),
     ]
     // The way that systems are built for comes first.
     this.#straight = isAlone ? undefined : straightSearch(experience)
@@ -97,12 +112,22 @@ export class Portfolio {
   async *explore(cells: Cells): AsyncGenerator<Explored | Failed, void, void> {
     const outcomes = cells.inOrder(
       () => this.#next(),
-      ({ task, variant }, cells) => cells.ofVariant(variant).tryRun(task),
+      (asked, cells): Promise<Outcome | NodeOutcome | Diverged> => {
+        const own = cells.ofVariant(asked.variant)
+        return 'alone' in asked ? own.tryRunAlone(asked.alone) : own.tryRun(asked.task)
+      },
       aheadMax,
     )
-    for await (const [execution, came] of outcomes) {
+    for await (const [execution, result] of outcomes) {
       this.#underWay -= 1
-      this.#searches.get(execution.search)!.learn(execution, came)
+      const search = this.#searches.get(execution.search)!
+      if ('alone' in execution) {
+        search.learnAlone!(execution, result as NodeOutcome | Diverged)
+        continue
+      }
+      const came = result as Outcome | Diverged
+      search.learn(execution, came)
+      if (execution.isGuess && came instanceof Diverged && !(came instanceof Unfaithful)) continue
       if (came instanceof Diverged) yield { execution, error: came }
       else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
     }
@@ -119,14 +144,19 @@ export class Portfolio {
 
   /** Schedules that could be executed once and never again. */
   get givenUp(): number {
-    return this.#bounded.givenUp
+    return this.#bounded.givenUp + this.#consequence.givenUp
   }
 
   get notes(): readonly string[] {
-    return this.#bounded.notes
+    return [...this.#bounded.notes, ...(this.#local?.notes ?? [])]
   }
 
-  #next(): Execution | undefined {
+  /** What the local search has done; null where there is none. */
+  get local(): LocalCoverage | null {
+    return this.#local?.local ?? null
+  }
+
+  #next(): Execution | NodeExecution | undefined {
     const execution = this.#planned()
     if (!execution) return undefined
     this.#turns += 1
@@ -134,7 +164,7 @@ export class Portfolio {
     return execution
   }
 
-  #planned(): Execution | undefined {
+  #planned(): Execution | NodeExecution | undefined {
     if (this.experience.completed === 0) {
       // Nothing else is begun before it is known how far away a live state is.
       if (this.#underWay > 0) return undefined
@@ -151,4 +181,9 @@ export class Portfolio {
   get #isOver(): boolean {
     return this.#bounded.isExhaustive && (this.#bounded.isWhole || !this.#straight)
   }
+}
+
+const required = <Making>(localOf: Making | undefined): Making => {
+  if (localOf) return localOf
+  throw new UsageError('search: local executes each node alone, which is not possible in this system')
 }

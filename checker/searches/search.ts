@@ -1,12 +1,22 @@
 import type { Outcome, Task } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
+import type { NodeOutcome, NodeTask } from '../node-system.ts'
 
 /**
  * The searches that there are: the way that systems are built for (`straight`), walks towards races (`race`), such walks where
  * much is late (`late`), weighted walks (`weighted`), walks by priorities (`priority`), all schedules by rising depth
- * (`bounded`).
+ * (`bounded`), each node alone (`local`), chains of cause and effect (`consequence`).
  */
-export const searchNames = ['straight', 'race', 'late', 'weighted', 'priority', 'bounded'] as const
+export const searchNames = [
+  'straight',
+  'race',
+  'late',
+  'weighted',
+  'priority',
+  'bounded',
+  'local',
+  'consequence',
+] as const
 export type SearchName = (typeof searchNames)[number]
 
 /**
@@ -16,9 +26,11 @@ export type SearchName = (typeof searchNames)[number]
 export interface Search {
   readonly name: SearchName
   /** The next execution; `undefined` where there is none as long as it learns of no other. */
-  next(): Execution | undefined
+  next(): Execution | NodeExecution | undefined
   /** Learns what came of an execution that it asked for: an outcome, or why it could not be done or does not count. */
   learn(execution: Execution, came: Outcome | Diverged): void
+  /** The same of an execution of a node alone; absent where it asks for none. */
+  learnAlone?(execution: NodeExecution, came: NodeOutcome | Diverged): void
   /** What it has looked at so far. */
   coverage(): SearchCoverage
 }
@@ -31,6 +43,15 @@ export interface Execution {
   /** Of walks to a live state, in steps. */
   readonly walkLength: number
   readonly task: Task
+  /** Whether its schedule may turn out to be none: that it cannot be executed says nothing of the system. */
+  readonly isGuess?: boolean
+}
+
+/** An execution of a node alone that a search asks for. */
+export interface NodeExecution {
+  readonly search: SearchName
+  readonly variant: number
+  readonly alone: NodeTask
 }
 
 /** What one search has looked at: the same words for each. */

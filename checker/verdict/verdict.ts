@@ -1,4 +1,5 @@
 import type { Level } from '../searches/bounded.ts'
+import type { LocalCoverage } from '../searches/local/local.ts'
 import type { SearchCoverage, SearchName } from '../searches/search.ts'
 import type { Abstraction } from '../system.ts'
 import type { Met } from './sights.ts'
@@ -108,6 +109,8 @@ export interface Coverage {
   readonly unfaithful: number
   /** Schedules that could be executed once and never again: nothing after them was searched. */
   readonly givenUp: number
+  /** What a local search did; null where there was none, absent in older traces. */
+  readonly local?: LocalCoverage | null
 }
 
 /** How far a search was at some time. */
@@ -131,7 +134,7 @@ export const describeUnfaithful = (executions: number, why: string | undefined):
 /** One line for a search that found nothing. */
 export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
-    coverage: Pick<Coverage, 'exhausted' | 'unfaithful' | 'givenUp' | 'pruned' | 'prunedBy' | 'audited'>
+    coverage: Pick<Coverage, 'exhausted' | 'unfaithful' | 'givenUp' | 'pruned' | 'prunedBy' | 'audited' | 'local'>
     /** Why the first execution that does not count does not. */
     disturbance?: string | undefined
   },
@@ -140,7 +143,14 @@ export const describeCoverage = (
   const unfaithful = describeUnfaithful(coverage.unfaithful, disturbance)
   const givenUp =
     coverage.givenUp > 0 ? `; ${coverage.givenUp} did not repeat, and what comes after them was not searched` : ''
-  return `no violation in ${executions} executions with ${steps} steps and ${states} states${describeAmong(searched)}${unfaithful}${givenUp}`
+  return `no violation in ${executions} executions with ${steps} steps and ${states} states${describeAmong(searched)}${describeLocal(coverage)}${unfaithful}${givenUp}`
+}
+
+const describeLocal = ({ local }: Pick<Coverage, 'local'>): string => {
+  if (!local) return ''
+  const { transitions, localStates, systemStates, soundnessChecks, exhausted } = local
+  const all = exhausted ? ', and no input was left' : ''
+  return `; nodes alone took ${transitions} inputs to ${localStates} states${all}; of these ${systemStates} states of the system were combined, and ${soundnessChecks} orders of events looked for`
 }
 
 /** What can be said of all schedules, and what was left out of them. */

@@ -35,6 +35,8 @@ export class Stage {
   readonly system: ResolvedSystem
   readonly nodes: readonly Node[]
   readonly cell: Cell
+  /** Hosts on its network that somebody plays. */
+  readonly peers: readonly Pick<Node, 'name' | 'address'>[]
   /** The present one. */
   execution: Execution
   /** Of what a node may compute in a step before it counts as diverging, the share that it may now. */
@@ -46,8 +48,15 @@ export class Stage {
   /** What of the nodes could not be held, in any execution so far. */
   readonly notes = new Set<string>()
 
-  constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell, timing?: Timing) {
+  constructor(
+    system: ResolvedSystem,
+    nodes: readonly Node[],
+    cell: Cell,
+    timing?: Timing,
+    peers: Stage['peers'] = [],
+  ) {
     this.timing = timing
+    this.peers = peers
     this.system = system
     this.nodes = nodes
     this.cell = cell
@@ -91,6 +100,8 @@ export class Stage {
 
   /** To be called when a step has ended: connections to which nothing gets through are given up some time. */
   watchUnanswered(): void {
+    // Whoever is played answers some time.
+    if (this.peers.length > 0) return
     const unanswered = this.execution.network.unanswered()
     for (const { name, held, isAlive } of this.nodes)
       if (held && isAlive)

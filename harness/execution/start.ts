@@ -15,6 +15,7 @@ const startMax = 60 * second
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
   const { nodes, cell, system } = stage
   const network = new Network({ dissector: system.dissectorOf })
+  for (const { name, address } of stage.peers) network.attachPlayed(name, address)
   for (const node of nodes) node.renew(seed + variant)
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))
   const { timing } = stage

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import type { Budget } from '../budget.ts'
+import { Diverged } from '../errors.ts'
+import type { NodeInput, NodeOutcome, NodeSight, NodeSystem, Nodes, NodeTask } from '../node-system.ts'
+
+/** A node alone, and what was done with it since its start. */
+interface Present {
+  readonly name: string
+  readonly variant: number
+  readonly node: NodeSystem
+  readonly inputs: NodeInput[]
+  readonly trail: string[]
+  sight: NodeSight
+}
+
+/** Executes nodes alone. One that is where a task's way leads goes on from there; else it is started anew. */
+export class Solo {
+  readonly #nodes: Pick<Nodes<never>, 'alone'>
+  #present: Present | undefined
+
+  constructor(nodes: Pick<Nodes<never>, 'alone'>) {
+    this.#nodes = nodes
+  }
+
+  /** To be called when the whole system was used: the node that was executed last is gone. */
+  forget(): void {
+    this.#present = undefined
+  }
+
+  /** @throws BudgetSpent, Diverged where an input before the last does not enter, though it did before */
+  async perform({ node: name, inputs }: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+    budget.check()
+    const present = this.#onTheWay(name, variant, inputs) ?? (await this.#start(name, variant))
+    this.#present = undefined
+    for (const input of inputs.slice(present.inputs.length)) {
+      budget.check()
+      const sight = await present.node.enter(input)
+      if (sight === undefined) return impossible(present, inputs)
+      present.inputs.push(input)
+      present.trail.push(digestOf(sight))
+      present.sight = sight
+    }
+    if (present.sight.findings.length === 0) this.#present = present
+    return { trail: [...present.trail], last: present.sight }
+  }
+
+  #onTheWay(name: string, variant: number, inputs: readonly NodeInput[]): Present | undefined {
+    const present = this.#present
+    if (present?.name !== name || present.variant !== variant) return undefined
+    return present.inputs.every((input, index) => index < inputs.length && isSame(input, inputs[index]!))
+      ? present
+      : undefined
+  }
+
+  async #start(name: string, variant: number): Promise<Present> {
+    this.#present = undefined
+    const node = this.#nodes.alone(name)
+    const sight = await node.reset(variant)
+    return { name, variant, node, inputs: [], trail: [digestOf(sight)], sight }
+  }
+}
+
+/** @throws Diverged unless it is the last input that cannot enter */
+const impossible = ({ inputs, trail, sight }: Present, all: readonly NodeInput[]): NodeOutcome => {
+  if (inputs.length === all.length - 1) return { trail: [...trail], last: undefined }
+  const labels = sight.enabled.map(({ label }) => label)
+  throw new Diverged(inputs.length + 1, labelOf(all[inputs.length]!), labels)
+}
+
+export const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)
+
+const isSame = (one: NodeInput, other: NodeInput): boolean =>
+  'deliver' in one
+    ? 'deliver' in other && one.deliver.content === other.deliver.content
+    : 'choice' in other && one.choice === other.choice
+
+const digestOf = ({ fingerprint, sent, enabled, findings }: NodeSight): string =>
+  createHash('sha1')
+    .update(
+      JSON.stringify([
+        fingerprint,
+        sent.map(({ content }) => content),
+        enabled.map(({ label }) => label),
+        findings.map(({ kind }) => kind),
+      ]),
+    )
+    .digest('hex')

@@ -1,0 +1,99 @@
+import type { Outcome } from '../cells/task.ts'
+import { Diverged } from '../errors.ts'
+import { labelsOf } from '../labels.ts'
+import type { Choice } from '../system.ts'
+import type { Experience } from './experience.ts'
+import { Counted, type Execution, type Search } from './search.ts'
+
+/** Schedules that wait: each is some hundred bytes. */
+const waitingMax = 1_000_000
+/** So often a schedule is tried that could be executed before. */
+const triesMax = 3
+
+/**
+ * Consequence prediction ("Predicting and Preventing Inconsistencies in Deployed Distributed Systems", Yabandeh and others,
+ * 2010, figure 8): breadth first, every message that may arrive is followed, and what a node does by itself (its timer, a
+ * client's call, a fault) only in a state of this node that was not met before. So it follows chains of cause and effect
+ * deep into the future, and leaves most interleavings out.
+ */
+export class ConsequenceSearch implements Search {
+  readonly name = 'consequence'
+  /** Steps of the longest schedule that was looked at. */
+  depth = 0
+  /** Schedules that could be executed once and never again. */
+  givenUp = 0
+  readonly #experience: Experience
+  readonly #counted: Counted
+  readonly #depthMax: number
+  #waiting: (readonly string[])[] = [[]]
+  #taken = 0
+  /** Fingerprints of states that were gone on from. */
+  readonly #explored = new Set<string>()
+  /** States of single nodes in which what the node does by itself was followed. */
+  readonly #localExplored = new Set<string>()
+  readonly #tries = new Map<Execution, number>()
+  readonly #again: Execution[] = []
+
+  constructor(experience: Experience, depthMax = Number.POSITIVE_INFINITY) {
+    this.#experience = experience
+    this.#depthMax = depthMax
+    this.#counted = new Counted('consequence', experience.met)
+  }
+
+  next(): Execution | undefined {
+    const again = this.#again.shift()
+    if (again) return again
+    const labels = this.#waiting[this.#taken]
+    if (labels === undefined) return undefined
+    this.#taken += 1
+    if (this.#taken > 10_000) this.#waiting = this.#waiting.slice(this.#taken)
+    if (this.#taken > 10_000) this.#taken = 0
+    const { task, ...rest } = this.#experience.executionOf({ search: 'consequence', labels, walks: () => [] })
+    const { untilLive: _, surprises: __, ...own } = task
+    return { ...rest, task: { ...own, isWatched: true } }
+  }
+
+  learn(execution: Execution, came: Outcome | Diverged): void {
+    if (came instanceof Diverged) return this.#fail(execution)
+    this.#counted.count(came)
+    this.depth = Math.max(this.depth, came.arrival.steps)
+    const fingerprint = came.fingerprints[came.arrival.steps]
+    if (came.violation || came.arrival.broken || (fingerprint !== undefined && this.#explored.has(fingerprint))) return
+    if (fingerprint !== undefined) this.#explored.add(fingerprint)
+    if (came.arrival.steps >= this.#depthMax) return
+    const labels = labelsOf(came.schedule).slice(this.#experience.begin.length)
+    for (const { label } of this.#followed(came))
+      if (this.#waiting.length - this.#taken < waitingMax) this.#waiting.push([...labels, label])
+  }
+
+  coverage() {
+    return this.#counted.coverage
+  }
+
+  /** Messages, and what nodes do by themselves that are in a state not met before. */
+  #followed({ arrival, watched }: Outcome): Choice[] {
+    const parts = watched?.[0]?.parts ?? {}
+    const isNew = new Map<string, boolean>()
+    return arrival.enabled.filter(({ kind, node }) => {
+      if (kind === 'deliver') return true
+      if (!isNew.has(node)) isNew.set(node, this.#isNewState(node, parts))
+      return isNew.get(node)!
+    })
+  }
+
+  /** What is known of one node: all parts that are named for it; of what is no node, of everything. */
+  #isNewState(node: string, parts: Readonly<Record<string, string>>): boolean {
+    const own = Object.entries(parts).filter(([name]) => name.endsWith(` of ${node}`))
+    const key = JSON.stringify([node, own.length > 0 ? own : parts])
+    if (this.#localExplored.has(key)) return false
+    this.#localExplored.add(key)
+    return true
+  }
+
+  #fail(execution: Execution): void {
+    const tries = (this.#tries.get(execution) ?? 0) + 1
+    this.#tries.set(execution, tries)
+    if (tries < triesMax) this.#again.push(execution)
+    else this.givenUp += 1
+  }
+}

@@ -1,0 +1,103 @@
+import { UsageError } from '../../errors.ts'
+import type { NodeInput, NodeSight, NodeTask, Sent } from '../../node-system.ts'
+import type { Before } from './order.ts'
+import { afterInput, type Beginning } from './space.ts'
+
+/** One node on its way to where a local search begins. */
+interface Member {
+  readonly name: string
+  readonly inputs: NodeInput[]
+  sight: NodeSight | undefined
+  received: ReadonlySet<string>
+  streams: ReadonlyMap<string, number>
+}
+
+/**
+ * The start of each node, and a schedule of the whole system to begin with, executed by its nodes alone: of each message it
+ * is known who sent it, for labels are the same. One task after the other.
+ */
+export class Begin {
+  readonly #members: readonly Member[]
+  readonly #labels: readonly string[]
+  #done = 0
+  #inFlight: Sent[] = []
+  readonly #counts = new Map<string, number>()
+  #asked: { readonly member: Member; readonly input: NodeInput | undefined } | undefined
+
+  /** @param labels of the whole system's schedule */
+  constructor(names: readonly string[], labels: readonly string[]) {
+    this.#labels = labels
+    this.#members = names.map(name => ({
+      ...{ name, inputs: [], sight: undefined, received: new Set<string>(), streams: new Map<string, number>() },
+    }))
+  }
+
+  get isDone(): boolean {
+    return this.#asked === undefined && this.#done === this.#labels.length && this.#members.every(({ sight }) => sight)
+  }
+
+  /** What is on its way there, and what was sent. */
+  get before(): Before {
+    return { inFlight: this.#inFlight, counts: this.#counts }
+  }
+
+  get nodes(): Beginning[] {
+    return this.#members.map(({ sight, received, streams }) => ({ sight: sight!, received, streams }))
+  }
+
+  /** Inputs of a node on the way. */
+  inputsOf(node: number): readonly NodeInput[] {
+    return this.#members[node]!.inputs
+  }
+
+  /** @throws UsageError for a step that no node takes alone */
+  next(): NodeTask | undefined {
+    if (this.#asked || this.isDone) return undefined
+    const waiting = this.#members.find(({ sight }) => sight === undefined)
+    this.#asked = waiting ? { member: waiting, input: undefined } : this.#nextStep()
+    if (this.#asked === undefined) return this.next()
+    const { member, input } = this.#asked
+    return { node: member.name, inputs: input ? [...member.inputs, input] : [] }
+  }
+
+  /** Learns what came of the task; nothing of it is known where it has to be done again. */
+  learn(sight: NodeSight | undefined): void {
+    const { member, input } = this.#asked!
+    this.#asked = undefined
+    if (sight === undefined) return
+    if (input) {
+      member.inputs.push(input)
+      this.#done += 1
+      member.streams = afterInput(member.streams, input)
+      if ('deliver' in input) {
+        member.received = new Set([...member.received, input.deliver.content])
+        this.#inFlight = this.#inFlight.filter(message => message !== input.deliver)
+      }
+    }
+    member.sight = sight
+    for (const message of sight.sent) {
+      const way = `${message.from}→${message.to}`
+      this.#counts.set(way, (this.#counts.get(way) ?? 0) + 1)
+      this.#inFlight.push(message)
+    }
+  }
+
+  /** Undefined after a step that no node notices: a message that is lost. */
+  #nextStep(): { readonly member: Member; readonly input: NodeInput } | undefined {
+    const label = this.#labels[this.#done]!
+    const message = this.#inFlight.find(each => each.label === label)
+    const receiver = message && this.#members.find(({ name }) => name === message.to)
+    if (message && receiver) return { member: receiver, input: { deliver: message } }
+    const dropped = this.#inFlight.find(each => label === `drop ${each.label}`)
+    if (dropped) {
+      this.#inFlight = this.#inFlight.filter(each => each !== dropped)
+      this.#done += 1
+      return undefined
+    }
+    const owner = this.#members.find(({ sight }) => sight!.enabled.some(each => each.label === label))
+    if (owner) return { member: owner, input: { choice: label } }
+    throw new UsageError(
+      `from: a local search executes each node alone, and none of them can take step ${this.#done + 1}, "${label}"`,
+    )
+  }
+}

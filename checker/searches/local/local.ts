@@ -1,0 +1,238 @@
+import type { Properties } from '../../cells/executor.ts'
+import type { Outcome } from '../../cells/task.ts'
+import { Diverged, Unfaithful } from '../../errors.ts'
+import { withoutNumbers } from '../../labels.ts'
+import type { NodeInput, NodeOutcome, Nodes, NodeTask } from '../../node-system.ts'
+import { startAfter } from '../../start.ts'
+import type { Experience } from '../experience.ts'
+import { Counted, type Execution, type NodeExecution, type Search } from '../search.ts'
+import { Begin } from './beginning.ts'
+import { Combined, type Combining } from './combined.ts'
+import { orderTo } from './order.ts'
+import { type Cut, type LocalState, Space, type Transition, wayTo } from './space.ts'
+
+export interface LocalOptions<State> {
+  readonly nodes: Nodes<State>
+  /** Those of safety are looked at. */
+  readonly properties: Properties<State>
+  /** What every execution begins with. */
+  readonly from: readonly string[]
+  /** `differing` by default. */
+  readonly combining?: Combining | undefined
+  /** Of combinations with one kind of states, so many are evaluated; 1,000 by default. */
+  readonly evaluationsMax?: number | undefined
+}
+
+/** What a local search has done: the figures of the paper. */
+export interface LocalCoverage {
+  /** Inputs that were given to states of single nodes. */
+  readonly transitions: number
+  /** Distinct states of single nodes. */
+  readonly localStates: number
+  /** States of the system, combined of them, in which a property was evaluated. */
+  readonly systemStates: number
+  /** Of those in which one does not hold, combinations of local states for which an order of events was looked for. */
+  readonly soundnessChecks: number
+  /** Whether every input was given to every state, and no combination was left out. */
+  readonly exhausted: boolean
+}
+
+const evaluationsMaxUsual = 1_000
+/** An order that cannot be executed as it was made shows a node that is not the same alone: with so many the search ends. */
+const failuresMax = 50
+/** So often an execution of a node that was disturbed is done again. */
+const triesMax = 3
+/** Of ends and divergences of nodes, so many kinds are executed on the whole system. */
+const findingsMax = 16
+
+/** What an execution of a node was asked for. */
+type Purpose = { readonly is: 'begin' } | { readonly is: 'transition'; readonly transition: Transition }
+
+/**
+ * Local model checking (Guerraoui and Yabandeh, 2011): every node is executed alone, and its states are combined into those
+ * of the system only to evaluate properties. What does not hold there is a violation only if its states have an execution
+ * in common: where an order of their histories is possible, the whole system executes it, which alone decides.
+ */
+export class LocalSearch<State> implements Search {
+  readonly name = 'local'
+  readonly #experience: Experience
+  readonly #options: LocalOptions<State>
+  readonly #counted: Counted
+  readonly #begin: Begin
+  readonly #combined: readonly Combined<State>[]
+  readonly #purposes = new Map<NodeExecution, Purpose>()
+  readonly #again: NodeExecution[] = []
+  readonly #tries = new Map<NodeTask, number>()
+  #space: Space | undefined
+  /** Orders that the whole system is to execute. */
+  readonly #orders: string[][] = []
+  readonly #ordered = new Set<string>()
+  /** Of what ended a node: what it was, so that each kind is looked at once. */
+  readonly #endings = new Set<string>()
+  #soundnessChecks = 0
+  /** Orders that the whole system could not execute, or in which nothing was violated. */
+  #failures = 0
+  /** Executions of nodes that did not come to the same twice. */
+  #notRepeated = 0
+  /** Inputs whose outcome is not known: they were disturbed each time. */
+  #unknown = 0
+
+  constructor(experience: Experience, options: LocalOptions<State>) {
+    const { nodes, properties, from, combining = 'differing', evaluationsMax = evaluationsMaxUsual } = options
+    this.#experience = experience
+    this.#options = options
+    this.#counted = new Counted('local', experience.met)
+    this.#begin = new Begin(nodes.names, from)
+    const isPossible = (one: LocalState, other: LocalState) => this.#space!.isPossible(one, other)
+    this.#combined = Object.entries(properties)
+      .filter(([, { kind }]) => kind === 'always')
+      .map(([name, property]) => new Combined({ name, property, nodes, combining, evaluationsMax, isPossible }))
+  }
+
+  next(): Execution | NodeExecution | undefined {
+    const order = this.#orders.shift()
+    if (order) return this.#orderOf(order)
+    const again = this.#again.shift()
+    if (again) return again
+    if (this.#failures >= failuresMax) return undefined
+    if (!this.#begin.isDone) {
+      const task = this.#begin.next()
+      return task && this.#ask(task, { is: 'begin' })
+    }
+    const transition = this.#space!.next()
+    return transition && this.#ask(this.#taskOf(transition), { is: 'transition', transition })
+  }
+
+  /** Learns what came of an order on the whole system. */
+  learn(_: Execution, came: Outcome | Diverged): void {
+    if (!(came instanceof Diverged)) this.#counted.count(came)
+    if (came instanceof Diverged || came.violation === undefined) this.#failures += 1
+  }
+
+  learnAlone(execution: NodeExecution, came: NodeOutcome | Diverged): void {
+    const purpose = this.#purposes.get(execution)!
+    if (came instanceof Diverged) return this.#retry(execution, purpose, came)
+    this.#purposes.delete(execution)
+    if (purpose.is === 'begin') this.#learnBegin(came)
+    else this.#arrive(purpose.transition, came)
+  }
+
+  coverage() {
+    return this.#counted.coverage
+  }
+
+  get local(): LocalCoverage {
+    const left = this.#combined.reduce((sum, each) => sum + each.left, 0)
+    return {
+      transitions: this.#space?.transitions ?? 0,
+      localStates: this.#space?.states.reduce((sum, states) => sum + states.length, 0) ?? 0,
+      systemStates: this.#combined.reduce((sum, { evaluations }) => sum + evaluations, 0),
+      soundnessChecks: this.#soundnessChecks,
+      exhausted: this.#isExhausted && left === 0,
+    }
+  }
+
+  /** What a reader has to know to trust what it found, or did not find. */
+  get notes(): string[] {
+    const left = this.#combined.reduce((sum, each) => sum + each.left, 0)
+    const discarded = this.#space?.discarded ?? 0
+    return [
+      ...this.#combined.flatMap(({ undecided }) => undecided ?? []),
+      ...(left > 0 ? [`${left} combinations of states of single nodes were left out: there were too many`] : []),
+      ...(discarded > 0
+        ? [`${discarded} states of single nodes in which the node had ended were not gone on from`]
+        : []),
+      ...(this.#failures > 0
+        ? [`${this.#failures} orders that seemed possible for the nodes alone came to no violation of the whole system`]
+        : []),
+      ...(this.#notRepeated > 0
+        ? [`${this.#notRepeated} executions of a node alone did not come to the same twice`]
+        : []),
+      ...(this.#unknown > 0 ? [`${this.#unknown} inputs of nodes alone could not be given without a disturbance`] : []),
+    ]
+  }
+
+  get #isExhausted(): boolean {
+    const space = this.#space
+    if (space === undefined || this.#purposes.size > 0 || this.#orders.length > 0) return false
+    return space.isDone && this.#unknown === 0 && this.#notRepeated === 0
+  }
+
+  #ask(alone: NodeTask, purpose: Purpose): NodeExecution {
+    const execution = { search: 'local', variant: 0, alone } as const
+    this.#purposes.set(execution, purpose)
+    return execution
+  }
+
+  #orderOf(labels: readonly string[]): Execution {
+    const { walkLength } = this.#experience
+    const task = { start: startAfter([...this.#options.from, ...labels]), untilViolation: true }
+    return { search: 'local', variant: 0, walkLength, task, isGuess: true }
+  }
+
+  #taskOf({ from, input }: Transition): NodeTask {
+    const inputs = [...this.#begin.inputsOf(from.node), ...wayTo(from).map(edge => edge.input), input]
+    return { node: this.#options.nodes.names[from.node]!, inputs }
+  }
+
+  #retry(execution: NodeExecution, purpose: Purpose, error: Diverged): void {
+    const tries = (this.#tries.get(execution.alone) ?? 0) + 1
+    this.#tries.set(execution.alone, tries)
+    if (tries < triesMax) {
+      this.#again.push(execution)
+      return
+    }
+    if (purpose.is === 'begin') throw error
+    this.#purposes.delete(execution)
+    if (error instanceof Unfaithful) this.#unknown += 1
+    else this.#notRepeated += 1
+  }
+
+  #learnBegin({ last }: NodeOutcome): void {
+    this.#begin.learn(last)
+    if (!this.#begin.isDone) return
+    const { names, abstraction } = this.#options.nodes
+    this.#space = new Space(names, abstraction, this.#begin.nodes, this.#begin.before.inFlight)
+    for (const root of this.#space.roots) this.#combine(root)
+  }
+
+  #arrive(transition: Transition, { trail, last }: NodeOutcome): void {
+    if (last === undefined) return
+    const seen = trail.at(-1)!
+    const way = wayTo(transition.from)
+    const before = trail.slice(trail.length - 1 - way.length, -1)
+    if (way.some((edge, index) => edge.seen !== before[index])) {
+      this.#notRepeated += 1
+      return
+    }
+    if (last.findings.length > 0) this.#lookAtEnding(transition, last.findings[0]!.kind)
+    const state = this.#space!.arrive(transition, last, seen)
+    if (state) this.#combine(state)
+  }
+
+  /** A node may have ended for what nobody would ever have sent it; where an execution to it is known, it is executed. */
+  #lookAtEnding({ cut, input, from }: Transition, kind: string): void {
+    if (cut === undefined || this.#endings.size >= findingsMax) return
+    const what = `${from.node} ${kind} ${withoutNumbers(labelOf(input))}`
+    if (this.#endings.has(what)) return
+    const order = this.#order(cut, { node: from.node, input })
+    if (order) this.#endings.add(what)
+  }
+
+  #combine(state: LocalState): void {
+    for (const combined of this.#combined)
+      for (const cut of combined.add(state)) if (this.#failures < failuresMax && this.#order(cut)) break
+  }
+
+  /** Whether there is an order; the whole system is to execute it then. */
+  #order(cut: Cut, last?: { readonly node: number; readonly input: NodeInput }): boolean {
+    this.#soundnessChecks += 1
+    const order = orderTo(cut, this.#begin.before, last)
+    if (order === undefined || this.#ordered.has(order.join('\n'))) return false
+    this.#ordered.add(order.join('\n'))
+    this.#orders.push(order)
+    return true
+  }
+}
+
+const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)

@@ -1,0 +1,407 @@
+import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
+import { type Abstraction, type Choice, faultKinds } from '../../system.ts'
+import { Buckets } from './buckets.ts'
+
+/** One input that a node was given in a state, and what it sent. */
+export interface Edge {
+  readonly from: LocalState
+  readonly to: LocalState
+  readonly input: NodeInput
+  readonly sent: readonly Sent[]
+  /** Names what was seen then. */
+  readonly seen: string
+}
+
+/** A state of one node, reached alone. */
+export interface LocalState {
+  /** By its place among the nodes. */
+  readonly node: number
+  /** Counts the states of its node. */
+  readonly index: number
+  readonly state: unknown
+  readonly enabled: readonly Choice[]
+  /** All edges that lead to it. */
+  readonly edges: Edge[]
+  /** The one that is gone to execute it again; undefined where its node began. */
+  first: Edge | undefined
+  /** On that way: its length, what came of each stream, and what choices count. */
+  depth: number
+  streams: ReadonlyMap<string, number>
+  choices: number
+  /** States of all nodes, this one among them, to which one possible execution leads; undefined while none is known. */
+  cut: Cut | undefined
+  /** Choices that an execution to it takes, of all nodes: exactly where a cut is known. */
+  cost: number
+  /** Inputs that each execution to it gives to nodes, and what they send, as far as executions are known. */
+  must: Facts
+  /** The same of its own node alone, in any of them. */
+  readonly may: Set<Fact>
+  readonly leaving: Edge[]
+  /** What was taken up of what can be done in it: contents of messages, and labels of choices. */
+  readonly taken: Set<string>
+  hasChildren: boolean
+}
+
+/** That a node was given an input, or sent something, as a number. */
+type Fact = number
+type Facts = ReadonlySet<Fact>
+
+/** One state of each node, in their order. */
+export type Cut = readonly LocalState[]
+
+/** A message of the one network that only grows, with the states in which it was on its way at first. */
+interface Carried {
+  readonly message: Sent
+  readonly producers: LocalState[]
+  /** Edges that deliver it. */
+  readonly deliveries: Edge[]
+  /** The same of each execution in which it is sent. */
+  must: Facts
+  /** States of its receiver to which no known execution brings it. */
+  readonly lacking: Set<LocalState>
+  /** States of its receiver to which no execution brings it: it follows from what they were not given, or did not send. */
+  readonly impossible: Set<LocalState>
+}
+
+/** An input that is to be given to a node in a state. */
+export interface Transition {
+  readonly from: LocalState
+  readonly input: NodeInput
+  readonly key: string
+  /** States of all nodes, before it, to which one possible execution leads that has sent the message. */
+  readonly cut: Cut | undefined
+  readonly cost: number
+}
+
+/** What was sent before the search begins, and who has what. */
+export interface Beginning {
+  readonly sight: NodeSight
+  readonly received: ReadonlySet<string>
+  readonly streams: ReadonlyMap<string, number>
+}
+
+/** A fault counts as so many choices: each begins another life of a node, which takes as long as some hundred inputs. */
+const faultCost = 2
+/** Of the states that send a message, so many are tried for one that an execution has in common with its receiver. */
+const producersMax = 64
+
+/**
+ * The states of each node, and the network: every message and every choice meets every state of its node (LMC, figure 9). A
+ * message meets no state to which every way has received the same, nor one that has not done what every way to that message has it do:
+ * no answer comes to a question that was not asked. What takes fewer choices, of all nodes together, comes first, and of
+ * that what a possible execution is known for: so the bound on local events rises, as in section 4.2.
+ */
+export class Space {
+  readonly states: readonly LocalState[][]
+  /** Inputs that were given; those that lead nowhere new among them. */
+  transitions = 0
+  /** Inputs after which a node ended, computed without an end, or could take nothing. */
+  discarded = 0
+  readonly #abstraction: Abstraction
+  readonly #known: readonly Map<string, LocalState>[]
+  readonly #messages = new Map<string, Carried>()
+  readonly #to: readonly Carried[][]
+  readonly #names: readonly string[]
+  readonly #facts = new Map<string, Fact>()
+  /** By fact, the node that it is about. */
+  readonly #factNodes: number[] = []
+  readonly #waiting = new Buckets<Transition>()
+
+  /** @param inFlight messages that nobody has received yet */
+  constructor(
+    names: readonly string[],
+    abstraction: Abstraction,
+    begin: readonly Beginning[],
+    inFlight: readonly Sent[],
+  ) {
+    this.#names = names
+    this.#abstraction = abstraction
+    this.#known = names.map(() => new Map())
+    this.#to = names.map(() => [])
+    this.states = names.map(() => [])
+    const roots = begin.map((each, node) => this.#root(node, each))
+    for (const root of roots) root.cut = roots
+    for (const message of inFlight) this.#carryFirst(message, roots[this.#names.indexOf(message.from)]!)
+    for (const root of roots) this.#offer(root)
+  }
+
+  get roots(): Cut {
+    return this.states.map(([root]) => root!)
+  }
+
+  /** Whether every input has been given to every state. */
+  get isDone(): boolean {
+    return this.#waiting.isEmpty
+  }
+
+  /** What is to be executed next. */
+  next(): Transition | undefined {
+    for (;;) {
+      const transition = this.#waiting.shift()
+      if (transition === undefined) return undefined
+      const { taken } = transition.from
+      // The same may have been offered with and without a cut.
+      if (taken.has(transition.key)) continue
+      taken.add(transition.key)
+      return transition
+    }
+  }
+
+  /** Takes in what an input came to. Gives the state, where that is new. */
+  arrive({ from, input, cut, cost }: Transition, sight: NodeSight, seen: string): LocalState | undefined {
+    this.transitions += 1
+    if (sight.findings.length > 0) {
+      this.discarded += 1
+      return undefined
+    }
+    const known = this.#find(from, input, sight)
+    const state = known ?? this.#add(from, input, sight)
+    const edge: Edge = { from, to: state, input, sent: sight.sent, seen }
+    state.edges.push(edge)
+    from.leaving.push(edge)
+    if (known === undefined || (known !== from && !known.cut && cut && !known.hasChildren)) {
+      this.#lead(state, edge)
+      state.cut = cut?.with(from.node, state)
+      state.cost = cost
+    }
+    from.hasChildren ||= state !== from
+    if ('deliver' in input) this.#messages.get(input.deliver.content)!.deliveries.push(edge)
+    if (known) this.#loosen(edge)
+    else this.#takeFacts(edge)
+    for (const message of sight.sent) this.#carry(message, edge)
+    if (state.first === edge) this.#offer(state)
+    return known ? undefined : state
+  }
+
+  #root(node: number, { sight, received, streams }: Beginning): LocalState {
+    const { state, enabled, fingerprint } = sight
+    const facts = new Set([...received].map(content => this.#factOf(node, content)))
+    const root: LocalState = {
+      ...{ node, index: 0, state, enabled, edges: [], first: undefined, depth: 0, streams },
+      ...{ choices: 0, cut: undefined, cost: 0, taken: new Set(), hasChildren: false },
+      ...{ must: facts, may: new Set(facts), leaving: [] },
+    }
+    this.states[node]!.push(root)
+    this.#known[node]!.set(this.#identity(fingerprint, []), root)
+    return root
+  }
+
+  #find(from: LocalState, input: NodeInput, { fingerprint }: NodeSight): LocalState | undefined {
+    return this.#known[from.node]!.get(this.#identity(fingerprint, [...inputsOf(from), keyOf(input)]))
+  }
+
+  #add(from: LocalState, input: NodeInput, { fingerprint, state, enabled }: NodeSight): LocalState {
+    const all = this.states[from.node]!
+    const added: LocalState = {
+      ...{ node: from.node, index: all.length, state, enabled, edges: [], first: undefined, depth: 0 },
+      ...{ streams: from.streams, choices: 0, cut: undefined, cost: 0, taken: new Set() },
+      ...{ hasChildren: false, must: new Set(), may: new Set(), leaving: [] },
+    }
+    all.push(added)
+    this.#known[from.node]!.set(this.#identity(fingerprint, [...inputsOf(from), keyOf(input)]), added)
+    return added
+  }
+
+  /** This edge is the way that is gone to a state. */
+  #lead(state: LocalState, edge: Edge): void {
+    const { from, input } = edge
+    state.first = edge
+    state.depth = from.depth + 1
+    state.streams = afterInput(from.streams, input)
+    const choice = 'choice' in input ? from.enabled.find(({ label }) => label === input.choice) : undefined
+    state.choices = from.choices + (choice === undefined ? 0 : faultKinds.includes(choice.kind) ? faultCost : 1)
+  }
+
+  /** What is observed may hide something: which inputs led there tells more; in what order, all. */
+  #identity(fingerprint: string, inputs: readonly string[]): string {
+    if (this.#abstraction === 'whole') return fingerprint
+    if (this.#abstraction === 'observed') return [fingerprint, ...inputs.toSorted()].join('\n')
+    return inputs.join('\n')
+  }
+
+  /** A message that was not there before meets all states of its receiver. */
+  #carry(message: Sent, edge: Edge): void {
+    const known = this.#messages.get(message.content)
+    if (known === undefined) {
+      this.#carryFirst(message, edge.to, this.#factsOf(edge))
+      return
+    }
+    known.producers.push(edge.to)
+    this.#loosenMessage(known, this.#factsOf(edge))
+    for (const state of known.lacking) this.#offerWith(state, known, [edge.to])
+  }
+
+  #carryFirst(message: Sent, producer: LocalState, must: Facts = new Set()): void {
+    const receiver = this.#names.indexOf(message.to)
+    if (receiver < 0) return
+    const sets = { lacking: new Set<LocalState>(), impossible: new Set<LocalState>() }
+    const carried = { message, producers: [producer], deliveries: [], must, ...sets }
+    this.#messages.set(message.content, carried)
+    this.#to[receiver]!.push(carried)
+    for (const state of this.states[receiver]!) this.#offerMessage(state, carried)
+  }
+
+  // Facts
+
+  #factOf(node: number, key: string): Fact {
+    const name = `${node} ${key}`
+    const known = this.#facts.get(name)
+    if (known !== undefined) return known
+    const fact = this.#factNodes.length
+    this.#facts.set(name, fact)
+    this.#factNodes.push(node)
+    return fact
+  }
+
+  /** What the node of an edge is given and sends there. */
+  #ownFactsOf({ from, input, sent }: Edge): Fact[] {
+    const facts = [keyOf(input), ...sent.map(({ content }) => `sends ${content}`)]
+    return facts.map(each => this.#factOf(from.node, each))
+  }
+
+  /** What each execution that takes an edge gives to nodes, and what they send in it. */
+  #factsOf(edge: Edge): Facts {
+    const { from, input } = edge
+    const message = 'deliver' in input ? this.#messages.get(input.deliver.content)!.must : []
+    return new Set([...from.must, ...message, ...this.#ownFactsOf(edge)])
+  }
+
+  #takeFacts(edge: Edge): void {
+    const { from, to } = edge
+    to.must = this.#factsOf(edge)
+    for (const fact of [...from.may, ...this.#ownFactsOf(edge)]) to.may.add(fact)
+  }
+
+  /** There is one more way to a state, or less is known of it: what all ways have in common is less. */
+  #loosen(edge: Edge): void {
+    const { from, to } = edge
+    const must = intersection(to.must, this.#factsOf(edge))
+    const before = to.may.size
+    for (const fact of [...from.may, ...this.#ownFactsOf(edge)]) to.may.add(fact)
+    const hasMore = to.may.size > before
+    const hasLess = must.size < to.must.size
+    if (!hasMore && !hasLess) return
+    to.must = must
+    // What was left out may have to be given after all.
+    for (const carried of this.#to[to.node]!)
+      if (carried.impossible.delete(to) || hasLess) this.#offerMessage(to, carried)
+    for (const next of to.leaving) {
+      this.#loosen(next)
+      for (const { content } of next.sent) this.#loosenMessage(this.#messages.get(content), this.#factsOf(next))
+    }
+  }
+
+  #loosenMessage(carried: Carried | undefined, facts: Facts): void {
+    if (carried === undefined) return
+    const must = intersection(carried.must, facts)
+    if (must.size === carried.must.size) return
+    carried.must = must
+    const impossible = [...carried.impossible]
+    carried.impossible.clear()
+    for (const state of impossible) this.#offerMessage(state, carried)
+    for (const edge of carried.deliveries) {
+      this.#loosen(edge)
+      for (const { content } of edge.sent) this.#loosenMessage(this.#messages.get(content), this.#factsOf(edge))
+    }
+  }
+
+  /** Whether it was received on every way. */
+  #hasReceived({ node, must }: LocalState, { content }: Sent): boolean {
+    return must.has(this.#factOf(node, content))
+  }
+
+  /** Whether what is in one state for certain may be in the other. */
+  isPossible(one: LocalState, other: LocalState): boolean {
+    return this.#may(other, one.must) && this.#may(one, other.must)
+  }
+
+  /** Whether a state has all of these that are about its node, on some way. */
+  #may({ node, may }: LocalState, must: Facts): boolean {
+    for (const fact of must) if (this.#factNodes[fact] === node && !may.has(fact)) return false
+    return true
+  }
+
+  #offer(state: LocalState): void {
+    for (const { label, kind } of state.enabled) {
+      const cost = state.cost + (faultKinds.includes(kind) ? faultCost : 1)
+      this.#put({ from: state, input: { choice: label }, key: label, cut: state.cut, cost })
+    }
+    for (const carried of this.#to[state.node]!) this.#offerMessage(state, carried)
+  }
+
+  #offerMessage(state: LocalState, carried: Carried): void {
+    const { message, producers } = carried
+    if (this.#hasReceived(state, message) || state.taken.has(message.content) || !isNext(state, message)) return
+    if (!this.#may(state, carried.must)) {
+      carried.impossible.add(state)
+      return
+    }
+    if (this.#offerWith(state, carried, producers.slice(0, producersMax))) return
+    carried.lacking.add(state)
+    const cost = Math.max(state.cost, Math.min(...producers.map(each => each.cost)))
+    this.#put({ from: state, input: { deliver: message }, key: message.content, cut: undefined, cost })
+  }
+
+  /** Whether an execution is known to the state in which one of these producers sent the message. */
+  #offerWith(state: LocalState, { message, lacking }: Carried, producers: readonly LocalState[]): boolean {
+    const usable: Cut[] = []
+    for (const { cut } of producers) {
+      const merged = cut && state.cut ? merge(state.cut, cut) : undefined
+      if (merged?.[state.node] === state) usable.push(merged)
+    }
+    if (usable.length === 0) return false
+    const cut = usable.reduce((best, each) => (costOf(each) < costOf(best) ? each : best))
+    lacking.delete(state)
+    this.#put({ from: state, input: { deliver: message }, key: message.content, cut, cost: costOf(cut) })
+    return true
+  }
+
+  #put(transition: Transition): void {
+    // What no execution is known for comes after what takes one choice more, and has one.
+    this.#waiting.push(transition, transition.cut ? 2 * transition.cost : 2 * transition.cost + 3)
+  }
+}
+
+/** Inputs on the way to a state. */
+export const wayTo = (state: LocalState): Edge[] => {
+  const way: Edge[] = []
+  for (let edge = state.first; edge !== undefined; edge = edge.from.first) way.push(edge)
+  return way.reverse()
+}
+
+/** States to which one execution leads that leads to both; undefined where none is known. */
+export const merge = (one: Cut, other: Cut): Cut | undefined => {
+  const merged: LocalState[] = []
+  for (const [node, here] of one.entries()) {
+    const later = laterOf(here, other[node]!)
+    if (later === undefined) return undefined
+    merged.push(later)
+  }
+  return merged
+}
+
+/** The one of two states of a node that the other leads to. */
+const laterOf = (one: LocalState, other: LocalState): LocalState | undefined => {
+  const [early, late] = one.depth <= other.depth ? [one, other] : [other, one]
+  let state = late
+  while (state.depth > early.depth) state = state.first!.from
+  return state === early ? late : undefined
+}
+
+const intersection = (some: Facts, others: Facts): Facts => new Set([...some].filter(fact => others.has(fact)))
+
+const costOf = (cut: Cut): number => cut.reduce((sum, { choices }) => sum + choices, 0)
+
+const keyOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.content : input.choice)
+
+const inputsOf = (state: LocalState): string[] => wayTo(state).map(({ input }) => keyOf(input))
+
+/** Whether nothing comes before it on its connection. */
+const isNext = ({ streams }: LocalState, { stream }: Sent): boolean =>
+  stream === undefined || (streams.get(stream.name) ?? 0) === stream.index
+
+/** How many messages of each stream were received, after one more input. */
+export const afterInput = (streams: ReadonlyMap<string, number>, input: NodeInput): ReadonlyMap<string, number> => {
+  const stream = 'deliver' in input ? input.deliver.stream : undefined
+  return stream ? new Map(streams).set(stream.name, stream.index + 1) : streams
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import { Undecided } from '../../checker/errors.ts'
+import type { NodeInput, NodeSight, NodeSystem, Sent } from '../../checker/node-system.ts'
+import type { Finding } from '../../checker/system.ts'
+import { isEphemeral } from '../../proxy/label.ts'
+import type { Message } from '../../proxy/message.ts'
+import type { PlayedMessage } from '../../proxy/network.ts'
+import { stateOf } from '../clients/state.ts'
+import { type ClientCall, ConfigError, type GlobalState, type NodeView } from '../config.ts'
+import { unlessInterrupted } from '../hold/interruption.ts'
+import { carryOut, startsNode } from './carry-out.ts'
+import type { Option } from './choices.ts'
+import { endStep } from './end-step.ts'
+import { faithfully } from './faithful.ts'
+import { fingerprintOf, observedParts } from './fingerprint.ts'
+import type { Done, Stage } from './stage.ts'
+import { startAll } from './start.ts'
+
+/** What the properties read of one node. */
+export interface NodePart {
+  readonly node: NodeView
+  /** Of its clients. */
+  readonly calls: readonly ClientCall[]
+}
+
+/** A message as it is given to the node that is to receive it, in whichever process. */
+type Body = Omit<PlayedMessage, 'from' | 'to'>
+
+/** Where a node's kernel would draw a port of its own, the how-many-th it drew is named, from here on. */
+const drawnPorts = 49_152
+
+/** One real process, or more of one node, with the message plane around it, on which its peers are played. */
+export class Alone implements NodeSystem {
+  readonly #stage: Stage
+  readonly #name: string
+  readonly #seed: number
+  readonly #onReset: () => void
+  #options: readonly Option[] = []
+  /** Ports that its kernel drew, in order. */
+  #drawn: number[] = []
+  /** How much it sent on each connection. */
+  #streams = new Map<string, number>()
+
+  /**
+   * @param stage with this node alone, and all others as peers
+   * @param onReset to be called before it is started: nothing else uses the node from then on
+   */
+  constructor(stage: Stage, seed: number, onReset: () => void) {
+    this.#stage = stage
+    this.#name = stage.nodes[0]!.name
+    this.#seed = seed
+    this.#onReset = onReset
+  }
+
+  /** @throws Unfaithful where the network was not, or the node was killed by somebody else */
+  reset(variant = 0): Promise<NodeSight> {
+    this.#onReset()
+    this.#drawn = []
+    this.#streams = new Map()
+    return faithfully(this.#stage, 'the start', async () => {
+      const findings = await startAll(this.#stage, variant, this.#seed)
+      return this.#arrive({ findings, touched: this.#stage.nodes })
+    })
+  }
+
+  /** @throws Unfaithful where the network was not, or the node was killed by somebody else */
+  async enter(input: NodeInput): Promise<NodeSight | undefined> {
+    const option = 'deliver' in input ? this.#delivery(input.deliver) : this.#choice(input.choice)
+    if (option === undefined) return undefined
+    try {
+      return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option))
+    } catch (error) {
+      // A client that asks for another node has been executed with all of them: it is no event of one node alone.
+      if (error instanceof ConfigError) return undefined
+      throw error
+    }
+  }
+
+  async #carryOut(option: Option): Promise<NodeSight> {
+    const { execution, nodes } = this.#stage
+    execution.schedule.push(option.choice.label)
+    execution.delayMs = undefined
+    if (startsNode(option.action)) await unlessInterrupted(nodes[0]!.prepare())
+    return this.#arrive(carryOut(this.#stage, option))
+  }
+
+  async #arrive(done: Done): Promise<NodeSight> {
+    const { options } = await endStep(this.#stage, done, [], performance.now())
+    const { network } = this.#stage.execution
+    const sent = network.takeSent(this.#name).map(({ message, opener }) => this.#sentOf(message, opener))
+    this.#options = options.filter(option => this.#isOwn(option))
+    const { nodes, calls } = this.#stage.snapshot()
+    const state: NodePart = { node: nodes[0]!, calls }
+    return {
+      state,
+      fingerprint: fingerprintOf(observedParts(this.#stage.known(this.#stage.snapshot()))),
+      sent,
+      enabled: this.#options.map(({ choice }) => choice),
+      findings: done.findings.map(({ kind, node, message }): Finding => ({ kind, node, message })),
+    }
+  }
+
+  /** What it does without a message; what befalls the network is what messages do not arrive. */
+  #isOwn({ choice, action }: Option): boolean {
+    if (action.do === 'inputs') return choice.kind === 'timer'
+    if (action.do === 'kill') return action.peersSee === 'reset' || this.#hasConnections
+    return action.do === 'client' || action.do === 'restart'
+  }
+
+  /** Without any its peers see the same of a restart, whatever it is called. */
+  get #hasConnections(): boolean {
+    return this.#stage.execution.network.connectionStates().length > 0
+  }
+
+  #choice(label: string): Option | undefined {
+    return this.#options.find(({ choice }) => choice.label === label)
+  }
+
+  #delivery({ from, to, label, body }: Sent): Option | undefined {
+    const { network } = this.#stage.execution
+    const played = this.#playedOf({ ...(body as Body), from, to } as PlayedMessage)
+    const message = played && network.isUp(this.#name) ? network.play(played) : undefined
+    if (message === undefined) return undefined
+    const choice = { kind: 'deliver', node: this.#name, label } as const
+    return { choice, action: { do: 'inputs', node: this.#name, inputs: [{ deliver: message }] } }
+  }
+
+  /** With the port that this life of the node has drawn; undefined where it has drawn none. */
+  #playedOf(message: PlayedMessage): PlayedMessage | undefined {
+    const bytes = Buffer.from(message.bytes)
+    if (message.transport === 'tcp') return { ...message, bytes }
+    // What a kernel says of a datagram has that one's ports.
+    const own = message.kind === 'unreachable' ? 'sourcePort' : 'destinationPort'
+    if (!isEphemeral(message[own])) return { ...message, bytes }
+    const drawn = this.#drawn[message[own] - drawnPorts]
+    return drawn === undefined ? undefined : { ...message, bytes, [own]: drawn }
+  }
+
+  #sentOf(message: Message, opener: string | undefined): Sent {
+    const { from, to, label } = message
+    const body = message.transport === 'udp' ? this.#datagramOf(message) : segmentOf(message, opener!)
+    const stream = body.transport === 'tcp' ? this.#streamOf(from, to, body) : undefined
+    const { bytes, ...rest } = body
+    const content = createHash('sha1')
+      .update(JSON.stringify([from, to, { ...rest, meaning: undefined }, stream ?? null]))
+      .update(bytes)
+      .digest('base64')
+    return { from, to, label, content, body, ...(stream && { stream }) }
+  }
+
+  #datagramOf(message: Message): Omit<Extract<PlayedMessage, { transport: 'udp' }>, 'from' | 'to'> {
+    const { kind, sourcePort, destinationPort, bytes } = message as Message &
+      Extract<PlayedMessage, { transport: 'udp' }>
+    const own =
+      kind === 'unreachable'
+        ? { destinationPort: this.#named(destinationPort) }
+        : { sourcePort: this.#named(sourcePort) }
+    return { transport: 'udp', kind, sourcePort, destinationPort, bytes, ...own }
+  }
+
+  /** The name of a port in all lives of the node, where its kernel draws it. */
+  #named(port: number): number {
+    if (!isEphemeral(port)) return port
+    if (!this.#drawn.includes(port)) this.#drawn.push(port)
+    return drawnPorts + this.#drawn.indexOf(port)
+  }
+
+  #streamOf(from: string, to: string, { opener, number }: { opener: string; number: number }): Sent['stream'] {
+    const name = `${opener} ${opener === from ? to : from} ${number} ${from}`
+    const index = this.#streams.get(name) ?? 0
+    this.#streams.set(name, index + 1)
+    return { name, index }
+  }
+}
+
+/** What the properties would read of a system whose nodes are in these states. */
+export const joinParts = (parts: readonly NodePart[]): GlobalState => {
+  const joined = stateOf(
+    parts.map(({ node }) => node),
+    [],
+    [],
+  )
+  return {
+    ...joined,
+    get calls() {
+      return parts.flatMap(({ calls }) => calls)
+    },
+    get history(): never {
+      throw new Undecided('nodes alone have no common history of operations')
+    },
+  }
+}
+
+const segmentOf = (
+  message: Message,
+  opener: string,
+): Omit<Extract<PlayedMessage, { transport: 'tcp' }>, 'from' | 'to'> => {
+  const { kind, port, connection, bytes, label, ordinal } = message
+  const meaning = label.slice(label.indexOf(` #${ordinal} `) + ` #${ordinal} `.length)
+  return {
+    ...{ transport: 'tcp', kind: kind as 'data', port, opener, number: connection, bytes },
+    meaning: kind === 'data' ? meaning : undefined,
+  }
+}

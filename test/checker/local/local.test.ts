@@ -1,0 +1,194 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Budget } from '../../../checker/budget.ts'
+import { Solo } from '../../../checker/cells/alone.ts'
+import { check } from '../../../checker/check.ts'
+import { always } from '../../../checker/property.ts'
+import { Random } from '../../../checker/random.ts'
+import { Experience } from '../../../checker/searches/experience.ts'
+import { type LocalCoverage, type LocalOptions, LocalSearch } from '../../../checker/searches/local/local.ts'
+import { labelsTo } from '../../../checker/start.ts'
+import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
+import { agreement, paxos } from '../systems/paxos.ts'
+
+/** A local search to its end, of which no order is executed. */
+const searchAlone = async <Local>(
+  handlers: Handlers<Local>,
+  options: Pick<LocalOptions<Whole<Local>>, 'properties' | 'combining' | 'evaluationsMax'>,
+): Promise<{ local: LocalCoverage; orders: string[][] }> => {
+  const experience = new Experience({ walkLength: undefined, from: [], liveness: [], random: new Random(1) })
+  const search = new LocalSearch(experience, { nodes: nodesOf(handlers), from: [], ...options })
+  const solo = new Solo(nodesOf(handlers))
+  const orders: string[][] = []
+  for (let asked = search.next(); asked; asked = search.next())
+    if ('alone' in asked) search.learnAlone(asked, await solo.perform(asked.alone, 0, new Budget({})))
+    else orders.push([...labelsTo(asked.task.start)])
+  return { local: search.local, orders }
+}
+
+const oneProposal = paxos({ leaders: ['n1'] })
+
+test('the whole space of three Paxos nodes and one proposal takes a two-hundredth of the transitions of depth-first search', async () => {
+  const depthFirst = searchDepthFirst(oneProposal)
+  expect(depthFirst).toEqual({ transitions: 65_659, states: 13_143 })
+  const { local } = await searchAlone(oneProposal, { properties: { agreement } })
+  expect(local).toEqual({ transitions: 329, localStates: 120, systemStates: 9, soundnessChecks: 0, exhausted: true })
+  expect(depthFirst.transitions / local.transitions).toBeGreaterThan(132)
+})
+
+test('each state combined with each comes to the same by many more states of the system', async () => {
+  const evaluationsMax = Number.POSITIVE_INFINITY
+  const { local } = await searchAlone(oneProposal, { properties: { agreement }, combining: 'all', evaluationsMax })
+  expect(local).toMatchObject({ transitions: 329, localStates: 120, soundnessChecks: 0, exhausted: true })
+  expect(local.systemStates).toMatchInlineSnapshot(`22528`)
+})
+
+test('a projection that the property names combines as few states as what it is seen to read', async () => {
+  const named = always(agreement.holds, { of: node => node.chosen })
+  const { local } = await searchAlone(oneProposal, { properties: { agreement: named } })
+  expect(local).toMatchObject({ transitions: 329, systemStates: 8, soundnessChecks: 0, exhausted: true })
+})
+
+test('two leaders that take the last promise choose two values; the order is executed on the whole system', async () => {
+  const handlers = paxos({ leaders: ['n1', 'n2'], lastPromiseWins: true })
+  const verdict = await check(
+    new HandlerSystem(handlers),
+    { agreement },
+    {
+      search: 'local',
+      nodes: nodesOf(handlers),
+      milliseconds: 60_000,
+    },
+  )
+  expect(verdict).toMatchObject({ verdict: 'violated', property: 'agreement', repeated: true })
+  expect(verdict.discovery?.by).toBe('local')
+})
+
+test('two leaders of a correct build are not accused', async () => {
+  const handlers = paxos({ leaders: ['n1', 'n2'] })
+  const verdict = await check(
+    new HandlerSystem(handlers),
+    { agreement },
+    {
+      search: 'local',
+      nodes: nodesOf(handlers),
+      executions: 3_000,
+    },
+  )
+  expect(verdict).toMatchObject({ verdict: 'held', notes: [] })
+  expect(verdict.coverage.local?.transitions).toBeGreaterThan(2_900)
+})
+
+test('a node that ends is no violation where only an impossible message ends it', async () => {
+  const verdict = await checkLocally({ ...pingPong, receive: receiving({ whenPongBeforePing: 'crash' }) })
+  expect(verdict).toMatchObject({ verdict: 'held' })
+})
+
+test('a node that ends by what it may be sent is a violation', async () => {
+  const verdict = await checkLocally({ ...pingPong, receive: receiving({ whenPongAfterPing: 'crash' }) })
+  expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', repeated: true })
+})
+
+test('the search begins after the steps that are given', async () => {
+  const handlers = paxos({ leaders: ['n1', 'n2'], lastPromiseWins: true })
+  const from = ['n1 proposes', 'n1→n1 #1 prepare 1', 'n1→n2 #1 prepare 1', 'n2 proposes']
+  const verdict = await check(
+    new HandlerSystem(handlers),
+    { agreement },
+    {
+      search: 'local',
+      nodes: nodesOf(handlers),
+      milliseconds: 60_000,
+      from,
+    },
+  )
+  expect(verdict).toMatchObject({ verdict: 'violated', property: 'agreement', repeated: true })
+})
+
+test('a system whose nodes cannot be executed alone is refused', async () => {
+  await expect(check(new HandlerSystem(oneProposal), { agreement }, { search: 'local' })).rejects.toThrow(
+    'search: local executes each node alone, which is not possible in this system',
+  )
+})
+
+test('whatever depth-first search finds in small systems a local search finds, and nothing else', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, async handlers => {
+      const bad = (states: readonly number[]) => states[0] === 2 && states[1] === 2
+      let isReached = false
+      searchDepthFirst(handlers, states => (isReached ||= bad(states)))
+      const never = always<Whole<number>>(({ nodes }) => !bad(nodes))
+      const verdict = await check(
+        new HandlerSystem(handlers),
+        { never },
+        {
+          search: 'local',
+          nodes: nodesOf(handlers),
+          milliseconds: 60_000,
+        },
+      )
+      expect(verdict.verdict).toBe(isReached ? 'violated' : 'held')
+      if (!isReached) expect(verdict.coverage.local?.exhausted).toBe(true)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+// Two nodes that ask and answer once.
+
+type Talk = 'idle' | 'asked' | 'answered'
+type Ends = { readonly whenPongBeforePing?: 'crash'; readonly whenPongAfterPing?: 'crash' }
+
+const crash = (node: string) => [{ kind: 'crash' as const, node, message: 'ended' }]
+
+const receiving =
+  ({ whenPongBeforePing, whenPongAfterPing }: Ends): Handlers<Talk>['receive'] =>
+  (state, { from, text }, name) => {
+    if (text === 'ping') return { state, sent: [{ to: from, text: 'pong' }] }
+    const ends = state === 'idle' ? whenPongBeforePing : whenPongAfterPing
+    return { state: 'answered', findings: ends ? crash(name) : [] }
+  }
+
+const pingPong: Omit<Handlers<Talk>, 'receive'> = {
+  names: ['n1', 'n2'],
+  initial: () => ({ state: 'idle' }),
+  own: (state, name) =>
+    name === 'n1' && state === 'idle'
+      ? [{ label: 'n1 asks', next: () => ({ state: 'asked', sent: [{ to: 'n2', text: 'ping' }] }) }]
+      : [],
+}
+
+const checkLocally = (handlers: Handlers<Talk>) =>
+  check(new HandlerSystem(handlers), {}, { search: 'local', nodes: nodesOf(handlers), executions: 200 })
+
+/** Two machines of three states that only go up, and send one of three messages, or none, as they go. */
+const machines: fc.Arbitrary<Handlers<number>> = fc
+  .record({
+    own: fc.array(fc.option(fc.nat({ max: 2 })), { minLength: 6, maxLength: 6 }),
+    steps: fc.array(fc.record({ up: fc.nat({ max: 2 }), sends: fc.option(fc.nat({ max: 2 })) }), {
+      minLength: 18,
+      maxLength: 18,
+    }),
+  })
+  .map(({ own, steps }) => {
+    const spec = JSON.stringify({ own, steps })
+    const names = ['n1', 'n2']
+    const other = (name: string) => (name === 'n1' ? 'n2' : 'n1')
+    const to = (name: string, sends: number | null) => (sends === null ? [] : [{ to: other(name), text: `m${sends}` }])
+    return {
+      [fc.toStringMethod]: () => spec,
+      names,
+      initial: () => ({ state: 0 }),
+      own: (state, name) => {
+        const sends = own[names.indexOf(name) * 3 + state]
+        if (state === 2 || sends === null || sends === undefined) return []
+        return [{ label: `${name} goes ${state}`, next: () => ({ state: state + 1, sent: to(name, state, sends) }) }]
+      },
+      receive: (state, { text }, name) => {
+        const { up, sends } = steps[(names.indexOf(name) * 3 + state) * 3 + Number(text[1])]!
+        const next = Math.min(2, state + up)
+        // What changes nothing sends nothing: else messages without an end go to and fro.
+        return { state: next, sent: next === state ? [] : to(name, state, sends) }
+      },
+    }
+  })
