@@ -1,4 +1,4 @@
-import type { LocalCoverage } from '../checker/searches/local/local.ts'
+import type { LocalCoverage } from '../checker/searches/search.ts'
 import type { CriticalTransition, Verdict } from '../checker/verdict/verdict.ts'
 import type { Checked } from './check.ts'
 import type { Difference } from './repetition.ts'

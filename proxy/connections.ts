@@ -76,7 +76,7 @@ export class Connections {
 
   /** What is known of each, and in which order those were asked for that may wait to be accepted. */
   shown(): string[] {
-    const shown = this.#all.map(connection => connection.shown())
+    const shown = this.#all.filter(({ isForgotten }) => !isForgotten).map(connection => connection.shown())
     const waiting = this.#all.filter(({ mayWait }) => mayWait)
     if (waiting.length < 2) return shown
     const order = waiting.sort((one, other) => one.listener.asked - other.listener.asked)
@@ -119,7 +119,8 @@ export class Connections {
   /** What was carried in the step becomes messages. */
   endStep(): void {
     for (const end of this.ends()) end.endStep()
-    this.#all = this.#all.filter(({ isForgotten }) => !isForgotten)
+    // Whoever is played may yet say something on a connection that its peer's kernel has nothing of, and is told so.
+    this.#all = this.#all.filter(({ isForgotten, ends }) => !isForgotten || ends.some(({ host }) => host.isPlayed))
   }
 
   deliver(message: Message): void {

@@ -12,6 +12,8 @@ export interface Host extends Wire {
   readonly order: number
   /** Undefined while the host is down, and for a virtual host. */
   link: Link | undefined
+  /** Whether nothing runs on it, and somebody says what it sends. */
+  isPlayed: boolean
   readonly outbox: Outbox
   /** What faces each connection that its kernel has with a node, by `endKey`. */
   readonly ends: Map<number, Endpoint>
@@ -58,6 +60,7 @@ export class Hosts {
       name,
       address: numeric,
       order: this.#byName.size,
+      isPlayed: false,
       ends: new Map(),
       streams: new Map(),
       ...rest,

@@ -166,6 +166,7 @@ export class Network {
    */
   attachPlayed(name: string, address: string): void {
     this.attach(name, address, silent)
+    this.#hosts.get(name).isPlayed = true
   }
 
   /** Takes all that a node has sent, as if it had entered its receivers' kernels, which are played; and who opened its connection. */

@@ -6,11 +6,11 @@ import { Random } from '../random.ts'
 import { ConsequenceSearch } from './consequence.ts'
 import { Experience, type ExperienceOptions } from './experience.ts'
 import { lateSearch } from './late.ts'
-import type { LocalCoverage, LocalSearch } from './local/local.ts'
+import type { LocalSearch } from './local/local.ts'
 import type { SearchKind } from './options.ts'
 import { prioritySearch } from './priority.ts'
 import { raceSearch } from './race.ts'
-import type { Execution, NodeExecution, Search, SearchCoverage, SearchName } from './search.ts'
+import type { Execution, LocalCoverage, NodeExecution, Search, SearchCoverage, SearchName } from './search.ts'
 import { type Depths, StagedSearch } from './staged.ts'
 import { straightSearch } from './straight.ts'
 import { weightedSearch } from './weighted.ts'
@@ -78,7 +78,7 @@ export class Portfolio {
     this.#round = rounds[search]
     const experience = new Experience(options)
     this.experience = experience
-    const isAlone = search === 'bounded'
+    const isAlone = search === 'bounded' || search === 'consequence'
     this.#bounded = new StagedSearch(experience, {
       depthMax,
       everyOrder,

@@ -63,6 +63,20 @@ export interface SearchCoverage {
   readonly states: number
 }
 
+/** What a local search has done: the figures of the paper. */
+export interface LocalCoverage {
+  /** Inputs that were given to states of single nodes. */
+  readonly transitions: number
+  /** Distinct states of single nodes. */
+  readonly localStates: number
+  /** States of the system, combined of them, in which a property was evaluated. */
+  readonly systemStates: number
+  /** Of those in which one does not hold, combinations of local states for which an order of events was looked for. */
+  readonly soundnessChecks: number
+  /** Whether every input was given to every state, and no combination was left out. */
+  readonly exhausted: boolean
+}
+
 /** Counts what a search has looked at. */
 export class Counted {
   #executions = 0

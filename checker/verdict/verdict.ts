@@ -1,6 +1,5 @@
 import type { Level } from '../searches/bounded.ts'
-import type { LocalCoverage } from '../searches/local/local.ts'
-import type { SearchCoverage, SearchName } from '../searches/search.ts'
+import type { LocalCoverage, SearchCoverage, SearchName } from '../searches/search.ts'
 import type { Abstraction } from '../system.ts'
 import type { Met } from './sights.ts'
 

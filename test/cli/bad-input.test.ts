@@ -143,7 +143,10 @@ test('options: unknown, not a number, no duration, no such search, zero', async 
     ),
   )
   expect(await run('check', 'adders.config.ts', '--search', 'luck')).toEqual(
-    refusal(64, "option '--search <how>' argument 'luck' is invalid. Allowed choices are auto, bounded, walk."),
+    refusal(
+      64,
+      "option '--search <how>' argument 'luck' is invalid. Allowed choices are auto, bounded, walk, local, consequence.",
+    ),
   )
   expect(await run('check', 'adders.config.ts', '--executions', '0')).toEqual(
     refusal(64, 'executions: expected a whole number above zero, found 0'),

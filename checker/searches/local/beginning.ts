@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.ts'
+import { withoutOrdinals } from '../../labels.ts'
 import type { NodeInput, NodeSight, NodeTask, Sent } from '../../node-system.ts'
 import type { Before } from './order.ts'
 import { afterInput, type Beginning } from './space.ts'
@@ -21,6 +22,8 @@ export class Begin {
   readonly #labels: readonly string[]
   #done = 0
   #inFlight: Sent[] = []
+  /** Nodes that the next step cannot be taken by. */
+  readonly #refusing = new Set<Member>()
   readonly #counts = new Map<string, number>()
   #asked: { readonly member: Member; readonly input: NodeInput | undefined } | undefined
 
@@ -60,11 +63,15 @@ export class Begin {
     return { node: member.name, inputs: input ? [...member.inputs, input] : [] }
   }
 
-  /** Learns what came of the task; nothing of it is known where it has to be done again. */
+  /** Learns what came of the task; undefined where the input cannot enter: another node's client, perhaps. */
   learn(sight: NodeSight | undefined): void {
     const { member, input } = this.#asked!
     this.#asked = undefined
-    if (sight === undefined) return
+    if (sight === undefined) {
+      this.#refusing.add(member)
+      return
+    }
+    this.#refusing.clear()
     if (input) {
       member.inputs.push(input)
       this.#done += 1
@@ -82,19 +89,30 @@ export class Begin {
     }
   }
 
+  /**
+   * The message of this label; or one of another number: what a node says to one that was restarted meanwhile takes none in
+   * the whole system.
+   */
+  #messageOf(label: string): Sent | undefined {
+    const alike = this.#inFlight.filter(each => withoutOrdinals(each.label) === withoutOrdinals(label))
+    return alike.find(each => each.label === label) ?? alike[0]
+  }
+
   /** Undefined after a step that no node notices: a message that is lost. */
   #nextStep(): { readonly member: Member; readonly input: NodeInput } | undefined {
     const label = this.#labels[this.#done]!
-    const message = this.#inFlight.find(each => each.label === label)
+    const message = this.#messageOf(label)
     const receiver = message && this.#members.find(({ name }) => name === message.to)
-    if (message && receiver) return { member: receiver, input: { deliver: message } }
+    if (message && receiver && !this.#refusing.has(receiver)) return { member: receiver, input: { deliver: message } }
     const dropped = this.#inFlight.find(each => label === `drop ${each.label}`)
     if (dropped) {
       this.#inFlight = this.#inFlight.filter(each => each !== dropped)
       this.#done += 1
       return undefined
     }
-    const owner = this.#members.find(({ sight }) => sight!.enabled.some(each => each.label === label))
+    const owner = this.#members.find(
+      member => !this.#refusing.has(member) && member.sight!.enabled.some(each => each.label === label),
+    )
     if (owner) return { member: owner, input: { choice: label } }
     throw new UsageError(
       `from: a local search executes each node alone, and none of them can take step ${this.#done + 1}, "${label}"`,

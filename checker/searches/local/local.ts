@@ -3,9 +3,9 @@ import type { Outcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../errors.ts'
 import { withoutNumbers } from '../../labels.ts'
 import type { NodeInput, NodeOutcome, Nodes, NodeTask } from '../../node-system.ts'
-import { startAfter } from '../../start.ts'
+import { startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
-import { Counted, type Execution, type NodeExecution, type Search } from '../search.ts'
+import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
 import { Combined, type Combining } from './combined.ts'
 import { orderTo } from './order.ts'
@@ -21,20 +21,6 @@ export interface LocalOptions<State> {
   readonly combining?: Combining | undefined
   /** Of combinations with one kind of states, so many are evaluated; 1,000 by default. */
   readonly evaluationsMax?: number | undefined
-}
-
-/** What a local search has done: the figures of the paper. */
-export interface LocalCoverage {
-  /** Inputs that were given to states of single nodes. */
-  readonly transitions: number
-  /** Distinct states of single nodes. */
-  readonly localStates: number
-  /** States of the system, combined of them, in which a property was evaluated. */
-  readonly systemStates: number
-  /** Of those in which one does not hold, combinations of local states for which an order of events was looked for. */
-  readonly soundnessChecks: number
-  /** Whether every input was given to every state, and no combination was left out. */
-  readonly exhausted: boolean
 }
 
 const evaluationsMaxUsual = 1_000
@@ -166,7 +152,8 @@ export class LocalSearch<State> implements Search {
 
   #orderOf(labels: readonly string[]): Execution {
     const { walkLength } = this.#experience
-    const task = { start: startAfter([...this.#options.from, ...labels]), untilViolation: true }
+    // Numbers of messages may be others there, where a connection was reset.
+    const task = { start: startAsOffered([...this.#options.from, ...labels]), untilViolation: true }
     return { search: 'local', variant: 0, walkLength, task, isGuess: true }
   }
 

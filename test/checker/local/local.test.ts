@@ -6,7 +6,8 @@ import { check } from '../../../checker/check.ts'
 import { always } from '../../../checker/property.ts'
 import { Random } from '../../../checker/random.ts'
 import { Experience } from '../../../checker/searches/experience.ts'
-import { type LocalCoverage, type LocalOptions, LocalSearch } from '../../../checker/searches/local/local.ts'
+import { type LocalOptions, LocalSearch } from '../../../checker/searches/local/local.ts'
+import type { LocalCoverage } from '../../../checker/searches/search.ts'
 import { labelsTo } from '../../../checker/start.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
 import { agreement, paxos } from '../systems/paxos.ts'
@@ -72,11 +73,11 @@ test('two leaders of a correct build are not accused', async () => {
     {
       search: 'local',
       nodes: nodesOf(handlers),
-      executions: 3_000,
+      executions: 1_000,
     },
   )
   expect(verdict).toMatchObject({ verdict: 'held', notes: [] })
-  expect(verdict.coverage.local?.transitions).toBeGreaterThan(2_900)
+  expect(verdict.coverage.local?.transitions).toBeGreaterThan(900)
 })
 
 test('a node that ends is no violation where only an impossible message ends it', async () => {
@@ -130,7 +131,7 @@ test('whatever depth-first search finds in small systems a local search finds, a
       expect(verdict.verdict).toBe(isReached ? 'violated' : 'held')
       if (!isReached) expect(verdict.coverage.local?.exhausted).toBe(true)
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   )
 })
 
@@ -174,7 +175,9 @@ const machines: fc.Arbitrary<Handlers<number>> = fc
     const spec = JSON.stringify({ own, steps })
     const names = ['n1', 'n2']
     const other = (name: string) => (name === 'n1' ? 'n2' : 'n1')
-    const to = (name: string, sends: number | null) => (sends === null ? [] : [{ to: other(name), text: `m${sends}` }])
+    // A local search gives nothing twice to a state: each state sends messages of its own.
+    const to = (name: string, state: number, sends: number | null) =>
+      sends === null ? [] : [{ to: other(name), text: `m${sends} of ${state}` }]
     return {
       [fc.toStringMethod]: () => spec,
       names,
