@@ -8,6 +8,7 @@ import type { PlayedMessage } from '../../proxy/network.ts'
 import { stateOf } from '../clients/state.ts'
 import { type ClientCall, ConfigError, type GlobalState, type NodeView } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
+import { aboutMessage } from './about-message.ts'
 import { carryOut, startsNode } from './carry-out.ts'
 import type { Option } from './choices.ts'
 import { endStep } from './end-step.ts'
@@ -121,7 +122,7 @@ export class Alone implements NodeSystem {
     const played = this.#playedOf({ ...(body as Body), from, to } as PlayedMessage)
     const message = played && network.isUp(this.#name) ? network.play(played) : undefined
     if (message === undefined) return undefined
-    const choice = { kind: 'deliver', node: this.#name, label } as const
+    const choice = { ...aboutMessage(message), kind: 'deliver', node: this.#name, label } as const
     return { choice, action: { do: 'inputs', node: this.#name, inputs: [{ deliver: message }] } }
   }
 

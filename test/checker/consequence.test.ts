@@ -58,7 +58,7 @@ test('it ends by itself, and says what it met, where no consequence is left', as
     {
       "executions": 34,
       "name": "consequence",
-      "states": 27,
+      "states": 31,
       "steps": 111,
     }
   `)

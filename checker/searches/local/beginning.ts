@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors.ts'
-import { withoutOrdinals } from '../../labels.ts'
+import { readLabel } from '../../labels.ts'
+import { saidBy } from '../../likeness.ts'
 import type { NodeInput, NodeSight, NodeTask, Sent } from '../../node-system.ts'
 import type { Before } from './order.ts'
 import { afterInput, type Beginning } from './space.ts'
@@ -94,7 +95,8 @@ export class Begin {
    * the whole system.
    */
   #messageOf(label: string): Sent | undefined {
-    const alike = this.#inFlight.filter(each => withoutOrdinals(each.label) === withoutOrdinals(label))
+    const said = saidBy(readLabel(label))
+    const alike = this.#inFlight.filter(each => saidBy(readLabel(each.label)) === said)
     return alike.find(each => each.label === label) ?? alike[0]
   }
 

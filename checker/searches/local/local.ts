@@ -1,9 +1,9 @@
 import type { Properties } from '../../cells/executor.ts'
 import type { Outcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../errors.ts'
-import { withoutNumbers } from '../../labels.ts'
+import { readLabel } from '../../labels.ts'
 import type { NodeInput, NodeOutcome, Nodes, NodeTask } from '../../node-system.ts'
-import { startAsOffered } from '../../start.ts'
+import { startAfter, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
@@ -31,6 +31,12 @@ const triesMax = 3
 /** Of ends and divergences of nodes, so many kinds are executed on the whole system. */
 const findingsMax = 16
 
+/** Labels of an order, to be executed as they are, or as far as they are on offer. */
+interface Order {
+  readonly labels: readonly string[]
+  readonly isLenient: boolean
+}
+
 /** What an execution of a node was asked for. */
 type Purpose = { readonly is: 'begin' } | { readonly is: 'transition'; readonly transition: Transition }
 
@@ -51,7 +57,7 @@ export class LocalSearch<State> implements Search {
   readonly #tries = new Map<NodeTask, number>()
   #space: Space | undefined
   /** Orders that the whole system is to execute. */
-  readonly #orders: string[][] = []
+  readonly #orders: Order[] = []
   readonly #ordered = new Set<string>()
   /** Of what ended a node: what it was, so that each kind is looked at once. */
   readonly #endings = new Set<string>()
@@ -90,7 +96,12 @@ export class LocalSearch<State> implements Search {
   }
 
   /** Learns what came of an order on the whole system. */
-  learn(_: Execution, came: Outcome | Diverged): void {
+  learn({ task: { start } }: Execution, came: Outcome | Diverged): void {
+    if (came instanceof Diverged && start.at === 'schedule' && !start.isLenient) {
+      // Where a connection was reset, messages may have other numbers there.
+      this.#orders.push({ labels: start.labels.slice(this.#options.from.length), isLenient: true })
+      return
+    }
     if (!(came instanceof Diverged)) this.#counted.count(came)
     if (came instanceof Diverged || came.violation === undefined) this.#failures += 1
   }
@@ -150,10 +161,10 @@ export class LocalSearch<State> implements Search {
     return execution
   }
 
-  #orderOf(labels: readonly string[]): Execution {
+  #orderOf({ labels, isLenient }: Order): Execution {
     const { walkLength } = this.#experience
-    // Numbers of messages may be others there, where a connection was reset.
-    const task = { start: startAsOffered([...this.#options.from, ...labels]), untilViolation: true }
+    const all = [...this.#options.from, ...labels]
+    const task = { start: isLenient ? startAsOffered(all) : startAfter(all), untilViolation: true }
     return { search: 'local', variant: 0, walkLength, task, isGuess: true }
   }
 
@@ -200,7 +211,7 @@ export class LocalSearch<State> implements Search {
   /** A node may have ended for what nobody would ever have sent it; where an execution to it is known, it is executed. */
   #lookAtEnding({ cut, input, from }: Transition, kind: string): void {
     if (cut === undefined || this.#endings.size >= findingsMax) return
-    const what = `${from.node} ${kind} ${withoutNumbers(labelOf(input))}`
+    const what = `${from.node} ${kind} ${readLabel(labelOf(input)).subject}`
     if (this.#endings.has(what)) return
     const order = this.#order(cut, { node: from.node, input })
     if (order) this.#endings.add(what)
@@ -217,7 +228,7 @@ export class LocalSearch<State> implements Search {
     const order = orderTo(cut, this.#begin.before, last)
     if (order === undefined || this.#ordered.has(order.join('\n'))) return false
     this.#ordered.add(order.join('\n'))
-    this.#orders.push(order)
+    this.#orders.push({ labels: order, isLenient: false })
     return true
   }
 }

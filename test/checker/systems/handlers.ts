@@ -1,5 +1,6 @@
 import type { NodeInput, NodeSight, NodeSystem, Nodes, Sent } from '../../../checker/node-system.ts'
 import type { Choice, ChoiceKind, Finding, System } from '../../../checker/system.ts'
+import { choiceOf } from './model.ts'
 
 /** A message that a handler sends. */
 export interface Out {
@@ -64,9 +65,7 @@ export class HandlerSystem<Local> implements System<Whole<Local>> {
     if (this.#isOver) return []
     const { names } = this.#handlers
     const deliveries = this.#inFlight.map(message => ({
-      kind: 'deliver' as const,
-      node: message.to,
-      label: message.label,
+      ...choiceOf({ kind: 'deliver', node: message.to, label: message.label }),
       take: () => {
         this.#inFlight = this.#inFlight.filter(each => each !== message)
         const index = names.indexOf(message.to)
@@ -75,7 +74,7 @@ export class HandlerSystem<Local> implements System<Whole<Local>> {
     }))
     const own = names.flatMap((name, index) =>
       this.#handlers.own(this.#locals[index]!, name).map(({ kind = 'timer', label, next }) => ({
-        ...{ kind, node: name, label, take: () => this.#take(index, next()) },
+        ...{ ...choiceOf({ kind, node: name, label }), take: () => this.#take(index, next()) },
       })),
     )
     return [...deliveries, ...own]
@@ -166,7 +165,7 @@ class HandlerNode<Local> implements NodeSystem {
       enabled:
         findings.length > 0
           ? []
-          : this.#handlers.own(state, from).map(({ kind = 'timer', label }) => ({ kind, node: from, label })),
+          : this.#handlers.own(state, from).map(({ kind = 'timer', label }) => choiceOf({ kind, node: from, label })),
       findings,
     }
   }
