@@ -9,7 +9,8 @@ import { stateOf } from '../clients/state.ts'
 import { type ClientCall, ConfigError, type GlobalState, type NodeView } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
 import { aboutMessage } from './about-message.ts'
-import { carryOut, startsNode } from './carry-out.ts'
+import { carryOut, startedBy } from './carry-out.ts'
+
 import type { Option } from './choices.ts'
 import { endStep } from './end-step.ts'
 import { faithfully } from './faithful.ts'
@@ -81,7 +82,7 @@ export class Alone implements NodeSystem {
     const { execution, nodes } = this.#stage
     execution.schedule.push(option.choice.label)
     execution.delayMs = undefined
-    if (startsNode(option.action)) await unlessInterrupted(nodes[0]!.prepare())
+    if (startedBy(option.action) !== undefined) await unlessInterrupted(nodes[0]!.prepare())
     return this.#arrive(carryOut(this.#stage, option))
   }
 

@@ -48,13 +48,7 @@ export class Stage {
   /** What of the nodes could not be held, in any execution so far. */
   readonly notes = new Set<string>()
 
-  constructor(
-    system: ResolvedSystem,
-    nodes: readonly Node[],
-    cell: Cell,
-    timing?: Timing,
-    peers: Stage['peers'] = [],
-  ) {
+  constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell, timing?: Timing, peers: Stage['peers'] = []) {
     this.timing = timing
     this.peers = peers
     this.system = system
