@@ -1,13 +1,16 @@
 /**
  * `node dist/bench/checkpoints.js [node|python|redis] [--rounds 15] [--steps 20]`: what it takes to save one process and a
  * cell of three that speak to each other, so many steps after their start, and to go back there; beside a beginning on
- * the same processes brought back in place, and one on new processes.
+ * the same processes brought back in place, and one on new processes. Where nodes have no connection (`ring.ts`, UDP), also what it takes
+ * to mark that state and to go back there in place, beside executing the way again on processes that are brought back.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Random } from '../checker/random.ts'
 import type { Cluster } from '../harness/cluster.ts'
 import { defineSystem, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { ClusterMark } from '../harness/execution/mark.ts'
+import { ringSystemOf } from './ring.ts'
 import { median, row, whole } from './table.ts'
 import { type Kind, systemOf } from './trio.ts'
 import { withCluster } from './with-cluster.ts'
@@ -69,5 +72,44 @@ const measure = async (what: string, system: ResolvedSystem): Promise<void> => {
   row(`${what}: files`, whole(median(figures.bytes) / 1024), 'KiB')
 }
 
+const execute = async (cluster: Cluster, labels: readonly string[]): Promise<void> => {
+  await cluster.reset()
+  for (const label of labels) await cluster.execute(cluster.enabled().find(choice => choice.label === label)!)
+}
+
+const measureMarks = async (what: string, system: ResolvedSystem): Promise<void> => {
+  const figures = { mark: [] as number[], back: [] as number[], way: [] as number[] }
+  await withCluster(system, async cluster => {
+    await cluster.reset()
+    for (let round = 0; round < rounds; round++) {
+      await cluster.reset()
+      const labels: string[] = []
+      const random = new Random(round)
+      for (let step = 0; step < Number(values.steps) && cluster.enabled().length > 0; step++) {
+        const choice = random.pick(cluster.enabled())
+        labels.push(choice.label)
+        await cluster.execute(choice)
+      }
+      const begun = performance.now()
+      const checkpoint = await cluster.checkpoint()
+      figures.mark.push(performance.now() - begun)
+      if (!(checkpoint instanceof ClusterMark)) throw new Error(`not marked in place: ${cluster.notes()}`)
+      // From a state beyond it.
+      await walk(cluster, random)
+      figures.back.push(await time(() => cluster.restore(checkpoint)))
+      await walk(cluster, random)
+      figures.way.push(await time(() => execute(cluster, labels)))
+    }
+    if (cluster.notes().length > 0) throw new Error(`not all of it was done in place: ${cluster.notes()}`)
+  })
+  row(`${what}: mark in place`, median(figures.mark).toFixed(1), 'ms')
+  row(`${what}: go back in place`, median(figures.back).toFixed(1), 'ms')
+  row(`${what}: execute the way again`, median(figures.way).toFixed(1), 'ms')
+}
+
+if (kind !== 'redis') {
+  await measureMarks(`one ${kind} process`, systemOfOne())
+  await measureMarks(`three ${kind} processes, UDP`, ringSystemOf(`${kind}, udp`))
+}
 await measure(`one ${kind} process`, systemOfOne())
 await measure(`a cell of three ${kind} processes`, await systemOf(kind, root))

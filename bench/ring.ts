@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Choice } from '../checker/system.ts'
 import { Cluster } from '../harness/cluster.ts'
-import { defineSystem, jsonLines, resolveSystem } from '../harness/config.ts'
+import { defineSystem, jsonLines, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
 
 const programs = {
   'node, udp': ['node', 'ring.cjs', 'udp'],
@@ -11,7 +11,9 @@ const programs = {
 export type Kind = keyof typeof programs
 
 /** Three processes that exchange messages for ever, and log each that they get. */
-export const ringOf = (kind: Kind): Cluster => {
+export const ringOf = (kind: Kind): Cluster => new Cluster(ringSystemOf(kind))
+
+export const ringSystemOf = (kind: Kind): ResolvedSystem => {
   const node = (next: string) => ({ command: [...programs[kind], `{{${next}.address}}`] })
   const definition = defineSystem({
     name: 'ring',
@@ -19,7 +21,7 @@ export const ringOf = (kind: Kind): Cluster => {
     state: jsonLines('stdout'),
     overlap: 0,
   })
-  return new Cluster(resolveSystem(definition, { directory: join(import.meta.dirname, '../../bench/service') }))
+  return resolveSystem(definition, { directory: join(import.meta.dirname, '../../bench/service') })
 }
 
 /** From a fresh start until every node is connected and has begun: what can happen then are three deliveries. */

@@ -12,7 +12,8 @@ import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
 import { CannotRewind } from './rewind/error.ts'
-import { NodeMark } from './rewind/node-mark.ts'
+import type { NodeMark } from './rewind/node-mark.ts'
+import { NodeMarks } from './rewind/node-marks.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
 
@@ -106,14 +107,14 @@ export class Cell {
   mark(node: HeldNode): NodeMark {
     try {
       this.freeze(node)
-      return new NodeMark(node)
+      return NodeMarks.of(node).add()
     } finally {
       this.tracer.thaw(node)
     }
   }
 
   /**
-   * Brings a node back to its mark. It is frozen then.
+   * Brings a node back to one of its marks. It is frozen then.
    *
    * @throws CannotRewind; the node must be killed then
    */
@@ -121,10 +122,10 @@ export class Cell {
     if (node.ended === undefined) this.freeze(node)
     mark.bringBack()
     this.#awaitEnds(mark.endNewThreads())
-    mark.rewind()
+    mark.rewind((process, tid, origin) => this.tracer.adoptThread(process, tid, origin))
   }
 
-  /** Lets the threads of a node end that are kept where they were about to: it cannot be brought back then. */
+  /** Lets the threads of a node end that are kept where they were about to. */
   endKeptThreads(node: HeldNode): void {
     this.#awaitEnds(node.keeper?.letThreadsEnd() ?? [])
   }

@@ -17,6 +17,7 @@ import type { Way } from './execution/execution.ts'
 import { faithfully } from './execution/faithful.ts'
 import { fingerprintOf, historyParts, observedParts, type Part } from './execution/fingerprint.ts'
 import type { RecordedCalls } from './execution/first-difference.ts'
+import { ClusterMark, goBackTo, markCluster, whyNot } from './execution/mark.ts'
 import { bringBack, saveInto } from './execution/save.ts'
 import { type PendingTimer, Stage } from './execution/stage.ts'
 import { startAll } from './execution/start.ts'
@@ -56,6 +57,9 @@ export interface ClusterOptions {
 /** So often nodes are started for an execution, where they wait for the disk; the second time most is in memory. */
 const startsMax = 3
 
+/** So many reasons are told for which states could not be marked. */
+const reasonsMax = 3
+
 /** Real processes as a system under check: the nodes of a definition on one cell. */
 export class Cluster implements System<GlobalState> {
   readonly #stage: Stage
@@ -71,6 +75,8 @@ export class Cluster implements System<GlobalState> {
   #startsInVain = 0
   /** Its nodes read what does not stay in memory. */
   #readsAlways = false
+  /** How often a state could not be marked, or gone back to, in place, by the reason. */
+  readonly #whyNot = new Map<string, number>()
   #options: Option[] = []
   #state: GlobalState
   #details: StepDetails = noDetails
@@ -179,7 +185,7 @@ export class Cluster implements System<GlobalState> {
         reason => `${name}: a life of it could not be brought back, and was started anew: ${reason}`,
       ),
     )
-    return [...this.#stage.notes, ...started]
+    return [...this.#stage.notes, ...started, ...this.#notMarked()]
   }
 
   /** How many programs were started, but for starts that were done again: the fewer, the more lives were lived again. */
@@ -282,11 +288,12 @@ export class Cluster implements System<GlobalState> {
   }
 
   async audit(): Promise<void> {
-    const { way, evidence } = this.#stage.execution
+    const { way, evidence, evidenceFrom } = this.#stage.execution
     if (evidence === undefined || this.disturbance() !== undefined) return
     const again = await this.#evidenceAnew(way)
     if (again === undefined || this.disturbance() !== undefined) return
-    for (const { node: name, ...difference } of differencesOf(evidence, again)) {
+    for (const { node: name, ...found } of differencesOf(evidence, again.slice(evidenceFrom))) {
+      const difference = { ...found, step: evidenceFrom + found.step }
       const node = this.#stage.node(name)
       node.close(this.#cell)
       node.stopRewinding()
@@ -396,15 +403,59 @@ export class Cluster implements System<GlobalState> {
     return reason
   }
 
-  async checkpoint(): Promise<ClusterCheckpoint | undefined> {
+  async checkpoint(): Promise<ClusterMark | ClusterCheckpoint | undefined> {
     // How much of what is planned has happened is in no checkpoint yet.
     if (!this.#isRewound || this.time) return undefined
+    const marked = await this.#mark()
+    if (marked instanceof ClusterMark) return marked
+    this.#countWhyNot(marked)
     const saved = await this.save()
     return saved.lacking === undefined ? saved : undefined
   }
 
-  async restore(checkpoint: ClusterCheckpoint): Promise<void> {
-    await this.goBack(checkpoint)
+  async restore(checkpoint: ClusterMark | ClusterCheckpoint): Promise<void> {
+    if (checkpoint instanceof ClusterCheckpoint) {
+      await this.goBack(checkpoint)
+      return
+    }
+    const reason = goBackTo(this.#stage, checkpoint)
+    if (reason === undefined) {
+      this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
+      const { execution } = this.#stage
+      execution.evidenceFrom = execution.stepIndex + 1
+      execution.evidence = this.#isCompared() ? [] : undefined
+      return
+    }
+    this.#countWhyNot(reason)
+    await this.#execute(checkpoint.way)
+  }
+
+  /** Marks the present state in place; or says why that is not possible. @throws Diverged as `save` */
+  async #mark(): Promise<ClusterMark | string> {
+    const { way, clients: calls, isOver } = this.#stage.execution
+    const clients = calls.mark()
+    if (isOver) return 'its execution has ended'
+    if (clients === undefined) return 'a client is in the middle of a call'
+    const outline = this.#stage.outline()
+    try {
+      return markCluster(this.#stage, clients, outline)
+    } catch (error) {
+      const reason = whyNot(error)
+      if (this.#stage.settleAlive().length > 0 || this.#stage.outline() !== outline) await this.#execute(way)
+      return reason
+    }
+  }
+
+  /** In a sentence, the most frequent reasons first. */
+  #notMarked(): string[] {
+    const reasons = [...this.#whyNot].sort(([, one], [, other]) => other - one).slice(0, reasonsMax)
+    if (reasons.length === 0) return []
+    const counted = reasons.map(([reason, count]) => `${reason} (${count} times)`)
+    return [`states that could not be marked, or gone back to, in place: ${counted.join('; ')}`]
+  }
+
+  #countWhyNot(reason: string): void {
+    this.#whyNot.set(reason, (this.#whyNot.get(reason) ?? 0) + 1)
   }
 
   async #execute({ variant, schedule }: Way): Promise<void> {

@@ -45,6 +45,8 @@ export class Execution {
   delayMs: number | undefined
   /** By step, what it came to, where it is to be done again or is done again. */
   evidence: Evidence[] | undefined
+  /** The first step that it is of: a later one, where the execution began at a mark. */
+  evidenceFrom = 0
   readonly #budget: Map<string, number>
   readonly #history: Map<string, string>
   readonly #seen: Set<string>

@@ -1,6 +1,9 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
+/** Bytes of a character of UTF-8. */
+const characterLengthMax = 4
+
 /** One stream of a node's output: a file that its processes append to, read as it grows. */
 export class Output {
   readonly path: string
@@ -34,14 +37,20 @@ export class Output {
     return bytes
   }
 
-  /** Nothing was read yet; called, that is so again, and nothing was ever written but what is there now. */
+  /** Called, it is as now again, and nothing was ever written but what is there now. */
   mark(): () => void {
     const { size } = fstatSync(this.descriptor)
+    const { text } = this
+    const offset = this.#offset
+    const last = Buffer.alloc(Math.min(offset, characterLengthMax - 1))
+    readSync(this.descriptor, last, 0, last.length, offset - last.length)
     return () => {
       ftruncateSync(this.descriptor, size)
-      this.#offset = 0
-      this.text = ''
+      this.#offset = offset
+      this.text = text
       this.#decoder = new StringDecoder()
+      // With the begin of the last character, where that is not whole yet.
+      this.#decoder.write(last)
     }
   }
 

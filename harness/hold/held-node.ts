@@ -193,7 +193,7 @@ export interface Keeper {
   canKeep(process: HeldProcess): boolean
   /** All of its threads are stopped: others see that it has ended. */
   keepProcess(process: HeldProcess): void
-  /** Lets threads that are kept end when they go on; the node cannot be brought back then. */
+  /** Lets threads that are kept end when they go on: they have to be made again for the node to be brought back. */
   letThreadsEnd(): HeldThread[]
 }
 
@@ -302,7 +302,10 @@ export class HeldNode {
     const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
-    const { turnsCut } = this
+    const { turnsCut, sharesPorts, sharedPorts } = this
+    const giveUpDeadlines = new Map(
+      [...this.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline] as const] : [])),
+    )
     return () => {
       this.clock.elapsed = elapsed
       forgetPeriods()
@@ -310,8 +313,11 @@ export class HeldNode {
       this.randomness.rewind(randomness)
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
+      this.sharesPorts = sharesPorts
+      this.sharedPorts = sharedPorts
       this.spinner = undefined
       this.forgetUnanswered()
+      this.giveUpDeadlines = giveUpDeadlines
     }
   }
 

@@ -1,6 +1,6 @@
 import { sendSignal } from './launch.ts'
 import type { ProcessMemory } from './memory.ts'
-import { allSignals, cont, event, getSignalMask, Registers, setSignalMask, wait } from './ptrace.ts'
+import { allSignals, cont, event, getEventMessage, getSignalMask, Registers, setSignalMask, wait } from './ptrace.ts'
 
 /** syscall; int3 */
 const callAndTrap = Buffer.from([0x0f, 0x05, 0xcc])
@@ -59,8 +59,12 @@ const injectorOf = (tid: number, memory: ProcessMemory, before: Registers): Inje
   }
 }
 
-/** Our own calls pass the filter's stops untouched; SIGSTOP, which no mask holds back, comes again when they are over. */
-export const runToTrap = (tid: number) => {
+/**
+ * Our own calls pass the filter's stops untouched; SIGSTOP, which no mask holds back, comes again when they are over.
+ *
+ * @param onThread is told of a thread that a call makes; its first stop has to be waited for
+ */
+export const runToTrap = (tid: number, onThread?: (made: number) => void) => {
   for (let isToStop = false; ; ) {
     cont(tid)
     const change = wait(tid)
@@ -73,6 +77,10 @@ export const runToTrap = (tid: number) => {
       continue
     }
     if (change.kind === 'event' && (change.event === event.seccomp || change.event === event.stop)) continue
+    if (change.kind === 'event' && change.event === event.clone && onThread) {
+      onThread(getEventMessage(tid))
+      continue
+    }
     throw new Error(`a call injected into thread ${tid} came to ${JSON.stringify(change)}`)
   }
 }

@@ -70,9 +70,9 @@ export class Periods {
 
   /** Called, it goes on as from now, and has forgotten what was meanwhile. */
   mark(): () => void {
-    const { length } = this.#all
+    const all = [...this.#all]
     return () => {
-      this.#all.length = length
+      this.#all = [...all]
     }
   }
 }

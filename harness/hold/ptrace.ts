@@ -160,6 +160,9 @@ const order = [
 export type RegisterName = (typeof order)[number]
 const position = Object.fromEntries(order.map((name, index) => [name, index])) as Record<RegisterName, number>
 
+/** Length of the instruction `syscall`. */
+const callLength = 2
+
 /** The registers of one stopped thread. Values are signed; addresses and arguments fit a double. */
 export class Registers {
   readonly #bytes = new ArrayBuffer(order.length * 8)
@@ -203,6 +206,13 @@ export class Registers {
   setWord(name: RegisterName, value: bigint): void {
     this.#buffer.writeBigUInt64LE(value, position[name] * 8)
     this.#isChanged = true
+  }
+
+  /** Of a thread that has stopped in a call, or at its end: it makes the call once more when it goes on. */
+  callAgain(): void {
+    this.set('rip', this.get('rip') - callLength)
+    this.set('rax', this.get('origRax'))
+    this.set('origRax', -1)
   }
 
   equals(other: Registers): boolean {

@@ -155,6 +155,13 @@ export class Tracer {
     return process
   }
 
+  /** The same with a thread that was made by us in the place of another. */
+  adoptThread(process: HeldProcess, tid: number, origin: Origin): HeldThread {
+    const thread = this.#addThread(process, tid, origin)
+    setRank(tid, thread.ordinal)
+    return thread
+  }
+
   /** Kills a node some of whose threads are not traced, and forgets it. */
   abandon(node: HeldNode): void {
     const tids = new Set([node.pid, ...node.threads.map(({ tid }) => tid)])
@@ -242,9 +249,7 @@ export class Tracer {
     const { node } = process
     switch (this.#registers.get('origRax')) {
       case syscallNumber.exit:
-        if (!node.keeper?.keepThread(thread)) return false
-        process.threads.delete(thread)
-        return true
+        return node.keeper?.keepThread(thread) ?? false
       case syscallNumber.exit_group:
         if (node.frozen || !node.keeper?.canKeep(process)) return false
         node.ending = { code: this.#registers.get('rdi') & 0xff }

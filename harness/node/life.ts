@@ -14,23 +14,28 @@ import type { Place } from './runtime.ts'
 import type { Uplink } from './uplink.ts'
 
 /** Where a life can be brought back to. */
-interface Mark {
+export interface LifeMark {
   readonly processes: NodeMark
   readonly disk: DiskMark
   readonly rewindOutput: () => void
+}
+
+/** The end of its start. */
+interface StartMark extends LifeMark {
   /** What it had sent by then. */
   readonly datagrams: ReturnType<Network['datagramsOf']>
 }
 
 /**
  * One life of a node, from the start of its program until it is killed: its processes, its kernel's network, its disk.
- * A life that was marked can be parked instead of killed, and lived again from the mark.
+ * A life that was marked at the end of its start can be parked instead of killed, and lived again from there. Whether parked
+ * or not, it can be brought back to any of its marks.
  */
 export class Life {
   readonly held: HeldNode
   readonly disk: Disk
   readonly place: Place
-  #mark: Mark | undefined
+  #start: StartMark | undefined
   #reason: string | undefined
 
   constructor(held: HeldNode, place: Place, disk: Disk) {
@@ -66,41 +71,54 @@ export class Life {
    * @param random names the random bytes that it reads
    */
   start(cell: Cell, random: string): void {
-    if (this.#mark) {
-      this.#mark.processes.goOn()
-      cell.tracer.thaw(this.held)
-      return
-    }
+    if (this.#start) return this.goOn(cell, this.#start)
     const launched = this.place.launch(this.disk, random)
     cell.hold(this.held, launched)
     launched.release()
   }
 
-  /** What it had sent when it was marked. */
-  get datagrams(): Mark['datagrams'] {
-    return this.#mark?.datagrams ?? []
+  /** Lets it go on from a mark that it was brought back to. It is not quiescent yet. */
+  goOn(cell: Cell, { processes }: LifeMark): void {
+    processes.goOn()
+    cell.tracer.thaw(this.held)
   }
 
+  /** What it had sent by the end of its start. */
+  get datagrams(): StartMark['datagrams'] {
+    return this.#start?.datagrams ?? []
+  }
+
+  /** Whether the end of its start was marked. */
   get isMarked(): boolean {
-    return this.#mark !== undefined
+    return this.#start !== undefined
   }
 
   /**
-   * Marks it where it is, quiescent; it then has to settle again. It may not be possible.
+   * Marks it where it is, quiescent; it then has to settle again.
+   *
+   * @throws CannotRewind
+   */
+  mark(cell: Cell): LifeMark {
+    const { held, place, disk } = this
+    if (!this.isAlive) throw new CannotRewind('it has ended')
+    const rewinds = [this.stdout.mark(), this.stderr.mark()]
+    return {
+      processes: cell.mark(held),
+      disk: new DiskMark(held.root!, disk.layers, place.lowerOf, place.inMemory),
+      rewindOutput: () => {
+        for (const rewind of rewinds) rewind()
+      },
+    }
+  }
+
+  /**
+   * Marks the end of its start, where that is possible.
    *
    * @param datagrams what it has sent
    */
-  mark(cell: Cell, datagrams: Mark['datagrams']): void {
+  markStart(cell: Cell, datagrams: StartMark['datagrams']): void {
     try {
-      const rewinds = [this.stdout.mark(), this.stderr.mark()]
-      this.#mark = {
-        processes: cell.mark(this.held),
-        disk: new DiskMark(this.disk.layers, this.place.lowerOf, this.place.inMemory),
-        rewindOutput: () => {
-          for (const rewind of rewinds) rewind()
-        },
-        datagrams,
-      }
+      this.#start = { ...this.mark(cell), datagrams }
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
       this.#reason = error.message
@@ -112,22 +130,37 @@ export class Life {
     return this.#reason
   }
 
-  /** Brings it back to its mark, frozen; false where that is not possible, and it must be killed. */
+  /** Brings it back to the end of its start, frozen; false where that is not possible, and it must be killed. */
   park(cell: Cell): boolean {
-    if (!this.#mark || !this.#hasProcesses) return false
-    const { pid } = this.held
+    if (!this.#start || !this.#hasProcesses) return false
     try {
-      cell.rewind(this.held, this.#mark.processes)
-      this.#mark.disk.rewind(this.held.root!)
-      this.#mark.processes.goBackToDirectories()
-      if (!this.uplink.clean()) throw new CannotRewind('its network still has connections')
+      this.goBack(cell, this.#start)
+      return true
     } catch (error) {
-      if (!(error instanceof CannotRewind) && !isEnding(pid)) throw error
-      this.#reason = error instanceof CannotRewind ? error.message : 'it was ending'
+      if (!(error instanceof CannotRewind)) throw error
+      this.#reason = error.message
       return false
     }
-    this.#mark.rewindOutput()
-    return true
+  }
+
+  /** Whether it can probably be brought back to a mark; if not, it stays as it is. */
+  isThere({ processes }: LifeMark): boolean {
+    return this.#hasProcesses && processes.isThere
+  }
+
+  /** Brings it back to a mark, off the network, and frozen. @throws CannotRewind; it must be killed then */
+  goBack(cell: Cell, { processes, disk, rewindOutput }: LifeMark): void {
+    const { pid } = this.held
+    try {
+      cell.rewind(this.held, processes)
+      disk.rewind(this.held.root!)
+      processes.goBackToDirectories()
+      if (!this.uplink.clean()) throw new CannotRewind('its network still has connections')
+    } catch (error) {
+      if (error instanceof CannotRewind || !isEnding(pid)) throw error
+      throw new CannotRewind('it was ending')
+    }
+    rewindOutput()
   }
 
   /** Kills all its processes at once; they are gone after `bury`. It must be off the network: its kernel still speaks. */

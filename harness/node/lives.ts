@@ -34,6 +34,21 @@ export class Lives {
     return life
   }
 
+  /** The same of one that is known; false where it is not parked. */
+  takeOut(life: Life): boolean {
+    const parked = [...this.#parked].find(([, each]) => each === life)
+    return parked !== undefined && this.#parked.delete(parked[0])
+  }
+
+  isParked(life: Life): boolean {
+    return [...this.#parked.values()].includes(life)
+  }
+
+  /** Ends one that is nobody's any more, and cannot be brought back. */
+  discard(life: Life, cell: Cell): void {
+    this.#end(life, cell)
+  }
+
   /**
    * Adds a new life.
    *

@@ -10,7 +10,8 @@ import { Disk } from '../files/disk.ts'
 import { HeldNode } from '../hold/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
-import { Life } from './life.ts'
+import { CannotRewind } from '../rewind/error.ts'
+import { Life, type LifeMark } from './life.ts'
 import { Lives } from './lives.ts'
 import type { NodePlan, Runtime } from './runtime.ts'
 import { restoreLife, type SavedLife, saveLife } from './saved-life.ts'
@@ -26,6 +27,15 @@ export interface SavedNode {
   /** While it is down, what its next life finds. */
   readonly disk: Disk | undefined
   readonly life: SavedLife | undefined
+}
+
+/** A node at one instant, whose processes are brought back in place. */
+export interface MarkedNode {
+  readonly seed: number
+  readonly lives: number
+  readonly isFirst: boolean
+  readonly life: Life
+  readonly mark: LifeMark
 }
 
 /** A node of the system: what stays while it is started, killed, and started again. */
@@ -178,7 +188,7 @@ export class Node {
   keepStart(cell: Cell): boolean {
     const life = this.#life!
     if (!this.#isRewound || this.isAnew || !this.#lives.isWanted(life)) return false
-    life.mark(
+    life.markStart(
       cell,
       this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
     )
@@ -240,6 +250,58 @@ export class Node {
     this.#network = network
     this.#clock = this.#life.held.clock
     this.#randomness = this.#life.held.randomness
+  }
+
+  /**
+   * Marks it where it is, quiescent: it then has to settle again.
+   *
+   * @throws CannotRewind
+   */
+  mark(cell: Cell): MarkedNode {
+    const life = this.#life
+    if (life === undefined) throw new CannotRewind(`${this.name}: it is down`)
+    try {
+      requireNoConnections(life.held.pid)
+      return { seed: this.#seed, lives: this.#livesBefore, isFirst: this.#isFirst, life, mark: life.mark(cell) }
+    } catch (error) {
+      throw inNode(this.name, error)
+    }
+  }
+
+  /** Whether it can probably be brought back there. */
+  isThere({ life, mark }: MarkedNode): boolean {
+    return (life === this.#life || this.#lives.isParked(life)) && life.isThere(mark)
+  }
+
+  /**
+   * Brings it back to where it was marked, on this network. It is frozen, and goes on with `goOn`.
+   *
+   * @throws CannotRewind; it is down then, and must be renewed
+   */
+  goBack({ seed, lives, isFirst, life, mark }: MarkedNode, cell: Cell, network: Network): void {
+    if (life === this.#life) this.#network!.release(this.name, 'nothing')
+    else if (this.#life) this.#end(this.#life, cell, 'nothing')
+    if (life !== this.#life && !this.#lives.takeOut(life)) throw inNode(this.name, new CannotRewind('it was ended'))
+    this.#life = undefined
+    try {
+      life.goBack(cell, mark)
+    } catch (error) {
+      this.#lives.discard(life, cell)
+      throw inNode(this.name, error)
+    }
+    this.renew(seed)
+    this.#livesBefore = lives
+    this.#isFirst = isFirst
+    network.attach(this.name, this.address, life.uplink.link)
+    this.#network = network
+    this.#life = life
+    this.#clock = life.held.clock
+    this.#randomness = life.held.randomness
+  }
+
+  /** Lets it go on from where it was brought back to; it is not quiescent yet. */
+  goOn(cell: Cell, { mark }: MarkedNode): void {
+    this.#life!.goOn(cell, mark)
   }
 
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
@@ -309,3 +371,12 @@ export class Node {
     return join(this.#directory, `disk${this.#directories++}`)
   }
 }
+
+const requireNoConnections = (pid: number): void => {
+  const { listen, timeWait, closed } = tcpState
+  const connection = tcpEntries(pid).find(({ state }) => ![listen, timeWait, closed].some(each => each === state))
+  if (connection) throw new CannotRewind('its kernel has a connection')
+}
+
+const inNode = (name: string, error: unknown): unknown =>
+  error instanceof CannotRewind ? new CannotRewind(`${name}: ${error.message}`) : error

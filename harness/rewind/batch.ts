@@ -12,12 +12,13 @@ export type Call = readonly (number | Buffer)[]
  * Lets a stopped thread make system calls, one after the other, and gives their results; negative errno where one failed.
  * It costs one stop for some dozens of calls. The thread's registers and signal mask are lost.
  *
+ * @param onThread is told of a thread that a call makes; its first stop has to be waited for
  * @throws ThreadEnded
  */
-export const makeCalls = (thread: HeldThread, calls: readonly Call[]): number[] => {
+export const makeCalls = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
   const results: number[] = []
   for (let begin = 0; begin < calls.length; begin += callsMax)
-    results.push(...makeSome(thread, calls.slice(begin, begin + callsMax)))
+    results.push(...makeSome(thread, calls.slice(begin, begin + callsMax), onThread))
   return results
 }
 
@@ -40,12 +41,12 @@ const numberSize = 8
 const resultOffset = 7 * numberSize
 const endMark = -1n
 
-const makeSome = (thread: HeldThread, calls: readonly Call[]): number[] => {
+const makeSome = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
   const { memory } = thread.process
   const { table, used, places } = tableOf(calls)
   memory.write(batchTable, table)
   prepareToCall(thread.tid)
-  runToTrap(thread.tid)
+  runToTrap(thread.tid, onThread)
   const after = memory.read(batchTable, used)
   for (const { bytes, at } of places) after.copy(bytes, 0, at)
   return calls.map((_, row) => Number(after.readBigInt64LE(row * batchEntrySize + resultOffset)))

@@ -24,7 +24,6 @@ export class DescriptorMarks {
   readonly #kept: readonly Descriptor[]
   readonly #listeners: readonly Listener[]
   readonly #nameless: readonly NamelessMark[]
-  #isClosed = false
 
   /** @throws CannotRewind where something is open that cannot be brought back to what it is now */
   constructor(process: HeldProcess) {
@@ -47,7 +46,6 @@ export class DescriptorMarks {
   close(thread: HeldThread): void {
     const others = this.#closeOthers(descriptorsOf(this.#process.pid), closeWithoutWaiting)
     makeCalls(thread, [...others, ...this.#listeners.map(({ shutting }) => shutting)])
-    this.#isClosed = true
   }
 
   /**
@@ -64,8 +62,7 @@ export class DescriptorMarks {
     succeed(thread, this.#closeOthers(open, closeAtOnce))
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
-    if (this.#isClosed) for (const listener of this.#listeners) listener.openAgain(thread)
-    this.#isClosed = false
+    for (const listener of this.#listeners) listener.openAgain(thread)
     for (const mark of this.#kept) this.#rewindOne(mark)
     rewindNameless(pid, this.#nameless)
     succeed(

@@ -44,11 +44,18 @@ export class DiskMark {
   readonly #orders: readonly Order[]
 
   /**
+   * @param root descriptor of the root of the node's file system
    * @param lowerOf what is below a layer
    * @param inMemory directories of the node that are empty at each start
    * @throws CannotRewind
    */
-  constructor(layers: readonly Overlay[], lowerOf: (directory: string) => string, inMemory: readonly string[]) {
+  constructor(
+    root: number,
+    layers: readonly Overlay[],
+    lowerOf: (directory: string) => string,
+    inMemory: readonly string[],
+  ) {
+    requireEmpty(root, inMemory)
     this.#layers = layers
     this.#lowerOf = lowerOf
     this.#inMemory = inMemory
@@ -58,9 +65,7 @@ export class DiskMark {
 
   /** @param root descriptor of the root of the node's file system. @throws CannotRewind */
   rewind(root: number): void {
-    for (const directory of this.#inMemory)
-      if (insideDirectory(root, directory, own => readdirSync(own)).length > 0)
-        throw new CannotRewind(`it has files in ${directory}`)
+    requireEmpty(root, this.#inMemory)
     for (const [index, { directory, upper }] of this.#layers.entries()) {
       const before = this.#contents[index]!
       const now = contentOf(upper)
@@ -72,6 +77,12 @@ export class DiskMark {
       })
     }
   }
+}
+
+const requireEmpty = (root: number, directories: readonly string[]): void => {
+  for (const directory of directories)
+    if (insideDirectory(root, directory, own => readdirSync(own)).length > 0)
+      throw new CannotRewind(`it has files in ${directory}`)
 }
 
 /** OVERLAYFS_SUPER_MAGIC */

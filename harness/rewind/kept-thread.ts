@@ -1,9 +1,11 @@
 import type { HeldThread } from '../hold/held-node.ts'
-import { getRestartableSequences } from '../hold/ptrace.ts'
+import { cont, getRestartableSequences, Registers } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
 
 const getTidAddress = 40
+/** Of struct robust_list_head. */
+const robustListLength = 24
 const wake = 1
 const [register, unregister] = [0, 1]
 const all = 0x7fff_ffff
@@ -16,6 +18,75 @@ export interface Legacy {
   readonly locks: number
   /** Where it tells the thread of interruptions, until then. */
   readonly sequences: readonly [number, number, number] | undefined
+}
+
+/** The threads of a process that have ended, as the others see, and are kept where they were about to. */
+export class KeptThreads {
+  /** With what each is about to do. */
+  readonly #kept = new Map<HeldThread, { readonly end: Registers; readonly legacy: Legacy }>()
+
+  /** Keeps a thread, which is about to end. False where that is not possible. */
+  keep(thread: HeldThread, legacy: Legacy): boolean {
+    if (!leavesNoLock(thread, legacy)) return false
+    const end = new Registers()
+    end.load(thread.tid)
+    end.callAgain()
+    this.#keep(thread, legacy, end)
+    showEnd(thread, legacy)
+    return true
+  }
+
+  /**
+   * Keeps a thread that waits, frozen, and had ended at the mark that its process is brought back to.
+   *
+   * @param waiting with which it makes the call in which it waits
+   */
+  keepWaiting(thread: HeldThread, legacy: Legacy, waiting: Registers): void {
+    waiting.set('rax', syscallNumber.exit)
+    waiting.set('rdi', 0)
+    this.#keep(thread, legacy, waiting)
+    makeCalls(thread, tellingCalls(0, legacy.sequences, unregister))
+  }
+
+  #keep(thread: HeldThread, legacy: Legacy, end: Registers): void {
+    this.#kept.set(thread, { end, legacy })
+    thread.forgetWait()
+    thread.process.threads.delete(thread)
+    thread.stopped = { toSyscall: false, signal: 0 }
+  }
+
+  /** It is kept no longer. */
+  forget(thread: HeldThread): void {
+    this.#kept.delete(thread)
+  }
+
+  has(thread: HeldThread): boolean {
+    return this.#kept.has(thread)
+  }
+
+  get all(): HeldThread[] {
+    return [...this.#kept.keys()]
+  }
+
+  /** As if the thread had not ended. It has its memory again; its registers are lost. */
+  takeBack(thread: HeldThread): void {
+    const kept = this.#kept.get(thread)
+    if (kept) takeEndBack(thread, kept.legacy)
+    this.#kept.delete(thread)
+  }
+
+  /** Lets all end when they go on. */
+  letEnd(): HeldThread[] {
+    const threads = this.all
+    for (const [{ tid }, { end }] of this.#kept) end.store(tid)
+    this.#kept.clear()
+    return threads
+  }
+
+  /** Lets all end now, as the whole process will. */
+  end(): void {
+    for (const { tid } of this.letEnd()) cont(tid)
+  }
 }
 
 /** Of a frozen thread, whose registers are lost; undefined where the kernel does not tell. */
@@ -37,22 +108,28 @@ export const legacyOf = (thread: HeldThread): Legacy | undefined => {
  * Whether a thread leaves no lock to others, which a kept one would never give them: the list's head is alone in it, and
  * none is being taken.
  */
-export const leavesNoLock = ({ process }: HeldThread, { locks }: Legacy): boolean => {
+const leavesNoLock = ({ process }: HeldThread, { locks }: Legacy): boolean => {
   if (locks === 0) return true
-  const head = process.memory.read(locks, 24)
+  const head = process.memory.read(locks, robustListLength)
   return head.readBigUInt64LE() === BigInt(locks) && head.readBigUInt64LE(16) === 0n
 }
 
 /** Lets others see that a thread has ended that is kept: who waits for that goes on, and may take its stack away. */
-export const showEnd = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
+const showEnd = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
   makeCalls(thread, tellingCalls(0, sequences, unregister))
   if (tidAddress === 0) return
   thread.process.memory.write(tidAddress, Buffer.alloc(4))
   makeCalls(thread, [[syscallNumber.futex, tidAddress, wake, all]])
 }
 
+/** Of a thread that was made by us: the kernel does in its memory what it does for others. Its registers are lost. */
+export const tellLegacy = (thread: HeldThread, { tidAddress, locks, sequences }: Legacy): void => {
+  const calls = tellingCalls(tidAddress, sequences, register)
+  makeCalls(thread, locks === 0 ? calls : [...calls, [syscallNumber.set_robust_list, locks, robustListLength]])
+}
+
 /** As if that had not been. The thread has its memory again; its registers are lost. */
-export const takeEndBack = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
+const takeEndBack = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
   makeCalls(thread, tellingCalls(tidAddress, sequences, register))
 }
 

@@ -4,7 +4,7 @@ import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { nameOf } from './socket-address.ts'
-import { backlogOf } from './socket-options.ts'
+import { backlogOf, getNumber, socketOption } from './socket-options.ts'
 
 const bothWays = 2
 
@@ -29,9 +29,10 @@ export class Listener {
     return [syscallNumber.shutdown, this.fd, bothWays]
   }
 
-  /** The thread's registers are lost. @throws CannotRewind */
+  /** Where it was shut, it listens again. The thread's registers are lost. @throws CannotRewind */
   openAgain(thread: HeldThread): void {
     const { fd } = this
+    if (withDuplicate(this.#pid, fd, own => getNumber(own, socketOption.accepts)) !== 0) return
     const [, opened] = makeCalls(thread, [
       // A port that the kernel chose was given back; one that the program chose was not, and this fails.
       [syscallNumber.bind, fd, this.#name, this.#name.length],

@@ -3,92 +3,142 @@ import type { Piece, ProcessMemory, Run } from '../hold/memory.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { ownPages, piecesWithout, without } from './pages.ts'
+import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
 import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
 import { WrittenPages } from './written-pages.ts'
 
-/** Marks are kept in memory: a process that has more of its own is started anew instead. */
+/** Marks are kept in memory: a process that has more of its own, or has written more since its last mark, is not marked. */
 const bytesMax = 256 << 20
 const dontNeed = 4
 const privateFixed = 0x02 | 0x10
 const privateAnonymousFixed = privateFixed | 0x20
 const readOnly = 0
 
-/** The memory of a frozen process. */
-export class MemoryMark {
-  readonly #pid: number
-  readonly #regions: readonly Region[]
-  /** What stood on its own pages of what it may write to, and of the rest: that may have been different for a time. */
-  readonly #writable: readonly Piece[]
-  readonly #protected: readonly Piece[]
-  readonly #breakAddress: number
-  readonly #written: WrittenPages | undefined
+/** The memory of a frozen process at one instant. What was not written to since the mark before, the two have in common. */
+export interface MemoryMark {
+  readonly regions: readonly Region[]
+  readonly breakAddress: number
+  /** What stood on its own pages, in order of address. */
+  readonly content: readonly Piece[]
+  /** Where the kernel tells what was written to, in order of address. */
+  readonly watched: readonly Run[]
+  /** Bytes that no mark before it has. */
+  readonly bytes: number
+}
 
-  /** @throws CannotRewind */
-  constructor(thread: HeldThread) {
-    const { pid, memory } = thread.process
+/**
+ * The memory of one process, with the mark that it was at last: made, or brought back to. What was written to since then is
+ * what has to be copied for the next mark, and put back.
+ */
+export class MarkedMemory {
+  readonly #pid: number
+  readonly #memory: ProcessMemory
+  /** Undefined where the kernel does not tell. */
+  #written: WrittenPages | undefined
+  #last: MemoryMark | undefined
+
+  constructor({ pid, memory }: HeldThread['process']) {
     this.#pid = pid
-    this.#breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
-    this.#regions = regionsOf(pid)
-    assertOwn(this.#regions)
-    this.#writable = copyPages(pid, this.#regions.filter(isWritable), memory)
-    this.#protected = copyPages(
-      pid,
-      this.#regions.filter(region => !isWritable(region)),
-      memory,
-    )
-    this.#written = WrittenPages.watch(
-      thread,
-      this.#regions.filter(region => isWritable(region) || this.#protected.some(piece => isIn(piece, region))),
-    )
+    this.#memory = memory
   }
 
-  /** The thread is one of its process; what it did is gone afterwards. */
-  rewind(thread: HeldThread): void {
-    const { memory } = thread.process
-    makeCalls(thread, [[syscallNumber.brk, this.#breakAddress]])
-    const { now, changes } = this.#lookWithLostFiles(thread)
+  /** Marks it. The thread, one of its process, loses its registers. @throws CannotRewind */
+  mark(thread: HeldThread): MemoryMark {
+    const breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
+    const regions = regionsOf(this.#pid)
+    assertOwn(regions)
+    const mark = this.#last && this.#written ? this.#markNext(this.#last, regions) : this.#markWhole(thread, regions)
+    this.#last = { ...mark, regions, breakAddress }
+    return this.#last
+  }
+
+  #markWhole(thread: HeldThread, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
+    const content = this.#copy(ownPages(this.#pid, regions))
+    this.#written ??= WrittenPages.watch(thread, regions.filter(isWorthWatching(content)))
+    return { content, watched: this.#written?.watched ?? [], bytes: lengthOf(content) }
+  }
+
+  #markNext(last: MemoryMark, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
+    const written = this.#written!
+    const own = inside(written.own(), regions)
+    // What was dropped is no page of its own any more.
+    const unchanged = inside(written.unchanged(regions), own)
+    const common = piecesInside(last.content, unchanged)
+    const copied = this.#copy(without(own, common))
+    const content = [...common, ...copied].sort(byAddress)
+    written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
+    written.forget()
+    return { content, watched: written.watched, bytes: lengthOf(copied) }
+  }
+
+  #copy(runs: readonly Run[]): Piece[] {
+    const length = lengthOf(runs)
+    if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
+    return runs.map(({ start, end }) => ({ start, end, bytes: this.#memory.read(start, end - start) }))
+  }
+
+  /** Brings it back to one of its marks. The thread is one of its process; what it did is gone afterwards. @throws CannotRewind */
+  rewind(thread: HeldThread, mark: MemoryMark): void {
+    makeCalls(thread, [[syscallNumber.brk, mark.breakAddress]])
+    const { now, changes } = this.#lookWithLostFiles(thread, mark)
     assertOwn(now)
     succeed(thread, changes.flatMap(mendingCall))
-    const watched = this.#written?.watched ?? []
-    const unchanged = this.#written?.unchanged() ?? []
-    const unwatched = without(now.filter(isWritable), watched)
-    const written = [...without(watched, unchanged), ...ownPages(this.#pid, unwatched)].sort(byAddress)
-    succeed(thread, without(without(written, this.#writable), this.#protected).map(forgettingCall))
-    memory.writeAll(piecesWithout(this.#writable, unchanged))
-    for (const { start, bytes } of piecesWithout(this.#protected, unchanged)) memory.write(start, bytes)
+    const others = inside(this.#others(mark, now), mark.regions)
+    succeed(thread, without(others, mark.content).map(forgettingCall))
+    const pieces = piecesInside(mark.content, others)
+    const writable = mark.regions.filter(isWritable)
+    this.#memory.writeAll(piecesInside(pieces, writable))
+    for (const { start, bytes } of piecesWithout(pieces, writable)) this.#memory.write(start, bytes)
+    if (this.#written) this.#written.watched = mark.watched
     this.#written?.forget()
+    this.#last = mark
+  }
+
+  /** Where something else stands than at a mark, or may stand, in order of address. */
+  #others(mark: MemoryMark, now: readonly Region[]): Run[] {
+    const last = this.#last!
+    const between = mark === last ? [] : changesBetween(last.content, mark.content)
+    if (this.#written === undefined) return unite(between, mark.content, ownPages(this.#pid, now.filter(isWritable)))
+    this.#written.watched = unite(this.#written.watched, mark.watched)
+    const unchanged = this.#written.unchanged(mark.regions)
+    const { watched } = this.#written
+    const unwatched = without(mark.regions.filter(isWritable), watched)
+    return unite(
+      between,
+      without(watched, unchanged),
+      ownPages(this.#pid, unwatched),
+      inside(mark.content, without(mark.regions, watched)),
+    )
   }
 
   /** The same as `look`, when the files are mapped again that it no longer maps. */
-  #lookWithLostFiles(thread: HeldThread) {
-    const found = this.#look()
+  #lookWithLostFiles(thread: HeldThread, mark: MemoryMark) {
+    const found = this.#look(mark)
     const lost = found.changes.filter(hasLostFile)
     for (const difference of lost) mapAgain(thread, difference)
-    return lost.length > 0 ? this.#look() : found
+    return lost.length > 0 ? this.#look(mark) : found
   }
 
   /** What is mapped, and where that is not what was. */
-  #look() {
+  #look({ regions }: MemoryMark) {
     const now = regionsOf(this.#pid)
-    return { now, changes: differences(this.#regions, now) }
+    return { now, changes: differences(regions, now) }
   }
 }
 
 const isWritable = ({ access }: Region) => access[1] === 'w'
 
+/** What can be written to, and what has own pages and may have been writable for a time, when it was or will be written to. */
+const isWorthWatching =
+  (own: readonly Piece[]) =>
+  (region: Region): boolean =>
+    isWritable(region) || own.some(({ start }) => region.start <= start && start < region.end)
+
 const assertOwn = (regions: readonly Region[]) => {
   if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's')) throw new CannotRewind('it shares memory')
 }
 
-const copyPages = (pid: number, regions: readonly Region[], memory: ProcessMemory): Piece[] => {
-  const runs = ownPages(pid, regions)
-  const length = runs.reduce((sum, { start, end }) => sum + end - start, 0)
-  if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
-  return runs.map(({ start, end }) => ({ start, end, bytes: memory.read(start, end - start) }))
-}
-
-const isIn = (piece: Piece, region: Region): boolean => region.start <= piece.start && piece.start < region.end
+const lengthOf = (runs: readonly Run[]): number => runs.reduce((sum, { start, end }) => sum + end - start, 0)
 
 const byAddress = (one: Run, other: Run) => one.start - other.start
 

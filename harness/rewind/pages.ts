@@ -71,3 +71,47 @@ export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]):
     return { start, end, bytes: bytes.subarray(start - from, end - from) }
   })
 }
+
+/** All addresses of these runs, which may lie in each other, in order of address and one run where they touch. */
+export const unite = (...lists: readonly (readonly Run[])[]): Run[] => {
+  const united: { start: number; end: number }[] = []
+  for (const { start, end } of lists.flat().sort((one, other) => one.start - other.start)) {
+    const last = united.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else united.push({ start, end })
+  }
+  return united
+}
+
+/** What of `runs` lies inside `others`; both in order of address. */
+export const inside = (runs: readonly Run[], others: readonly Run[]): Run[] => without(runs, without(runs, others))
+
+/** The parts of pieces that lie inside some addresses; both in order of address. */
+export const piecesInside = (pieces: readonly Piece[], others: readonly Run[]): Piece[] =>
+  piecesWithout(pieces, without(pieces, others))
+
+/** Where two lists of pieces, each in order of address, do not have the very same bytes: where one has been replaced, or is in one alone. */
+export const changesBetween = (ones: readonly Piece[], others: readonly Piece[]): Run[] => {
+  const changes: Run[] = []
+  const borders = [...new Set([...ones, ...others].flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
+  let [i, j] = [0, 0]
+  for (const [index, start] of borders.entries()) {
+    const end = borders[index + 1]
+    if (end === undefined) break
+    while (i < ones.length && ones[i]!.end <= start) i++
+    while (j < others.length && others[j]!.end <= start) j++
+    if (!isSameMemory(covering(ones[i], start), covering(others[j], start))) changes.push({ start, end })
+  }
+  return changes
+}
+
+const covering = (piece: Piece | undefined, address: number): Piece | undefined =>
+  piece !== undefined && piece.start <= address ? piece : undefined
+
+/** Whether they are views of the same bytes of ours, at the same distance. */
+const isSameMemory = (one: Piece | undefined, other: Piece | undefined): boolean => {
+  if (one === undefined || other === undefined) return one === other
+  return (
+    one.bytes.buffer === other.bytes.buffer && one.bytes.byteOffset - one.start === other.bytes.byteOffset - other.start
+  )
+}

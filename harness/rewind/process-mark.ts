@@ -1,34 +1,55 @@
 import { childrenOf } from '../hold/descendants.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
+import { innerId } from '../hold/inner-id.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
-import { cont } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import { type Inventory, inventoryOf, requireComparable, requireSame } from './inventory.ts'
-import { MemoryMark } from './memory-mark.ts'
+import type { KeptThreads, Legacy } from './kept-thread.ts'
+import { type Adopt, KnownThread } from './made-thread.ts'
+import type { MarkedMemory, MemoryMark } from './memory-mark.ts'
 import { SignalMarks } from './signal-marks.ts'
-import { ThreadMark } from './thread-mark.ts'
+import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
 
-/** A frozen process, all of whose threads wait. */
+/** What there is once of a process, however many marks it has. */
+export interface MarkedProcess {
+  readonly process: HeldProcess
+  readonly memory: MarkedMemory
+  readonly kept: KeptThreads
+  /** Of each thread that it had at any mark: what the kernel does in its memory when it ends. */
+  readonly legacies: Map<HeldThread, Legacy>
+  /** Its threads that it had at any mark. */
+  readonly known: Map<HeldThread, KnownThread>
+  /** Whether its first thread has ended, which the others may outlive. It cannot be marked or brought back then. */
+  isFirstOver: boolean
+}
+
+/** A frozen process at one instant, when all of its threads waited. */
 export class ProcessMark {
   readonly process: HeldProcess
   readonly #threads: readonly ThreadMark[]
   readonly #descriptors: DescriptorMarks
+  readonly #marked: MarkedProcess
   readonly #memory: MemoryMark
   readonly #signals: SignalMarks
   readonly #timers: readonly TimerMark[]
   readonly #inventory: Inventory
   readonly #workingDirectory: WorkingDirectory
-  #isFirstOver = false
+  /** That were made again for it to be brought back now. */
+  #made: readonly ThreadMark[] = []
 
   /** @throws CannotRewind */
-  constructor(process: HeldProcess) {
+  constructor(marked: MarkedProcess) {
+    const { process } = marked
     this.process = process
+    this.#marked = marked
+    if (marked.isFirstOver) throw new CannotRewind('its first thread has ended')
     if (hasUnreapedChild(process)) throw new CannotRewind('it has not waited for a child that has ended')
-    this.#threads = [...process.threads].map(thread => new ThreadMark(thread))
+    this.#threads = [...process.threads].map(thread => new ThreadMark(knownOf(marked, thread)))
+    for (const { thread, legacy } of this.#threads) if (legacy) marked.legacies.set(thread, legacy)
     this.#descriptors = new DescriptorMarks(process)
     this.#signals = new SignalMarks(this.first)
     this.#timers = markTimers(process)
@@ -36,57 +57,79 @@ export class ProcessMark {
     try {
       this.#inventory = this.#takeInventory()
       requireComparable(this.#inventory, process.node)
-      this.#memory = new MemoryMark(this.first)
+      this.#memory = marked.memory.mark(this.first)
     } finally {
       // Its registers were used.
       this.#threads[0]!.rewind()
     }
   }
 
-  /**
-   * Whether this thread, which is about to end, is kept. Where it is the first, which others may outlive, those that are
-   * kept end too.
-   */
-  keepThread(thread: HeldThread): boolean {
-    if (thread === this.first) {
-      this.#isFirstOver = true
-      for (const { tid } of this.letThreadsEnd()) cont(tid)
-    }
-    if (this.#isFirstOver) return false
-    return this.#threads.find(mark => mark.thread === thread)?.keep() ?? false
-  }
-
-  /** Lets threads that are kept end when they go on. */
-  letThreadsEnd(): HeldThread[] {
-    const kept = this.#threads.filter(({ isKept }) => isKept)
-    for (const mark of kept) mark.letEnd()
-    return kept.map(({ thread }) => thread)
-  }
-
-  /** Whether the process can be kept, which is about to end. */
-  canKeep(): boolean {
-    return !this.#isFirstOver
-  }
-
-  /** Closes all that it has open, as far as others notice. */
-  keep(): void {
+  /** Closes all that it has open now and had not then, as far as others notice. */
+  close(): void {
     this.#descriptors.close(this.first)
   }
 
-  /** What is kept is there again, stopped. */
-  bringBack(): void {
+  /** Whether its first thread is there, by which others that have ended can be made again. */
+  get isThere(): boolean {
+    return !this.#marked.isFirstOver && this.process.threads.has(this.first)
+  }
+
+  /**
+   * What is kept is there again, stopped, but for threads that had ended by then.
+   *
+   * @param lastId the last id that was given to a thread of its node by then: one with a later id is not kept, for
+   *   another will have that id
+   */
+  bringBack(lastId: number): void {
+    const { kept } = this.#marked
     const { threads } = this.process
-    const others = [...threads]
-    const known = this.#threads.filter(({ thread, isKept }) => isKept || threads.has(thread))
+    const others = [...threads, ...kept.all.filter(thread => this.#isInTheWay(thread, lastId))]
+    const known = this.#threads.filter(({ thread }) => threads.has(thread) || kept.has(thread))
     threads.clear()
     for (const { thread } of known) threads.add(thread)
     for (const thread of others) threads.add(thread)
   }
 
-  /** Threads that it has made since. */
-  newThreads(): HeldThread[] {
+  /** Threads that must end, for they were not made yet. Those that had ended by then are kept. @throws CannotRewind */
+  newThreads(lastId: number): HeldThread[] {
+    const { kept, legacies } = this.#marked
     const known = new Set(this.#threads.map(({ thread }) => thread))
-    return [...this.process.threads].filter(thread => !known.has(thread))
+    const ending: HeldThread[] = []
+    for (const thread of [...this.process.threads].filter(each => !known.has(each))) {
+      const legacy = legacies.get(thread)
+      if (legacy !== undefined && !this.#isInTheWay(thread, lastId))
+        kept.keepWaiting(thread, legacy, registersBeforeWait(thread.tid))
+      else {
+        kept.forget(thread)
+        legacies.delete(thread)
+        ending.push(thread)
+      }
+    }
+    return ending
+  }
+
+  /** Whether another thread has, or will have, its id. */
+  #isInTheWay({ tid }: HeldThread, lastId: number): boolean {
+    const id = innerId(tid)
+    return id > lastId || this.#threads.some(mark => mark.id === id && mark.thread.tid !== tid)
+  }
+
+  /** Makes those of its threads again that have ended. True where there were any. @throws CannotRewind */
+  makeThreads(adopt: Adopt): boolean {
+    const { kept, known, legacies } = this.#marked
+    this.#made = this.#threads.filter(({ thread }) => !this.process.threads.has(thread) && !kept.has(thread))
+    for (const mark of this.#made) {
+      const former = mark.thread
+      mark.makeAgain(this.first, adopt)
+      known.set(mark.thread, known.get(former)!)
+      known.delete(former)
+      legacies.set(mark.thread, mark.legacy!)
+    }
+    // The order in which they were made is the order of their turns.
+    const { threads } = this.process
+    threads.clear()
+    for (const { thread } of this.#threads) threads.add(thread)
+    return this.#made.length > 0
   }
 
   /** Waits for what it has forked since and has not waited for, as nobody else can: all of it has ended. */
@@ -94,18 +137,14 @@ export class ProcessMark {
     while (makeCalls(this.first, [[syscallNumber.wait4, -1, 0, noHang | anyKind]])[0]! > 0);
   }
 
-  /** Whether it can be brought back. @throws CannotRewind where not */
-  check(): void {
-    if (this.#threads.some(({ thread }) => !this.process.threads.has(thread)))
-      throw new CannotRewind('a thread has ended')
-  }
-
   /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
   rewind(): void {
     this.#signals.rewind(this.first)
     this.#descriptors.rewind(this.first)
-    this.#memory.rewind(this.first)
+    this.#marked.memory.rewind(this.first, this.#memory)
     requireSame(this.#inventory, this.#takeInventory())
+    for (const { thread } of this.#threads) this.#marked.kept.takeBack(thread)
+    for (const thread of this.#made) thread.tellAgain()
     for (const thread of this.#threads) thread.rewindSignals()
     for (const thread of this.#threads) thread.rewind()
     rewindTimers(this.process, this.#timers)
@@ -139,6 +178,12 @@ export class ProcessMark {
   get first(): HeldThread {
     return this.#threads[0]!.thread
   }
+}
+
+const knownOf = ({ known }: MarkedProcess, thread: HeldThread): KnownThread => {
+  const found = known.get(thread) ?? new KnownThread(thread)
+  known.set(thread, found)
+  return found
 }
 
 const noHang = 1

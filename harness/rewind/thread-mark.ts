@@ -10,11 +10,9 @@ import {
 } from '../hold/ptrace.ts'
 import type { RandomnessMark } from '../hold/randomness.ts'
 import { CannotRewind } from './error.ts'
-import { type Legacy, leavesNoLock, legacyOf, showEnd, takeEndBack } from './kept-thread.ts'
+import { type Legacy, legacyOf } from './kept-thread.ts'
+import type { Adopt, KnownThread } from './made-thread.ts'
 import { SignalStack } from './signal-stack.ts'
-
-/** Length of the instruction `syscall`. */
-const callLength = 2
 
 /**
  * The registers with which a frozen thread that waits makes the call in which it waits.
@@ -26,69 +24,58 @@ export const registersBeforeWait = (tid: number): Registers => {
   if (!registers.load(tid)) throw new CannotRewind('a thread has ended')
   const call = registers.get('origRax')
   if (call < 0 || !interruptedResults.has(registers.get('rax'))) throw new CannotRewind('a thread does not wait')
-  callAgain(registers)
+  registers.callAgain()
   return registers
-}
-
-const callAgain = (registers: Registers): void => {
-  registers.set('rip', registers.get('rip') - callLength)
-  registers.set('rax', registers.get('origRax'))
-  registers.set('origRax', -1)
 }
 
 /** A thread that waits, frozen: about to make the call in which it waits. */
 export class ThreadMark {
-  readonly thread: HeldThread
+  readonly #known: KnownThread
   readonly #registers: Registers
   readonly #extended: Buffer
   readonly #signalMask: Buffer
   readonly #resumed: HeldThread['resumed']
   readonly #randomness: RandomnessMark
-  readonly #legacy: Legacy | undefined
+  /** What the kernel does in its memory when it ends; undefined where the kernel does not tell. */
+  readonly legacy: Legacy | undefined
   /** Signals that are pending for it alone. */
   readonly #pending: readonly number[]
   /** Its stack for signals. */
   readonly #stack: SignalStack
-  /** Of a kept thread, as it was about to end. */
-  #end: Registers | undefined
-  #hasEnded = false
-
   /** @throws CannotRewind where the thread does something else than wait */
-  constructor(thread: HeldThread) {
+  constructor(known: KnownThread) {
+    const { thread } = known
     const { tid } = thread
     this.#registers = registersBeforeWait(tid)
-    this.thread = thread
+    this.#known = known
     this.#extended = getExtendedState(tid)
     this.#signalMask = getSignalMask(tid)
     this.#resumed = thread.resumed ?? thread.socketWait
     this.#randomness = thread.randomness.mark()
-    this.#legacy = legacyOf(thread)
+    this.legacy = legacyOf(thread)
     this.#pending = pendingOf(tid)
     this.#stack = new SignalStack(thread)
     this.rewind()
   }
 
-  /** Keeps the thread, which is about to end: the others see that it has ended. False where that is not possible. */
-  keep(): boolean {
-    const { thread } = this
-    if (this.#hasEnded || this.#legacy === undefined || !leavesNoLock(thread, this.#legacy)) return false
-    this.#end = new Registers()
-    this.#end.load(thread.tid)
-    callAgain(this.#end)
-    showEnd(thread, this.#legacy)
-    thread.stopped = { toSyscall: false, signal: 0 }
-    return true
+  get thread(): HeldThread {
+    return this.#known.thread
   }
 
-  get isKept(): boolean {
-    return this.#end !== undefined
+  /** In its node. */
+  get id(): number {
+    return this.#known.id
   }
 
-  /** Lets the thread, which is kept, end when it goes on. */
-  letEnd(): void {
-    this.#end!.store(this.thread.tid)
-    this.#end = undefined
-    this.#hasEnded = true
+  /** Where it has ended, it is made again: see `KnownThread`. @throws CannotRewind */
+  makeAgain(maker: HeldThread, adopt: Adopt): void {
+    if (this.legacy === undefined) throw new CannotRewind('a thread has ended')
+    this.#known.makeAgain(maker, adopt)
+  }
+
+  /** To be called of one that was made again, when it has its memory. */
+  tellAgain(): void {
+    this.#known.tellAgain(this.legacy!)
   }
 
   /** Its registers are lost. @throws CannotRewind where it cannot be brought back */
@@ -100,8 +87,6 @@ export class ThreadMark {
   /** It makes the call again when it goes on. */
   rewind(): void {
     const { tid, randomness } = this.thread
-    if (this.#end) takeEndBack(this.thread, this.#legacy!)
-    this.#end = undefined
     this.#registers.store(tid)
     setExtendedState(tid, this.#extended)
     setSignalMask(tid, this.#signalMask)

@@ -6,7 +6,7 @@ import type { HeldThread } from '../hold/held-node.ts'
 import type { Run } from '../hold/memory.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
-import { without } from './pages.ts'
+import { inside, unite, without } from './pages.ts'
 
 const closeOnExec = 0o2000000
 const nonBlocking = 0o4000
@@ -25,6 +25,9 @@ const protectMatching = 1n
 /** Categories of pages. */
 const watched = 1n
 const written = 2n
+const ofFile = 4n
+const present = 8n
+const swapped = 16n
 /** In struct pm_scan_arg. */
 const walkEndOffset = 32
 
@@ -40,8 +43,8 @@ const watchedMax = 1 << 30
 export class WrittenPages {
   readonly #pid: number
   readonly #faults: number
-  /** In order of address. */
-  readonly watched: readonly Run[]
+  /** In order of address. What is no longer mapped may be among it. */
+  watched: readonly Run[]
 
   private constructor(pid: number, faults: number, watched: readonly Run[]) {
     this.#pid = pid
@@ -60,21 +63,42 @@ export class WrittenPages {
     if (faults === undefined) return undefined
     const { pid, memory } = thread.process
     memory.closeToo(faults)
-    const some = regions.filter(region => region.end - region.start <= watchedMax && register(faults, region))
-    const pages = new WrittenPages(pid, faults, some)
+    const pages = new WrittenPages(pid, faults, [])
+    pages.watchToo(regions)
     pages.forget()
     return pages
   }
 
+  /** Watches these regions too, but those that are too large. */
+  watchToo(regions: readonly Run[]): void {
+    const more = regions.filter(region => region.end - region.start <= watchedMax && register(this.#faults, region))
+    this.watched = unite(this.watched, more)
+  }
+
   /**
    * What of it was neither written to, nor dropped, nor mapped anew since that was last forgotten, in order of address.
-   * All that is watched must be mapped, and nothing beside it that has grown out of it.
+   * What is not mapped any more is watched no longer.
+   *
+   * @param mapped what the process has mapped now, in order of address
    */
-  unchanged(): Run[] {
+  unchanged(mapped: readonly Run[]): Run[] {
     const found = withPages(this.#pid, look)
+    // What has grown out of something that is watched is watched by the kernel, but it is no part of what we know.
+    const known = unite(inside(this.watched, mapped))
     // What was mapped anew is not watched yet.
-    for (const run of without(this.watched, found)) register(this.#faults, run)
-    return found.filter(({ isWritten }) => !isWritten)
+    this.watched = known
+    const anew = without(known, found)
+    const failed = anew.filter(run => !register(this.#faults, run))
+    if (failed.length > 0) this.watched = without(known, failed)
+    return inside(
+      found.filter(({ isWritten }) => !isWritten),
+      this.watched,
+    )
+  }
+
+  /** Pages of the process that are its own, and not as in a file, in order of address. */
+  own(): Run[] {
+    return unite(withPages(this.#pid, lookForOwn))
   }
 
   /** What was changed until now no longer counts. */
@@ -110,10 +134,15 @@ interface Scanned extends Run {
 }
 
 /** What is watched, and whether it was written to. */
-const look = (pages: number): Scanned[] => {
+const look = (pages: number): Scanned[] => lookFor(pages, { having: watched })
+
+const lookForOwn = (pages: number): Scanned[] =>
+  lookFor(pages, { having: ofFile, inverted: ofFile, havingOneOf: present | swapped })
+
+const lookFor = (pages: number, what: Pick<Scan, 'having' | 'inverted' | 'havingOneOf'>): Scanned[] => {
   const found: Scanned[] = []
   for (let from = 0n; from < addressMax; ) {
-    const { count, end } = scan(pages, { from, flags: 0n, having: watched, room: regionsMax })
+    const { count, end } = scan(pages, { ...what, from, flags: 0n, room: regionsMax })
     from = end
     for (let at = 0; at < count * regionLength; at += regionLength) {
       const isWritten = (regions.readUInt32LE(at + 16) & Number(written)) !== 0
@@ -131,17 +160,21 @@ const protect = (pages: number) => scan(pages, { from: 0n, flags: protectMatchin
 interface Scan {
   readonly from: bigint
   readonly flags: bigint
-  /** The category of pages that are meant. */
+  /** Categories that the pages have that are meant: all of these, and one of those. */
   readonly having: bigint
+  readonly havingOneOf?: bigint
+  /** Categories that count as had by pages which do not have them. */
+  readonly inverted?: bigint
   /** How many regions there is room for. */
   readonly room: number
 }
 
 /** One look at pages: regions found, and where it ended. */
-const scan = (pages: number, { from, flags, having, room }: Scan) => {
+const scan = (pages: number, { from, flags, having, havingOneOf = 0n, inverted = 0n, room }: Scan) => {
   const place = room === 0 ? 0n : regionsAddress
   const found = watched | written
-  const request = structure(96n, flags, from, addressMax, 0n, place, BigInt(room), 0n, 0n, having, 0n, found)
+  const categories = [inverted, having, havingOneOf, found]
+  const request = structure(96n, flags, from, addressMax, 0n, place, BigInt(room), 0n, ...categories)
   const count = check('ioctl(PAGEMAP_SCAN)', ioctl(pages, PAGEMAP_SCAN, request))
   return { count, end: request.readBigUInt64LE(walkEndOffset) }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Run } from '../../harness/hold/memory.ts'
-import { piecesWithout, without } from '../../harness/rewind/pages.ts'
+import { changesBetween, inside, piecesInside, piecesWithout, unite, without } from '../../harness/rewind/pages.ts'
 import { type Difference, differences, type Region } from '../../harness/rewind/regions.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */
@@ -22,8 +22,36 @@ const regions: fc.Arbitrary<Region[]> = ranges(fc.constantFrom('rw-p', 'r--p')).
   parts.map(({ start, end, value: access }) => ({ start, end, access, file: '', path: '', offset: 0 })),
 )
 
-const covers = (all: readonly Run[], address: number) => all.find(({ start, end }) => start <= address && address < end)
+const covers = <Part extends Run>(all: readonly Part[], address: number) =>
+  all.find(({ start, end }) => start <= address && address < end)
 const addresses = Array.from({ length: 200 }, (_, address) => address)
+
+const isIn = (all: readonly Run[], address: number) => covers(all, address) !== undefined
+
+test('what runs have together, what of some lies inside others, and where two lists of pieces differ', () =>
+  fc.assert(
+    fc.property(
+      runs,
+      runs,
+      ranges(fc.constantFrom(0, 1)),
+      ranges(fc.constantFrom(0, 1)),
+      (some, others, ones, twos) => {
+        const memories = [Buffer.alloc(200), Buffer.alloc(200)]
+        const piecesOf = (parts: typeof ones) =>
+          parts.map(({ start, end, value }) => ({ start, end, bytes: memories[value]!.subarray(start, end) }))
+        const [these, those] = [piecesOf(ones), piecesOf(twos)]
+        const [all, both, parts] = [unite(some, others), inside(some, others), piecesInside(these, some)]
+        const changes = changesBetween(these, those)
+        for (const address of addresses) {
+          expect(isIn(all, address)).toBe(isIn(some, address) || isIn(others, address))
+          expect(isIn(both, address)).toBe(isIn(some, address) && isIn(others, address))
+          expect(isIn(parts, address)).toBe(isIn(these, address) && isIn(some, address))
+          expect(isIn(changes, address)).toBe(covers(ones, address)?.value !== covers(twos, address)?.value)
+        }
+        expect(all.every(({ end }, index) => end < (all[index + 1]?.start ?? Number.POSITIVE_INFINITY))).toBe(true)
+      },
+    ),
+  ))
 
 test('what of runs lies outside others', () =>
   fc.assert(

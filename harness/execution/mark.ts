@@ -1,0 +1,77 @@
+import type { Checkpoint } from '../../checker/system.ts'
+import { CannotMark } from '../../proxy/connection.ts'
+import { Network } from '../../proxy/network.ts'
+import type { ClientsMark } from '../clients/clients.ts'
+import type { MarkedNode } from '../node/node.ts'
+import { CannotRewind } from '../rewind/error.ts'
+import type { ExecutionMark, Way } from './execution.ts'
+import type { Stage } from './stage.ts'
+
+/** A cluster at one quiescent instant, whose own processes are brought back there in place. */
+export class ClusterMark implements Checkpoint {
+  readonly way: Way
+  readonly nodes: readonly MarkedNode[]
+  readonly execution: ExecutionMark
+  /** By which it is known again. */
+  readonly outline: string
+
+  constructor({ way, nodes, execution, outline }: Omit<ClusterMark, 'discard'>) {
+    this.way = way
+    this.nodes = nodes
+    this.execution = execution
+    this.outline = outline
+  }
+
+  /** What it holds goes with it. */
+  async discard(): Promise<void> {}
+}
+
+/**
+ * Marks the nodes and the present execution, quiescent and without a finding.
+ *
+ * @throws CannotRewind, CannotMark; it must be asked whether the nodes still are where they were
+ */
+export const markCluster = (stage: Stage, clients: ClientsMark, outline: string): ClusterMark => {
+  const { execution, cell } = stage
+  const nodes = stage.nodes.map(node => node.mark(cell))
+  const [finding] = stage.settleAlive()
+  if (finding) throw new CannotRewind(finding.message)
+  if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
+  return new ClusterMark({ way: execution.way, nodes, execution: execution.mark(clients), outline })
+}
+
+/** Goes back to a mark. Gives why it was not possible; the stage's execution has ended then. */
+export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined => {
+  const { nodes, cell, system } = stage
+  stage.execution.clients.close()
+  try {
+    const gone = nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
+    if (gone) throw new CannotRewind(`${gone.name}: what it had is gone`)
+    const network = new Network({ dissector: system.dissectorOf }, mark.execution.network)
+    for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, cell, network)
+    network.goOn()
+    stage.execution = stage.newExecution(mark.way, network, mark.execution)
+    for (const [index, node] of nodes.entries()) node.goOn(cell, mark.nodes[index]!)
+    requireSame(stage, mark.outline)
+    stage.execution.goOn()
+    return undefined
+  } catch (error) {
+    stage.endExecution()
+    return whyNot(error)
+  }
+}
+
+const requireSame = (stage: Stage, before: string): void => {
+  const [finding] = stage.settleAlive()
+  if (finding) throw new CannotRewind(finding.message)
+  stage.execution.network.endStep()
+  stage.watchUnanswered()
+  const now = stage.outline()
+  if (now !== before) throw new CannotRewind('it is another than when it was marked')
+}
+
+/** Why something could not be marked or brought back, in one line; any other error is thrown. */
+export const whyNot = (error: unknown): string => {
+  if (error instanceof CannotRewind || error instanceof CannotMark) return error.message
+  throw error
+}

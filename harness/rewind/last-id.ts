@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import { setLastIdIn } from '../hold/last-id.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls } from './batch.ts'
+
+/** The id of its newest thread, as the node knows it. */
+export const lastThreadId = (node: HeldNode): number =>
+  Math.max(
+    ...node.threads.map(({ tid }) =>
+      Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))?.[1]),
+    ),
+  )
+
+const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
+const [readOnly, writeOnly] = [0, 1]
+
+/** The id that the kernel gave last in a thread's namespace, also to what has ended. The thread's registers are lost. */
+export const lastId = (thread: HeldThread): number => {
+  const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, readOnly, 0]])
+  if (fd! < 0) return lastThreadId(thread.process.node)
+  const text = Buffer.alloc(16)
+  const [length] = makeCalls(thread, [
+    [syscallNumber.read, fd!, text, text.length],
+    [syscallNumber.close, fd!],
+  ])
+  return Number(text.toString('latin1', 0, length))
+}
+
+/** The next thread or process has the id after this one, as it would have had. */
+export const setLastId = (thread: HeldThread, id: number): void => {
+  const { node, pid } = thread.process
+  if (node.isContainer) return setLastIdIn(pid, id)
+  const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, writeOnly, 0]])
+  if (fd! < 0) return
+  const text = Buffer.from(String(id))
+  makeCalls(thread, [
+    [syscallNumber.write, fd!, text, text.length],
+    [syscallNumber.close, fd!],
+  ])
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import type { HeldThread, Origin } from '../hold/held-node.ts'
+import { innerId } from '../hold/inner-id.ts'
+import { ThreadEnded, wait } from '../hold/ptrace.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import { type Legacy, tellLegacy } from './kept-thread.ts'
+import { setLastId } from './last-id.ts'
+
+/** Takes hold of a thread that was made by us, stopped, with this id outside of its node. */
+export type Adopt = (process: HeldThread['process'], tid: number, origin: Origin) => HeldThread
+
+/** A thread of a process at one or more marks, which may have ended since, and was made again: another for the kernel alone. */
+export class KnownThread {
+  thread: HeldThread
+  /** In its node. */
+  readonly id: number
+  readonly #name: string
+
+  constructor(thread: HeldThread) {
+    this.thread = thread
+    this.id = innerId(thread.tid)
+    this.#name = readFileSync(`/proc/${thread.tid}/comm`, 'latin1').trimEnd()
+  }
+
+  /**
+   * Makes it again where it has ended: a thread with its id, stopped, that shares all with the others and has not run yet.
+   *
+   * @param maker another of its process, frozen, whose registers are lost
+   * @throws CannotRewind
+   */
+  makeAgain(maker: HeldThread, adopt: Adopt): void {
+    setLastId(maker, this.id - 1)
+    let made: number | undefined
+    makeCalls(maker, [[syscallNumber.clone, asThread, 0, 0, 0, 0]], tid => {
+      made = tid
+    })
+    if (made === undefined) throw new CannotRewind('a thread that has ended could not be made again')
+    this.thread = adopt(maker.process, made, this.thread)
+    awaitFirstStop(made)
+    if (innerId(made) !== this.id) throw new CannotRewind(`a thread was made again as ${innerId(made)}, not ${this.id}`)
+  }
+
+  /** Tells the kernel of it what it told itself when it began. It has its memory again; its registers are lost. */
+  tellAgain(legacy: Legacy): void {
+    tellLegacy(this.thread, legacy)
+    makeCalls(this.thread, [[syscallNumber.prctl, setName, Buffer.from(`${this.#name}\0`, 'latin1')]])
+  }
+}
+
+const setName = 15
+/** CLONE_VM, FS, FILES, SIGHAND, THREAD and SYSVSEM, as every thread is made. */
+const asThread = 0x100 | 0x200 | 0x400 | 0x800 | 0x1_0000 | 0x4_0000
+
+const awaitFirstStop = (tid: number): void => {
+  try {
+    wait(tid)
+  } catch (error) {
+    throw error instanceof ThreadEnded ? new CannotRewind('a thread that was made again has ended') : error
+  }
+}

@@ -1,0 +1,82 @@
+import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held-node.ts'
+import { KeptThreads } from './kept-thread.ts'
+import { MarkedMemory } from './memory-mark.ts'
+import { NodeMark } from './node-mark.ts'
+import type { MarkedProcess } from './process-mark.ts'
+
+/**
+ * All marks of a held node. What the node had at one of them and ends of itself is kept, for the kernel does not give it
+ * back.
+ */
+export class NodeMarks implements Keeper {
+  readonly #node: HeldNode
+  readonly #processes = new Map<HeldProcess, MarkedProcess>()
+  #first: NodeMark | undefined
+
+  constructor(node: HeldNode) {
+    this.#node = node
+    node.keeper = this
+  }
+
+  /** The marks of a node, which has none yet or some. */
+  static of(node: HeldNode): NodeMarks {
+    return node.keeper instanceof NodeMarks ? node.keeper : new NodeMarks(node)
+  }
+
+  /** Marks the node, which is frozen, and all its threads wait. @throws CannotRewind */
+  add(): NodeMark {
+    const mark = new NodeMark(
+      this.#node,
+      [...this.#node.processes.values()].map(process => this.#marked(process)),
+    )
+    this.#first ??= mark
+    return mark
+  }
+
+  keepThread(thread: HeldThread): boolean {
+    const marked = this.#processes.get(thread.process)
+    if (marked === undefined) return false
+    if (thread.tid === thread.process.pid) {
+      marked.isFirstOver = true
+      marked.kept.end()
+    }
+    const legacy = marked.legacies.get(thread)
+    return !marked.isFirstOver && legacy !== undefined && marked.kept.keep(thread, legacy)
+  }
+
+  canKeep(process: HeldProcess): boolean {
+    const marked = this.#processes.get(process)
+    return this.#node.processes.size === 1 && marked !== undefined && !marked.isFirstOver
+  }
+
+  keepProcess(process: HeldProcess): void {
+    this.#first!.processes.find(mark => mark.process === process)!.close()
+  }
+
+  letThreadsEnd(): HeldThread[] {
+    return [...this.#processes.values()].flatMap(({ process, kept, legacies }) => {
+      const threads = kept.letEnd()
+      for (const thread of threads) {
+        // Else they would be kept once more.
+        legacies.delete(thread)
+        process.threads.add(thread)
+      }
+      return threads
+    })
+  }
+
+  #marked(process: HeldProcess): MarkedProcess {
+    const known = this.#processes.get(process)
+    if (known) return known
+    const marked = {
+      process,
+      memory: new MarkedMemory(process),
+      kept: new KeptThreads(),
+      legacies: new Map(),
+      known: new Map(),
+      isFirstOver: false,
+    }
+    this.#processes.set(process, marked)
+    return marked
+  }
+}

@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest'
+import { Random } from '../../checker/random.ts'
+import type { Cluster } from '../../harness/cluster.ts'
+import { type Walk, walkAlong } from './checkpoint/walks.ts'
+import { clusterOf, labelsOf, stdoutOf } from './system.ts'
+
+/** Three of these tell each other rumours in datagrams; what is heard goes through threads and a file. */
+const gossip = {
+  node: `
+    const { createSocket } = require('node:dgram')
+    const { appendFile, readFile } = require('node:fs/promises')
+    const { randomBytes, scrypt } = require('node:crypto')
+    const digest = require('node:util').promisify(scrypt)
+    const [, , name, ...peers] = process.argv
+    let heard = 0
+    const socket = createSocket('udp4')
+    socket.on('message', async bytes => {
+      await appendFile('rumours', (await digest(bytes, name, 16, { N: 256 })).toString('hex') + '\\n')
+      console.log(++heard, (await readFile('rumours', 'utf8')).trimEnd().split('\\n').at(-1), Date.now())
+    })
+    socket.bind(4000)
+    const later = () => setTimeout(() => {
+      const peer = peers[Math.floor(Math.random() * peers.length)]
+      randomBytes(8, (_, bytes) => socket.send(name + bytes.toString('hex'), 4000, peer))
+      later()
+    }, 20 + Math.random() * 200)
+    later()`,
+  python: `
+import asyncio, os, random, sys, threading, time
+name, *peers = sys.argv[1:]
+beats = 0
+def write_down(rumour):
+    with open('rumours', 'a') as file: file.write(rumour.decode())
+    return len(open('rumours').read())
+async def hear(rumour):
+    print(await asyncio.to_thread(write_down, rumour), beats, rumour, time.time(), flush=True)
+class Datagrams(asyncio.DatagramProtocol):
+    def datagram_received(self, data, address): tasks.add(asyncio.ensure_future(hear(data)))
+tasks = set()
+def beat():
+    global beats
+    while True:
+        time.sleep(0.1 + random.random())
+        beats += 1
+        # Threads come and go.
+        threading.Thread(target=time.sleep, args=(random.random(),)).start()
+async def main():
+    loop = asyncio.get_running_loop()
+    datagrams, _ = await loop.create_datagram_endpoint(Datagrams, local_addr=('0.0.0.0', 4000))
+    threading.Thread(target=beat, daemon=True).start()
+    while True:
+        await asyncio.sleep(0.02 + 0.2 * random.random())
+        datagrams.sendto(f'{name} {os.urandom(8).hex()}\\n'.encode(), (random.choice(peers), 4000))
+asyncio.run(main())`,
+} as const
+
+const commands = { node: ['node', 'n.cjs'], python: ['python3', 'n.py'] } as const
+
+const trioOf = (kind: keyof typeof gossip, rewind: boolean): Cluster => {
+  const node = (name: string, ...peers: string[]) => ({
+    command: [...commands[kind], name, ...peers.map(peer => `{{${peer}.address}}`)],
+  })
+  return clusterOf(
+    {
+      nodes: { n1: node('n1', 'n2', 'n3'), n2: node('n2', 'n1', 'n3'), n3: node('n3', 'n1', 'n2') },
+      faults: { drop: 2, duplicate: 2, partition: 1 },
+      overlap: 2,
+    },
+    { [commands[kind][1]]: gossip[kind] },
+    { seed: 1, rewind },
+  )
+}
+
+interface Marked {
+  readonly checkpoint: NonNullable<Awaited<ReturnType<Cluster['checkpoint']>>>
+  readonly walk: Walk
+}
+
+const steps = 24
+
+/** Executes whatever is offered, marks some states, and goes back to some of them, also of earlier executions. */
+const wander = async (cluster: Cluster, executions: number): Promise<Walk[]> => {
+  const random = new Random(1)
+  const marks: Marked[] = []
+  const walks: Walk[] = []
+  for (let execution = 0; execution < executions; execution++) {
+    await cluster.reset()
+    let walk: Walk = { labels: [], seen: [] }
+    for (let step = 0; step < steps; step++) {
+      if (marks.length > 0 && random.next() < 0.15) {
+        walks.push(walk)
+        const { checkpoint, walk: before } = random.pick(marks)
+        await cluster.restore(checkpoint)
+        walk = { labels: [...before.labels], seen: [...before.seen] }
+      }
+      await walkAlong(cluster, [random.pick(labelsOf(cluster))], walk)
+      if (random.next() > 0.2) continue
+      const checkpoint = await cluster.checkpoint()
+      marks.push({ checkpoint: checkpoint!, walk: { labels: [...walk.labels], seen: [...walk.seen] } })
+    }
+    walks.push(walk)
+  }
+  return walks
+}
+
+test.each(['node', 'python'] as const)(
+  'what three processes do after a mark is what new ones do after the same steps (%s)',
+  async kind => {
+    const cluster = trioOf(kind, true)
+    const walks = await wander(cluster, 2)
+    expect(walks.length).toBeGreaterThan(4)
+    // All of it was done in place.
+    expect(cluster.starts).toBe(3)
+    expect(cluster.notes()).toEqual([])
+    const others = trioOf(kind, false)
+    for (const walk of walks) {
+      await others.reset()
+      expect(await walkAlong(others, walk.labels)).toEqual(walk)
+    }
+  },
+)
+
+test('a mark is of no other cluster: the way is executed again there', async () => {
+  const [one, other] = [trioOf('python', true), trioOf('python', true)]
+  for (const cluster of [one, other]) await cluster.reset()
+  const labels = [labelsOf(one)[0]!]
+  await walkAlong(one, labels)
+  const checkpoint = await one.checkpoint()
+  await other.restore(checkpoint!)
+  expect(labelsOf(other)).toEqual(labelsOf(one))
+  expect(other.notes().join()).toMatch(/^states that could not be .* in place: n1: what it had is gone \(1 times\)$/)
+})
+
+test('a mark goes with the processes that it is of: the way is executed again', async () => {
+  const cluster = trioOf('python', true)
+  await cluster.reset()
+  await walkAlong(cluster, [labelsOf(cluster)[0]!])
+  const [checkpoint, labels] = [await cluster.checkpoint(), labelsOf(cluster)]
+  cluster.endLives()
+  await cluster.restore(checkpoint!)
+  expect(labelsOf(cluster)).toEqual(labels)
+  expect(cluster.starts).toBe(6)
+})
+
+test('what was dropped, mapped anew or grown between two marks is at each as it was', async () => {
+  const program = `
+import mmap, time
+size = 64 * 4096
+pages = lambda: mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+total = lambda: (sum(m[i * 4096] for i in range(64)), len(kept), sum(kept), deep(400))
+deep = lambda n: n and deep(n - 1)
+m = pages()
+kept = []
+for turn in range(99):
+    m[turn % 64 * 4096] = turn + 1
+    if turn % 3 == 1: m.madvise(mmap.MADV_DONTNEED, turn % 16 * 4 * 4096, 16 * 4096)
+    if turn % 5 == 4:
+        m.close()
+        m = pages()
+    kept += range(20000) if turn % 4 else []
+    if turn % 7 == 6: kept = []
+    print(turn, total(), flush=True)
+    time.sleep(1)
+`
+  const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
+  await cluster.reset()
+  const marks = []
+  for (let turn = 0; turn < 12; turn++) {
+    marks.push((await cluster.checkpoint())!)
+    await cluster.execute(cluster.enabled()[0]!)
+  }
+  const expected = stdoutOf(cluster, 'n')
+  const random = new Random(1)
+  for (let time = 0; time < 20; time++) {
+    const turn = random.below(marks.length)
+    await cluster.restore(marks[turn]!)
+    expect(stdoutOf(cluster, 'n')).toEqual(expected.slice(0, turn + 1))
+    const more = random.below(expected.length - turn)
+    for (let step = 0; step < more; step++) await cluster.execute(cluster.enabled()[0]!)
+    expect(stdoutOf(cluster, 'n')).toEqual(expected.slice(0, turn + 1 + more))
+  }
+  expect(cluster.starts).toBe(1)
+  expect(cluster.notes()).toEqual([])
+})
