@@ -140,6 +140,10 @@ export class TimedRun implements Run {
     const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
     for (const name of namesIn(action))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
+    if (action.does === 'set' && action.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
+      throw new UsageError(
+        `packets come twice (--duplicate) at the pace native alone, this run is at ${this.#options.pace}`,
+      )
     await new Promise<void>(done => {
       this.#requests.push({ action, done })
       this.#wake()

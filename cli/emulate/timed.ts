@@ -3,6 +3,7 @@ import { BudgetSpent } from '../../checker/budget.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
@@ -79,7 +80,8 @@ export const emulateInTime = (
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
       const summary = { ...measured, ...verdictOf(concluded), notes, seconds: secondsSince(begun), trace, plot }
       const { verdict, property, kind, message } = summary
-      writer.end({ verdict: { verdict, property, kind, message, seed, hash, repeated: violation !== undefined } })
+      const came = { verdict, property, kind, message, seed, hash, notes, repeated: violation !== undefined }
+      writer.end({ verdict: { ...unsearched, ...came } })
       writer.close()
       return summary
     } finally {
@@ -89,6 +91,18 @@ export const emulateInTime = (
       await engine?.close()
     }
   })
+}
+
+/** What of a verdict only a search has something to say to. */
+const unsearched: Omit<Partial<Verdict>, 'coverage'> & { readonly coverage: object } = {
+  variant: 0,
+  criticalTransition: null,
+  delayMs: null,
+  discovery: null,
+  closestLive: null,
+  notRepeated: [],
+  unsteady: null,
+  coverage: {},
 }
 
 const secondsSince = (begun: number) => (performance.now() - begun) / 1000

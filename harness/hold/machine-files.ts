@@ -275,9 +275,12 @@ const makeDevices = (names: readonly string[], trees: readonly number[]) => {
   mkdirSync(directory)
   check('mount /dev', mount('lastnail', directory, 'tmpfs', 0, 'mode=755'))
   for (const [index, name] of names.entries()) {
-    writeFileSync(join(directory, name), '')
-    moveMount(trees[index]!, join(directory, name))
+    const path = join(directory, name)
+    writeFileSync(path, '')
+    moveMount(trees[index]!, path)
     closeSync(trees[index]!)
+    // The device is this machine's: a read-only mount lets a node write to it, but not change its mode, owner or times.
+    restrict(path, mountAttribute.readOnly | mountAttribute.noSetuid)
   }
   for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(directory, name))
   for (const name of ['pts', 'shm']) mkdirSync(join(directory, name))

@@ -48,6 +48,8 @@ export class Ways {
       at = pipe.enter(at, bytes)
       if (at === lost) return this.#loses('lost')
       if (at === overflowed) return this.#loses('overflowed')
+      // Whoever receives it sees that its checksum is wrong, and drops it.
+      if (pipe.corruptedBit(bytes * 8) !== undefined) return this.#loses('lost')
     }
     this.counts.forwarded += 1
     this.counts.bytes += bytes

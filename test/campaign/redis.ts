@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,6 +43,9 @@ export class RealRedis {
     const args = ['--port', String(this.#port), '--bind', '127.0.0.1', '--dir', this.#directory]
     const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
     this.#process = spawn('redis-server', [...args, ...durable, ...this.#options], { stdio: 'ignore' })
+    // A test that is out of time does not come to its end.
+    const server = this.#process
+    process.once('exit', () => server.kill('SIGKILL'))
     while (!(await this.#answers())) await sleep(50)
   }
 
@@ -68,17 +71,17 @@ export class RealRedis {
     }
   }
 
+  /** Also one that asks for a password, or is full, answers. */
   async #answers(): Promise<boolean> {
-    const redis = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
-    redis.on('error', () => undefined)
+    const socket = connect(this.#port, '127.0.0.1')
     try {
-      await redis.connect()
-      await redis.ping()
-      return true
-    } catch (error) {
-      return /NOAUTH/.test(String(error))
+      socket.write('PING\r\n')
+      const [answer] = await once(socket, 'data')
+      return /^(\+PONG|-NOAUTH)/.test(String(answer))
+    } catch {
+      return false
     } finally {
-      redis.disconnect()
+      socket.destroy()
     }
   }
 }

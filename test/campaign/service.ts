@@ -14,8 +14,8 @@ socket.on('message', bytes => {
 })
 socket.send('read', 7000, store)
 `
-export const plain = adder('`write ${Number(value) + 1} after ${value}`')
-export const withName = adder('`write by ${name} ${Number(value) + 1} after ${value}`')
+export const plain = adder(`"write " + (Number(value) + 1) + " after " + value`)
+export const withName = adder(`"write by " + name + " " + (Number(value) + 1) + " after " + value`)
 
 const store = (isStale: string) => `import { createSocket } from 'node:dgram'
 

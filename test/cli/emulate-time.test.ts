@@ -90,6 +90,9 @@ test('what is violated counts when the same steps violate it again; a step of th
   expect(summary).toMatchObject({ verdict: 'violated', kind: 'safety', property: 'never' })
   expect(code).toBe(1)
   expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 1 })
+  const shrunk = JSON.parse((await lastnail(directory, 'shrink', summary.trace, '--json')).stdout)
+  expect(shrunk).toMatchObject({ verdict: 'violated', property: 'never', repeated: true })
+  expect(await lastnail(directory, 'replay', shrunk.trace)).toMatchObject({ code: 1 })
   const { steps } = readTrace(join(directory, summary.trace))
   const first = steps.findIndex(({ properties }) => properties.some(({ name, holds }) => name === 'never' && !holds))
   const from = `${summary.trace}:${first - 1}`
@@ -113,6 +116,9 @@ test('at the pace real it waits, hears what it is told, and is executed again wi
   expect((await control.kill('counter')).nodes[0]).toMatchObject({ name: 'counter', isAlive: false })
   expect((await control.join('counter')).nodes[0]).toMatchObject({ isAlive: true })
   await control.impair('reader', 'counter', { delayMs: 40 }, true)
+  await expect(control.impair('reader', 'counter', { delayMs: 0, duplicate: 0.5 })).rejects.toThrow(
+    'packets come twice (--duplicate) at the pace native alone, this run is at real',
+  )
   await expect(control.kill('nobody')).rejects.toThrow('no node nobody: there are counter, reader')
   const before = (await control.list()).elapsedMs
   while ((await control.list()).elapsedMs < before + 1000) await sleep(50)

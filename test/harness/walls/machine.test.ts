@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -31,6 +31,34 @@ describe.skipIf(!isRoot)('the machine of a node', () => {
     const script = paths.map(path => `echo mine > ${path} && cat ${path}`).join('\n')
     expect(await said(script)).toEqual(paths.map(() => 'mine'))
     expect(paths.filter(path => existsSync(path))).toEqual([])
+  })
+
+  test('devices work, and none of their modes, owners and times changes', async () => {
+    const devices = ['null', 'zero', 'full', 'random', 'urandom'].map(name => `/dev/${name}`)
+    const attributes = () =>
+      devices.map(device => statSync(device)).map(({ mode, uid, mtimeMs }) => [mode, uid, mtimeMs])
+    const before = attributes()
+    onTestFinished(() => {
+      for (const [index, device] of devices.entries()) {
+        chmodSync(device, before[index]![0]! & 0o777)
+        chownSync(device, before[index]![1]!, 0)
+      }
+    })
+    const change = (what: string) => `${what} 2> errors || sed 's/.*: //' errors`
+    const script = [
+      'cd /tmp',
+      ...devices.flatMap(device => [
+        change(`chmod 600 ${device}`),
+        change(`chown 1234 ${device}`),
+        change(`touch -d @1 ${device}`),
+      ]),
+      // Its input is one of them.
+      change('chmod 600 /proc/self/fd/0'),
+      'echo lost > /dev/null; head -c 1 /dev/zero | wc -c; cat <&0; echo over',
+    ].join('\n')
+    const refused = Array(3 * devices.length + 1).fill('Read-only file system')
+    expect(await said(script)).toEqual([...refused, '1', 'over'])
+    expect(attributes()).toEqual(before)
   })
 
   test('so it is in a live run', async () => {
