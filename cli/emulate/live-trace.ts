@@ -3,6 +3,7 @@ import type { RecordedChoice, RecordedStep, TraceHeader } from '../../checker/tr
 import type { TraceWriter } from '../../checker/trace/write.ts'
 import { stateOf } from '../../harness/clients/state.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import { noDetails } from '../../harness/execution/end-step.ts'
 import type { Look } from '../../harness/timed/look.ts'
 import type { Happened } from '../../harness/timed/measurements.ts'
 import { createTrace } from '../record.ts'
@@ -62,26 +63,12 @@ export class LiveTrace {
 
 /** What a live run can tell of a step. */
 class LiveSource implements Recordable {
-  details: Recordable['details'] = {
-    messages: [],
-    lost: [],
-    outputs: [],
-    durationUs: 0,
-    atMs: undefined,
-    input: undefined,
-  }
+  details: Recordable['details'] = noDetails
   readonly clocks = []
   readonly timers = []
 
   take(outputs: Look['outputs'], tookMs: number): void {
-    this.details = {
-      messages: [],
-      lost: [],
-      outputs,
-      durationUs: Math.round(1000 * tookMs),
-      atMs: undefined,
-      input: undefined,
-    }
+    this.details = { ...noDetails, outputs, durationUs: Math.round(1000 * tookMs) }
   }
 
   fingerprint(): undefined {

@@ -2,8 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { check, setns } from '../../proxy/libc.ts'
 import { awayFromHome } from '../hold/away.ts'
 import { ownProc } from '../hold/own-proc.ts'
-import { spawn } from '../hold/spawn.ts'
-import { starter, starterDescriptor, withCalls } from '../hold/starter.ts'
+import { startCalls, starterDescriptor } from '../hold/starter.ts'
 import { CannotCheckpoint } from './error.ts'
 import { awaitEnd } from './run-criu.ts'
 
@@ -19,18 +18,7 @@ export const mountProc = (pid: number): void => {
   try {
     const child = awayFromHome(() => {
       for (const fd of namespaces) check('setns', setns(fd, 0))
-      return withCalls([...ownProc(), { name: 'exit_group', arguments: [0] }], calls =>
-        spawn({
-          path: `/proc/self/fd/${starter()}`,
-          arguments: ['lastnail-starter'],
-          environment: {},
-          directory: '/',
-          descriptors: [
-            [report, starterDescriptor.report],
-            [calls, starterDescriptor.calls],
-          ],
-        }),
-      )
+      return startCalls([...ownProc(), { name: 'exit_group', arguments: [0] }], [[report, starterDescriptor.report]])
     })
     const failed = awaitEnd(child)
     if (failed !== undefined) throw new CannotCheckpoint(`mounting its /proc ${failed}`)

@@ -1,8 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { CLONE_NEWPID, check, libc, setns } from '../../proxy/libc.ts'
 import { awayFromHome } from './away.ts'
-import { spawn } from './spawn.ts'
-import { type Call, starter, starterDescriptor, withCalls } from './starter.ts'
+import { type Call, startCalls } from './starter.ts'
 
 const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
 
@@ -26,7 +25,7 @@ export const setLastIdIn = (pid: number, id: number): void => {
   try {
     const helper = awayFromHome(() => {
       check('setns(pid)', setns(namespace, CLONE_NEWPID))
-      return withCalls(calls, fd => spawnHelper(own, fd))
+      return startCalls(calls, [[own, fileDescriptor]])
     })
     check('wait4', wait4(helper, null, allChildren, null))
   } finally {
@@ -46,15 +45,3 @@ const openToWrite = (): number | undefined => {
 
 /** __WALL */
 const allChildren = 0x4000_0000
-
-const spawnHelper = (own: number, calls: number): number =>
-  spawn({
-    path: `/proc/self/fd/${starter()}`,
-    arguments: ['lastnail-starter'],
-    environment: {},
-    directory: '/',
-    descriptors: [
-      [own, fileDescriptor],
-      [calls, starterDescriptor.calls],
-    ],
-  })

@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs'
 import { check, libc } from '../../proxy/libc.ts'
+import { spawn } from './spawn.ts'
 import { machineCode, staticProgram } from './static-program.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
 
@@ -88,6 +89,21 @@ export const withCalls = <Result>(calls: readonly Call[], use: (fd: number) => R
     closeSync(fd)
   }
 }
+
+/** Starts a process of ours, in the namespaces set for children of this thread, that makes these calls; its id. */
+export const startCalls = (
+  calls: readonly Call[],
+  descriptors: readonly (readonly [own: number, its: number])[],
+): number =>
+  withCalls(calls, fd =>
+    spawn({
+      path: `/proc/self/fd/${starter()}`,
+      arguments: ['lastnail-starter'],
+      environment: {},
+      directory: '/',
+      descriptors: [...descriptors, [fd, starterDescriptor.calls]],
+    }),
+  )
 
 const tableOf = (calls: readonly Call[]): Buffer => {
   const rows = Buffer.alloc(calls.length * rowLength)
