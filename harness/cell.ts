@@ -96,7 +96,7 @@ export class Cell {
   /** Stops every thread of a node where it is. @throws CannotRewind where one neither stops nor ends */
   freeze(node: HeldNode): void {
     this.tracer.freeze(node)
-    this.#pollUntil(() => node.threads.every(thread => thread.stopped !== undefined), patienceMs)
+    this.#pollUntil(() => node.threads.every(thread => thread.resumption !== undefined), patienceMs)
   }
 
   /**
@@ -133,7 +133,7 @@ export class Cell {
   #awaitEnds(ending: readonly HeldThread[]): void {
     this.#pollUntil(() => {
       // One that was asked to stop when it had stopped already does so once more before it ends.
-      for (const thread of ending) if (thread.stopped) this.tracer.thawThread(thread)
+      for (const thread of ending) if (thread.resumption) this.tracer.thawThread(thread)
       return ending.every(thread => !thread.process.threads.has(thread))
     }, patienceMs)
   }

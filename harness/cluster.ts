@@ -13,7 +13,7 @@ import { messagesTaken, type Option } from './execution/choices.ts'
 import { ClusterCheckpoint, reasonOf } from './execution/cluster-checkpoint.ts'
 import { enabledOptions } from './execution/due.ts'
 import { endStep, noDetails, type StepDetails } from './execution/end-step.ts'
-import type { Way } from './execution/execution.ts'
+import type { WayThere } from './execution/execution.ts'
 import { faithfully } from './execution/faithful.ts'
 import { fingerprintOf, historyParts, observedParts, type Part } from './execution/fingerprint.ts'
 import type { RecordedCalls } from './execution/first-difference.ts'
@@ -302,7 +302,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** What an execution comes to on new processes, as far as it can be executed; undefined where that says nothing. */
-  async #evidenceAnew(way: Way): Promise<readonly Evidence[] | undefined> {
+  async #evidenceAnew(way: WayThere): Promise<readonly Evidence[] | undefined> {
     for (const node of this.#nodes) node.isAnew = true
     try {
       await this.#execute(way)
@@ -458,7 +458,7 @@ export class Cluster implements System<GlobalState> {
     this.#whyNot.set(reason, (this.#whyNot.get(reason) ?? 0) + 1)
   }
 
-  async #execute({ variant, schedule }: Way): Promise<void> {
+  async #execute({ variant, schedule }: WayThere): Promise<void> {
     await this.reset(variant)
     for (const [index, label] of schedule.entries()) {
       const choice = this.enabled().find(each => each.label === label)

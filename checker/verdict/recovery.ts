@@ -108,11 +108,11 @@ export const recover = async (
     ...Array.from({ length: isWorth ? shortCount : 0 }, (_, ordinal) => ({ ordinal, length, isShort: true })),
   ])
   const seeds = random.fork()
-  const way = isHealthy ? healthyAlone : wayOf
+  const mannerFor = isHealthy ? healthyAlone : mannerOf
   const outcomes = cells.inOrder(
     () => planned.next(),
     async (planned, cells) => {
-      const walk = walkOf(planned, way(planned.ordinal), seeds.seed())
+      const walk = walkOf(planned, mannerFor(planned.ordinal), seeds.seed())
       return { walk, outcome: await tryFaithfully(cells, taskOf(schedule, walk, options)) }
     },
   )
@@ -153,8 +153,8 @@ export const recover = async (
     isTerminal &&= isOver
     failed += 1
     longest = Math.max(longest, steps)
-    if (way(ordinal).chooser === 'healthy') healthy += 1
-    if (isConversing(way(ordinal))) conversing += 1
+    if (mannerFor(ordinal).chooser === 'healthy') healthy += 1
+    if (isConversing(mannerFor(ordinal))) conversing += 1
   }
   if (!begin) throw disturbed
   return { ...none, isTerminal: isTerminal && failed > 0, begin, failed, healthy, conversing, longest, effort }
@@ -178,13 +178,13 @@ const taskOf = (
 })
 
 /** How a walk goes. */
-interface Way {
+interface WalkManner {
   readonly chooser: Walk['chooser']
   /** How many others of this kind came before it. */
   readonly nth: number
 }
 
-const walkOf = ({ length, given }: PlannedWalk, { chooser, nth }: Way, drawn: number): Walk => {
+const walkOf = ({ length, given }: PlannedWalk, { chooser, nth }: WalkManner, drawn: number): Walk => {
   if (given) return { ...given, length }
   const seed = chooser === 'conversations' ? nth : chooser === 'healthy' ? healthySeed(drawn, nth) : drawn
   return { chooser, length, seed }
@@ -193,19 +193,19 @@ const walkOf = ({ length, given }: PlannedWalk, { chooser, nth }: Way, drawn: nu
 const once: readonly Walk['chooser'][] = ['healthy', 'fresh', 'conversations', 'healthy', 'fair swarm', 'straight']
 const again: readonly Walk['chooser'][] = ['healthy', 'fair', 'conversations', 'healthy', 'fair swarm', 'fair']
 
-const wayOf = (ordinal: number): Way => {
+const mannerOf = (ordinal: number): WalkManner => {
   const chooser = once[ordinal] ?? again[ordinal % again.length]!
   const period = chooser === 'healthy' ? again.length / 2 : again.length
   return { chooser, nth: Math.floor(ordinal / period) }
 }
 
-const healthyAlone = (ordinal: number): Way => ({ chooser: 'healthy', nth: ordinal })
+const healthyAlone = (ordinal: number): WalkManner => ({ chooser: 'healthy', nth: ordinal })
 
 /** So many of this many walks go one conversation after the other, each in another order of the nodes. */
 export const conversingAmong = (walks: number): number =>
-  Array.from({ length: walks }, (_, ordinal) => wayOf(ordinal)).filter(isConversing).length
+  Array.from({ length: walks }, (_, ordinal) => mannerOf(ordinal)).filter(isConversing).length
 
-const isConversing = ({ chooser }: Way): boolean => chooser === 'conversations'
+const isConversing = ({ chooser }: WalkManner): boolean => chooser === 'conversations'
 
 const beginOf = ({ schedule, fingerprints, lastLive, arrival }: Outcome, property: string): Begin => {
   const last = lastLive.get(property)

@@ -59,7 +59,7 @@ export const dump = (
   { network, outputs }: Surroundings,
   directory: string,
 ): NodeImage => {
-  if (node.threads.some(thread => thread.isStopped)) throw new CannotCheckpoint('it is stopped by a signal')
+  if (node.threads.some(thread => thread.isStoppedBySignal)) throw new CannotCheckpoint('it is stopped by a signal')
   mkdirSync(directory)
   cell.endKeptThreads(node)
   cell.freeze(node)

@@ -7,7 +7,7 @@ import { CannotCheckpoint } from '../checkpoint/error.ts'
 import { removeRunDirectory } from '../files/run-directory.ts'
 import { treeOf } from '../files/tree.ts'
 import type { SavedNode } from '../node/node.ts'
-import type { ExecutionMark, Way } from './execution.ts'
+import type { ExecutionMark, WayThere } from './execution.ts'
 
 /** A cluster at one quiescent instant. */
 export interface SavedCluster {
@@ -23,12 +23,12 @@ export interface SavedCluster {
 
 /** Where a cluster, or another of the same system, can go back to any number of times. */
 export class ClusterCheckpoint implements Checkpoint {
-  readonly way: Way
+  readonly way: WayThere
   /** Why it is nothing but a way there; undefined where it is more. */
   readonly lacking: string | undefined
   #saved: SavedCluster | undefined
 
-  constructor(way: Way, saved: SavedCluster | undefined, lacking: string | undefined) {
+  constructor(way: WayThere, saved: SavedCluster | undefined, lacking: string | undefined) {
     this.way = way
     this.lacking = lacking
     this.#saved = saved

@@ -11,7 +11,7 @@ import { Delays, type DelaysMark } from './delays.ts'
 import { inputHash } from './fingerprint.ts'
 
 /** How an execution came to a state: what it can always be reached by again. */
-export interface Way {
+export interface WayThere {
   readonly variant: number
   readonly schedule: readonly string[]
 }
@@ -55,7 +55,7 @@ export class Execution {
   /** @param mark of an execution that came this way, where it goes on from there */
   constructor(
     { faults, overlap }: Pick<ResolvedSystem, 'faults' | 'overlap'>,
-    { variant, schedule }: Way,
+    { variant, schedule }: WayThere,
     { network, clients, time }: Pick<Execution, 'network' | 'clients' | 'time'>,
     mark?: ExecutionMark,
   ) {
@@ -88,7 +88,7 @@ export class Execution {
     this.#inFlight = labelsOf(this.network.inFlight())
   }
 
-  get way(): Way {
+  get way(): WayThere {
     return { variant: this.variant, schedule: [...this.schedule] }
   }
 

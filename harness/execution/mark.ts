@@ -4,12 +4,12 @@ import { Network } from '../../proxy/network.ts'
 import type { ClientsMark } from '../clients/clients.ts'
 import type { MarkedNode } from '../node/node.ts'
 import { CannotRewind } from '../rewind/error.ts'
-import type { ExecutionMark, Way } from './execution.ts'
+import type { ExecutionMark, WayThere } from './execution.ts'
 import type { Stage } from './stage.ts'
 
 /** A cluster at one quiescent instant, whose own processes are brought back there in place. */
 export class ClusterMark implements Checkpoint {
-  readonly way: Way
+  readonly way: WayThere
   readonly nodes: readonly MarkedNode[]
   readonly execution: ExecutionMark
   /** By which it is known again. */

@@ -4,7 +4,7 @@ import { findCriu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import type { ClientsMark } from '../clients/clients.ts'
 import { bytesIn, reasonOf, type SavedCluster } from './cluster-checkpoint.ts'
-import type { Way } from './execution.ts'
+import type { WayThere } from './execution.ts'
 import type { Stage } from './stage.ts'
 
 /**
@@ -25,7 +25,7 @@ export const saveInto = (
 }
 
 /** Brings back what was saved. Gives why it was not possible. */
-export const bringBack = (stage: Stage, saved: SavedCluster, way: Way): string | undefined => {
+export const bringBack = (stage: Stage, saved: SavedCluster, way: WayThere): string | undefined => {
   stage.endExecution()
   try {
     makeAgain(stage, saved, way)
@@ -48,7 +48,7 @@ const requireStill = (stage: Stage, outline: string): void => {
   if (stage.outline() !== outline) throw new CannotCheckpoint('it does not stand still')
 }
 
-const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: Way): void => {
+const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThere): void => {
   const criu = findCriu()
   const network = new Network({ dissector: stage.system.dissectorOf }, execution.network)
   for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.cell, network)

@@ -12,7 +12,7 @@ import { Time } from '../timed/time.ts'
 import type { Timing } from '../timed/timing.ts'
 import type { Moment } from './choices.ts'
 import { enabledOptions } from './due.ts'
-import { Execution, type ExecutionMark, type Way } from './execution.ts'
+import { Execution, type ExecutionMark, type WayThere } from './execution.ts'
 import { divergenceOf } from './findings.ts'
 import { fingerprintOf, type Known, observedParts } from './fingerprint.ts'
 
@@ -59,7 +59,7 @@ export class Stage {
   }
 
   /** @param mark of an execution that it goes on from */
-  newExecution(way: Way, network: Network, mark?: ExecutionMark): Execution {
+  newExecution(way: WayThere, network: Network, mark?: ExecutionMark): Execution {
     const clients = this.#newClients(network, mark?.clients)
     const names = this.nodes.map(({ name }) => name)
     const time = this.timing && new Time(this.timing, names)

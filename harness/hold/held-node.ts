@@ -53,8 +53,8 @@ export class HeldThread {
   socketWait: SocketWait | undefined
   /** The deadline of a wait that was interrupted and is about to be entered again, with the place of its call. */
   resumed: { readonly address: number; readonly deadline: Nanoseconds } | undefined
-  /** Set while it is stopped because its node is frozen. */
-  stopped: Resumption | undefined
+  /** How it goes on; set while it is stopped because its node is frozen. */
+  resumption: Resumption | undefined
   /** Asked to stop by us: an interrupted call is entered again and the program sees nothing of it. */
   interrupted = false
   /** Done at the exit from the call that it is in. */
@@ -62,7 +62,7 @@ export class HeldThread {
   /** Done at its next stop by our interruption. */
   errand: ((tid: number) => void) | undefined
   /** Stopped by a signal of the program's own, until SIGCONT. */
-  isStopped = false
+  isStoppedBySignal = false
   /** Stopped where it wanted to sleep for a few milliseconds, and watch the others then: it is not idle. */
   napping = false
   /** Napping, because it goes round and round until another thread writes to what it reads. */

@@ -48,7 +48,7 @@ const polls: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'p
 export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
   thread.waitsInPoll = polls.has(place)
-  if (thread.waitsInPoll || thread.isStopped || thread.napping) return true
+  if (thread.waitsInPoll || thread.isStoppedBySignal || thread.napping) return true
   const stat = thread.look('stat')
   if (stat === '') return true
   const state = stat.charAt(stat.lastIndexOf(')') + 2)

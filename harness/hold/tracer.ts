@@ -104,17 +104,17 @@ export class Tracer {
   thaw(node: HeldNode): void {
     node.frozen = false
     for (const thread of node.threads) {
-      const { stopped } = thread
-      thread.stopped = undefined
-      if (stopped) this.#resume(thread, stopped)
+      const { resumption } = thread
+      thread.resumption = undefined
+      if (resumption) this.#resume(thread, resumption)
     }
   }
 
   /** Lets one thread go on that is kept where it stopped. */
   thawThread(thread: HeldThread): void {
-    const { stopped } = thread
-    thread.stopped = undefined
-    if (stopped) this.#release(thread, stopped)
+    const { resumption } = thread
+    thread.resumption = undefined
+    if (resumption) this.#release(thread, resumption)
   }
 
   /** Its call returns as if it had slept. */
@@ -142,7 +142,7 @@ export class Tracer {
       interrupt(thread.tid)
       wait(thread.tid)
       thread.interrupted = false
-      thread.stopped = { toSyscall: false, signal: 0 }
+      thread.resumption = { toSyscall: false, signal: 0 }
     }
   }
 
@@ -239,7 +239,7 @@ export class Tracer {
       thread.yields += 1
       if (thread.yields % yieldsPerLook === 0) return this.#lookAtYield(thread)
     }
-    if (thread.napping) thread.stopped = { toSyscall: false, signal: 0 }
+    if (thread.napping) thread.resumption = { toSyscall: false, signal: 0 }
     else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
   }
 
@@ -253,7 +253,7 @@ export class Tracer {
       case syscallNumber.exit_group:
         if (node.frozen || !node.keeper?.canKeep(process)) return false
         node.ending = { code: this.#registers.get('rdi') & 0xff }
-        thread.stopped = { toSyscall: false, signal: 0 }
+        thread.resumption = { toSyscall: false, signal: 0 }
         this.freeze(node)
         this.#keepProcess(node)
         return true
@@ -264,7 +264,7 @@ export class Tracer {
 
   /** As soon as all of its threads have stopped. */
   #keepProcess(node: HeldNode): void {
-    if (node.threads.some(thread => thread.stopped === undefined)) return
+    if (node.threads.some(thread => thread.resumption === undefined)) return
     const process = node.processes.get(node.pid)!
     for (const thread of process.threads) thread.forgetWait()
     disarmAll(process)
@@ -336,7 +336,7 @@ export class Tracer {
     if (found && !isAlone) {
       thread.napping = true
       thread.spinsAside = true
-      thread.stopped = { toSyscall: false, signal: 0 }
+      thread.resumption = { toSyscall: false, signal: 0 }
       return
     }
     if (found && this.#allSpin(thread)) node.spinsAlone(thread, timersAwaitedMax.byYields)
@@ -353,7 +353,7 @@ export class Tracer {
       else {
         other.napping = false
         other.spinsAside = false
-        other.stopped = undefined
+        other.resumption = undefined
         this.#treatHeld(other, found)
       }
       return true
@@ -388,8 +388,8 @@ export class Tracer {
 
   /** Our own interruption, the first stop of a new thread, or a stop that a signal asked for. */
   #stop(thread: HeldThread, signal: number): void {
-    thread.isStopped = stopSignals.includes(signal)
-    if (thread.isStopped) {
+    thread.isStoppedBySignal = stopSignals.includes(signal)
+    if (thread.isStoppedBySignal) {
       listen(thread.tid)
       return
     }
@@ -490,7 +490,7 @@ export class Tracer {
   }
 
   #resume(thread: HeldThread, how: Resumption): void {
-    if (thread.process.node.frozen) thread.stopped = how
+    if (thread.process.node.frozen) thread.resumption = how
     else this.#release(thread, how)
   }
 

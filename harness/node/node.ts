@@ -12,7 +12,7 @@ import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import { Life, type LifeMark } from './life.ts'
-import { Lives } from './lives.ts'
+import { ParkedLives } from './parked-lives.ts'
 import type { NodePlan, Runtime } from './runtime.ts'
 import { restoreLife, type SavedLife, saveLife } from './saved-life.ts'
 
@@ -45,7 +45,7 @@ export class Node {
   readonly #definition: ResolvedNode
   readonly #runtime: Runtime
   readonly #directory: string
-  readonly #lives = new Lives()
+  readonly #lives = new ParkedLives()
   /** How many disks there were: each life has its own. */
   #directories = 0
   #life: Life | undefined

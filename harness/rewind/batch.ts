@@ -32,7 +32,7 @@ export const succeed = (thread: HeldThread, calls: readonly Call[]): void => {
 export const endWhenThawed = (thread: HeldThread): void => {
   thread.process.memory.write(batchTable, tableOf([[syscallNumber.exit, 0]]).table)
   prepareToCall(thread.tid)
-  thread.stopped = { toSyscall: false, signal: 0 }
+  thread.resumption = { toSyscall: false, signal: 0 }
 }
 
 /** With 32 bytes for each. */

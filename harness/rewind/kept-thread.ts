@@ -52,7 +52,7 @@ export class KeptThreads {
     this.#kept.set(thread, { end, legacy })
     thread.forgetWait()
     thread.process.threads.delete(thread)
-    thread.stopped = { toSyscall: false, signal: 0 }
+    thread.resumption = { toSyscall: false, signal: 0 }
   }
 
   /** It is kept no longer. */

@@ -96,6 +96,6 @@ export class ThreadMark {
     this.thread.interrupted = false
     this.thread.napping = false
     this.thread.spinsAside = false
-    this.thread.stopped = { toSyscall: false, signal: 0 }
+    this.thread.resumption = { toSyscall: false, signal: 0 }
   }
 }

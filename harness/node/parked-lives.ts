@@ -10,7 +10,7 @@ const reasonsMax = 3
  * Lives that are over and can be lived again, by how they begin: what a program does in its start follows from the time,
  * the randomness and the disk that it finds. A start costs ten times as much.
  */
-export class Lives {
+export class ParkedLives {
   /** How many were ever added. */
   count = 0
   /** Why lives could not be lived again; the first few of them. */
