@@ -1,20 +1,29 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
 
-const isConfig = (name: string) => /^lastnail\.(.+\.)?config\.[cm]?[jt]s$/.test(name)
+const isNamedSo = (name: string) => /^lastnail\.(.+\.)?config\.[cm]?[jt]s$/.test(name)
+
+/** A configuration of another name, as against that of another tool: it imports this package. */
+const isConfig = (directory: string, name: string): boolean =>
+  /\.config\.[cm]?[jt]s$/.test(name) &&
+  /\bfrom\s+['"]lastnail['"]|require\(['"]lastnail['"]\)/.test(readFileSync(join(directory, name), 'utf8'))
 
 /**
- * The configuration of a directory.
+ * The configuration of a directory: the one named after this tool, or else the only one.
  *
  * @throws UsageError where there is none, or more than one
  */
 export const findConfig = (directory = '.'): string => {
-  const found = readdirSync(directory).filter(isConfig).sort()
+  const files = readdirSync(directory, { withFileTypes: true })
+    .filter(file => !file.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+  const named = files.filter(isNamedSo)
+  const found = named.length > 0 ? named : files.filter(name => isConfig(directory, name))
   const [only] = found
   if (only !== undefined && found.length === 1) return only
   if (found.length > 1)
     throw new UsageError(`there is more than one configuration here: say which of ${found.join(', ')}`)
-  throw new UsageError(
-    'expected a configuration: there is no lastnail.config.ts here; "lastnail init COMPOSE" writes one',
-  )
+  throw new UsageError('expected a configuration: there is no lastnail.config.ts here; "lastnail init" writes one')
 }

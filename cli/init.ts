@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
 import { fromCompose } from '../docker/compose/nodes.ts'
-import { readNodes } from '../harness/config.ts'
+import { defineSystem, readNodes, resolveSystem } from '../harness/config.ts'
+import { configForCompose, configForPrograms, type Program } from './first-config.ts'
 
 const fileName = 'lastnail.config.ts'
 
@@ -12,32 +13,38 @@ const fileName = 'lastnail.config.ts'
  * @returns its path
  * @throws ConfigError where the compose file is wrong, UsageError where there is a configuration already
  */
-export const writeConfig = (composePath: string): string => {
+export const initFromCompose = (composePath: string): string => {
   const compose = resolve(composePath)
   const { nodes } = fromCompose(compose)[readNodes](dirname(compose))
-  const path = join(dirname(compose), fileName)
-  if (existsSync(path)) throw new UsageError(`expected no ${path} yet, and would not overwrite it`)
-  writeFileSync(path, configFor(basename(compose), Object.keys(nodes)))
-  return path
+  return writeNew(join(dirname(compose), fileName), configForCompose(basename(compose), Object.keys(nodes)))
 }
 
-const configFor = (
-  compose: string,
-  nodes: readonly string[],
-) => `import { always, defineSystem, fromCompose } from 'lastnail'
+/**
+ * Writes a configuration of programs into a directory.
+ *
+ * @returns its path
+ * @throws ConfigError where a name is no host name, UsageError where two are the same, or there is a configuration already
+ */
+export const initFromPrograms = (directory: string, programs: readonly Program[]): string => {
+  const twice = programs.find(({ name }, index) => programs.findIndex(each => each.name === name) !== index)
+  if (twice) throw new UsageError(`expected nodes of different names, found two named ${twice.name}`)
+  const name = systemName(basename(resolve(directory)))
+  const nodes = Object.fromEntries(programs.map(({ name, command, ports }) => [name, { command, listens: ports }]))
+  resolveSystem(defineSystem({ name, nodes }), { directory })
+  return writeNew(join(resolve(directory), fileName), configForPrograms(name, programs))
+}
 
-export default defineSystem({
-  name: '${basename(compose).replace(/\.ya?ml$/, '')}',
-  nodes: fromCompose('${compose}'), // ${nodes.join(', ')}
-  // How the state of a node is seen, which properties speak of: from its output, a file, a command, or over HTTP.
-  // state: async node => (await node.http(8080, '/state')).body.json(),
-  // Calls from outside, each begun by a choice.
-  // clients: { put: async nodes => { await nodes['${nodes[0]}']!.http(8080, '/', { method: 'POST', body: 'x' }) } },
-  properties: {
-    // What must hold in every state. That no node crashes and none spins is checked in any case.
-    everyNodeIsUp: always(({ nodes }) => nodes.every(({ alive }) => alive)),
-  },
-  // How many of each one execution may have.
-  faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
-})
-`
+/** A name that a system may have, from that of a directory. */
+const systemName = (directory: string) =>
+  directory.replaceAll(/[^a-z0-9_.-]/gi, '-').replace(/^[^a-z0-9]+/i, '') || 'service'
+
+/** @throws UsageError where it is there already, or cannot be written */
+const writeNew = (path: string, text: string): string => {
+  if (existsSync(path)) throw new UsageError(`expected no ${path} yet, and would not overwrite it`)
+  try {
+    writeFileSync(path, text, { flag: 'wx' })
+  } catch (cause) {
+    throw new UsageError(`cannot write ${path}: ${(cause as Error).message}`, { cause })
+  }
+  return path
+}

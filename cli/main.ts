@@ -7,13 +7,15 @@ import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
 import { annotationOf } from './annotation.ts'
+import { askForPrograms, programsOf } from './ask-programs.ts'
 import { addCampaignCommands } from './campaigns.ts'
 import { type Checked, checkConfig, defaultOut } from './check.ts'
 import { describe, describeReplay, describeTried } from './describe.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
 import { findConfig } from './find-config.ts'
-import { writeConfig } from './init.ts'
+import type { Program } from './first-config.ts'
+import { initFromCompose, initFromPrograms } from './init.ts'
 import { writeJunit } from './junit.ts'
 import { keepSchedule } from './keep.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
@@ -236,9 +238,16 @@ const program = (done: (code: number) => void) => {
 
   root
     .command('init')
-    .description('writes a configuration for the services of a compose file')
-    .argument('<compose>', 'a compose file')
-    .action((path: string) => void print(`wrote ${writeConfig(path)}`))
+    .description('writes a first configuration, for the services of a compose file or for programs')
+    .argument('[compose]', 'a compose file; without it and without --node it asks, at a terminal')
+    .option('--node <name[:ports]=command>', "a process, such as 'web:8080=node web.js'; one for each", programsOf)
+    .action(async (compose: string | undefined, { node: programs }: { node?: readonly Program[] }) => {
+      if (compose !== undefined && programs)
+        throw new UsageError('expected a compose file or --node, found both: nodes of a compose file are its services')
+      const path =
+        compose === undefined ? initFromPrograms('.', programs ?? (await askForPrograms())) : initFromCompose(compose)
+      print([`wrote ${relative('', path)}`, 'next: npx lastnail check'])
+    })
 
   root
     .command('mcp')
