@@ -30,7 +30,7 @@ export interface SystemDefinition<Name extends string = string, State = any> {
   /** Where executions of a check begin: at the end of the shortest way that is found to a state in which it holds. */
   readonly goal?: GoalOf<GlobalState<NoInfer<State>, NoInfer<Name>>> | undefined
   /** Budgets for one execution; 0 for what is not named. */
-  readonly faults?: Partial<Readonly<Record<FaultKind, number | SomeFaults<Name>>>> | undefined
+  readonly faults?: Faults<Name> | undefined
   /** How often in one execution two inputs may enter a node in one step; 1 by default. */
   readonly overlap?: number | undefined
   /** `independent` (the default), one clock for all, or a bound on how far any two may be apart: `50ms`. */
@@ -138,12 +138,28 @@ export type Churn =
       readonly seed?: number | undefined
     })
 
+/** Budgets by kind of fault. */
+export type Faults<Name extends string = string> = Readonly<
+  Partial<Record<Exclude<FaultKind, 'partition'>, number | SomeFaults<Name>>> & {
+    partition?: number | SomeCuts<Name>
+  }
+>
+
 /** Faults that befall some nodes alone. */
 export interface SomeFaults<Name extends string = string> {
   /** In one execution. */
   readonly times: number
-  /** Names of nodes. Of a message, a connection or a cut, one of its two ends must be among them. */
-  readonly of: readonly Name[]
+  /** Names of nodes. Of a message, a connection or a cut, one of its two ends must be among them. All by default. */
+  readonly of?: readonly Name[] | undefined
+}
+
+/** Cuts of the network. */
+export interface SomeCuts<Name extends string = string> extends SomeFaults<Name> {
+  /**
+   * How long each lasts: it is not healed before every timer has fired that is due within that, by the clock of its node.
+   * By default a cut may be over before anybody notices.
+   */
+  readonly atLeast?: Duration | undefined
 }
 
 export type { Operation, Weights }

@@ -44,6 +44,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   goal: definition.goal,
   faults: mapValues(definition.faults, ({ times }) => times),
   faultsOf: mapValues(definition.faults, ({ of }) => of),
+  cutMsMin: definition.faults.partition.atLeast ?? 0,
   overlap: definition.overlap,
   clockSkewMsMax: clockSkewMsMax(definition.clocks),
   delayMsMax: definition.delay ?? Number.POSITIVE_INFINITY,

@@ -15,6 +15,8 @@ export interface ResolvedSystem {
   readonly faults: Readonly<Record<FaultKind, number>>
   /** The nodes that they befall; all where undefined. */
   readonly faultsOf: Readonly<Record<FaultKind, readonly string[] | undefined>>
+  /** How long a cut of the network lasts at least, by the clock of each node that waits for something. */
+  readonly cutMsMin: number
   readonly overlap: number
   /** How far the clocks of two nodes may be apart: 0 for one clock, Infinity for independent ones. */
   readonly clockSkewMsMax: number

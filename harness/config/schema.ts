@@ -16,6 +16,7 @@ import type {
   Goal,
   NodeView,
   Observer,
+  SomeCuts,
   SomeFaults,
   SystemDefinition,
   Weights,
@@ -152,28 +153,43 @@ const goal = is<Goal>(
   "expected reach('its name', state => …)",
 )
 
+const durationExpected = "expected a duration such as '500ms', '60s', '10m' or '1h'"
+/** In milliseconds. */
+const duration = z
+  .string({ error: durationExpected })
+  .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: durationExpected })
+  .transform(text => parseTime(text)!)
+  .refine(milliseconds => milliseconds > 0, { error: 'expected a duration above zero' })
+  .refine(milliseconds => milliseconds < 2 ** 31, { error: 'expected a duration of at most 24 days' })
+
 const budgetExpected = 'expected a budget, a whole number of at least 0'
 const budget = wholeNumber(budgetExpected).default(0)
-const someFaults = fields(
-  {
-    times: wholeNumber(budgetExpected),
-    of: z.array(text, { error: 'expected a list of nodes' }).optional(),
-  } satisfies Record<keyof SomeFaults, unknown>,
-  'a budget, or { times, of }',
+const someFaultsShape = {
+  times: wholeNumber(budgetExpected),
+  of: z.array(text, { error: 'expected a list of nodes' }).optional(),
+} satisfies Record<keyof SomeFaults, unknown>
+const someFaults = fields(someFaultsShape, 'a budget, or { times, of }')
+const someCuts = fields(
+  { ...someFaultsShape, atLeast: duration.optional() } satisfies Record<keyof SomeCuts, unknown>,
+  'a budget, or { times, of, atLeast }',
 )
-const fault = z
-  .unknown()
-  .transform((value, context): z.output<typeof someFaults> => {
-    const checked = isObject(value)
-      ? someFaults.safeParse(value)
-      : budget.transform(times => ({ times })).safeParse(value)
-    if (checked.success) return checked.data
-    context.issues.push(...checked.error.issues.map(issue => ({ ...issue, input: value as never })))
-    return z.NEVER
-  })
-  .default({ times: 0 })
+/** A number alone is how many. */
+const budgetOr = <Some extends typeof someFaults | typeof someCuts>(some: Some) =>
+  z
+    .unknown()
+    .transform((value, context): z.output<Some> => {
+      const checked = isObject(value) ? some.safeParse(value) : budget.transform(times => ({ times })).safeParse(value)
+      if (checked.success) return checked.data as z.output<Some>
+      context.issues.push(...checked.error.issues.map(issue => ({ ...issue, input: value as never })))
+      return z.NEVER
+    })
+    .default({ times: 0 } as never)
+const fault = budgetOr(someFaults)
 const faults = fields(
-  { drop: fault, duplicate: fault, reset: fault, crash: fault, partition: fault } satisfies Record<FaultKind, unknown>,
+  { drop: fault, duplicate: fault, reset: fault, crash: fault, partition: budgetOr(someCuts) } satisfies Record<
+    FaultKind,
+    unknown
+  >,
   'budgets by kind of fault',
 )
 
@@ -207,15 +223,6 @@ const messages = is<Dissector | Record<number, Dissector>>(
     (isObject(value) && Object.entries(value).every(([key, of]) => isPort(key) && isDissector(of))),
   'expected a dissector such as frames.lines(), or dissectors by port',
 )
-
-const durationExpected = "expected a duration such as '500ms', '60s', '10m' or '1h'"
-/** In milliseconds. */
-const duration = z
-  .string({ error: durationExpected })
-  .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: durationExpected })
-  .transform(text => parseTime(text)!)
-  .refine(milliseconds => milliseconds > 0, { error: 'expected a duration above zero' })
-  .refine(milliseconds => milliseconds < 2 ** 31, { error: 'expected a duration of at most 24 days' })
 
 const positive = (what: string) => z.number({ error: what }).positive({ error: what })
 const rate = positive('expected how many a minute, above 0').or(z.literal(0))

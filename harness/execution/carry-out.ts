@@ -62,11 +62,11 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
       return restart(stage, stage.node(action.node))
     case 'cut':
       network.cut(action.ways)
-      execution.isCut = true
+      execution.cutAt = stage.clocks()
       return nothing()
     case 'heal':
       network.heal()
-      execution.isCut = false
+      execution.cutAt = undefined
       return nothing()
   }
 }

@@ -8,7 +8,7 @@ import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
-import type { Delays } from './delays.ts'
+import type { Clocks, Delays } from './delays.ts'
 
 /** One input of a node: it enters without the node running yet. */
 export type Input = { readonly deliver: Message } | { readonly timer: Node }
@@ -50,7 +50,8 @@ export interface Moment {
   readonly budget: ReadonlyMap<string, number>
   /** How often each client may still call. */
   readonly calls: ReadonlyMap<string, number>
-  readonly isCut: boolean
+  /** What the clocks showed when the network was cut; undefined where it is whole. */
+  readonly cutAt: Clocks | undefined
   /** Whether a call is in progress. A client may do anything with an answer, to any node. */
   readonly isCalling: boolean
   /** Clients that wait for an answer. */
@@ -77,7 +78,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     ...(left(moment, 'overlap') ? overlapOptions(inputs) : []),
     ...messageFaults(moment),
     ...restarts(moment),
-    ...(moment.isCut ? [option('heal', '', 'heal', { do: 'heal' })] : []),
+    ...(canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : []),
     ...resets(moment),
     ...crashes(moment),
     ...partitions(moment),
@@ -118,8 +119,10 @@ const inputOption = (choice: Choice, input: Input): InputOption => ({
  * A node's timer may fire when no other node's clock would be left further behind than the skew allows, and no message
  * would be on its way for longer than it may be.
  */
-const timers = ({ system, nodes, isCalling, delays, delayMsMax }: Moment): InputOption[] => {
-  const isBounded = system.clockSkewMsMax < Number.POSITIVE_INFINITY || delayMsMax < Number.POSITIVE_INFINITY
+const timers = ({ system, nodes, isCalling, delays, delayMsMax, cutAt }: Moment): InputOption[] => {
+  const isCutLong = cutAt !== undefined && system.cutMsMin > 0
+  const isBounded =
+    system.clockSkewMsMax < Number.POSITIVE_INFINITY || delayMsMax < Number.POSITIVE_INFINITY || isCutLong
   const pending = nodes.flatMap((node, index) => {
     const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
     return deadline === undefined ? [] : [{ node, index, deadline }]
@@ -218,9 +221,17 @@ const crashes = (moment: Moment): Option[] =>
         )
     : []
 
+/** A cut ends no sooner than it may: until then whatever is due at a node, by its own clock, comes first. */
+const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>
+  cutAt !== undefined &&
+  nodes.every((node, index) => {
+    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    return deadline === undefined || deadline > cutAt[index]! + system.cutMsMin * millisecond
+  })
+
 /** Each node cut off from all others, and each single way cut. */
 const partitions = (moment: Moment): Option[] => {
-  if (!left(moment, 'partition') || moment.isCut) return []
+  if (!left(moment, 'partition') || moment.cutAt) return []
   const names = moment.nodes.map(node => node.name)
   const isolations = names
     .filter(name => befalls(moment, 'partition', name))

@@ -4,7 +4,7 @@ import type { Message } from '../../proxy/message.ts'
 import type { Nanoseconds } from '../hold/virtual-clock.ts'
 
 /** What all nodes' clocks showed at one moment, in the order of the nodes. */
-type Clocks = readonly Nanoseconds[]
+export type Clocks = readonly Nanoseconds[]
 
 /** Plain data. */
 export type DelaysMark = readonly (readonly [label: string, offered: Clocks])[]

@@ -7,7 +7,7 @@ import type { ResolvedSystem } from '../config.ts'
 import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
 import type { Input } from './choices.ts'
-import { Delays, type DelaysMark } from './delays.ts'
+import { type Clocks, Delays, type DelaysMark } from './delays.ts'
 import { inputHash } from './fingerprint.ts'
 
 /** How an execution came to a state: what it can always be reached by again. */
@@ -21,7 +21,7 @@ export interface ExecutionMark {
   readonly clients: ClientsMark
   readonly network: NetworkMark
   readonly budget: readonly (readonly [kind: string, left: number])[]
-  readonly isCut: boolean
+  readonly cutAt: Clocks | undefined
   readonly delays: DelaysMark
   readonly history: readonly (readonly [node: string, hash: string])[]
   /** Labels of messages that were seen. */
@@ -40,7 +40,8 @@ export class Execution {
   readonly time: Time | undefined
   /** Whether a finding has ended it. */
   isOver = false
-  isCut: boolean
+  /** What the clocks showed when the network was cut; undefined where it is whole. */
+  cutAt: Clocks | undefined
   /** How long a message was on its way for the step that is being executed, where one was. */
   delayMs: number | undefined
   /** By step, what it came to, where it is to be done again or is done again. */
@@ -64,7 +65,7 @@ export class Execution {
     this.time = time
     this.variant = variant
     this.schedule = [...schedule]
-    this.isCut = mark?.isCut ?? false
+    this.cutAt = mark?.cutAt
     this.delays = new Delays(mark?.delays)
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap }))
     this.#history = new Map(mark?.history)
@@ -76,7 +77,7 @@ export class Execution {
       clients,
       network: this.network.mark(),
       budget: [...this.#budget],
-      isCut: this.isCut,
+      cutAt: this.cutAt,
       delays: this.delays.mark(),
       history: [...this.#history],
       known: [...this.#seen],

@@ -137,7 +137,7 @@ export class Stage {
 
   /** What the present choices depend on. */
   moment(): Moment {
-    const { network, budget, clients, isCut, delays, time } = this.execution
+    const { network, budget, clients, cutAt, delays, time } = this.execution
     return {
       system: this.system,
       nodes: this.nodes,
@@ -145,7 +145,7 @@ export class Stage {
       deliverable: network.deliverable(),
       budget,
       calls: clients.left,
-      isCut,
+      cutAt,
       isCalling: clients.isCalling,
       callers: clients.callers,
       delays,
@@ -156,8 +156,8 @@ export class Stage {
 
   /** What the tool knows of the system, with this as its state. */
   known(state: GlobalState): Known {
-    const { network, budget, clients, delays } = this.execution
-    const { observe, delayMsMax, clockSkewMsMax } = this.system
+    const { network, budget, clients } = this.execution
+    const { observe, clockSkewMsMax } = this.system
     return {
       state,
       nodes: this.nodes,
@@ -165,9 +165,21 @@ export class Stage {
       budget,
       calls: clients.left,
       isObserved: observe !== undefined,
-      waits: delayMsMax === Number.POSITIVE_INFINITY ? undefined : delays.outline(this.clocks()),
+      waits: this.#waits(),
       isSkewLimited: clockSkewMsMax !== Number.POSITIVE_INFINITY,
     }
+  }
+
+  /** How long messages have been on their way, and the network cut, where choices depend on it. */
+  #waits(): string | undefined {
+    const { delays, cutAt } = this.execution
+    const { delayMsMax, cutMsMin } = this.system
+    const now = this.clocks()
+    const waits = [
+      ...(delayMsMax === Number.POSITIVE_INFINITY ? [] : [delays.outline(now)]),
+      ...(cutMsMin > 0 && cutAt ? [JSON.stringify(now.map((t, i) => t - cutAt[i]!))] : []),
+    ]
+    return waits.length === 0 ? undefined : waits.join(' ')
   }
 
   snapshot(): GlobalState {

@@ -60,6 +60,7 @@ describe('a right definition', () => {
       clients: [],
       properties: {},
       faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
+      cutMsMin: 0,
       faultsOf: { drop: undefined, duplicate: undefined, reset: undefined, crash: undefined, partition: undefined },
       overlap: 1,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
@@ -270,6 +271,14 @@ describe('a wrong definition is refused with one line for each problem', () => {
         'faults.drop.times: expected a budget, a whole number of at least 0, found nothing',
         'faults.drop.time: unknown field, did you mean "times"?',
         'faults.crash.of: expected a list of nodes, found "n1"',
+      ],
+    ],
+    [
+      'a least length that is none, or of what has no length',
+      { name: 'x', nodes, faults: { crash: { times: 1, atLeast: '2s' }, partition: { times: 1, atLeast: 2 } } },
+      [
+        'faults.crash.atLeast: unknown field, known are times, of',
+        "faults.partition.atLeast: expected a duration such as '500ms', '60s', '10m' or '1h', found 2",
       ],
     ],
     [

@@ -91,6 +91,19 @@ test('a partition holds back what is on its way, one direction or both, until it
   expect(stdoutOf(cluster, 'server')).toEqual(['start 1', 'got word1'])
 })
 
+test('a cut with a least length is healed only when all is over that is due within that', async () => {
+  const cluster = talk({ partition: { times: 1, atLeast: '2500ms' } })
+  await connected(cluster)
+  await take(cluster, 'cut client→server')
+  expect(labelsOf(cluster)).toEqual(['client timer +1000ms'])
+  await take(cluster, 'client timer +1000ms')
+  expect(labelsOf(cluster)).toEqual(['client timer +1000ms'])
+  await take(cluster, 'client timer +1000ms')
+  expect(labelsOf(cluster)).toEqual(['client timer +1000ms', 'heal'])
+  await take(cluster, 'heal')
+  expect(labelsOf(cluster)[0]).toMatch(/^client→server #2 .*word1/)
+})
+
 /** Shows its time each so many milliseconds, and whenever it is asked. */
 const watch = `
 const show = () => console.log(JSON.stringify({ at: Date.now() - ${Date.UTC(2026, 0, 1)} }))
