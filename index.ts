@@ -13,9 +13,16 @@ export { DidNotHappen } from './harness/clients/history.ts'
 export * from './harness/config/definition.ts'
 export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines, reach } from './harness/config.ts'
 export {
+  type DatagramMessages,
+  type Field,
   frames,
   type HttpMessage,
   type LengthPrefix,
+  type LengthPrefixedMessages,
+  type Meanings,
+  type MessageFields,
+  type MsgpackMessages,
+  type PlainField,
   type ProtobufMessages,
   type RespValue,
 } from './proxy/dissect/frames.ts'

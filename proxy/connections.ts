@@ -2,6 +2,7 @@ import { Connection, type ConnectionMark, describeConnection, type OpenConnectio
 import type { Dissector } from './dissector.ts'
 import type { Counters, End } from './end.ts'
 import { freePort, type Host, type Hosts } from './hosts.ts'
+import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 import type { Segment } from './packet.ts'
 import { WayCounts, type WayCountsMark } from './way.ts'
@@ -37,13 +38,14 @@ export class Connections {
   constructor(
     hosts: Hosts,
     ordinals: WayCounts,
+    labelOf: LabelOf,
     dissector: (port: number) => Dissector | undefined,
     { numbers, all }: ConnectionsMark = { numbers: [], all: [] },
   ) {
     this.#dissector = dissector
     this.#numbers = new WayCounts(numbers)
     let asked = Math.max(0, ...all.map(({ ends }) => ends[1]!.asked))
-    this.#counters = { nextOrdinal: way => ordinals.next(way), nextAsked: () => ++asked }
+    this.#counters = { nextOrdinal: way => ordinals.next(way), nextAsked: () => ++asked, labelOf }
     this.#all = all.map(mark => {
       const { opener, listener, ...rest } = mark.names
       const names = { opener: hosts.get(opener), listener: hosts.get(listener), ...rest }

@@ -1,6 +1,6 @@
 import type { Cuts } from './cuts.ts'
 import type { Dissector } from './dissector.ts'
-import { isEphemeral, messageLabel } from './label.ts'
+import { isEphemeral, type LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 import type { WayCounts } from './way.ts'
 
@@ -19,15 +19,18 @@ export type HeaderAndPayload = Pick<
 /** The UDP that is in flight: each datagram for itself. */
 export class Datagrams {
   readonly #ordinals: WayCounts
+  readonly #labelOf: LabelOf
   readonly #dissector: (port: number) => Dissector | undefined
   #held: DatagramMessage[]
 
   constructor(
     ordinals: WayCounts,
+    labelOf: LabelOf,
     dissector: (port: number) => Dissector | undefined,
     held: readonly DatagramMessage[] = [],
   ) {
     this.#ordinals = ordinals
+    this.#labelOf = labelOf
     this.#dissector = dissector
     this.#held = [...held]
   }
@@ -42,7 +45,7 @@ export class Datagrams {
     const ordinal = this.#ordinals.next([from, to])
     const message = { ordinal, from, to, transport: 'udp', kind, port, connection: 0, bytes } as const
     const meaning = kind === 'datagram' ? this.#dissector(port)?.datagram(bytes) : undefined
-    const label = messageLabel(message, meaning)
+    const label = this.#labelOf(message, meaning)
     const held = { ...message, label, sourcePort, destinationPort }
     this.#held.push(held)
     return held

@@ -1,7 +1,7 @@
 /** One message of a protocol, as the network holds it. */
 export interface Frame {
   readonly bytes: Buffer
-  /** Short and readable, without addresses or ports: `vote term=2`, `GET /state`, `SET k 1`. */
+  /** Short and readable, without random ports; an address is shown as the name of its node: `vote term=2`, `GET /state`, `SET k 1`. */
   readonly label: string
 }
 

@@ -1,7 +1,7 @@
 import type { Endpoint, PeersSee } from './endpoint.ts'
 import type { Carried, Framing, Pending } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
-import { messageLabel } from './label.ts'
+import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 import type { Segment } from './packet.ts'
 import * as tcp from './tcp.ts'
@@ -26,6 +26,8 @@ export interface Counters {
   nextOrdinal(way: Way): number
   /** Of listeners that were asked. */
   nextAsked(): number
+  /** Of a message that this network holds. */
+  readonly labelOf: LabelOf
 }
 
 /**
@@ -225,7 +227,7 @@ export class End implements Endpoint {
     const [from, to] = [this.host.name, this.other.host.name]
     const ordinal = this.#counters.nextOrdinal([from, to])
     const message = { ordinal, from, to, transport: 'tcp', kind, port, connection, bytes } as const
-    this.queue.push({ ...message, label: messageLabel(message, meaning) })
+    this.queue.push({ ...message, label: this.#counters.labelOf(message, meaning) })
   }
 
   #key({ nodePort, peerPort }: tcp.Side): number {

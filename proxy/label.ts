@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+import { parseAddress } from './address.ts'
 import type { Message } from './message.ts'
 
 /** From here on a node's kernel draws its source ports, at random: they are never to be shown (RFC 6335, 6). */
@@ -5,13 +7,25 @@ const ephemeralFrom = 49_152
 
 export const isEphemeral = (port: number): boolean => port >= ephemeralFrom
 
+/** The label of a message, with what a dissector made of it. */
+export type LabelOf = (message: Omit<Message, 'label'>, meaning: string | undefined) => string
+
 /**
- * `n1→n2 #3 vote term=2`
+ * `n1→n2 #3 vote term=2 for=n1`
  *
- * @param meaning what a dissector made of it
+ * @param nameAt of the host that has an address: it is shown in its place
  */
-export const messageLabel = (message: Omit<Message, 'label'>, meaning: string | undefined): string =>
-  `${message.from}→${message.to} #${message.ordinal} ${meaning ?? plainMeaning(message)}`
+export const messageLabels = (nameAt: (address: number) => string | undefined): LabelOf => {
+  const named = (text: string) =>
+    text.replaceAll(addressPattern, (whole, address: string) =>
+      isIPv4(address) ? (nameAt(parseAddress(address)) ?? '<address>') : whole,
+    )
+  return (message, meaning) =>
+    `${message.from}→${message.to} #${message.ordinal} ${named(meaning ?? plainMeaning(message))}`
+}
+
+/** An address with its port, which may be a random one. What was cut off may have been another. */
+const addressPattern = /(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?![\d.…]|:\d)/g
 
 /** `24 bytes :7000 "GET /state HTTP/1.1"`, `open :7000` */
 const plainMeaning = ({ kind, bytes, port }: Omit<Message, 'label'>) => {

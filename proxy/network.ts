@@ -13,6 +13,7 @@ import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagr
 import type { Dissector } from './dissector.ts'
 import type { PeersSee } from './endpoint.ts'
 import { endKey, endpointsOf, type Host, Hosts } from './hosts.ts'
+import { messageLabels } from './label.ts'
 import type { Link } from './link.ts'
 import type { Message } from './message.ts'
 import { Outbox } from './outbox.ts'
@@ -66,8 +67,9 @@ export class Network {
     this.#ordinals = new WayCounts(mark?.ordinals)
     this.#virtualHosts = new VirtualHosts(this.#hosts, this.#writer, mark?.virtualNumbers)
     for (const host of mark?.hosts ?? []) this.#addHost(host.name, host.address, host.isVirtual)
-    this.#connections = new Connections(this.#hosts, this.#ordinals, dissector, mark?.connections)
-    this.#datagrams = new Datagrams(this.#ordinals, dissector, mark?.datagrams)
+    const labelOf = messageLabels(address => this.#hosts.at(address)?.name)
+    this.#connections = new Connections(this.#hosts, this.#ordinals, labelOf, dissector, mark?.connections)
+    this.#datagrams = new Datagrams(this.#ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const [hosts, connections, datagrams] = [this.#hosts, this.#connections, this.#datagrams]
     const destinations = { hosts, connections, datagrams, cuts: this.#cuts, writer: this.#writer }

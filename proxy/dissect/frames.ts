@@ -1,13 +1,18 @@
+import { datagrams } from './datagrams.ts'
 import { http1 } from './http1.ts'
 import { lengthPrefixed } from './length-prefixed.ts'
 import { jsonLines, lines } from './lines.ts'
+import { msgpack } from './msgpack.ts'
 import { protobuf } from './protobuf.ts'
 import { resp } from './resp.ts'
 
+export type { DatagramMessages } from './datagrams.ts'
+export type { Field, Meanings, MessageFields, PlainField } from './fields.ts'
 export type { HttpMessage } from './http1.ts'
-export type { LengthPrefix } from './length-prefixed.ts'
+export type { LengthPrefix, LengthPrefixedMessages } from './length-prefixed.ts'
+export type { MsgpackMessages } from './msgpack.ts'
 export type { ProtobufMessages } from './protobuf.ts'
 export type { RespValue } from './resp-value.ts'
 
 /** The dissectors that come with the package, under the name by which configurations import them. */
-export const frames = { lines, jsonLines, lengthPrefixed, http1, resp, protobuf }
+export const frames = { lines, jsonLines, lengthPrefixed, http1, resp, protobuf, msgpack, datagrams }

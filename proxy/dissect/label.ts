@@ -5,13 +5,13 @@ const labelLengthMax = 60
 
 /**
  * A text as a label: one short line, printable, and without what differs between two executions of one schedule though
- * nothing else does, or tells nothing about the message: addresses, their ports, dates.
+ * nothing else does, or tells nothing about the message: ports of this machine, dates. The network names addresses.
  */
 export const shortLabel = (text: string): string => {
   const line = text
     .slice(0, 4 * labelLengthMax)
     .replace(date, '<date>')
-    .replace(address, '<address>')
+    .replace(ownPort, '<address>')
     .replace(/\s+/g, ' ')
     .replace(/\p{C}/gu, '·')
     .trim()
@@ -22,7 +22,7 @@ export const shortLabel = (text: string): string => {
 const isoDate = String.raw`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?`
 const httpDate = String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT`
 const date = new RegExp(`\\b(?:${isoDate}|${httpDate})`, 'g')
-const address = /\b(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|localhost:\d+)\b/g
+const ownPort = /\b(?:127(?:\.\d{1,3}){3}(?::\d+)?|localhost:\d+)\b/g
 
 /** Bytes of which no more is known. */
 export const lengthLabel = (bytes: Uint8Array): string => `${bytes.length} ${bytes.length === 1 ? 'byte' : 'bytes'}`
@@ -59,8 +59,19 @@ export const describe = (value: unknown): string => {
   return words.length === 0 ? '{}' : shortLabel(words.join(' '))
 }
 
+/** The same, where a list is told item by item: `[0, 7, put, …]`. */
+export const describeItems = (value: unknown): string => {
+  if (!Array.isArray(value)) return describe(value)
+  const items = value.slice(0, itemsMax).map(describeField)
+  return shortLabel(`[${[...items, ...(value.length > itemsMax ? ['…'] : [])].join(', ')}]`)
+}
+
+const itemsMax = 8
+
 const describeField = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.length}]`
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) return `[${lengthOf(value)}]`
   if (typeof value === 'object' && value !== null) return '{…}'
   return String(value)
 }
+
+const lengthOf = (list: readonly unknown[] | ArrayBufferView) => ('length' in list ? list.length : list.byteLength)

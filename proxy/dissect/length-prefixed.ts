@@ -1,5 +1,6 @@
 import type { Dissector } from '../dissector.ts'
-import { labelBy, textLabel } from './label.ts'
+import { labelOfFields } from './datagrams.ts'
+import { type MessageFields, requireFields } from './fields.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 
 /** How the length of a message stands before it. */
@@ -12,11 +13,25 @@ export interface LengthPrefix {
   readonly includesHeader?: boolean
 }
 
-/** Messages that are preceded by their length. One of more than 256 MiB, or shorter than it can be, is malformed. */
-export const lengthPrefixed = (prefix: LengthPrefix & { readonly label?: (payload: Buffer) => string }): Dissector =>
-  lengthPrefixedDissector('length-prefixed', prefix, payload => {
-    return labelBy(prefix.label, payload, () => textLabel(payload))
-  })
+export interface LengthPrefixedMessages extends LengthPrefix {
+  /** What a message is made of; its numbers stand as the length does. */
+  readonly fields?: MessageFields
+  /** Gets the message by its fields, or its bytes where none are given. */
+  // biome-ignore lint/suspicious/noExplicitAny: the fields say the shape
+  readonly label?: (message: any) => string
+}
+
+/**
+ * Messages that are preceded by their length. One of more than 256 MiB, or shorter than it can be, is malformed. Throws at
+ * once where `fields` has one that is none.
+ */
+export const lengthPrefixed = ({ fields, label, ...prefix }: LengthPrefixedMessages): Dissector => {
+  if (fields) requireFields(fields)
+  const { endian = 'big' } = prefix
+  return lengthPrefixedDissector('length-prefixed', prefix, payload =>
+    labelOfFields(payload, { fields, endian, label }),
+  )
+}
 
 const lengthPrefixedDissector = (
   name: string,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { pack } from 'msgpackr'
 import protobufjs from 'protobufjs'
 import { describe, expect, test } from 'vitest'
 import { frames } from '../../proxy/dissect/frames.ts'
@@ -53,6 +54,10 @@ const all: Record<string, Dissector> = {
   http1: frames.http1(),
   resp: frames.resp(),
   protobuf: frames.protobuf({ proto, message: 'raft.Vote' }),
+  msgpack: frames.msgpack(),
+  prefixedMsgpack: frames.msgpack({ prefix: { bytes: 2 } }),
+  fields: frames.lengthPrefixed({ bytes: 2, fields: { type: { u8: { 1: 'ping' } }, rest: 'text' } }),
+  datagrams: frames.datagrams({ fields: { term: 'u32' } }),
 }
 
 /** Streams that are well-formed, with the messages that they are cut into. */
@@ -106,6 +111,62 @@ const samples: [
       ['\x00', '0 bytes'],
       ['\x02\x00\x01', '2 bytes'],
     ],
+  ],
+  [
+    'MessagePack',
+    frames.msgpack(),
+    'forward',
+    [
+      [
+        Buffer.from(pack({ type: 'vote', term: 2, log: [1, 2], data: Buffer.from('ab') })),
+        'vote term=2 log=[2] data=[2]',
+      ],
+      [Buffer.from(pack([0, 7, 'put', ['k', 1]])), '[0, 7, put, [2]]'],
+      [Buffer.from(pack([1, 2, 3, 4, 5, 6, 7, 8, 9])), '[1, 2, 3, 4, 5, 6, 7, 8, …]'],
+      [Buffer.from(pack(5_000_000_000)), '5000000000'],
+      [Buffer.from(pack(null)), 'null'],
+      [Buffer.from(pack('text')), 'text'],
+    ],
+  ],
+  [
+    'MessagePack that is preceded by its length, with a label of the user',
+    frames.msgpack({ prefix: { bytes: 2 }, label: m => `${m.type}/${m.term.toFixed()}` }),
+    'forward',
+    [
+      [Buffer.concat([Buffer.from([0, 16]), pack({ type: 'a', term: 9 })]), 'a/9'],
+      [Buffer.from([0, 1, 0x80]), '{}'],
+      ['\x00\x02\xc1\x01', '2 bytes'],
+    ],
+  ],
+  [
+    'a length, and fields',
+    frames.lengthPrefixed({
+      bytes: 2,
+      fields: {
+        type: {
+          u8: { 1: 'ping', 2: ['vote', { term: 'u32', from: 'text8', delta: 'i16' }], 3: ['put', { value: 'text' }] },
+        },
+      },
+    }),
+    'forward',
+    [
+      ['\x00\x01\x01', 'ping'],
+      ['\x00\x0a\x02\x00\x00\x00\x07\x02n1\xff\xfe', 'vote term=7 from=n1 delta=-2'],
+      ['\x00\x03\x03ab', 'put value=ab'],
+      ['\x00\x01\x09', 'type=9'],
+      // Too short, and too long.
+      ['\x00\x03\x02\x00\x00', '3 bytes'],
+      ['\x00\x02\x01\x01', '2 bytes'],
+    ],
+  ],
+  [
+    'a length and fields, the least byte first',
+    frames.lengthPrefixed({
+      ...{ bytes: 2, endian: 'little', includesHeader: true },
+      fields: { size: 'u64', ok: 'bool', data: 'bytes8' },
+    }),
+    'forward',
+    [['\x0e\x00\x02\x01\x00\x00\x00\x00\x00\x00\x01\x02ab', 'size=258 ok=true data=[2]']],
   ],
   ['a length of two bytes', frames.lengthPrefixed({ bytes: 2 }), 'forward', [['\x00\x02ab', 'ab']]],
   [
@@ -427,9 +488,9 @@ describe('HTTP/1', () => {
 })
 
 describe('labels', () => {
-  test('are without addresses and dates', () => {
+  test('are without ports of this machine and dates', () => {
     const { datagram } = frames.lines()
-    expect(datagram(Buffer.from('from 10.0.0.1:34567 to localhost:80 and 127.0.0.1'))).toBe(
+    expect(datagram(Buffer.from('from 127.0.0.1:34567 to localhost:80 and 127.0.0.1'))).toBe(
       'from <address> to <address> and <address>',
     )
     expect(datagram(Buffer.from('2026-11-21T12:00:00.123Z INFO started 2026-11-21'))).toBe('<date> INFO started <date>')
@@ -443,6 +504,27 @@ describe('labels', () => {
     expect(frames.http1().datagram(Buffer.from('NOTIFY * HTTP/1.1\r\n\r\n'))).toBe('NOTIFY *')
     expect(frames.resp().datagram(Buffer.from('PING\r\n'))).toBe('PING')
     expect(frames.lines().datagram(Buffer.alloc(0))).toBe('empty line')
+  })
+})
+
+describe('fields', () => {
+  test.each([
+    ['a size that is none', { term: 'u24' }, /^fields\.term: expected one of u8, .*found "u24"$/],
+    ['names of what has none', { kind: { bool: { 1: 'a' } } }, /^fields\.kind: expected one of .*\{"bool"/],
+    ['a name that is none', { kind: { u8: { 1: 5 } } }, /^fields\.kind\.u8\.1: expected a name for a number, found 5$/],
+    ['wrong fields of a name', { kind: { u8: { 1: ['a', { b: 'x' }] } } }, /^fields\.kind\.u8\.1\.b: expected/],
+    ['no fields', 'u8', /^fields: expected the fields of a message/],
+  ])('%s are refused at once', (_, fields, why) => {
+    expect(() => frames.lengthPrefixed({ bytes: 1, fields: fields as never })).toThrow(why)
+    expect(() => frames.datagrams({ fields: fields as never })).toThrow(why)
+  })
+
+  test('of datagrams alone: what connections carry is given as it comes', () => {
+    const dissector = frames.datagrams({ endian: 'little', fields: { type: { u8: { 4: 'join' } }, port: 'u16' } })
+    expect(dissector.datagram(Buffer.from([4, 1, 2]))).toBe('join port=513')
+    expect(dissector.datagram(Buffer.from([4, 1]))).toBe('2 bytes')
+    expect(labelsOf(dissector.stream('forward').push(Buffer.from('hello')))).toEqual(['hello'])
+    expect(frames.datagrams(payload => `gossip of ${payload.length}`).datagram(Buffer.from('abc'))).toBe('gossip of 3')
   })
 })
 

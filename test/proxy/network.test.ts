@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { http1 } from '../../proxy/dissect/http1.ts'
+import { lines } from '../../proxy/dissect/lines.ts'
 import type { Dissector, Frame } from '../../proxy/dissector.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
 import { flag } from '../../proxy/packet.ts'
@@ -426,4 +427,17 @@ test('a connection is unanswered while its way is cut or its peer is down, and w
   step(network)
   expect(unanswered()).toEqual([])
   expect(deliverable(network)).toEqual(['n2→n1 #3 abort :7000'])
+})
+
+test.each([
+  ['from 10.0.0.2:4711 to 10.0.0.30', 'from n2 to <address>'],
+  ['10.0.0.1', 'n1'],
+  ['version 1.2.3.4.5 of 10.0.0.300, and 10.0.0.1…', 'version 1.2.3.4.5 of 10.0.0.300, and 10.0.0.1…'],
+])('a label shows nodes by their names: %s', (text, shown) => {
+  const { network, kernels } = build({ dissector: () => lines() })
+  const socket = kernels[0].connect(addresses[1], 7000)
+  settle(network)
+  socket.write(Buffer.from(`${text}\n`))
+  step(network)
+  expect(inFlight(network)).toEqual([`n1→n2 #2 ${shown}`])
 })
