@@ -60,11 +60,11 @@ export class MarkedMemory {
 
   #markNext(last: MemoryMark, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
     const written = this.#written!
-    const own = inside(written.own(), regions)
-    // What was dropped is no page of its own any more.
-    const unchanged = inside(written.unchanged(regions), own)
+    const unchanged = written.unchanged(regions)
     const common = piecesInside(last.content, unchanged)
-    const copied = this.#copy(without(own, common))
+    // What is unchanged and not among it was empty, or as in its file, at the mark before: so it is now. The kernel counts
+    // empty pages that it protects as own ones: a stack of 8 MB, of which little was ever used, would be copied as a whole.
+    const copied = this.#copy(without(inside(written.own(), regions), unchanged))
     const content = [...common, ...copied].sort(byAddress)
     written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
     written.forget()
