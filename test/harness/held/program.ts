@@ -72,10 +72,11 @@ export const runOn = async (cluster: Cluster, stepsMax = 30): Promise<string[]> 
  */
 export const heldOutput = async (
   command: readonly [string, ...string[]],
+  stepsMax?: number,
 ): Promise<{ lines: string[]; labels: string[]; notes: string[] }> => {
   const execute = async (cluster: Cluster) => {
     expect(await cluster.reset()).toEqual([])
-    const labels = await runOn(cluster)
+    const labels = await runOn(cluster, stepsMax)
     // Whether it was brought back or started anew is not what is compared.
     const notes = cluster.notes().filter(note => !note.includes('was started anew'))
     return { lines: stdoutOf(cluster, 'n'), labels, notes }
