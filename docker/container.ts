@@ -1,4 +1,16 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
@@ -68,7 +80,7 @@ export const startContainer = async (
     const container = await docker.createContainer({ ...options, Entrypoint, Cmd: [] })
     await container.start()
     const { Pid: pid } = (await container.inspect()).State
-    await untilAtGate(pid, gate)
+    await untilAtGate(pid, gate, gateEnd)
     return {
       id: container.id,
       pid,
@@ -87,15 +99,30 @@ export const startContainer = async (
 
 const atGateMsMax = 5000
 
-/** Waits until the engine's starter has become the gate. Processes of an engine elsewhere are never seen here. */
-const untilAtGate = async (pid: number, gate: string): Promise<void> => {
+/**
+ * Waits until the engine's starter has become the gate, and that waits: it has opened all that it needs, for what is
+ * mounted then may cover it. Processes of an engine elsewhere are never seen here.
+ *
+ * @param fifo descriptor of what the gate reads from
+ */
+const untilAtGate = async (pid: number, gate: string, fifo: number): Promise<void> => {
   const path = `/proc/${pid}/cmdline`
   for (let waitedMs = 0; waitedMs < atGateMsMax && existsSync(path); waitedMs += 1) {
-    if (readFileSync(path, 'latin1').startsWith(`${gate}\0`)) return
+    if (readFileSync(path, 'latin1').startsWith(`${gate}\0`) && hasOpen(pid, fifo)) return
     await sleep(1)
   }
   throw new EngineLacks(
     'the Docker engine runs its containers elsewhere, where their time and network cannot be held: expected an engine on ' +
       'this machine, or lastnail to be run there (docker/Dockerfile)',
   )
+}
+
+/** Whether a process has what is behind a descriptor of ours. */
+const hasOpen = (pid: number, descriptor: number): boolean => {
+  const { dev, ino } = fstatSync(descriptor)
+  const directory = `/proc/${pid}/fd`
+  return readdirSync(directory).some(name => {
+    const found = statSync(join(directory, name), { throwIfNoEntry: false })
+    return found?.ino === ino && found.dev === dev
+  })
 }

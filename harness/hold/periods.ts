@@ -65,7 +65,9 @@ export class Periods {
       if (this.#all[middle]!.from <= instant + tolerance) low = middle + 1
       else high = middle
     }
-    return instant > instantOf(Math.ceil(Date.now() / 1000), 0) ? undefined : this.#all[low - 1]?.elapsed
+    // Date.now() is in whole milliseconds: what was stamped in this one is not in the future.
+    const nextSecond = instantOf(Math.floor(Date.now() / 1000) + 1, 0)
+    return instant > nextSecond ? undefined : this.#all[low - 1]?.elapsed
   }
 
   /** Called, it goes on as from now, and has forgotten what was meanwhile. */
