@@ -49,6 +49,9 @@ export interface ClientsMark {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
+/** Whom an HTTP client of ours tells that its connection is there, or why not. */
+type Connected = (error: Error | null, socket: never) => void
+
 /** Who speaks to the nodes from outside: the clients whose calls are choices, and the observer of states. */
 export class Clients {
   readonly #cell: Cell
@@ -340,7 +343,7 @@ export class Clients {
   }
 
   /** One that is idle, or a new one. */
-  #openPooled(node: Node, port: number, done: (error: Error | null, socket: never) => void): void {
+  #openPooled(node: Node, port: number, done: Connected): void {
     const index = this.#idle.findIndex(({ host, socket }) => host === node.name && socket.remotePort === port)
     const idle = this.#idle.splice(index, index < 0 ? 0 : 1)[0]?.socket
     if (idle && !idle.destroyed) {
@@ -355,10 +358,7 @@ export class Clients {
     socket.once('error', error => done(error, null as never))
   }
 
-  #connect(
-    { hostname, port }: { hostname: string; port?: string | number },
-    done: (error: Error | null, socket: never) => void,
-  ) {
+  #connect({ hostname, port }: { hostname: string; port?: string | number }, done: Connected) {
     const node = this.#nodes.find(each => each.address === hostname)!
     try {
       this.#openPooled(node, Number(port || 80), done)
@@ -395,7 +395,7 @@ export class Clients {
 
   get #dispatcher(): Agent {
     this.#agent ??= new (undici().Agent)({
-      connect: (options, done) => this.#connect(options, done),
+      connect: (options, done) => this.#connect(options, done as Connected),
       headersTimeout: 0,
       bodyTimeout: 0,
     })
