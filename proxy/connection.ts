@@ -57,11 +57,12 @@ export class Connection {
       readonly listener: Host
     },
     dissector: Dissector | undefined,
+    messageBytesMax: number,
     counters: Counters,
   ) {
     this.names = { opener: opener.name, listener: listener.name, number, port, shownPort }
     const framing = (end: 0 | 1, reader: ReturnType<Dissector['stream']> | undefined) =>
-      new Framing(reader, bytes => this.#keepRead({ end, bytes }))
+      new Framing(reader, messageBytesMax, bytes => this.#keepRead({ end, bytes }))
     const forward = dissector?.stream('forward')
     const backward = dissector?.stream('backward', forward)
     const { names } = this

@@ -30,6 +30,7 @@ export interface PlayedSegment {
 /** The TCP between nodes. */
 export class Connections {
   readonly #dissector: (port: number) => Dissector | undefined
+  readonly #messageBytesMax: number
   readonly #numbers: WayCounts
   readonly #counters: Counters
   #all: Connection[]
@@ -40,16 +41,18 @@ export class Connections {
     ordinals: WayCounts,
     labelOf: LabelOf,
     dissector: (port: number) => Dissector | undefined,
+    messageBytesMax: number,
     { numbers, all }: ConnectionsMark = { numbers: [], all: [] },
   ) {
     this.#dissector = dissector
+    this.#messageBytesMax = messageBytesMax
     this.#numbers = new WayCounts(numbers)
     let asked = Math.max(0, ...all.map(({ ends }) => ends[1]!.asked))
     this.#counters = { nextOrdinal: way => ordinals.next(way), nextAsked: () => ++asked, labelOf }
     this.#all = all.map(mark => {
       const { opener, listener, ...rest } = mark.names
       const names = { opener: hosts.get(opener), listener: hosts.get(listener), ...rest }
-      const connection = new Connection(names, dissector(rest.port), this.#counters)
+      const connection = this.#connectionOf(names)
       connection.resume(mark)
       return connection
     })
@@ -93,16 +96,20 @@ export class Connections {
     const number = this.#numbers.next([from.name, to.name])
     const port = syn.destinationPort
     const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
-    const connection = new Connection(names, this.#dissector(port), this.#counters)
+    const connection = this.#connectionOf(names)
     this.#all.push(connection)
     connection.opener.open(syn)
+  }
+
+  #connectionOf(names: ConstructorParameters<typeof Connection>[0]): Connection {
+    return new Connection(names, this.#dissector(names.port), this.#messageBytesMax, this.#counters)
   }
 
   /** A host that is played sends something. Undefined where there is no such connection, or it cannot arrive any more. */
   play(from: Host, to: Host, { kind, port, opener, number, ...pending }: PlayedSegment): Message | undefined {
     if (kind === 'open') {
       const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
-      this.#all.push(new Connection(names, this.#dissector(port), this.#counters))
+      this.#all.push(this.#connectionOf(names))
     }
     const end = this.ends().find(
       ({ host, other, names }) =>

@@ -12,14 +12,22 @@ export interface Pending {
   readonly meaning?: string
 }
 
-/** Cuts what one end of a connection sends into messages: by the dissector's frames, or one for each step. */
+/**
+ * Cuts what one end of a connection sends into messages: by the dissector's frames, or one for each step, but none longer
+ * than allowed.
+ */
 export class Framing {
   #reader: StreamReader | undefined
+  readonly #bytesMax: number
   readonly #keepRead: (bytes: Buffer) => void
 
-  /** @param keepRead is told all that the reader reads */
-  constructor(reader: StreamReader | undefined, keepRead: (bytes: Buffer) => void) {
+  /**
+   * @param bytesMax of a message that no reader made
+   * @param keepRead is told all that the reader reads
+   */
+  constructor(reader: StreamReader | undefined, bytesMax: number, keepRead: (bytes: Buffer) => void) {
     this.#reader = reader
+    this.#bytesMax = bytesMax
     this.#keepRead = keepRead
   }
 
@@ -66,7 +74,7 @@ export class Framing {
   }
 
   #toMessages(bytes: Buffer): Pending[] {
-    if (this.#reader === undefined) return [{ kind: 'data', bytes }]
+    if (this.#reader === undefined) return partsOf(bytes, this.#bytesMax).map(part => ({ kind: 'data', bytes: part }))
     this.#keepRead(bytes)
     return this.#reader.push(bytes).map(fromFrame)
   }
@@ -78,6 +86,11 @@ export class Framing {
     return rest.length === 0 ? [] : [{ kind: 'data', bytes: Buffer.from(rest) }]
   }
 }
+
+const partsOf = (bytes: Buffer, bytesMax: number): Buffer[] =>
+  Array.from({ length: Math.max(1, Math.ceil(bytes.length / bytesMax)) }, (_, index) =>
+    bytes.subarray(index * Math.min(bytesMax, bytes.length), (index + 1) * bytesMax),
+  )
 
 const fromFrame = ({ bytes, label }: Frame): Pending => ({ kind: 'data', bytes, meaning: label })
 

@@ -33,6 +33,8 @@ export type PlayedMessage = ({ readonly transport: 'udp' } & HeaderAndPayload) |
 export interface NetworkOptions {
   /** The dissector for the service on this port, if there is one. */
   readonly dissector?: (port: number) => Dissector | undefined
+  /** What is longer, and of no dissector, is several messages. */
+  readonly messageBytesMax?: number
 }
 
 /** A network between two steps: plain data. */
@@ -61,14 +63,17 @@ export class Network {
   readonly #anomalies: tcp.Anomalies
 
   /** @param mark of a network that goes on as this one, once its nodes are attached */
-  constructor({ dissector = () => undefined }: NetworkOptions = {}, mark?: NetworkMark) {
+  constructor(
+    { dissector = () => undefined, messageBytesMax = Number.POSITIVE_INFINITY }: NetworkOptions = {},
+    mark?: NetworkMark,
+  ) {
     this.#anomalies = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0, ...mark?.anomalies }
     this.#cuts = new Cuts(mark?.cuts)
     this.#ordinals = new WayCounts(mark?.ordinals)
     this.#virtualHosts = new VirtualHosts(this.#hosts, this.#writer, mark?.virtualNumbers)
     for (const host of mark?.hosts ?? []) this.#addHost(host.name, host.address, host.isVirtual)
     const labelOf = messageLabels(address => this.#hosts.at(address)?.name)
-    this.#connections = new Connections(this.#hosts, this.#ordinals, labelOf, dissector, mark?.connections)
+    this.#connections = new Connections(this.#hosts, this.#ordinals, labelOf, dissector, messageBytesMax, mark?.connections)
     this.#datagrams = new Datagrams(this.#ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const [hosts, connections, datagrams] = [this.#hosts, this.#connections, this.#datagrams]

@@ -33,6 +33,29 @@ export interface HopRoute {
 export const routesByHop = (topology: Topology, ends: readonly string[]): HopRoute[] =>
   betweenAll(topology, ends, (pipes, from, to) => ({ from, to, pipes: inStages(pipes) }))
 
+/** Routes of which hosts share their own links alone. */
+export interface LastMile {
+  readonly routes: readonly HopRoute[]
+  /** Directions of links within, with limited bandwidth, that several pairs use: each pair has them for itself. */
+  readonly notShared: readonly Pipe[]
+}
+
+/**
+ * A route for each ordered pair of the given nodes, as ModelNet's last-mile collapse does: the first link and the last are
+ * shared by all that their host sends, or receives; what is between them is one pipe of the pair's own. Throws as
+ * `collapse` does.
+ */
+export const routesByLastMile = (topology: Topology, ends: readonly string[]): LastMile => {
+  const users = new Map<Pipe, number>()
+  const routes = betweenAll(topology, ends, (pipes, from, to): HopRoute => {
+    const inner = pipes.slice(1, -1)
+    for (const pipe of inner) if (pipe.bandwidth !== undefined) users.set(pipe, (users.get(pipe) ?? 0) + 1)
+    const between = inner.length > 0 ? [inSeries(inner)] : []
+    return { from, to, pipes: inStages([...pipes.slice(0, 1), ...between, ...pipes.slice(1).slice(-1)]) }
+  })
+  return { routes, notShared: [...users].filter(([, count]) => count > 1).map(([pipe]) => pipe) }
+}
+
 /** One direction of a link. */
 interface Arc {
   readonly from: number

@@ -17,11 +17,11 @@ const nodes = Object.fromEntries(
   ]),
 )
 const topology = withMeanRoundTrip(generate('inet', 5000, 1), 130)
-const excess = await withLive(nodes, topology, async ({ cluster, output, pipe }) => {
+const excess = await withLive(nodes, topology, async ({ cluster, output, delayMs }) => {
   for (let index = 0; index < count; index++) await cluster.join(name(index))
   await sleep(1000 * seconds)
   return Array.from({ length: count }, (_, index) => {
-    const model = pipe(name(index), peerOf(index)).delayMs + pipe(peerOf(index), name(index)).delayMs
+    const model = delayMs(name(index), peerOf(index)) + delayMs(peerOf(index), name(index))
     // The first may have waited for its peer to be there.
     const measured = [...output(name(index)).matchAll(/time=([\d.]+) ms/g)].slice(2)
     return measured.map(([, time]) => Number(time) - model)

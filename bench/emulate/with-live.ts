@@ -7,8 +7,8 @@ export interface Live {
   readonly cluster: LiveCluster
   /** What a node has written so far. */
   output(name: string): string
-  /** The model's way from one node to another, end to end. */
-  pipe(from: string, to: string): Pipe
+  /** Propagation from one node to another by the model, in milliseconds. */
+  delayMs(from: string, to: string): number
 }
 
 /** Runs nodes over a topology for as long as some work takes. None has started yet. */
@@ -32,9 +32,9 @@ export const withLive = async <Result>(
         outputs.set(name, text)
         return text
       },
-      pipe: (from, to) => {
+      delayMs: (from, to) => {
         const route = routes.find(each => each.from === indexOf(from) && each.to === indexOf(to))!
-        return pipes[route.pipes[0]!]!
+        return route.pipes.reduce((sum, pipe) => sum + pipes[pipe]!.delayMs, 0)
       },
     })
     return await Promise.race([result, cluster.failed])

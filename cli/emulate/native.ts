@@ -48,13 +48,16 @@ export const emulateNatively = (
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await emulation.run(signal)
       const seconds = emulation.elapsedMs / 1000
-      const summary = summaryOf(emulation, {
-        seed: options.seed,
-        pace: 'native',
-        seconds,
-        virtualSeconds: seconds,
-        lookedAt: settings.looks,
-      })
+      const summary = {
+        ...summaryOf(emulation, {
+          seed: options.seed,
+          pace: 'native',
+          seconds,
+          virtualSeconds: seconds,
+          lookedAt: settings.looks,
+        }),
+        notes: emulation.cluster.notes,
+      }
       observer.trace.end(summary)
       writeText(plot, drawRun(emulation, system.name, seconds))
       return { ...summary, trace, plot }

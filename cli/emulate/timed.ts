@@ -8,6 +8,7 @@ import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/live/emulation.ts'
+import { timedSystem } from '../../harness/timed/timed-system.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import { writeText } from '../../topologies/file.ts'
@@ -22,7 +23,6 @@ import { showLiveProgress } from './progress.ts'
 import type { RunOptions } from './settings.ts'
 import { distributionOf, type Summary, summaryOf } from './summary.ts'
 import { TimedRun } from './timed-run.ts'
-import { timedSystem } from './timed-system.ts'
 
 /** Runs a system whose nodes are held, and lets time choose what happens next. */
 export const emulateInTime = (
@@ -32,7 +32,7 @@ export const emulateInTime = (
   options: RunOptions,
 ): Promise<Summary> => {
   const system = timedSystem(given)
-  const timing = timingOf(system, settings)
+  const { timing, notes: leftOut } = timingOf(system, settings)
   return amongGuests(async signal => {
     const { seed } = options
     const { pace, forMs, lookEveryMs, joined } = settings
@@ -74,7 +74,7 @@ export const emulateInTime = (
         late: pace === 'real' ? distributionOf(lateMs) : undefined,
       }
       writeText(plot, drawRun(run, system.name, virtualSeconds))
-      const notes = cluster.notes()
+      const notes = [...leftOut, ...cluster.notes()]
       cluster.close()
       const again = { ...timing, timesMs, inputs: inputs.map(({ input }) => input as Timing['inputs'][number]) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
@@ -122,12 +122,12 @@ const verdictOf = ({
 const timingOf = (
   system: ResolvedSystem,
   { churn, pauseOf, pace, ...wiring }: EmulationOptions & { readonly pace: 'virtual' | 'real' },
-): Timing => {
-  const { pipes, routes, seed } = planOf(
+): { timing: Timing; notes: readonly string[] } => {
+  const { pipes, routes, seed, notes } = planOf(
     system.nodes.map(({ name }) => ({ name, address: name })),
     wiring,
   )
-  return {
+  const timing: Timing = {
     pace,
     initial: churn.initial,
     events: churn.events,
@@ -136,6 +136,7 @@ const timingOf = (
     clocks: system.emulation.clocks,
     inputs: [],
   }
+  return { timing, notes }
 }
 
 /** A violation counts only where the same steps, executed again from the start, violate again. */

@@ -78,8 +78,8 @@ export interface EmulationDefinition {
   /** A file of a topology, relative to the configuration, or one to be generated; all nodes side by side where absent. */
   readonly topology?: string | GeneratedTopology | undefined
   /**
-   * `collapsed` (the default): each pair of nodes has a pipe of its own, end to end. `each`: packets pass the pipe of every
-   * link on their way, which they share.
+   * `collapsed` (the default): a machine's own link is shared by all that it sends, or receives; what is between is a pipe of
+   * its own for each pair. `each`: packets pass the pipe of every link on their way, which all share.
    */
   readonly hops?: 'collapsed' | 'each' | undefined
   /** Who comes and goes: a plan or a script (files, relative to the configuration), a model, or several of these. */

@@ -50,6 +50,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   delayMsMax: definition.delay ?? Number.POSITIVE_INFINITY,
   weights: definition.weights,
   dissectorOf: dissectorOf(definition.messages),
+  messageBytesMax: Number.POSITIVE_INFINITY,
   fingerprint: definition.fingerprint,
   stepCpuMsMax: definition.stepLimit,
   emulation: definition.emulation,

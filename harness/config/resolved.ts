@@ -24,6 +24,8 @@ export interface ResolvedSystem {
   readonly delayMsMax: number
   readonly weights: Weights
   readonly dissectorOf: (port: number) => Dissector | undefined
+  /** What a node sends at once, and no dissector cuts, is several messages where it is longer. */
+  readonly messageBytesMax: number
   readonly fingerprint: 'observed' | 'history' | 'none'
   /** CPU time of one step. */
   readonly stepCpuMsMax: number

@@ -17,26 +17,44 @@ export const enabledOptions = (moment: Moment): Option[] => {
  * The choices of a moment in a system that time runs through: the same, with the time at which each is due, and what is to
  * happen besides: by the plan, and to messages that do not arrive. A client that waits for an answer does not call.
  */
-const withTimes = (options: readonly Option[], moment: Moment, time: Time): Option[] => [
-  ...options.flatMap(option => withTime(option, moment, time)),
-  ...time.coming().map(comes),
-  ...notArriving(moment, time),
-]
+const withTimes = (options: readonly Option[], moment: Moment, time: Time): Option[] => {
+  const timed = [...options.flatMap(option => withTime(option, moment, time)), ...time.coming().map(comes)]
+  const firstMs = timed.reduce((least, { choice: { due = least } }) => Math.min(least, due), Number.POSITIVE_INFINITY)
+  const unheard = unheardIn(moment)
+  time.foresee(firstMs, [...moment.deliverable, ...unheard])
+  const lost = moment.deliverable.filter(message => time.sentOf(message)?.isLost)
+  return [
+    ...timed.flatMap(option => arriving(option, time)),
+    ...[...lost, ...unheard].map(message => at(notArrivingAs(message), time.sentOf(message)?.dueMs)),
+  ]
+}
 
+/** A call or a timer, with its time; a message has one only when it is known where the others are. */
 const withTime = (option: Option, moment: Moment, time: Time): Option[] => {
   const { action } = option
   if (action.do === 'client') {
     return moment.callers.has(action.client) ? [] : [at(option, time.callDueMs(action.client))]
   }
-  if (action.do === 'drop' && time.sentOf(action.message)?.isLost) return []
-  const [input] = action.do === 'inputs' && action.inputs.length === 1 ? action.inputs : []
-  if (input === undefined) return [option]
-  if ('timer' in input) return [at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))]
-  const sent = time.sentOf(input.deliver)
-  return [sent === undefined || sent.isLost ? option : at(option, sent.dueMs)]
+  const input = onlyInput(option)
+  if (input === undefined || 'deliver' in input) return [option]
+  return [at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))]
 }
 
-const at = (option: Option, due: number): Option => ({ ...option, choice: { ...option.choice, due } })
+/** A message, with its time; one that is lost is dropped by time alone. */
+const arriving = (option: Option, time: Time): Option[] => {
+  const { action } = option
+  if (action.do === 'drop' && time.sentOf(action.message)?.isLost) return []
+  const input = onlyInput(option)
+  if (input === undefined || 'timer' in input) return [option]
+  const sent = time.sentOf(input.deliver)
+  return [sent?.isLost ? option : at(option, sent?.dueMs)]
+}
+
+const onlyInput = ({ action }: Option) =>
+  action.do === 'inputs' && action.inputs.length === 1 ? action.inputs[0] : undefined
+
+const at = (option: Option, due: number | undefined): Option =>
+  due === undefined ? option : { ...option, choice: { ...option.choice, due } }
 
 const comes = (action: TimedAction): Option => ({
   choice: {
@@ -66,18 +84,13 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
   }
 }
 
-/** Datagrams that a pipe loses, or that find nobody, and connections that are asked of one that is down. */
-const notArriving = ({ network, nodes, deliverable }: Moment, time: Time): Option[] => {
+/** Datagrams that find nobody, and connections that are asked of one that is down. */
+const unheardIn = ({ network, nodes }: Moment): readonly Message[] => {
   const down = new Set(nodes.filter(({ held }) => held === undefined).map(({ name }) => name))
-  const lost = deliverable.filter(message => time.sentOf(message)?.isLost)
-  const unheard = network.waitingFor(down).filter(({ kind, transport }) => kind === 'open' || transport === 'udp')
-  return [...lost, ...unheard].map(message => {
-    const sent = time.sentOf(message)
-    const option = notArrivingAs(message)
-    return sent === undefined ? option : at(option, sent.dueMs)
-  })
+  return network.waitingFor(down).filter(({ kind, transport }) => kind === 'open' || transport === 'udp')
 }
 
+/** What becomes of a datagram that a pipe loses, and of what finds nobody. */
 const notArrivingAs = (message: Message): Option => {
   const about = { node: message.to, ...aboutMessage(message) }
   return message.transport === 'udp'

@@ -67,8 +67,8 @@ export const endStep = async (
   const messages = execution.newMessages(inFlight)
   const lost = execution.lostMessages(labelsOf(inFlight), labelsOf(taken))
   if (time) {
-    time.send(messages, taken)
-    time.forget([...lost, ...labelsOf(taken)])
+    time.send(messages)
+    time.forget(labelsOf(taken), lost)
     const waiting = execution.clients.callers
     for (const client of callers) if (!waiting.has(client)) time.called(client)
   }

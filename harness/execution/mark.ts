@@ -47,7 +47,10 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
   try {
     const gone = nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
     if (gone) throw new CannotRewind(`${gone.name}: what it had is gone`)
-    const network = new Network({ dissector: system.dissectorOf }, mark.execution.network)
+    const network = new Network(
+      { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
+      mark.execution.network,
+    )
     for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, cell, network)
     network.goOn()
     stage.execution = stage.newExecution(mark.way, network, mark.execution)

@@ -50,7 +50,10 @@ const requireStill = (stage: Stage, outline: string): void => {
 
 const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThere): void => {
   const criu = findCriu()
-  const network = new Network({ dissector: stage.system.dissectorOf }, execution.network)
+  const network = new Network(
+    { dissector: stage.system.dissectorOf, messageBytesMax: stage.system.messageBytesMax },
+    execution.network,
+  )
   for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.cell, network)
   network.goOn()
   stage.execution = stage.newExecution(way, network, execution)

@@ -14,7 +14,7 @@ const startMax = 60 * second
 /** Begins another execution: every node comes up, one after the other. */
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
   const { nodes, cell, system } = stage
-  const network = new Network({ dissector: system.dissectorOf })
+  const network = new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax })
   for (const { name, address } of stage.peers) network.attachPlayed(name, address)
   for (const node of nodes) node.renew(seed + variant)
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../checker/errors.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import { treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
-import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
 import { Plane } from '../../proxy/forwarding/plane.ts'
 import { endConnections } from '../../proxy/tcp-table.ts'
 import { setOffloads } from '../../proxy/tun.ts'
@@ -16,7 +15,7 @@ import type { NodePlan } from '../node/runtime.ts'
 import { Reach } from '../timed/reach.ts'
 import type { WaySetting } from '../timed/timing.ts'
 import { keep } from '../timed/way-settings.ts'
-import { planOf, type Wiring } from '../timed/wiring.ts'
+import { planOf, type Wired, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LiveNode } from './live-node.ts'
 import type { LiveEngine } from './live-runtime.ts'
@@ -29,6 +28,8 @@ const pollMs = 5
 /** A system that runs in real time over an emulated network. Nothing runs in it at first: nodes join. */
 export class LiveCluster {
   readonly nodes: readonly LiveNode[]
+  /** What of the topology is left out, a sentence each. */
+  readonly notes: readonly string[]
   /** Called for each node that ends without having been told to. */
   onEnd: (node: LiveNode, ending: Ending) => void = () => undefined
   readonly #directory: string
@@ -42,8 +43,9 @@ export class LiveCluster {
   readonly #isCut = new Set<LiveNode>()
   readonly #reap = () => this.#notice()
 
-  private constructor(nodes: readonly LiveNode[], directory: string, plan: ForwardingPlan) {
+  private constructor(nodes: readonly LiveNode[], directory: string, { notes, ...plan }: Wired) {
     this.nodes = nodes
+    this.notes = notes
     this.#directory = directory
     if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
     this.#plane = new Plane(plan, nodes)

@@ -1,166 +1,244 @@
+import type { Agenda } from './agenda.ts'
+import { FlowReceiver } from './flow-receiver.ts'
+import { RoundTrips } from './round-trips.ts'
+import { SendWindow } from './send-window.ts'
+import type { Fate } from './ways.ts'
+
 /** Payload of a segment: an Ethernet's packet without the headers of IP and TCP and the option of time stamps. */
 const segmentBytes = 1448
 const headerBytes = 52
-/** Segments that may be under way at first, and again after a silence (RFC 6928). */
-const initialWindow = 10
-/** Segments that may be under way at most: Linux lets a socket buffer 4 MiB (`tcp_wmem`, `tcp_rmem`). */
-const windowMax = 2900
 /** The least time after which Linux sends something again that nothing followed. */
 const retransmitMsMin = 200
-/** How much of its window a flow keeps when something was lost (CUBIC, RFC 9438). */
-const keptShare = 0.7
-/** CUBIC's constant, in segments a second cubed. */
-const growth = 0.4
-/** Segments that it grows by in a round trip at least, as fast as TCP without CUBIC would (RFC 9438, 4.3). */
-const friendly = (3 * (1 - keptShare)) / (1 + keptShare)
+const retransmitMsMax = 120_000
+/** Before a round trip is known (RFC 6298). */
+const retransmitMsAtFirst = 1000
 /** A segment is lost for good after so many times; a kernel tries 15 times (`tcp_retries2`). */
 const triesMax = 15
+/** So many segments that were sent later have arrived: this one was lost (RFC 6675). */
+const laterMax = 3
+/** One way of a connection: carries a packet, and says what became of it. */
+export type Carry = (atMs: number, bytes: number, arrived: Fate, wasLost: Fate) => void
 
-/** What a flow needs to know of its way. Times are milliseconds. */
-export interface FlowWay {
-  /** When a packet that is sent then arrives; undefined where it never does. */
-  pass(atMs: number, bytes: number): number | undefined
-  /** Propagation of an acknowledgement on the way back. */
-  readonly backMs: number
+/** A part of what was written, as it is under way. */
+export interface Segment {
+  /** Where it begins and ends in what is written. */
+  readonly from: number
+  readonly to: number
+  sentMs: number
+  /** The how manieth sending of the flow it was. */
+  order: number
+  tries: number
+  isDelivered: boolean
+  isLost: boolean
+  /** Segments that were sent later, and of which the sender knows that they arrived. */
+  later: number
 }
 
 /**
- * What one direction of a TCP connection costs: a model, packet by packet, of a sender's window (slow start with HyStart's
- * end of it, CUBIC after a loss, a new start after a silence) and of what a lost segment costs: a round trip where enough
- * follows it, a probe or a time-out where not. Left out: delayed acknowledgements, the receiver's window before it has
- * grown, and that several segments lost in one window are found one after another.
+ * One direction of a TCP connection, segment by segment, in virtual time: a model of Linux's sender (slow start and its end by
+ * HyStart, CUBIC, selective acknowledgements, probes and time-outs) and of its receiver, which acknowledges each second
+ * segment, on the way back. Left out: the receiver's window before it has grown, pacing, and undoing a window that was cut
+ * in vain.
  */
 export class Flow {
-  readonly #way: () => FlowWay
-  #window = initialWindow
-  #threshold = Number.POSITIVE_INFINITY
-  /** The window that it aims at, since when, and after how many seconds it gets there (CUBIC's W_max, epoch and K). */
-  #aim = 0
-  #aimedAt = 0
-  #aimS = 0
-  /** When what is under way is acknowledged; the oldest first. */
-  #underWay: number[] = []
-  #leastRoundTrip = Number.POSITIVE_INFINITY
-  /** The last one, with what it waited in queues. */
-  #roundTrip = 0
-  #lastCut = Number.NEGATIVE_INFINITY
-  #lastSent = 0
-  #lastArrival = 0
+  readonly #agenda: Agenda
+  readonly #there: Carry
+  readonly #receiver: FlowReceiver
+  readonly #window = new SendWindow()
+  readonly #roundTrips = new RoundTrips()
+  /** Bytes that were written, and of them those that were sent once. */
+  #written = 0
+  #sent = 0
+  /** Ends of what was written at once, and who waits for it. */
+  readonly #awaited: { readonly end: number; readonly arrived: Fate }[] = []
+  /** In the order of their last sending, without those that are known to have arrived. */
+  #underWay: Segment[] = []
+  /** Of those: not known to be lost. */
+  #outstanding = 0
+  #again: Segment[] = []
+  #order = 0
+  #newestDelivered = -1
+  /** When to do something about silence; Infinity where nothing is awaited. */
+  #silenceMs = Number.POSITIVE_INFINITY
+  #isTimed = false
+  #hasProbed = false
+  #backoff = 1
+  #lastSentMs = 0
+  #isOver = false
 
-  /** @param way as it is now: what is laid upon it may change */
-  constructor(way: () => FlowWay) {
-    this.#way = way
+  /**
+   * @param there the way of segments
+   * @param back the way of acknowledgements
+   */
+  constructor(agenda: Agenda, there: Carry, back: Carry) {
+    this.#agenda = agenda
+    this.#there = there
+    this.#receiver = new FlowReceiver(agenda, back, {
+      received: (end, atMs) => this.#received(end, atMs),
+      acknowledged: (segments, atMs) => this.#acknowledged(segments, atMs),
+    })
   }
 
   /**
-   * Sends so many bytes.
+   * Sends so many bytes; 1 for a packet of the connection itself, which opens or ends it.
    *
-   * @param isMore whether they waited only for room that the receiver's end made: they go on where the last ones ended
-   * @returns when the last of them has arrived, none before what was sent before
+   * @param arrived called when the last of them has arrived, in order
    */
-  send(bytes: number, atMs: number, isMore = false): number {
-    const way = this.#way()
-    let at = isMore ? Math.min(atMs, this.#lastSent) : atMs
-    if (at - this.#lastSent > this.#timeOut()) this.#beginAgain()
-    for (let left = bytes; left > 0; left -= segmentBytes) {
-      at = Math.max(at, this.#awaitRoom(at))
-      const isLast = left <= 3 * segmentBytes
-      this.#sendSegment(way, at, Math.min(left, segmentBytes), isLast && bytes <= segmentBytes, isLast)
+  send(bytes: number, atMs: number, arrived: Fate): void {
+    if (this.#outstanding === 0 && atMs - this.#lastSentMs > this.#timeOutMs()) this.#window.beginAgain()
+    this.#written += bytes
+    this.#awaited.push({ end: this.#written, arrived })
+    this.#transmit(atMs)
+  }
+
+  /** The connection is no more. */
+  end(): void {
+    this.#isOver = true
+    this.#silenceMs = Number.POSITIVE_INFINITY
+  }
+
+  #received(end: number, atMs: number): void {
+    while (this.#awaited.length > 0 && this.#awaited[0]!.end <= end) this.#awaited.shift()!.arrived(atMs)
+  }
+
+  /** Sends what the window lets it. */
+  #transmit(atMs: number): void {
+    while (!this.#isOver) {
+      const segment = this.#outstanding < this.#window.segments ? this.#nextSegment() : undefined
+      if (segment === undefined) break
+      this.#sendSegment(segment, atMs)
     }
-    this.#lastSent = Math.max(at, this.#lastSent)
-    return this.#lastArrival
+    this.#window.isLimiting = this.#outstanding >= this.#window.segments
+    this.#watch(atMs)
   }
 
-  /** Sends a packet of the connection itself: it opens or ends it. One that opens it is waited for a second at first. */
-  control(atMs: number, opens: boolean): number {
-    const way = this.#way()
-    let at = atMs
-    for (let wait = opens ? 1000 : this.#timeOut(), tries = 0; tries < triesMax; wait *= 2, tries++) {
-      const arrival = way.pass(at, headerBytes)
-      if (arrival !== undefined) return this.#arrive(arrival)
-      at += wait
+  #nextSegment(): Segment | undefined {
+    const lost = this.#again.shift()
+    if (lost) return lost
+    if (this.#sent === this.#written) return undefined
+    const from = this.#sent
+    this.#sent = Math.min(from + segmentBytes, this.#written)
+    return { from, to: this.#sent, sentMs: 0, order: 0, tries: 0, isDelivered: false, isLost: false, later: 0 }
+  }
+
+  #sendSegment(segment: Segment, atMs: number): void {
+    if (segment.tries === triesMax) return this.end()
+    if (segment.tries > 0) this.#underWay = this.#underWay.filter(each => each !== segment)
+    if (segment.tries === 0 || segment.isLost) this.#outstanding += 1
+    segment.tries += 1
+    segment.order = this.#order++
+    segment.sentMs = atMs
+    segment.isLost = false
+    segment.later = 0
+    this.#underWay.push(segment)
+    this.#lastSentMs = atMs
+    this.#there(
+      atMs,
+      segment.to - segment.from + headerBytes,
+      at => this.#receiver.take(segment, at),
+      () => undefined,
+    )
+  }
+
+  /** The sender learns that segments have arrived. */
+  #acknowledged(segments: readonly Segment[], atMs: number): void {
+    if (this.#isOver) return
+    const fresh = segments.filter(segment => !segment.isDelivered)
+    for (const segment of fresh) this.#deliver(segment, atMs)
+    if (fresh.length > 0) {
+      this.#backoff = 1
+      this.#hasProbed = false
+      this.#window.acknowledged(fresh.length, this.#newestDelivered, atMs, this.#roundTrips)
     }
-    return this.#arrive(at)
+    this.#findLost(atMs)
+    this.#transmit(atMs)
   }
 
-  #sendSegment(way: FlowWay, at: number, bytes: number, isAlone: boolean, isLast: boolean): void {
-    let sent = at
-    let arrival = way.pass(sent, bytes + headerBytes)
-    for (let tries = 1; arrival === undefined && tries < triesMax; tries++) {
-      const roundTrip = Number.isFinite(this.#leastRoundTrip) ? this.#leastRoundTrip : 2 * way.backMs
-      // A tail loss probe (RFC 8985) where nothing follows that the receiver could tell of.
-      const found = isLast ? 2 * roundTrip + (isAlone ? retransmitMsMin : 0) : roundTrip
-      sent += tries === 1 ? Math.max(found, 1) : this.#timeOut() * 2 ** (tries - 2)
-      if (tries === 1) this.#cut(sent)
-      else this.#window = 1
-      arrival = way.pass(sent, bytes + headerBytes)
-    }
-    const acknowledged = (arrival ?? sent) + way.backMs
-    this.#underWay.push(Math.max(acknowledged, this.#underWay.at(-1) ?? 0))
-    this.#look(acknowledged, acknowledged - sent)
-    this.#arrive(arrival ?? sent)
-  }
-
-  /** In order: nothing is given to the program before what was sent before. */
-  #arrive(arrival: number): number {
-    this.#lastArrival = Math.max(this.#lastArrival, arrival)
-    return this.#lastArrival
-  }
-
-  /** When another segment may be sent. */
-  #awaitRoom(at: number): number {
-    let time = at
-    while (
-      this.#underWay.length > 0 &&
-      (this.#underWay[0]! <= time || this.#underWay.length >= Math.floor(this.#window))
-    ) {
-      time = Math.max(time, this.#underWay.shift()!)
-      this.#grow(time)
-    }
-    return time
-  }
-
-  #grow(at: number): void {
-    if (this.#window < this.#threshold) this.#window += 1
-    else {
-      const cubic = growth * ((at - this.#aimedAt) / 1000 - this.#aimS) ** 3 + this.#aim
-      this.#window += Math.max(friendly, cubic - this.#window) / this.#window
-    }
-    this.#window = Math.min(this.#window, windowMax)
-  }
-
-  /** HyStart: slow start ends where round trips grow. */
-  #look(acknowledged: number, roundTrip: number): void {
-    this.#roundTrip = roundTrip
-    this.#leastRoundTrip = Math.min(this.#leastRoundTrip, roundTrip)
-    const later = Math.min(Math.max(this.#leastRoundTrip / 8, 4), 16)
-    if (this.#window < this.#threshold && this.#window >= 16 && roundTrip > this.#leastRoundTrip + later) {
-      this.#threshold = this.#window
-      this.#aimFor(this.#window, acknowledged, 0)
+  #deliver(segment: Segment, atMs: number): void {
+    if (!segment.isLost) this.#outstanding -= 1
+    else this.#again = this.#again.filter(each => each !== segment)
+    segment.isDelivered = true
+    // Which of two sendings has arrived is not known.
+    if (segment.tries === 1) this.#roundTrips.measured(atMs - segment.sentMs)
+    this.#newestDelivered = Math.max(this.#newestDelivered, segment.order)
+    if (this.#underWay[0] === segment) this.#underWay.shift()
+    else this.#underWay = this.#underWay.filter(each => each !== segment)
+    for (const each of this.#underWay) {
+      if (each.order > segment.order) break
+      each.later += 1
     }
   }
 
-  /** At most once in a round trip. */
-  #cut(at: number): void {
-    if (at - this.#lastCut < 1.5 * this.#roundTrip) return
-    this.#lastCut = at
-    this.#aimFor(this.#window, at, Math.cbrt((this.#window * (1 - keptShare)) / growth))
-    this.#window = Math.max(2, this.#window * keptShare)
-    this.#threshold = this.#window
+  /** What was sent before something that has arrived is late (RFC 6675), or too late (RFC 8985). */
+  #findLost(atMs: number): void {
+    const patienceMs = this.#roundTrips.least / 4
+    let waitMs = Number.POSITIVE_INFINITY
+    for (const segment of this.#underWay) {
+      if (segment.order > this.#newestDelivered) break
+      if (segment.isLost) continue
+      const lateMs = atMs - segment.sentMs - this.#roundTrips.last
+      if (segment.later >= laterMax || lateMs >= patienceMs) this.#lose(segment, atMs)
+      else waitMs = Math.min(waitMs, patienceMs - lateMs)
+    }
+    if (waitMs < Number.POSITIVE_INFINITY)
+      this.#agenda.at(atMs + Math.max(waitMs, 0.001), at => {
+        if (this.#isOver) return
+        this.#findLost(at)
+        this.#transmit(at)
+      })
   }
 
-  #aimFor(window: number, since: number, inS: number): void {
-    this.#aim = window
-    this.#aimedAt = since
-    this.#aimS = inS
+  #lose(segment: Segment, atMs: number): void {
+    segment.isLost = true
+    this.#outstanding -= 1
+    this.#again.push(segment)
+    this.#again.sort((one, other) => one.from - other.from)
+    this.#window.cut(segment.order, this.#order, atMs)
   }
 
-  #beginAgain(): void {
-    this.#window = Math.min(this.#window, initialWindow)
-    this.#underWay = []
+  /** Something is done where nothing is heard for long: first a probe, then all is sent again. */
+  #watch(atMs: number): void {
+    if (this.#isOver || this.#outstanding === 0) {
+      this.#silenceMs = Number.POSITIVE_INFINITY
+      return
+    }
+    this.#silenceMs = this.#lastSentMs + this.#patienceMs()
+    this.#time(atMs)
   }
 
-  #timeOut(): number {
-    return retransmitMsMin + (Number.isFinite(this.#leastRoundTrip) ? this.#leastRoundTrip : 800)
+  #patienceMs(): number {
+    const timeOut = Math.min(this.#timeOutMs() * this.#backoff, retransmitMsMax)
+    if (this.#hasProbed || !this.#roundTrips.isKnown) return timeOut
+    const alone = this.#outstanding === 1 ? retransmitMsMin : 0
+    return Math.min(timeOut, 2 * this.#roundTrips.smooth + alone + 2)
+  }
+
+  /** One entry of the agenda at most: it moves on to the time that counts then. */
+  #time(atMs: number): void {
+    if (this.#isTimed || this.#silenceMs === Number.POSITIVE_INFINITY) return
+    this.#isTimed = true
+    this.#agenda.at(Math.max(atMs, this.#silenceMs), at => {
+      this.#isTimed = false
+      if (this.#silenceMs <= at) this.#breakSilence(at)
+      else this.#time(at)
+    })
+  }
+
+  #breakSilence(atMs: number): void {
+    if (!this.#hasProbed && this.#roundTrips.isKnown) {
+      this.#hasProbed = true
+      const probe = this.#underWay.findLast(segment => !segment.isLost)
+      if (probe) this.#sendSegment(probe, atMs)
+      return this.#watch(atMs)
+    }
+    this.#backoff *= 2
+    for (const segment of this.#underWay) if (!segment.isLost) this.#lose(segment, atMs)
+    this.#window.timedOut(this.#order)
+    this.#transmit(atMs)
+  }
+
+  #timeOutMs(): number {
+    const { isKnown, smooth, varies } = this.#roundTrips
+    return isKnown ? smooth + Math.max(retransmitMsMin, 4 * varies) : retransmitMsAtFirst
   }
 }

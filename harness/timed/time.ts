@@ -2,7 +2,8 @@ import type { Message } from '../../proxy/message.ts'
 import type { Way } from '../../proxy/way.ts'
 import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Happening } from './action.ts'
-import { Flow } from './flow.ts'
+import { Agenda } from './agenda.ts'
+import { type Carry, Flow } from './flow.ts'
 import { Reach } from './reach.ts'
 import type { TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
@@ -18,9 +19,11 @@ const againMs = 200
 /** A message on its way. */
 interface Sent {
   readonly atMs: number
-  /** When it arrives; when it is lost, where it does not. */
-  dueMs: number
-  readonly isLost: boolean
+  /** When it arrives; when it is lost, where it does not. Undefined while that depends on what is still to come. */
+  dueMs: number | undefined
+  isLost: boolean
+  /** That carries it; undefined for a datagram. */
+  readonly flow: Flow | undefined
 }
 
 /**
@@ -29,6 +32,8 @@ interface Sent {
  */
 export class Time {
   readonly timing: Timing
+  /** What packets and senders do next; never further than the next step could be. */
+  readonly #agenda = new Agenda()
   readonly #ways: Ways
   readonly #names: readonly string[]
   readonly #reach: Reach
@@ -60,7 +65,7 @@ export class Time {
     this.timing = timing
     this.#names = names
     this.#inputs = [...timing.inputs]
-    this.#ways = new Ways(timing.wiring, names)
+    this.#ways = new Ways(timing.wiring, names, this.#agenda)
     this.#reach = new Reach(names.length)
     const offset = (name: string) => timing.clocks[name]?.offsetMs ?? 0
     const least = Math.min(0, ...names.map(offset))
@@ -86,12 +91,13 @@ export class Time {
     this.#happened = undefined
     this.#isAsked = false
     const recorded = this.timing.timesMs?.[stepIndex]
-    this.#nowMs = Math.max(this.#nowMs, recorded ?? dueMs ?? 0)
+    this.pass(recorded ?? dueMs ?? 0)
   }
 
-  /** Time passes without anything happening. */
+  /** Time passes; packets go on, and nothing else happens. */
   pass(toMs: number): void {
     this.#nowMs = Math.max(this.#nowMs, rounded(toMs))
+    this.#agenda.doUntil(this.#nowMs)
   }
 
   /** What became of packets so far. */
@@ -115,29 +121,24 @@ export class Time {
 
   // Messages
 
-  /**
-   * Takes note of what a step sent, now.
-   *
-   * @param entered what its choice delivered: a sender that waited for room goes on where it stopped
-   */
-  send(messages: readonly Message[], entered: readonly Message[]): void {
-    const goesOn = new Set(entered.filter(({ kind }) => kind === 'data').map(directionOf))
-    for (const message of messages) this.#sent.set(message.label, this.#schedule(message, goesOn))
+  /** Takes note of what a step sent, now. */
+  send(messages: readonly Message[]): void {
+    for (const message of messages) this.#send(message)
   }
 
-  #schedule(message: Message, goesOn: ReadonlySet<string>): Sent {
-    const { from, to, transport, kind, bytes } = message
+  #send(message: Message): void {
+    const { from, to, transport, kind, bytes, label } = message
     const atMs = this.#nowMs
-    if (transport === 'udp') {
-      const arrival = this.#ways.pass(from, to, atMs, bytes.length + datagramHeaderBytes)
-      return { atMs, dueMs: rounded(arrival ?? atMs), isLost: arrival === undefined }
+    const flow = transport === 'udp' ? undefined : this.#flowOf(message)
+    const sent: Sent = { atMs, dueMs: undefined, isLost: false, flow }
+    this.#sent.set(label, sent)
+    const comes = (isLost: boolean) => (at: number) => {
+      sent.dueMs ??= rounded(at)
+      sent.isLost = isLost
     }
-    const flow = this.#flowOf(message)
-    const dueMs =
-      kind === 'data'
-        ? flow.send(bytes.length, atMs, goesOn.has(directionOf(message)))
-        : flow.control(atMs, kind === 'open' || kind === 'accept')
-    return { atMs, dueMs: rounded(dueMs), isLost: false }
+    if (flow === undefined)
+      this.#ways.carry(from, to, atMs, bytes.length + datagramHeaderBytes, comes(false), comes(true))
+    else flow.send(kind === 'data' ? bytes.length : 1, atMs, comes(false))
   }
 
   #flowOf(message: Message): Flow {
@@ -146,12 +147,32 @@ export class Time {
     const known = isNew ? undefined : this.#flows.get(key)
     if (known) return known
     const { from, to } = message
-    const flow = new Flow(() => ({
-      pass: (at, bytes) => this.#ways.pass(from, to, at, bytes),
-      backMs: this.#ways.delayMs(to, from),
-    }))
+    const carry =
+      (one: string, other: string): Carry =>
+      (...packet) =>
+        this.#ways.carry(one, other, ...packet)
+    const flow = new Flow(this.#agenda, carry(from, to), carry(to, from))
     this.#flows.set(key, flow)
     return flow
+  }
+
+  /**
+   * Lets packets go on until it is known when the first of these messages arrives, or until then.
+   *
+   * @param untilMs when something else happens, for that may change what becomes of them
+   */
+  foresee(untilMs: number, messages: readonly Message[]): void {
+    const awaited = messages.flatMap(({ label }) => this.#sent.get(label) ?? [])
+    const firstMs = () => awaited.reduce((least, { dueMs = least }) => Math.min(least, dueMs), untilMs)
+    let endMs = firstMs()
+    const isAwaited = (sent: Sent) => sent.dueMs === undefined
+    let unknown = awaited.filter(isAwaited)
+    while (unknown.length > 0 && this.#agenda.dueMs <= endMs) {
+      this.#agenda.doNext()
+      if (unknown.every(isAwaited)) continue
+      unknown = unknown.filter(isAwaited)
+      endMs = firstMs()
+    }
   }
 
   /** When a message arrives, or is known to be lost; undefined for one of before. */
@@ -159,16 +180,17 @@ export class Time {
     return this.#sent.get(label)
   }
 
-  /** A message is on its way no more. */
-  forget(labels: readonly string[]): void {
-    for (const label of labels) this.#sent.delete(label)
+  /** Messages are on their way no more: they have been taken, or their connections are gone. */
+  forget(taken: readonly string[], gone: readonly string[]): void {
+    for (const label of gone) this.#sent.get(label)?.flow?.end()
+    for (const label of [...taken, ...gone]) this.#sent.delete(label)
   }
 
   /** What could not pass until now can: a kernel sends it again when its next time-out is over. */
   passableAgain(messages: readonly Message[]): void {
     for (const { label, transport, kind, from, to } of messages) {
       const sent = this.#sent.get(label)
-      if (sent === undefined || transport === 'udp' || sent.dueMs > this.#nowMs) continue
+      if (sent?.dueMs === undefined || transport === 'udp' || sent.dueMs > this.#nowMs) continue
       let wait = kind === 'open' ? 1000 : againMs + this.#ways.delayMs(from, to) + this.#ways.delayMs(to, from)
       let at = sent.atMs + wait
       while (at < this.#nowMs) at += wait *= 2
@@ -196,9 +218,9 @@ export class Time {
     }
   }
 
-  /** Somebody asks for something, now. */
+  /** Somebody asks for something: it happens now, or after the last packet whose fate has been foreseen. */
   ask(action: Happening): TimedAction {
-    const asked = { ...action, atMs: this.#nowMs } as TimedAction
+    const asked = { ...action, atMs: Math.max(this.#nowMs, rounded(this.#agenda.nowMs)) } as TimedAction
     this.#inputs.push(asked)
     return asked
   }

@@ -1,6 +1,7 @@
 import type { Kind } from '../../proxy/forwarding/counters.ts'
 import { lost, overflowed, Pipe, type PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { seededRandom } from '../../topologies/random.ts'
+import type { Agenda } from './agenda.ts'
 import type { Timing } from './timing.ts'
 
 /** Of packets that were sent, how many came through, and what kept others. */
@@ -15,16 +16,21 @@ export const noPackets: Readonly<PacketCounts> = {
   unroutable: 0,
 }
 
+/** Learns when a packet arrived, or when it was lost. */
+export type Fate = (atMs: number) => void
+
 /** The ways between nodes as the pipes that packets pass one after the other, in virtual time. Times are milliseconds. */
 export class Ways {
   readonly counts: PacketCounts = { ...noPackets }
+  readonly #agenda: Agenda
   /** By `from→to`. */
   readonly #pipes = new Map<string, readonly Pipe[]>()
   readonly #extra = new Map<string, Pipe>()
   readonly #random: () => number
 
   /** @param names of the nodes, in their order */
-  constructor({ pipes, routes, seed }: Timing['wiring'], names: readonly string[]) {
+  constructor({ pipes, routes, seed }: Timing['wiring'], names: readonly string[], agenda: Agenda) {
+    this.#agenda = agenda
     this.#random = seededRandom(seed)
     const all = pipes.map(settings => new Pipe(settings, this.#random))
     for (const route of routes)
@@ -41,19 +47,9 @@ export class Ways {
     else this.#extra.set(key, new Pipe(settings, this.#random))
   }
 
-  /** When a packet that is sent then arrives; undefined where it never does. */
-  pass(from: string, to: string, atMs: number, bytes: number): number | undefined {
-    let at = atMs
-    for (const pipe of this.#along(from, to)) {
-      at = pipe.enter(at, bytes)
-      if (at === lost) return this.#loses('lost')
-      if (at === overflowed) return this.#loses('overflowed')
-      // Whoever receives it sees that its checksum is wrong, and drops it.
-      if (pipe.corruptedBit(bytes * 8) !== undefined) return this.#loses('lost')
-    }
-    this.counts.forwarded += 1
-    this.counts.bytes += bytes
-    return at
+  /** Sends a packet. It enters each pipe when it comes out of the one before, so that all who share a pipe take turns in it. */
+  carry(from: string, to: string, atMs: number, bytes: number, arrived: Fate, wasLost: Fate): void {
+    this.#goOn(this.#along(from, to), 0, atMs, bytes, arrived, wasLost)
   }
 
   /** Propagation of the whole way. */
@@ -61,16 +57,28 @@ export class Ways {
     return this.#along(from, to).reduce((sum, { settings }) => sum + settings.delayMs, 0)
   }
 
+  #goOn(pipes: readonly Pipe[], stage: number, atMs: number, bytes: number, arrived: Fate, wasLost: Fate): void {
+    const pipe = pipes[stage]
+    if (pipe === undefined) {
+      this.counts.forwarded += 1
+      this.counts.bytes += bytes
+      return arrived(atMs)
+    }
+    const out = pipe.enter(atMs, bytes)
+    // Whoever receives one with a bit turned over sees that its checksum is wrong, and drops it.
+    const isLost = out === lost || (out !== overflowed && pipe.corruptedBit(bytes * 8) !== undefined)
+    if (isLost || out === overflowed) {
+      this.counts[isLost ? 'lost' : 'overflowed'] += 1
+      return wasLost(atMs)
+    }
+    this.#agenda.at(out, at => this.#goOn(pipes, stage + 1, at, bytes, arrived, wasLost))
+  }
+
   #along(from: string, to: string): readonly Pipe[] {
     const key = keyOf(from, to)
     const extra = this.#extra.get(key)
     const pipes = this.#pipes.get(key) ?? []
     return extra ? [extra, ...pipes] : pipes
-  }
-
-  #loses(why: 'lost' | 'overflowed'): undefined {
-    this.counts[why] += 1
-    return undefined
   }
 }
 

@@ -1,14 +1,23 @@
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
 import { place } from '../../topologies/place.ts'
-import { collapse, routesByHop } from '../../topologies/routes.ts'
+import { routesByHop, routesByLastMile } from '../../topologies/routes.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
 
 export interface Wiring {
   /** Nodes are placed on its stubs, unless it has a client of each name; all side by side without one. */
   readonly topology: Topology | undefined
-  /** Whether each pair of nodes has a pipe of its own, end to end, or packets pass the pipe of every link on their way. */
+  /**
+   * `each`: packets pass the pipe of every link on their way. `collapsed`: they pass their host's own link, one pipe for all
+   * that is between, and the other host's own link.
+   */
   readonly hops: 'collapsed' | 'each'
   readonly seed: number
+}
+
+/** The pipes between nodes. */
+export interface Wired extends ForwardingPlan {
+  /** What of the topology they leave out, a sentence each. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -20,10 +29,10 @@ export interface Wiring {
 export const planOf = (
   nodes: readonly { readonly name: string; readonly address: string }[],
   { topology, hops, seed }: Wiring,
-): ForwardingPlan => {
+): Wired => {
   const names = nodes.map(({ name }) => name)
   const addresses = nodes.map(({ address }) => address)
-  if (topology === undefined) return { addresses, pipes: [], routes: sideBySide(nodes.length), seed }
+  if (topology === undefined) return { addresses, pipes: [], routes: sideBySide(nodes.length), seed, notes: [] }
   const placed = withNodes(topology, names, seed)
   const indexOf = new Map(names.map((name, index) => [name, index]))
   const pipes = new Map<Pipe, number>()
@@ -31,23 +40,28 @@ export const planOf = (
     if (!pipes.has(pipe)) pipes.set(pipe, pipes.size)
     return pipes.get(pipe)!
   }
-  const routes = (hops === 'each' ? routesByHop(placed, names) : endToEnd(placed, names)).map(
-    ({ from, to, pipes }) => ({
-      from: indexOf.get(from)!,
-      to: indexOf.get(to)!,
-      pipes: pipes.map(indexOfPipe),
-    }),
-  )
-  return { addresses, pipes: [...pipes.keys()], routes, seed }
+  const { routes: ways, notShared } =
+    hops === 'each' ? { routes: routesByHop(placed, names), notShared: [] } : routesByLastMile(placed, names)
+  const routes = ways.map(({ from, to, pipes }) => ({
+    from: indexOf.get(from)!,
+    to: indexOf.get(to)!,
+    pipes: pipes.map(indexOfPipe),
+  }))
+  return { addresses, pipes: [...pipes.keys()], routes, seed, notes: notesOn(notShared) }
+}
+
+const notesOn = (notShared: readonly Pipe[]): string[] => {
+  if (notShared.length === 0) return []
+  const narrowest = Math.min(...notShared.map(({ bandwidth = Number.POSITIVE_INFINITY }) => bandwidth))
+  return [
+    `only hosts' own links are shared: on ${notShared.length} ways of links within, from ${narrowest / 1e6} Mbit/s on, each pair that uses them had the whole bandwidth; hops: 'each' shares these too`,
+  ]
 }
 
 const withNodes = (topology: Topology, names: readonly string[], seed: number): Topology => {
   const clients = new Set(topology.nodes.filter(({ role }) => role === 'client').map(({ id }) => id))
   return names.every(name => clients.has(name)) ? topology : place(topology, names, seed)
 }
-
-const endToEnd = (topology: Topology, names: readonly string[]) =>
-  collapse(topology, names).map(({ from, to, hops: _, ...pipe }) => ({ from, to, pipes: [pipe] as Pipe[] }))
 
 const sideBySide = (count: number): ForwardingPlan['routes'] =>
   Array.from({ length: count }, (_, from) => from).flatMap(from =>

@@ -1,5 +1,8 @@
-import type { ResolvedSystem } from '../../harness/config.ts'
-import type { Timing } from '../../harness/timed/timing.ts'
+import type { ResolvedSystem } from '../config.ts'
+import type { Timing } from './timing.ts'
+
+/** What is sent at once arrives in parts of so many bytes: fewer would be more steps, more would arrive later than a part does. */
+const messageBytesMax = 64 * 1024
 
 /** A system as an execution has it, where time runs through it and where not. */
 export const inTime = (system: ResolvedSystem, timing: Timing | undefined): ResolvedSystem => {
@@ -24,4 +27,5 @@ const forSearch = (system: ResolvedSystem): ResolvedSystem => ({
   clients: system.clients.map(client => ({ ...client, times: Number.MAX_SAFE_INTEGER })),
   clockSkewMsMax: Number.POSITIVE_INFINITY,
   delayMsMax: Number.POSITIVE_INFINITY,
+  messageBytesMax,
 })
