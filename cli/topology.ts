@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { annotate, internet } from '../topologies/annotate.ts'
 import { formatOf, readTopology, writeText, writeTopology } from '../topologies/file.ts'
-import { generate, type TopologyKind, topologyKinds } from '../topologies/generate.ts'
+import { type TopologyKind, topologyKinds } from '../topologies/generate.ts'
+import { generateInternet } from '../topologies/internet.ts'
 import { drawTopology } from '../topologies/picture.ts'
 import { withMeanRoundTrip } from '../topologies/round-trip.ts'
 import { describeSummary, summarise } from '../topologies/summary.ts'
@@ -40,7 +40,8 @@ export const addTopologyCommands = (root: Command): void => {
       .option('--nodes <n>', 'how many', wholeNumber, kind === 'inet' ? 5000 : 100)
       .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
     withOutputOptions(command).action(({ nodes, seed, ...output }: GenerateOptions) => {
-      finish(annotate(generate(kind, nodes, seed), internet, seed), output)
+      checkOutput(output)
+      finish(generateInternet(kind, nodes, seed, output.meanRtt), output)
     })
   }
   const convert = topology
@@ -48,7 +49,9 @@ export const addTopologyCommands = (root: Command): void => {
     .description('reads a .json, .graphml, .gml or .inet file, and writes another')
     .argument('<file>')
   withOutputOptions(convert).action((file: string, output: OutputOptions) => {
-    finish(readTopology(file), output)
+    checkOutput(output)
+    const found = readTopology(file)
+    finish(output.meanRtt === undefined ? found : withMeanRoundTrip(found, output.meanRtt), output)
   })
 }
 
@@ -59,10 +62,12 @@ const withOutputOptions = (command: Command) =>
     .option('--svg <file>', 'a picture to write')
     .option('--json', 'prints one JSON object as the last line')
 
-const finish = (found: Topology, { meanRtt, out, svg, json }: OutputOptions) => {
-  // Not only after the work.
+/** Not only after the work. */
+const checkOutput = ({ out }: OutputOptions): void => {
   if (out !== undefined) formatOf(out)
-  const topology = meanRtt === undefined ? found : withMeanRoundTrip(found, meanRtt)
+}
+
+const finish = (topology: Topology, { out, svg, json }: OutputOptions) => {
   const summary = summarise(topology)
   if (out !== undefined) writeTopology(out, topology)
   if (svg !== undefined) writeText(svg, drawTopology(topology, summary))

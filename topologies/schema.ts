@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { shortened, TopologyError } from './error.ts'
-import { linkClasses, queuePacketsMax, roles, type Topology } from './topology.ts'
+import { disciplines, linkClasses, queuePacketsMax, roles, type Topology } from './topology.ts'
 
 /** What a topology must be: messages say what was expected and what was found, `problemsOf` adds where. */
 
@@ -26,13 +26,15 @@ const atLeastOne = (what: string) => z.number(expected(what)).min(1, expected(`$
 const probability = (what = 'a probability from 0 to 1') =>
   z.number(expected(what)).min(0, expected(what)).max(1, expected(what))
 
-const queueExpected = 'a queue: { packets: 100 } or { bytes: 65536 }'
+const queueExpected = "a queue: { packets: 100 } or { bytes: 65536 }, and discipline: 'droptail', 'red' or 'codel'"
+const discipline = oneOf(disciplines).exactOptional()
 const queue = z.union(
   [
     z.strictObject({
       packets: atLeastOne('a number of packets').max(queuePacketsMax, expected(`at most ${queuePacketsMax} packets`)),
+      discipline,
     }),
-    z.strictObject({ bytes: atLeastOne('a number of bytes') }),
+    z.strictObject({ bytes: atLeastOne('a number of bytes'), discipline }),
   ],
   expected(queueExpected),
 )

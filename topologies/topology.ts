@@ -51,8 +51,16 @@ export interface Pipe {
   /** Probability that a packet is lost, in [0, 1]; 0 where absent. */
   readonly loss?: number
   /** What may wait for bandwidth; without limit where absent. */
-  readonly queue?: { readonly packets: number } | { readonly bytes: number }
+  readonly queue?: Queue
 }
+
+/** What may wait for bandwidth, and how it is decided what is dropped: `droptail` where nothing is said, only what finds it full. */
+export type Queue = ({ readonly packets: number } | { readonly bytes: number }) & { readonly discipline?: Discipline }
+
+/** `red`: random early detection (Floyd and Jacobson, 1993). `codel`: controlled delay (RFC 8289). */
+export type Discipline = 'droptail' | 'red' | 'codel'
+
+export const disciplines = ['droptail', 'red', 'codel'] as const satisfies readonly Discipline[]
 
 /** A queue of packets has room for each in memory; no router has as much. */
 export const queuePacketsMax = 100_000

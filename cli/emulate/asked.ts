@@ -3,11 +3,13 @@ import type { Happening } from '../../harness/timed/action.ts'
 import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { manners } from '../../topologies/churn/plan.ts'
-import { queuePacketsMax } from '../../topologies/topology.ts'
+import { disciplines, queuePacketsMax } from '../../topologies/topology.ts'
 
 const name = z.string().min(1)
 const milliseconds = z.number().min(0)
 const probability = z.number().min(0).max(1)
+
+const discipline = z.enum(disciplines).exactOptional()
 
 const pipe: z.ZodType<PipeSettings> = z.strictObject({
   delayMs: milliseconds.default(0),
@@ -15,8 +17,8 @@ const pipe: z.ZodType<PipeSettings> = z.strictObject({
   bandwidth: z.number().min(1).exactOptional(),
   queue: z
     .union([
-      z.strictObject({ packets: z.int().min(1).max(queuePacketsMax) }),
-      z.strictObject({ bytes: z.int().min(1) }),
+      z.strictObject({ packets: z.int().min(1).max(queuePacketsMax), discipline }),
+      z.strictObject({ bytes: z.int().min(1), discipline }),
     ])
     .exactOptional(),
   loss: probability.exactOptional(),

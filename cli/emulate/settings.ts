@@ -1,14 +1,12 @@
 import { resolve } from 'node:path'
 import { ConfigError, type ResolvedSystem } from '../../harness/config.ts'
 import type { EmulationOptions } from '../../harness/live/emulation.ts'
-import { annotate, internet } from '../../topologies/annotate.ts'
 import { planChurn } from '../../topologies/churn/model.ts'
 import { type ChurnPlan, checkPlan, mergePlans, readPlan } from '../../topologies/churn/plan.ts'
 import { readScript } from '../../topologies/churn/script.ts'
 import { TopologyError } from '../../topologies/error.ts'
 import { readText, readTopology } from '../../topologies/file.ts'
-import { generate } from '../../topologies/generate.ts'
-import { withMeanRoundTrip } from '../../topologies/round-trip.ts'
+import { generateInternet } from '../../topologies/internet.ts'
 import type { Topology } from '../../topologies/topology.ts'
 
 /** What the command says; it counts before what the configuration says. */
@@ -76,8 +74,7 @@ const topologyOf = ({ topology }: Settings, directory: string, options: EmulateO
   if (topology === undefined) return undefined
   if (typeof topology === 'string') return readTopology(resolve(directory, topology))
   const { kind, nodes = kind === 'inet' ? inetNodes : otherNodes, seed, meanRtt } = topology
-  const generated = annotate(generate(kind, nodes, seed), internet, seed)
-  return meanRtt === undefined ? generated : withMeanRoundTrip(generated, meanRtt)
+  return generateInternet(kind, nodes, seed, meanRtt)
 }
 
 const churnOf = (

@@ -1,6 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UsageError } from '../../checker/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { type Discipline, disciplines } from '../../topologies/topology.ts'
 import { print } from '../print.ts'
 import { atLeastZero, share, wholeNumber } from '../values.ts'
 import { type Controller, control } from './client.ts'
@@ -16,6 +17,7 @@ interface PipeOptions {
   readonly jitter?: number
   readonly bandwidth?: number
   readonly queue?: number
+  readonly discipline?: Discipline
   readonly loss?: number
   readonly duplicate?: number
   readonly reorder?: number
@@ -71,6 +73,7 @@ export const addControlCommands = (root: Command): void => {
     .option('--jitter <ms>', 'the delay varies by so much, more or less', atLeastZero)
     .option('--bandwidth <bits>', 'a second', wholeNumber)
     .option('--queue <packets>', 'may wait for bandwidth', wholeNumber)
+    .addOption(new Option('--discipline <name>', 'by which --queue drops packets').choices(disciplines))
     .option('--loss <share>', 'of packets that are lost, from 0 to 1', share)
     .option('--duplicate <share>', 'that come twice', share)
     .option('--reorder <share>', 'that overtake others', share)
@@ -110,13 +113,23 @@ const controllerAt = ({ url, token }: Where): Controller => {
   return control({ origin: new URL(url).origin, token })
 }
 
-const settingOf = ({ cut, clear, delay, jitter, bandwidth, queue, ...shares }: Omit<PipeOptions, 'both'>) => {
+const settingOf = ({
+  cut,
+  clear,
+  delay,
+  jitter,
+  bandwidth,
+  queue,
+  discipline,
+  ...shares
+}: Omit<PipeOptions, 'both'>) => {
+  if (discipline && queue === undefined) throw new UsageError('--discipline: expected --queue beside it')
   if (clear) return { pipe: null, isCut: false }
   const given: PipeSettings = {
     delayMs: delay ?? 0,
     ...(jitter !== undefined && { jitterMs: jitter }),
     ...(bandwidth !== undefined && { bandwidth }),
-    ...(queue !== undefined && { queue: { packets: queue } }),
+    ...(queue !== undefined && { queue: { packets: queue, ...(discipline && { discipline }) } }),
     ...shares,
   }
   const isNothing = delay === undefined && Object.keys(given).length === 1

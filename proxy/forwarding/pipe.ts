@@ -1,3 +1,7 @@
+import { ControlledDelay } from './codel.ts'
+import type { EarlyDrop } from './early-drop.ts'
+import { RandomEarlyDetection } from './red.ts'
+
 /** What happens to packets in one direction, as a topology's pipe has it, and more. */
 export interface PipeSettings {
   /** Propagation in milliseconds. */
@@ -7,7 +11,10 @@ export interface PipeSettings {
   /** Bits a second; without limit where absent. */
   readonly bandwidth?: number
   /** What may wait for bandwidth, beside what is being sent; without limit where absent. */
-  readonly queue?: { readonly packets: number } | { readonly bytes: number }
+  readonly queue?: ({ readonly packets: number } | { readonly bytes: number }) & {
+    /** Who is dropped: whoever finds it full where absent; by RED or CoDel others before, so that it does not fill. */
+    readonly discipline?: 'droptail' | 'red' | 'codel'
+  }
   /** Probability that a packet is lost, in [0, 1]; 0 where absent, as those below. */
   readonly loss?: number
   /** Probability that a packet comes twice. */
@@ -36,12 +43,15 @@ export class Pipe {
   /** When the last packets were sent, as many as may be in a queue of packets and one; the oldest is next. */
   readonly #sent: Float64Array | undefined
   #next = 0
+  readonly #early: EarlyDrop | undefined
 
   constructor(settings: PipeSettings, random: () => number) {
     this.settings = settings
     this.#random = random
     if (settings.queue && 'packets' in settings.queue)
       this.#sent = new Float64Array(settings.queue.packets + 1).fill(Number.NEGATIVE_INFINITY)
+    if (settings.queue?.discipline === 'red') this.#early = new RandomEarlyDetection(random)
+    if (settings.queue?.discipline === 'codel') this.#early = new ControlledDelay()
   }
 
   /** When a packet that arrives now comes out: `lost` or `overflowed` where it never does. */
@@ -50,8 +60,11 @@ export class Pipe {
     if (loss > 0 && this.#random() < loss) return lost
     let sentAt = now
     if (bandwidth !== undefined) {
+      const sendMs = (bytes * 8000) / bandwidth
       if (this.#isFull(now, bytes, bandwidth)) return overflowed
-      sentAt = Math.max(now, this.#freeAt) + (bytes * 8000) / bandwidth
+      const waitMs = Math.max(0, this.#freeAt - now)
+      if (this.#early?.drops(now, this.#share(now, bandwidth), waitMs, sendMs)) return overflowed
+      sentAt = now + waitMs + sendMs
       this.#freeAt = sentAt
       if (this.#sent) {
         this.#sent[this.#next] = sentAt
@@ -80,9 +93,30 @@ export class Pipe {
     const { queue } = this.settings
     if (queue === undefined || this.#freeAt <= now) return false
     if (this.#sent) return this.#sent[this.#next]! > now
-    const waiting = ((this.#freeAt - now) * bandwidth) / 8000
-    return waiting + bytes > (queue as { readonly bytes: number }).bytes
+    return this.#waitingBytes(now, bandwidth) + bytes > (queue as { readonly bytes: number }).bytes
   }
+
+  #waitingBytes(now: number, bandwidth: number): number {
+    return (Math.max(0, this.#freeAt - now) * bandwidth) / 8000
+  }
+
+  /** How much of its queue is full. */
+  #share(now: number, bandwidth: number): number {
+    const { queue } = this.settings
+    if (this.#sent) return Math.max(0, laterThan(this.#sent, this.#next, now) - 1) / (this.#sent.length - 1)
+    return this.#waitingBytes(now, bandwidth) / (queue as { readonly bytes: number }).bytes
+  }
+}
+
+/** How many of these times, which increase from the oldest at `start` on, are later than now. */
+const laterThan = (times: Float64Array, start: number, now: number): number => {
+  let [low, high] = [0, times.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (times[(start + middle) % times.length]! > now) high = middle
+    else low = middle + 1
+  }
+  return times.length - low
 }
 
 /** Whether packets pass it by themselves, one as the other: only then may many be one large packet. */

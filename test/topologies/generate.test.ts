@@ -1,9 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { generate, topologyKinds } from '../../topologies/generate.ts'
+import { generateInternet } from '../../topologies/internet.ts'
 import { collapse } from '../../topologies/routes.ts'
 import { checkTopology } from '../../topologies/schema.ts'
-import { linkClasses, roles, type Topology } from '../../topologies/topology.ts'
+import { linkClasses, pipesOf, roles, type Topology } from '../../topologies/topology.ts'
 import { reachedFromFirst } from './graphs.ts'
 
 const small = topologyKinds.filter(kind => kind !== 'inet')
@@ -86,5 +87,16 @@ describe('small topologies', () => {
     expect(() => generate('mesh', 1, 1)).toThrow('nodes: expected from 2 to 1000 for mesh, found 1')
     expect(() => generate('star', 100_000, 1)).toThrow('nodes: expected from 3 to 1000 for star, found 100000')
     expect(() => generate('transit-stub', 1, 1)).toThrow('nodes: expected from 2 to 20000 for transit-stub, found 1')
+  })
+})
+
+test('each pipe of a generated internet has a queue: its bandwidth times twice its delay, 50 packets at least', () => {
+  const { nodes, links } = generateInternet('transit-stub', 100, 1, 130)
+  const pipes = links.flatMap(link => Object.values(pipesOf(link)).filter(pipe => pipe !== null))
+  for (const { bandwidth, delayMs, queue } of pipes)
+    expect(queue).toEqual({ packets: Math.max(50, Math.ceil((bandwidth! * 2 * delayMs) / 8000 / 1500)) })
+  expect(pipes.some(({ queue }) => queue && 'packets' in queue && queue.packets > 50)).toBe(true)
+  expect(nodes.filter(({ role }) => role === 'stub').map(({ access }) => access?.back?.queue)).toContainEqual({
+    packets: 50,
   })
 })

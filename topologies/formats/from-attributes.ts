@@ -1,6 +1,6 @@
 import { TopologyError } from '../error.ts'
 import { classified, type Unclassified } from '../roles.ts'
-import { linkClasses, type Pipe, queuePacketsMax, roles, type Topology, type Ways } from '../topology.ts'
+import { disciplines, linkClasses, type Pipe, queuePacketsMax, roles, type Topology, type Ways } from '../topology.ts'
 import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
 import { AttributeReader } from './attributes.ts'
 import { fibreMs } from './geography.ts'
@@ -11,7 +11,7 @@ type FoundNode = Unclassified['nodes'][number]
 /**
  * What the attributes of a graph mean: Shadow's `latency`, `jitter`, `packet_loss`, `host_bandwidth_down` and `_up`, the
  * Topology Zoo's `label`, `Longitude`, `Latitude` and `LinkSpeedRaw`, and our own `x`, `y`, `role`, `class`,
- * `queue_packets` and `queue_bytes`. All others are passed over, and so is an edge from a node to itself, which is the
+ * `queue_packets`, `queue_bytes` and `queue_discipline`. All others are passed over, and so is an edge from a node to itself, which is the
  * way inside of it.
  *
  * An edge without latency has that of a fibre between its ends or, where one of these has no place, the mean of all
@@ -71,7 +71,9 @@ const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundAr
   const packets = reader.number('queue_packets', `a number of packets from 1 to ${queuePacketsMax}`, 1, queuePacketsMax)
   const bytes = reader.number('queue_bytes', 'a number of bytes', 1)
   const linkClass = reader.word('class', linkClasses)
-  const queue = packets !== undefined ? { packets } : bytes !== undefined ? { bytes } : undefined
+  const discipline = reader.word('queue_discipline', disciplines)
+  const limit = packets !== undefined ? { packets } : bytes !== undefined ? { bytes } : undefined
+  const queue = limit && { ...limit, ...(discipline && { discipline }) }
   return {
     from: source,
     to: target,

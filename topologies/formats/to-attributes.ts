@@ -37,4 +37,5 @@ const ofArc = ({ class: linkClass, pipe: { delayMs, jitterMs, bandwidth, loss = 
   packet_loss: loss,
   ...(bandwidth !== undefined && { LinkSpeedRaw: bandwidth }),
   ...(queue && ('packets' in queue ? { queue_packets: queue.packets } : { queue_bytes: queue.bytes })),
+  ...(queue?.discipline && { queue_discipline: queue.discipline }),
 })

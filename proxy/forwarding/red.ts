@@ -1,0 +1,50 @@
+import type { EarlyDrop } from './early-drop.ts'
+
+/** How much the length that a packet finds counts in the average. */
+const weight = 0.002
+/** Shares of the queue: on average less is dropped by nobody, and as much with `chanceAtMost`; from there on it rises to all (gentle). */
+const [least, most] = [1 / 6, 1 / 2]
+const chanceAtMost = 0.1
+
+/**
+ * Random early detection (Floyd and Jacobson, 1993; gentle): packets are dropped with a chance that grows with the average
+ * length of the queue, and with the packets since the last drop.
+ */
+export class RandomEarlyDetection implements EarlyDrop {
+  readonly #random: () => number
+  #average = 0
+  #sinceDrop = -1
+  #idleSince = Number.NEGATIVE_INFINITY
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  drops(now: number, share: number, waitMs: number, sendMs: number): boolean {
+    // Small packets might have been sent while it was empty, and each would have found it so.
+    if (waitMs === 0) this.#average *= (1 - weight) ** Math.max(0, (now - this.#idleSince) / sendMs)
+    this.#average += weight * (share - this.#average)
+    const isDropped = this.#isUnlucky()
+    if (!isDropped) this.#idleSince = now + waitMs + sendMs
+    return isDropped
+  }
+
+  #isUnlucky(): boolean {
+    const chance = this.#chance()
+    if (chance <= 0) {
+      this.#sinceDrop = -1
+      return false
+    }
+    this.#sinceDrop += 1
+    const spread = chance < 1 && this.#sinceDrop * chance < 1 ? chance / (1 - this.#sinceDrop * chance) : 1
+    if (this.#random() >= spread) return false
+    this.#sinceDrop = 0
+    return true
+  }
+
+  #chance(): number {
+    if (this.#average < least) return 0
+    if (this.#average < most) return (chanceAtMost * (this.#average - least)) / (most - least)
+    return Math.min(1, chanceAtMost + ((1 - chanceAtMost) * (this.#average - most)) / most)
+  }
+}
