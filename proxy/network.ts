@@ -73,7 +73,14 @@ export class Network {
     this.#virtualHosts = new VirtualHosts(this.#hosts, this.#writer, mark?.virtualNumbers)
     for (const host of mark?.hosts ?? []) this.#addHost(host.name, host.address, host.isVirtual)
     const labelOf = messageLabels(address => this.#hosts.at(address)?.name)
-    this.#connections = new Connections(this.#hosts, this.#ordinals, labelOf, dissector, messageBytesMax, mark?.connections)
+    this.#connections = new Connections(
+      this.#hosts,
+      this.#ordinals,
+      labelOf,
+      dissector,
+      messageBytesMax,
+      mark?.connections,
+    )
     this.#datagrams = new Datagrams(this.#ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const [hosts, connections, datagrams] = [this.#hosts, this.#connections, this.#datagrams]

@@ -37,7 +37,7 @@ describe('our JSON', () => {
       'links[0].queue.packets: expected at most 100000 packets, found 9007199254740992',
     )
     expect(read({ links: [{ ...link, queue: 7 }] })).toThrow(
-      'links[0].queue: expected a queue: { packets: 100 } or { bytes: 65536 }, and discipline: 'droptail', 'red' or 'codel', found 7',
+      "links[0].queue: expected a queue: { packets: 100 } or { bytes: 65536 }, and discipline: 'droptail', 'red' or 'codel', found 7",
     )
     expect(read({ nodes: [{ ...node, role: 'router' }] })).toThrow(
       'nodes[0].role: expected one of transit, stub, client, found "router"',
