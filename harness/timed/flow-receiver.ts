@@ -1,5 +1,6 @@
 import type { Agenda } from './agenda.ts'
-import type { Carry, Segment } from './flow.ts'
+import type { Segment } from './segment.ts'
+import type { Carry } from './ways.ts'
 
 const acknowledgementBytes = 52
 /** So many segments are acknowledged each by itself at first. */

@@ -1,8 +1,9 @@
 import type { Agenda } from './agenda.ts'
 import { FlowReceiver } from './flow-receiver.ts'
 import { RoundTrips } from './round-trips.ts'
+import type { Segment } from './segment.ts'
 import { SendWindow } from './send-window.ts'
-import type { Fate } from './ways.ts'
+import type { Carry, Fate } from './ways.ts'
 
 /** Payload of a segment: an Ethernet's packet without the headers of IP and TCP and the option of time stamps. */
 const segmentBytes = 1448
@@ -16,24 +17,6 @@ const retransmitMsAtFirst = 1000
 const triesMax = 15
 /** So many segments that were sent later have arrived: this one was lost (RFC 6675). */
 const laterMax = 3
-/** One way of a connection: carries a packet, and says what became of it. */
-export type Carry = (atMs: number, bytes: number, arrived: Fate, wasLost: Fate) => void
-
-/** A part of what was written, as it is under way. */
-export interface Segment {
-  /** Where it begins and ends in what is written. */
-  readonly from: number
-  readonly to: number
-  sentMs: number
-  /** The how manieth sending of the flow it was. */
-  order: number
-  tries: number
-  isDelivered: boolean
-  isLost: boolean
-  /** Segments that were sent later, and of which the sender knows that they arrived. */
-  later: number
-}
-
 /**
  * One direction of a TCP connection, segment by segment, in virtual time: a model of Linux's sender (slow start and its end by
  * HyStart, CUBIC, selective acknowledgements, probes and time-outs) and of its receiver, which acknowledges each second

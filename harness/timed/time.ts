@@ -3,11 +3,11 @@ import type { Way } from '../../proxy/way.ts'
 import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Happening } from './action.ts'
 import { Agenda } from './agenda.ts'
-import { type Carry, Flow } from './flow.ts'
+import { Flow } from './flow.ts'
 import { Reach } from './reach.ts'
 import type { TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
-import { type PacketCounts, Ways } from './ways.ts'
+import { type Carry, type PacketCounts, Ways } from './ways.ts'
 
 /** A program that is asked to end is killed after so long. */
 const graceMs = 5000

@@ -19,6 +19,9 @@ export const noPackets: Readonly<PacketCounts> = {
 /** Learns when a packet arrived, or when it was lost. */
 export type Fate = (atMs: number) => void
 
+/** One way of a connection: carries a packet, and says what became of it. */
+export type Carry = (atMs: number, bytes: number, arrived: Fate, wasLost: Fate) => void
+
 /** The ways between nodes as the pipes that packets pass one after the other, in virtual time. Times are milliseconds. */
 export class Ways {
   readonly counts: PacketCounts = { ...noPackets }

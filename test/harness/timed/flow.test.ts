@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Agenda } from '../../../harness/timed/agenda.ts'
-import { type Carry, Flow } from '../../../harness/timed/flow.ts'
-import { Ways } from '../../../harness/timed/ways.ts'
+import { Flow } from '../../../harness/timed/flow.ts'
+import { type Carry, Ways } from '../../../harness/timed/ways.ts'
 import type { PipeSettings } from '../../../proxy/forwarding/pipe.ts'
 
 /** Flows from `a` to `b` through one pipe there, and back through one with the same delay. */
