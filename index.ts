@@ -11,7 +11,17 @@ export type { Outcome } from './cli/outcome.ts'
 export { fromCompose } from './docker/compose/nodes.ts'
 export { DidNotHappen } from './harness/clients/history.ts'
 export * from './harness/config/definition.ts'
-export { always, ConfigError, command, defineSystem, eventually, jsonFile, jsonLines, reach } from './harness/config.ts'
+export {
+  always,
+  ConfigError,
+  command,
+  defineSystem,
+  eventually,
+  history,
+  jsonFile,
+  jsonLines,
+  reach,
+} from './harness/config.ts'
 export {
   type DatagramMessages,
   type Field,

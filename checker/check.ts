@@ -63,7 +63,9 @@ export const checkInCells = async <State>(
   const liveness = Object.keys(properties).filter(name => properties[name]!.kind === 'eventually')
   const localOf: PortfolioOptions['localOf'] =
     nodes && ((experience, from) => new LocalSearch(experience, { nodes, properties, from }))
-  return new Check(cells, liveness, options, localOf).run()
+  // What is carried along depends on the way to a state, and not on the state alone.
+  const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
+  return new Check(cells, liveness, { ...options, everyOrder }, localOf).run()
 }
 
 /**

@@ -10,7 +10,17 @@ export interface Property<State> {
    * The state predicate. It must be pure, and give true or false at once: one that throws, or gives anything else (a
    * promise, NaN), counts as a wrong configuration, not as a violation.
    */
-  readonly holds: (state: State) => boolean
+  readonly holds: (state: State, carried?: unknown) => boolean
+  /**
+   * What it carries along an execution, from each state to the next: it is given what it gave of the state before, and nothing
+   * at the start. It must be pure, and what it gives is held as JSON. `holds` is then given it, too.
+   */
+  readonly fold?: ((carried: unknown, state: State) => unknown) | undefined
+  /**
+   * Of `eventually`, for how many milliseconds at most it may not hold: a bound in time, which counts where time runs through
+   * the system.
+   */
+  readonly withinMs?: number | undefined
   /** Of a state in which it does not hold: what there is about it, for the message of the violation. */
   readonly explain?: (state: State) => string
   /**
@@ -27,28 +37,56 @@ export type NodeOf<State> = State extends { readonly nodes: readonly (infer Node
 export type AlwaysOptions<State> = Pick<Property<State>, 'of'>
 
 /** Safety: `holds` is true in every state of every execution. */
-export const always = <State>(
-  holds: (state: State) => boolean,
-  { of }: AlwaysOptions<State> = {},
-): Property<State> => ({ kind: 'always', holds, ...(of && { of }) })
+export const always = <State>(holds: Predicate<State>, { of }: AlwaysOptions<State> = {}): Property<State> => ({
+  kind: 'always',
+  ...predicateOf(holds),
+  ...(of && { of }),
+})
 
 /** Liveness: from every state of every execution a state in which `holds` is true is reached in the end. */
-export const eventually = <State>(holds: (state: State) => boolean): Property<State> => ({ kind: 'eventually', holds })
+export const eventually = <State>(
+  holds: Predicate<State>,
+  { withinMs }: Pick<Property<State>, 'withinMs'> = {},
+): Property<State> => ({ kind: 'eventually', ...predicateOf(holds), ...(withinMs !== undefined && { withinMs }) })
+
+const folds = Symbol('folds')
+
+/** A predicate; one that `history` made carries something along. */
+export type Predicate<State> = ((state: State) => boolean) & {
+  readonly [folds]?: Pick<Property<State>, 'holds' | 'fold'>
+}
+
+/** A predicate over a state and over what `fold` made of all states up to it, this one included. */
+export const history = <State, Value>(
+  fold: (carried: Value | undefined, state: State) => Value,
+  holds: (state: State, carried: Value) => boolean,
+): Predicate<State> => {
+  const alone = (): never => {
+    throw new TypeError('history(…) is evaluated by always(…) and eventually(…) alone')
+  }
+  return Object.assign(alone, { [folds]: { holds, fold } as Pick<Property<State>, 'holds' | 'fold'> })
+}
+
+const predicateOf = <State>(predicate: Predicate<State>): Pick<Property<State>, 'holds' | 'fold'> =>
+  predicate[folds] ?? { holds: predicate }
 
 /**
  * Whether a property holds in a state.
  *
  * @param where the state is, for a message: `after step 3 (n1 timer)`
+ * @param carried what its fold made of the states up to this one
  * @throws UsageError where the predicate throws, or gives neither true nor false
  * @throws Undecided
  */
 export const evaluate = <State>(
   name: string,
-  { holds }: Property<State>,
+  { holds, fold }: Property<State>,
   state: State,
   where: () => string,
+  carried?: unknown,
 ): boolean => {
-  const value = called(name, holds, state, where)
+  if (fold && carried === undefined) throw new Undecided('nothing is known of what came before this state')
+  const value = called(name, each => holds(each, carried), state, where)
   if (typeof value === 'boolean') return value
   // Nobody asks for what comes of it.
   if ((value as unknown) instanceof Promise) (value as Promise<unknown>).catch(() => undefined)
@@ -75,6 +113,19 @@ export const explanationOf = <State>(
   state: State,
   where: () => string,
 ): string | undefined => explain && String(called(name, explain, state, where))
+
+/**
+ * What a property carries on from a state.
+ *
+ * @throws UsageError where its fold throws
+ */
+export const callFold = <State>(
+  name: string,
+  { fold }: Property<State>,
+  carried: unknown,
+  state: State,
+  where: () => string,
+): unknown => called(name, each => fold!(carried, each), state, where)
 
 const called = <State, Result>(
   name: string,

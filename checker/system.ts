@@ -149,6 +149,8 @@ export interface System<State> {
   printed?(): Readonly<Record<string, string>>
   /** What was met since the last reset. */
   sights?(): readonly Sight[]
+  /** Milliseconds since the start, where time says what happens when; undefined where a search does. */
+  nowMs?(): number | undefined
   /** Of what a node may compute in a step before it counts as diverging, the share that it may from now on; 1 at first. */
   setPatience?(share: number): void
   /** From now on no timer is enabled that would leave a message on its way for longer, by any node's clock. */

@@ -134,6 +134,24 @@ const program = (done: (code: number) => void) => {
     })
 
   root
+    .command('verify')
+    .description(
+      'evaluates the properties of a configuration, as it is now, over a recorded trace, without executing it',
+    )
+    .argument('<trace>')
+    .argument('[config]', 'instead of the configuration that it was recorded of')
+    .option('--execute', 'executes it again, where states are to be seen by another observer')
+    .option('--json', 'prints one JSON object as the last line')
+    .action(
+      async (path: string, config: string | undefined, { execute, json }: { execute?: boolean; json?: boolean }) => {
+        const { describeVerified, verifyTrace } = await import('./verify/verify.ts')
+        const verified = await verifyTrace(path, { config, isExecuted: execute })
+        print(json ? JSON.stringify(verified) : describeVerified(verified))
+        done(exitCode[verified.verdict])
+      },
+    )
+
+  root
     .command('repeat')
     .description('executes one schedule again and again, and names the first system call that differs')
     .argument('<config|trace>', 'a configuration, for which a schedule is drawn, or a trace')

@@ -15,6 +15,7 @@ import type { Repeated } from './repeat.ts'
 import type { Difference } from './repetition.ts'
 import type { Replayed } from './replay.ts'
 import type { TriedByHand } from './try.ts'
+import type { Verified } from './verify/verify.ts'
 
 const count = z.int().min(0)
 const amount = z.number().min(0)
@@ -216,9 +217,11 @@ const emulated: z.ZodType<Summary> = z.strictObject({
     z.strictObject({
       name: z.string(),
       kind: z.enum(['always', 'eventually']),
+      withinMs: amount.optional().describe('for how long at most it may not hold, where that is bounded'),
       looksWithout: count.describe('looks in which it did not hold'),
       outages: count.describe('times in which it did not hold'),
       longestMs: amount,
+      again: distribution.optional().describe('from when it ceased to hold until it held again'),
       message: z.string(),
     }),
   ),
@@ -242,6 +245,50 @@ const emulated: z.ZodType<Summary> = z.strictObject({
   trace: path,
   plot: path,
 }) as z.ZodType<Summary>
+
+const step = count.describe('counted from 1; 0 is the start')
+const moment = amount.nullable().describe('milliseconds since the start; null where no time ran through the system')
+
+const verified = z.strictObject({
+  verdict: z
+    .enum(['violated', 'held', 'undetermined'])
+    .describe('undetermined: what must hold again and again did not in the end, or a note says why'),
+  violations: z
+    .array(
+      z.strictObject({
+        property,
+        step,
+        atMs: moment,
+        message,
+        state: z
+          .record(z.string(), z.unknown())
+          .describe('what each node was seen in, by name; null where it was down'),
+      }),
+    )
+    .describe('the first of each property, and crashes'),
+  evaluations: count.describe('predicates that were called'),
+  seconds: amount,
+  steps: count,
+  properties: z.array(
+    z.strictObject({
+      name: z.string(),
+      kind: z.enum(['always', 'eventually']),
+      holds: z.boolean().nullable().describe('at the end, or where it was first violated; null where undecided'),
+      outages: z
+        .array(
+          z.strictObject({
+            fromStep: step,
+            fromMs: moment,
+            untilStep: count.nullable().describe('null: not any more in the end'),
+            untilMs: moment,
+          }),
+        )
+        .describe('of eventually, when it did not hold'),
+      again: distribution.optional().describe('from when it ceased to hold until it held again'),
+    }),
+  ),
+  notes: z.array(z.string()),
+}) as z.ZodType<Verified>
 
 const running: z.ZodType<Running> = z.strictObject({
   system: z.string(),
@@ -311,6 +358,7 @@ export const printed = {
   confirm: confirmed,
   campaign: campaigned,
   emulate: emulated,
+  verify: verified,
   'control list': running,
   topology,
   doctor: abilities,

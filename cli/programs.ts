@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { type ResolvedNode, resolveSystem } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -23,6 +34,36 @@ export const programsOf = (config: LoadedConfig): Readonly<Record<string, string
     ),
     ...Object.fromEntries(nodes.flatMap(programOf)),
     ...Object.fromEntries([...files, ...code].sort().map(path => [named(path), hashOf(path)])),
+  }
+}
+
+/**
+ * One hash for what a node runs: its program, and the files that its arguments name; empty for a container, whose image has a
+ * name, and where there is no such program. A trace has it, so that nobody takes a later build for what was recorded.
+ */
+export const hashOfRun = (node: ResolvedNode): string => {
+  const path = node.image === undefined && node.command[0] !== undefined ? onPath(node.command[0]) : undefined
+  if (path === undefined) return ''
+  const hash = createHash('sha256').update(outlineOf(path))
+  for (const file of filesOf(node)) hash.update(` ${hashOf(file)}`)
+  return hash.digest('hex')
+}
+
+/** Beyond this, of a program its size, its beginning and its end count: an interpreter has a hundred megabytes. */
+const outlineBytes = 1 << 20
+
+const outlineOf = (path: string): Buffer => {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    const length = Math.min(size, outlineBytes)
+    const outline = Buffer.alloc(2 * length + 8)
+    outline.writeDoubleLE(size)
+    readSync(file, outline, 8, length, 0)
+    readSync(file, outline, 8 + length, length, size - length)
+    return outline
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -8,6 +8,7 @@ import type { TraceHeader } from '../checker/trace/trace.ts'
 import { TraceWriter } from '../checker/trace/write.ts'
 import type { ResolvedSystem } from '../harness/config.ts'
 import type { LoadedConfig } from './load-config.ts'
+import { hashOfRun } from './programs.ts'
 import type { Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 import { version } from './version.ts'
@@ -93,10 +94,10 @@ export const headerOf = (
   config: { path: config.path, sha256: config.sha256 },
   seed,
   options,
-  nodes: system.nodes.map(({ name, command, env, image }) => ({
-    ...{ name, command, env, image: image ?? '' },
-    address: addresses[name]!,
-  })),
+  nodes: system.nodes.map(node => {
+    const { name, command, env, image } = node
+    return { name, command, env, image: image ?? '', address: addresses[name]!, program: hashOfRun(node) }
+  }),
   properties: Object.entries(system.properties).map(([name, { kind }]) => ({ name, kind })),
   faults: system.faults,
 })

@@ -47,15 +47,21 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
 }
 
 /** The configuration that a trace was recorded of, as it is now. */
-export const configOfTrace = async (path: string, { header }: Trace): Promise<LoadedConfig> => {
-  if ((header.options as { live?: boolean } | undefined)?.live)
-    throw new UsageError(`${path} is of a live run: it can be looked at, and not executed again`)
+export const configOfTrace = async (path: string, trace: Trace): Promise<LoadedConfig> => {
+  const { header } = trace
+  requireExecutable(path, trace)
   if (header.config.path === '')
     throw new UsageError(`${path} was recorded of a definition in a program: only that program can execute it again`)
   const config = await loadConfig(header.config.path)
   if (config.sha256 !== header.config.sha256)
     process.stderr.write(`lastnail: ${config.path} has changed since ${path} was recorded\n`)
   return config
+}
+
+/** @throws UsageError for a trace that is of no schedule */
+export const requireExecutable = (path: string, { header }: Pick<Trace, 'header'>): void => {
+  if ((header.options as { live?: boolean } | undefined)?.live)
+    throw new UsageError(`${path} is of a live run: it can be looked at, and not executed again`)
 }
 
 /** What can be said of an execution that went as recorded and broke nothing on its way. */

@@ -1,3 +1,4 @@
+import { Carried } from '../checker/carried.ts'
 import type { Observer } from '../checker/cells/executor.ts'
 import type { Operation } from '../checker/history/operation.ts'
 import { decided, evaluate } from '../checker/property.ts'
@@ -22,7 +23,9 @@ export class StepReader {
   readonly #cluster: Recordable
   readonly #properties: ResolvedSystem['properties']
   readonly #states = new Map<string, string>()
+  readonly #lives = new Map<string, boolean>()
   readonly #values = new Map<string, boolean>()
+  readonly #carried: Carried<GlobalState>
   /** Of operations, by when they were invoked. */
   readonly #outcomes = new Map<number, Operation['outcome']>()
   /** Calls that were told of, and whether their end was. */
@@ -34,6 +37,12 @@ export class StepReader {
   constructor(cluster: Recordable, properties: ResolvedSystem['properties']) {
     this.#cluster = cluster
     this.#properties = properties
+    this.#carried = new Carried(properties)
+  }
+
+  /** By property, whether it holds after the step that was read last, as far as that could be decided. */
+  get values(): ReadonlyMap<string, boolean> {
+    return this.#values
   }
 
   /** Shows each step of an execution as it happens. */
@@ -65,6 +74,7 @@ export class StepReader {
       lost,
       clocks: this.#movedClocks(),
       timers: this.#cluster.timers,
+      ...this.#changedLives(state),
       states: this.#changedStates(state),
       outputs,
       findings,
@@ -93,6 +103,15 @@ export class StepReader {
     const changes = enabledChanges(this.#enabled, this.#cluster.enabled().map(recordedChoice))
     this.#enabled = enabledAfter(this.#enabled, changes)
     return changes
+  }
+
+  #changedLives({ nodes }: GlobalState): Pick<RecordedStep, 'lives'> {
+    const lives = nodes.flatMap(({ name, alive, output }) => {
+      if (this.#lives.get(name) === alive) return []
+      this.#lives.set(name, alive)
+      return [{ node: name, isAlive: alive, keepsOutput: !alive && output.stdout + output.stderr !== '' }]
+    })
+    return lives.length > 0 ? { lives } : {}
   }
 
   #changedStates(state: GlobalState): RecordedState[] {
@@ -126,8 +145,9 @@ export class StepReader {
 
   #changedValues(state: GlobalState): PropertyValue[] {
     const where = () => (this.#index === 1 ? 'in the initial state' : `after step ${this.#index - 1}`)
+    this.#carried.next(state, where)
     return Object.entries(this.#properties).flatMap(([name, property]) => {
-      const holds = decided(() => evaluate(name, property, state, where))
+      const holds = decided(() => evaluate(name, property, state, where, this.#carried.of(name)))
       if (holds === undefined || this.#values.get(name) === holds) return []
       this.#values.set(name, holds)
       return [{ name, holds }]

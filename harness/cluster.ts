@@ -320,6 +320,11 @@ export class Cluster implements System<GlobalState> {
     return node && `${node.name} computed for half a second without a wait, and had to let others go first`
   }
 
+  nowMs(): number | undefined {
+    const { timing } = this.#stage
+    return timing === undefined || timing.isSearched ? undefined : this.time?.nowMs
+  }
+
   setPatience(share: number): void {
     this.#stage.patience = share
   }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../../checker/random.ts'
+import { stateOf } from '../../harness/clients/state.ts'
 import { type GlobalState, type ResolvedNode, type ResolvedSystem, withAddresses } from '../../harness/config.ts'
 
 /** What plain random testing came to. */
@@ -119,7 +120,7 @@ class Round {
       // biome-ignore lint/suspicious/noExplicitAny: as above
       return { name, alive, state: alive ? this.#system.observe?.(node as any) : undefined, output: output() }
     })
-    return { nodes, calls: [], history: [], node: name => nodes.find(node => node.name === name)! }
+    return stateOf(nodes, [], [])
   }
 }
 

@@ -1,4 +1,5 @@
 import { Budget } from '../budget.ts'
+import { Carried, type CarriedMark } from '../carried.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { evaluate, explanationOf, type Property } from '../property.ts'
@@ -30,6 +31,8 @@ export interface Mark {
   readonly lastLive: ReadonlyMap<string, number>
   readonly offeredSince: ReadonlyMap<string, number>
   readonly delayMs: number
+  readonly carried: CarriedMark
+  readonly notSince: ReadonlyMap<string, number>
 }
 
 /**
@@ -62,10 +65,16 @@ export class Executor<State> {
   readonly #observer: Observer<State>
   readonly #allowFindings: boolean
   #running = false
+  #carried: Carried<State>
+  /** By liveness property that does not hold, since when, where time runs through the system. */
+  #notSince = new Map<string, number>()
+  readonly #properties: Properties<State>
 
   constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
     const named = Object.entries(properties)
     this.system = system
+    this.#properties = properties
+    this.#carried = new Carried(properties)
     this.#safety = named.filter(([, property]) => property.kind === 'always')
     this.#liveness = named.filter(([, property]) => property.kind === 'eventually')
     this.#observer = options.observer ?? {}
@@ -93,6 +102,8 @@ export class Executor<State> {
     this.undecided = new Map()
     this.lastLive = new Map()
     this.offeredSince = new Map()
+    this.#carried = new Carried(this.#properties)
+    this.#notSince = new Map()
     const findings = await this.system.reset(variant)
     this.#running = true
     this.#observer.onReset?.(findings, () => this.system.state(), [])
@@ -108,6 +119,8 @@ export class Executor<State> {
       lastLive: new Map(lastLive),
       offeredSince: new Map(offeredSince),
       delayMs,
+      carried: this.#carried.mark(),
+      notSince: new Map(this.#notSince),
     }
   }
 
@@ -121,6 +134,8 @@ export class Executor<State> {
     this.lastLive = new Map(mark.lastLive)
     this.offeredSince = new Map(mark.offeredSince)
     this.delayMs = mark.delayMs
+    this.#carried = new Carried(this.#properties, mark.carried)
+    this.#notSince = new Map(mark.notSince)
     this.violation = undefined
     this.broken = false
     this.undecided = new Map()
@@ -166,12 +181,42 @@ export class Executor<State> {
   }
 
   #watch(findings: readonly Finding[]): void {
-    const fingerprint = this.system.fingerprint()
-    this.fingerprints.push(fingerprint)
     this.#watchFindings(findings)
     const state = this.system.state()
-    for (const [name, property] of this.#liveness)
-      if (this.#holds(name, property, state) === true) this.lastLive.set(name, this.schedule.length)
+    this.#carried.next(state, () => this.#where())
+    for (const [name, property] of this.#liveness) {
+      const holds = this.#holds(name, property, state)
+      if (holds === true) this.lastLive.set(name, this.schedule.length)
+      this.#watchBound(name, property, holds)
+    }
+    this.#watchSafety(state)
+    // What the properties read of the past is part of it, and is known when they have been evaluated.
+    this.fingerprints.push(this.#fingerprint())
+  }
+
+  /** Equal for states that are the same to the system, and in what properties carry along. */
+  #fingerprint(): string | undefined {
+    const fingerprint = this.system.fingerprint()
+    return fingerprint === undefined ? undefined : `${fingerprint}${this.#carried.outline()}`
+  }
+
+  /** A bound in time makes of liveness a property of safety: it is broken at the first step after it. */
+  #watchBound(name: string, { withinMs }: Property<State>, holds: boolean | undefined): void {
+    const nowMs = withinMs === undefined ? undefined : this.system.nowMs?.()
+    if (nowMs === undefined || withinMs === undefined) return
+    const since = this.#notSince.get(name)
+    if (since !== undefined && nowMs - since > withinMs)
+      this.violation ??= {
+        kind: 'safety',
+        property: name,
+        step: this.schedule.length,
+        message: `${name} did not hold for ${inSeconds(nowMs - since)} ${this.#where()}, expected within ${inSeconds(withinMs)}`,
+      }
+    if (holds !== false) this.#notSince.delete(name)
+    else if (since === undefined) this.#notSince.set(name, nowMs)
+  }
+
+  #watchSafety(state: State): void {
     for (const [name, property] of this.#safety) {
       if (this.violation || this.#holds(name, property, state) !== false) continue
       const explanation = explanationOf(name, property, state, () => this.#where())
@@ -202,7 +247,7 @@ export class Executor<State> {
   #holds(name: string, property: Property<State>, state: State): boolean | undefined {
     if (this.undecided.has(name)) return undefined
     try {
-      return evaluate(name, property, state, () => this.#where())
+      return evaluate(name, property, state, () => this.#where(), this.#carried.of(name))
     } catch (error) {
       if (!(error instanceof Undecided)) throw error
       this.undecided.set(name, `${name} could not be decided ${this.#where()}: ${error.message}`)
@@ -215,3 +260,5 @@ export class Executor<State> {
     return last ? `after step ${this.schedule.length} (${last.label})` : 'in the initial state'
   }
 }
+
+const inSeconds = (milliseconds: number) => `${Number((milliseconds / 1000).toFixed(3))} s`

@@ -34,6 +34,7 @@ const schema = `
     map<string, string> env = 3;
     string image = 4;
     string address = 5;
+    string program = 6;
   }
   message Property { string name = 1; string kind = 2; }
 
@@ -56,6 +57,7 @@ const schema = `
     repeated Call calls = 16;
     optional double at_ms = 17;
     optional string input_json = 18;
+    repeated Life lives = 19;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
@@ -69,6 +71,7 @@ const schema = `
   }
   message Timer { string node = 1; double deadline_ms = 2; }
   message Clock { string node = 1; double elapsed_ms = 2; }
+  message Life { string node = 1; bool is_alive = 2; bool keeps_output = 3; }
   message State { string node = 1; optional string json = 2; }
   message Output { string node = 1; string stream = 2; bytes bytes = 3; }
   message Finding { string kind = 1; string node = 2; string message = 3; }
@@ -151,7 +154,7 @@ const fromPlain = (plain: any): TraceRecord => {
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { choice, states, offered, operations, calls, fingerprint, atMs, inputJson, ...step } = plain.step
+  const { choice, states, offered, operations, calls, lives, fingerprint, atMs, inputJson, ...step } = plain.step
   return {
     step: {
       ...step,
@@ -168,6 +171,7 @@ const fromPlain = (plain: any): TraceRecord => {
         result: resultJson && JSON.parse(resultJson),
       })),
       ...(calls.length > 0 && { calls }),
+      ...(lives.length > 0 && { lives }),
       fingerprint: fingerprint ?? undefined,
       ...(typeof atMs === 'number' && { atMs }),
       ...(inputJson && { input: JSON.parse(inputJson) }),

@@ -56,6 +56,8 @@ export interface RecordedNode {
   readonly image: string
   /** Its IPv4 address; empty in a trace that does not tell. */
   readonly address: string
+  /** Hash of the files that it was started with, in hex; empty for a container, and in a trace that does not tell. */
+  readonly program: string
 }
 
 export interface RecordedProperty {
@@ -83,6 +85,8 @@ export interface RecordedStep {
   readonly clocks: readonly RecordedClock[]
   /** All timers that are pending after it. */
   readonly timers: readonly RecordedTimer[]
+  /** Nodes that it started or ended; at the start all. Absent in a step that did neither, and in an older trace. */
+  readonly lives?: readonly RecordedLife[]
   /** Observed states that it changed. */
   readonly states: readonly RecordedState[]
   /** What nodes wrote while it ran. */
@@ -147,6 +151,13 @@ export interface RecordedTimer {
   readonly node: string
   /** Virtual time from now until it is due. */
   readonly deadlineMs: number
+}
+
+export interface RecordedLife {
+  readonly node: string
+  readonly isAlive: boolean
+  /** Whether what it wrote before still counts as its output: of one that ended by itself. */
+  readonly keepsOutput: boolean
 }
 
 export interface RecordedState {

@@ -37,7 +37,7 @@ export class LiveTrace {
     const choice = this.#choice(kindOf(kind, label, node), node, atMs, label)
     const findings = isCrash ? [{ kind: 'crash' as const, node: node!, message: label }] : []
     this.#source.take([], 0)
-    this.#writer.step(this.#reader.read(choice, findings, this.#state))
+    this.#writer.step({ ...this.#reader.read(choice, findings, this.#state), atMs })
   }
 
   looked({ state, outputs }: Look, atMs: number): void {
@@ -47,7 +47,7 @@ export class LiveTrace {
     const step = this.#reader.read(undefined, [], state)
     if (isEmpty(step)) return this.#reader.takeBack()
     const node = step.states[0]?.node ?? step.outputs[0]?.node
-    this.#writer.step({ ...step, choice: this.#choice('timer', node, atMs, 'look') })
+    this.#writer.step({ ...step, atMs, choice: this.#choice('timer', node, atMs, 'look') })
   }
 
   end(summary: Omit<Summary, 'trace' | 'plot'>): void {

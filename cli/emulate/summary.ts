@@ -39,9 +39,11 @@ export interface Summary {
   readonly still: Distribution | undefined
   /** Times that the state of a node that was up could not be seen. */
   readonly unseen: number
-  readonly properties: readonly (Omit<PropertyFigures, 'outages'> & {
+  readonly properties: readonly (Omit<PropertyFigures, 'outages' | 'againMs'> & {
     readonly outages: number
     readonly longestMs: number
+    /** From when it ceased to hold until it held again. */
+    readonly again: Distribution | undefined
     readonly message: string
   })[]
   readonly faults: number
@@ -80,7 +82,11 @@ export const summaryOf = (
   const endMs = virtualSeconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
   return {
-    ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length),
+    ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length, {
+      endMs,
+      // What a step shows counts there, once it has been executed again.
+      isRepeatable: pace !== 'native',
+    }),
     hash: null,
     pace,
     seconds,
@@ -93,10 +99,11 @@ export const summaryOf = (
     inconsistent: looks.filter(({ without }) => without > 0).length,
     still: distributionOf(looks.map(({ stillMs }) => stillMs)),
     unseen,
-    properties: properties.map(({ outages, ...figures }) => ({
+    properties: properties.map(({ outages, againMs, ...figures }) => ({
       ...figures,
       outages: outages.length,
       longestMs: Math.max(0, ...outages.map(outage => lengthOf(outage, endMs))),
+      again: distributionOf(againMs),
       message: outages[0]?.message ?? '',
     })),
     faults: recoveries.length,
@@ -123,6 +130,7 @@ const conclusionOf = (
   properties: readonly PropertyFigures[],
   crash: string | undefined,
   looks: number,
+  { endMs, isRepeatable }: { readonly endMs: number; readonly isRepeatable: boolean },
 ): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> => {
   const unsafe = properties.find(({ kind, outages }) => kind === 'always' && outages.length > 0)
   if (unsafe) {
@@ -131,6 +139,15 @@ const conclusionOf = (
     return { verdict: 'violated', property: unsafe.name, kind: 'safety', message: withDetail(first, message) }
   }
   if (crash) return { verdict: 'violated', property: null, kind: 'crash', message: crash }
+  const slow = properties
+    .flatMap(({ name, withinMs, outages }) => outages.map(outage => ({ ...outage, name, withinMs })))
+    .find(({ withinMs, untilMs, fromMs }) => (untilMs ?? endMs) - fromMs > (withinMs ?? Number.POSITIVE_INFINITY))
+  if (slow) {
+    const { name, fromMs, withinMs, message } = slow
+    const first = `${name} did not hold for ${inSeconds(lengthOf(slow, endMs))} from ${inSeconds(fromMs)} on, expected within ${inSeconds(withinMs!)}`
+    const verdict = isRepeatable ? 'undetermined' : 'violated'
+    return { verdict, property: name, kind: 'liveness', message: withDetail(first, message) }
+  }
   const out = properties.find(({ kind, outages }) => kind === 'eventually' && isOut(outages))
   if (out) {
     const { fromMs, message } = out.outages.at(-1)!
@@ -165,10 +182,10 @@ export const describeSummary = (summary: Summary): string[] => {
     what === '' ? verdict : `${verdict}: ${what}`,
     message,
     `${durationOf(summary)}, ${looks} looks, ${inconsistent} of them inconsistent, ${summary.faults} faults, ${summary.crashes} crashes`,
-    ...summary.properties.map(
-      ({ name, looksWithout, outages, longestMs }) =>
-        `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages} times, at most ${inSeconds(longestMs)}`}`,
-    ),
+    ...summary.properties.flatMap(({ name, looksWithout, outages, longestMs, again }) => [
+      `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages} times, at most ${inSeconds(longestMs)}`}`,
+      ...line(`  ${name}, until it held again`, again),
+    ]),
     ...line('time to recover', summary.recovery),
     ...(summary.faults > 0
       ? [`  faults: ${summary.harmless} without harm, ${summary.notRecovered} without recovery`]

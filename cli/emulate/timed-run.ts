@@ -8,7 +8,7 @@ import { UsageError } from '../../checker/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { noNode } from '../../harness/clients/state.ts'
 import type { Cluster } from '../../harness/cluster.ts'
-import { ConfigError, type GlobalState, type ResolvedSystem } from '../../harness/config.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { type Happening, isHarm, nodeOf, sentenceOf } from '../../harness/timed/action.ts'
 import { Measurements } from '../../harness/timed/measurements.ts'
 import type { TimedAction } from '../../harness/timed/timing.ts'
@@ -41,6 +41,7 @@ export class TimedRun implements Run {
   readonly #cluster: Cluster
   readonly #options: TimedRunOptions
   readonly #executor: Executor<GlobalState>
+  readonly #reader: StepReader
   readonly #hash = createHash('sha256')
   /** What was asked for, and is no part of the run yet. */
   readonly #requests: { readonly action: Happening; readonly done: () => void }[] = []
@@ -56,7 +57,8 @@ export class TimedRun implements Run {
     this.#options = options
     this.#nextLookMs = options.lookEveryMs
     this.measurements = new Measurements(system.properties, options.joined)
-    const observer = new StepReader(cluster, system.properties).observer(step => this.#see(step))
+    this.#reader = new StepReader(cluster, system.properties)
+    const observer = this.#reader.observer(step => this.#see(step))
     this.#executor = new Executor(cluster, system.properties, { observer })
   }
 
@@ -191,21 +193,15 @@ export class TimedRun implements Run {
     const { lookEveryMs, progress } = this.#options
     for (; this.#nextLookMs <= atMs; this.#nextLookMs += lookEveryMs) {
       const look = { state: this.#cluster.state(), stillMs: 0, outputs: [], unseen: [] }
-      progress.update(look, this.#nextLookMs, this.#evaluate(look, this.#nextLookMs))
-    }
-  }
-
-  #evaluate(look: Parameters<Measurements['looked']>[0], atMs: number): Readonly<Record<string, boolean>> {
-    try {
-      return this.measurements.looked(look, atMs)
-    } catch (cause) {
-      throw new ConfigError([`properties: a property threw ${cause}`], { cause })
+      const values = this.measurements.looked(look, this.#nextLookMs, this.#reader.values)
+      progress.update(look, this.#nextLookMs, values)
     }
   }
 
   #see(step: RecordedStep): void {
     this.#options.onStep(step)
-    const { index, choice, atMs = 0, outputs, states } = step
+    const { index, choice, atMs = 0, outputs, states, properties } = step
+    for (const value of properties) this.measurements.changed(value, atMs)
     const written = outputs.map(({ node, stream, bytes }) => [node, stream, Buffer.from(bytes).toString('latin1')])
     this.#hash.update(`${JSON.stringify([index, choice?.label, atMs, written, states])}\n`)
     if (index === 0) {

@@ -22,6 +22,7 @@ import { toJson } from './as-json.ts'
 import { runInside } from './exec.ts'
 import { History } from './history.ts'
 import { namedAlone } from './named-alone.ts'
+import { Past, type PastMark } from './past.ts'
 import { callSights, sightOf } from './sights.ts'
 
 const require = createRequire(import.meta.url)
@@ -44,6 +45,7 @@ export interface ClientsMark {
   readonly left: readonly (readonly [name: string, times: number])[]
   readonly history: readonly Operation[]
   readonly states: readonly (readonly [node: string, state: unknown])[]
+  readonly past: PastMark
   readonly udpPort: number
 }
 
@@ -64,6 +66,7 @@ export class Clients {
   /** What a client or observer did that none may do. */
   #problem: ConfigError | undefined
   readonly #states: Map<string, unknown>
+  readonly #past: Past
   readonly calls: Mutable<ClientCall>[]
   readonly #history: History
   /** How often each client may still call. */
@@ -94,6 +97,7 @@ export class Clients {
     this.#history = new History(mark?.history)
     this.calls = (mark?.calls ?? []).map(call => ({ ...call }))
     this.#states = new Map(mark?.states)
+    this.#past = new Past(mark?.past)
     this.#udpPort = mark?.udpPort ?? firstUdpPort
     this.#idle = host.streams().filter(({ socket }) => !socket.destroyed)
     // Flowing, a connection notices that its node closes it.
@@ -123,6 +127,7 @@ export class Clients {
       left: [...this.left],
       history: this.#history.operations,
       states: [...this.#states],
+      past: this.#past.mark(),
       udpPort: this.#udpPort,
     }
   }
@@ -232,6 +237,11 @@ export class Clients {
     return this.#states.get(node.name)
   }
 
+  /** What a node was seen in before, the latest first: the same list as long as there is nothing new. */
+  pastOf(node: string): readonly unknown[] {
+    return this.#past.of(node)
+  }
+
   /** What became of calls, and which nodes were seen to have a state. */
   sights(): Sight[] {
     const calls = this.#system.clients.flatMap(({ name }) =>
@@ -268,7 +278,7 @@ export class Clients {
   }
 
   #see(node: Node, state: unknown): void {
-    toJson(`state of ${node.name}`, state)
+    this.#past.see(node.name, state, toJson(`state of ${node.name}`, state))
     this.#states.set(node.name, state)
   }
 

@@ -1,16 +1,39 @@
 import type { ClientCall, GlobalState, NodeView, Operation } from '../config.ts'
+import { pastMax } from './past.ts'
 
-/** What the properties read. */
+/** A node as it is seen now. */
+export type SeenNode = Omit<NodeView, 'past'>
+
+/**
+ * What the properties read.
+ *
+ * @param pastOf what a node was seen in before, the latest first; asked with how many of these states are wanted
+ */
 export const stateOf = (
-  nodes: readonly NodeView[],
+  nodes: readonly SeenNode[],
   calls: readonly ClientCall[],
   history: readonly Operation[],
-): GlobalState => ({
-  nodes,
-  calls,
-  history,
-  node: name => nodes.find(node => node.name === name) ?? unknownNode(name, nodes),
-})
+  pastOf: (node: string, count: number) => readonly unknown[] = () => [],
+): GlobalState => {
+  const views = nodes.map(node => withPast(node, pastOf))
+  return {
+    nodes: views,
+    calls,
+    history,
+    node: name => views.find(node => node.name === name) ?? unknownNode(name, views),
+  }
+}
+
+// What may be a getter stays one.
+const withPast = (node: SeenNode, pastOf: (node: string, count: number) => readonly unknown[]): NodeView =>
+  Object.defineProperty(node, 'past', {
+    value: (count: number) => {
+      if (!Number.isInteger(count) || count < 1 || count > pastMax)
+        throw new RangeError(`past: expected how many states, from 1 to ${pastMax}, found ${count}`)
+      return pastOf(node.name, count).slice(0, count)
+    },
+    configurable: true,
+  }) as NodeView
 
 const unknownNode = (name: string, nodes: readonly { name: string }[]): never => {
   throw new Error(noNode(name, nodes))

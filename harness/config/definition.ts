@@ -266,6 +266,11 @@ export interface NodeView<State = any> {
   readonly state: State | undefined
   /** All that it wrote since it was last started. */
   readonly output: NodeOutput
+  /**
+   * Other states that it was seen in before, the latest first: `past(1)[0]` is the one before the last that was seen. Fewer
+   * than asked for where there were not so many; 16 at most can be asked for. What it was while it was down is none.
+   */
+  past(count: number): readonly State[]
 }
 
 export interface NodeOutput {

@@ -1,5 +1,7 @@
 import * as property from '../../checker/property.ts'
-import type { GlobalState, Goal, GoalOf, NodeView, PropertyOf } from './definition.ts'
+import { parseTime } from '../../topologies/formats/units.ts'
+import type { Duration, GlobalState, Goal, GoalOf, NodeView, PropertyOf } from './definition.ts'
+import { ConfigError } from './error.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
 type OfGlobalState<Options extends readonly unknown[] = []> = <State = any, Name extends string = string>(
@@ -17,8 +19,37 @@ type Of = { readonly of?: ((node: NodeView<any>) => unknown) | undefined }
  */
 export const always = property.always as unknown as OfGlobalState<[options?: Of]>
 
-/** Liveness: from every state of every execution a state in which `holds` is true is reached in the end. */
-export const eventually = property.eventually as unknown as OfGlobalState
+/** How long it may take at most until it holds again: `30s`. */
+type Within = { readonly within?: Duration | undefined }
+
+const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within }: Within = {}) => {
+  const withinMs = within === undefined ? undefined : parseTime(within)
+  if (withinMs !== undefined && withinMs > 0) return property.eventually(holds, { withinMs })
+  if (within === undefined) return property.eventually(holds)
+  throw new ConfigError([
+    `eventually: within: expected a duration such as '500ms', '60s', '10m' or '1h', found ${JSON.stringify(within)}`,
+  ])
+}
+
+/**
+ * Liveness: from every state of every execution a state in which `holds` is true is reached in the end. `within` bounds how
+ * long that may take, where time runs through the system (`lastnail emulate`); a search, which lets messages be as late as it
+ * likes, does not look at it.
+ */
+export const eventually = eventuallyWithin as unknown as OfGlobalState<[options?: Within]>
+
+// biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
+type History = <Value, State = any, Name extends string = string>(
+  fold: (carried: Value | undefined, state: GlobalState<State, Name>) => Value,
+  holds: (state: GlobalState<State, Name>, carried: Value) => boolean,
+) => (state: GlobalState<State, Name>) => boolean
+
+/**
+ * A predicate for `always` or `eventually` over more than one state: `fold` is given each state of an execution once, in
+ * order, with what it gave of the one before (`undefined` at the start), and `holds` is given what it gave. Both must be pure;
+ * what `fold` gives is held as JSON.
+ */
+export const history = property.history as unknown as History
 
 // biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
 type ToGoal = <State = any, Name extends string = string>(

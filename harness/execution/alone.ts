@@ -178,9 +178,12 @@ export class Alone implements NodeSystem {
 /** What the properties would read of a system whose nodes are in these states. */
 export const joinParts = (parts: readonly NodePart[]): GlobalState => {
   const joined = stateOf(
-    parts.map(({ node }) => node),
+    parts.map(({ node }) => ({ ...node })),
     [],
     [],
+    () => {
+      throw new Undecided('states of single nodes are combined, whatever came before each')
+    },
   )
   return {
     ...joined,

@@ -18,6 +18,8 @@ export interface Known {
   readonly calls: ReadonlyMap<string, number>
   /** Whether an observer looks at the nodes' states; without one their output is what is observed. */
   readonly isObserved: boolean
+  /** States that each node was seen in before, as far as properties ask for them; absent where they do not. */
+  readonly past?: readonly (readonly unknown[])[] | undefined
   /** Whether one clock limits the others, so that it matters how far they are apart. */
   readonly isSkewLimited: boolean
   /** How long messages have been on their way; absent where they may be for any time. */
@@ -92,12 +94,13 @@ const outputHash = (node: Node, { stdout, stderr }: TwoStreams): string => {
   return hash
 }
 
-const sharedParts = ({ state, nodes, network, budget, calls, isSkewLimited, waits }: Known): Part[] => [
+const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited, waits }: Known): Part[] => [
   part('which nodes are up', nodes.map(lifeOf).join(' ')),
   ...nodes.map(node => part(`timers of ${node.name}`, timersOf(node))),
   ...(isSkewLimited ? [part('how far clocks are apart', skewOf(nodes))] : []),
   part('messages in flight', ...inFlight(network)),
   ...(waits === undefined ? [] : [part('how long they have been', waits)]),
+  ...(past === undefined ? [] : [part('states of before', json(past))]),
   part('cuts', network.cuts().join(' ')),
   part('connections', ...network.connectionStates()),
   part('budgets', [...budget].join(' '), [...calls].join(' ')),

@@ -47,6 +47,8 @@ export class Stage {
   readonly timing: Timing | undefined
   /** What of the nodes could not be held, in any execution so far. */
   readonly notes = new Set<string>()
+  /** So many states of the past properties have asked for: two states that differ in them are not the same. */
+  #pastAsked = 0
 
   constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell, timing?: Timing, peers: Stage['peers'] = []) {
     this.timing = timing
@@ -164,6 +166,10 @@ export class Stage {
       network,
       budget,
       calls: clients.left,
+      past:
+        this.#pastAsked === 0
+          ? undefined
+          : this.nodes.map(({ name }) => clients.pastOf(name).slice(0, this.#pastAsked)),
       isObserved: observe !== undefined,
       waits: this.#waits(),
       isSkewLimited: clockSkewMsMax !== Number.POSITIVE_INFINITY,
@@ -184,6 +190,7 @@ export class Stage {
 
   snapshot(): GlobalState {
     const { clients } = this.execution
+    const past = new Map(this.nodes.map(({ name }) => [name, clients.pastOf(name)]))
     const nodes = this.nodes.map(node => ({
       name: node.name,
       alive: node.isAlive,
@@ -194,6 +201,10 @@ export class Stage {
       nodes,
       clients.calls.map(call => ({ ...call })),
       clients.history,
+      (node, count) => {
+        this.#pastAsked = Math.max(this.#pastAsked, count)
+        return past.get(node)!
+      },
     )
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Past } from '../clients/past.ts'
 import { stateOf } from '../clients/state.ts'
 import type { Observer } from '../config.ts'
 import { type NodeOutputs, outputsOf } from '../files/output.ts'
@@ -19,6 +20,7 @@ export class Looks {
   readonly #cluster: LiveCluster
   readonly #clients: LiveClients
   readonly #observe: Observer | undefined
+  readonly #past = new Past()
   readonly #handles: ReadonlyMap<LiveNode, ReturnType<typeof handleOf>>
 
   constructor(cluster: LiveCluster, clients: LiveClients, observe: Observer | undefined) {
@@ -55,7 +57,10 @@ export class Looks {
         return { name, alive, state, output: node.output() }
       }),
     )
-    return { state: stateOf(nodes, this.#clients.calls, this.#clients.history), outputs, unseen }
+    for (const { name, state } of nodes) this.#past.see(name, state, JSON.stringify(state))
+    const past = new Map(nodes.map(({ name }) => [name, this.#past.of(name)]))
+    const state = stateOf(nodes, this.#clients.calls, this.#clients.history, node => past.get(node)!)
+    return { state, outputs, unseen }
   }
 
   async #stateOf(node: LiveNode): Promise<unknown> {

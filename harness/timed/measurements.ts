@@ -1,5 +1,7 @@
+import { Carried } from '../../checker/carried.ts'
 import { decided, evaluate, explanationOf } from '../../checker/property.ts'
-import type { NodeView, ResolvedSystem } from '../config.ts'
+import type { PropertyValue } from '../../checker/trace/trace.ts'
+import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
 import type { Look } from './look.ts'
 
 /** Something that happened to the system, at milliseconds since its start. */
@@ -18,6 +20,10 @@ export interface Happened {
 export interface PropertyFigures {
   readonly name: string
   readonly kind: 'always' | 'eventually'
+  /** For how many milliseconds at most it may not hold, where that is bounded. */
+  readonly withinMs?: number | undefined
+  /** Milliseconds from each time that it ceased to hold until it held again: from look to look, or step to step. */
+  readonly againMs: readonly number[]
   /** Looks in which it did not hold. */
   readonly looksWithout: number
   /** Times in which it did not hold, from the first look without it to the next with it. */
@@ -62,7 +68,10 @@ export class Measurements {
     readonly stillMs: number
   }[] = []
   unseen = 0
-  readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[] }>
+  readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[]; readonly againMs: number[] }>
+  readonly #carried: Carried<GlobalState>
+  /** Since when a property does not hold. */
+  readonly #notSince = new Map<string, number>()
   /** Of the last faults, since which nothing else happened after a look, and of those without a recovery yet. */
   #open: Recovery[] = []
   #hasLooked = false
@@ -72,7 +81,8 @@ export class Measurements {
   constructor(properties: ResolvedSystem['properties'], joined: ((node: NodeView) => boolean) | undefined) {
     this.#properties = properties
     this.#joined = joined
-    this.#figures = new Map(Object.keys(properties).map(name => [name, { looksWithout: 0, outages: [] }]))
+    this.#figures = new Map(Object.keys(properties).map(name => [name, { looksWithout: 0, outages: [], againMs: [] }]))
+    this.#carried = new Carried(properties)
   }
 
   /** A node has been started. */
@@ -91,17 +101,30 @@ export class Measurements {
     this.#open.push(recovery)
   }
 
-  /** Which properties held in a look. */
-  looked({ state, stillMs, unseen }: Look, atMs: number): Readonly<Record<string, boolean>> {
+  /** A property begins or ceases to hold. */
+  changed({ name, holds }: PropertyValue, atMs: number): void {
+    const since = this.#notSince.get(name)
+    if (!holds) this.#notSince.set(name, since ?? atMs)
+    else if (since !== undefined) {
+      this.#figures.get(name)!.againMs.push(atMs - since)
+      this.#notSince.delete(name)
+    }
+  }
+
+  /**
+   * Which properties held in a look.
+   *
+   * @param known what is known of that already, from the step before it; else the look is evaluated
+   */
+  looked(look: Look, atMs: number, known?: ReadonlyMap<string, boolean>): Readonly<Record<string, boolean>> {
+    const { state, stillMs, unseen } = look
     const where = () => `after ${(atMs / 1000).toFixed(2)} s`
-    const values = Object.fromEntries(
-      Object.entries(this.#properties).flatMap(([name, property]) => {
-        const isHeld = decided(() => evaluate(name, property, state, where))
-        if (isHeld === undefined) return []
-        this.#count(name, isHeld, atMs, isHeld ? '' : (explanationOf(name, property, state, where) ?? ''))
-        return [[name, isHeld] as const]
-      }),
-    )
+    const values = Object.fromEntries(known ?? this.#evaluate(state, atMs, where))
+    for (const [name, isHeld] of Object.entries(values))
+      this.#count(
+        ...([name, isHeld, atMs] as const),
+        isHeld ? '' : (explanationOf(name, this.#properties[name]!, state, where) ?? ''),
+      )
     const without = Object.values(values).filter(holds => !holds).length
     this.looks.push({ atMs, alive: state.nodes.filter(({ alive }) => alive).length, without, stillMs })
     this.unseen += unseen.length
@@ -116,7 +139,20 @@ export class Measurements {
   }
 
   get properties(): PropertyFigures[] {
-    return Object.entries(this.#properties).map(([name, { kind }]) => ({ name, kind, ...this.#figures.get(name)! }))
+    return Object.entries(this.#properties).map(([name, { kind, withinMs }]) => ({
+      ...{ name, kind, ...(withinMs !== undefined && { withinMs }) },
+      ...this.#figures.get(name)!,
+    }))
+  }
+
+  #evaluate(state: GlobalState, atMs: number, where: () => string): (readonly [string, boolean])[] {
+    this.#carried.next(state, where)
+    const values = Object.entries(this.#properties).flatMap(([name, property]) => {
+      const holds = decided(() => evaluate(name, property, state, where, this.#carried.of(name)))
+      return holds === undefined ? [] : [[name, holds] as const]
+    })
+    for (const [name, holds] of values) this.changed({ name, holds }, atMs)
+    return values
   }
 
   #count(name: string, isHeld: boolean, atMs: number, message: string): void {

@@ -27,7 +27,9 @@ const header: TraceHeader = {
   config: { path: '/home/me/lastnail.config.ts', sha256: 'ab'.repeat(32) },
   seed: 2 ** 40,
   options: { search: 'walk', executions: 3 },
-  nodes: [{ name: 'n1', command: ['node', 'server.js'], env: { ID: 'n1' }, image: '', address: '10.77.0.2' }],
+  nodes: [
+    { name: 'n1', command: ['node', 'server.js'], env: { ID: 'n1' }, image: '', address: '10.77.0.2', program: 'f00d' },
+  ],
   properties: [{ name: 'electionSafety', kind: 'always' }],
   faults: { drop: 2, crash: 0 },
 }

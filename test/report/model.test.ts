@@ -47,7 +47,7 @@ const traceOf = (steps: readonly Told[], start: Partial<RecordedStep> = {}): Tra
       properties: [],
       faults: {},
     },
-    nodes: ['n1', 'n2', 'n3'].map(name => ({ name, command: ['node'], env: {}, image: '', address: '' })),
+    nodes: ['n1', 'n2', 'n3'].map(name => ({ name, command: ['node'], env: {}, image: '', address: '', program: '' })),
   },
   steps: [
     { ...nothing, index: 0, choice: undefined, ...start },

@@ -18,7 +18,7 @@ export const syntheticTrace = (length: number): Trace => {
         options: null,
       },
       nodes: nodes.map((name, index) => ({
-        ...{ name, command: ['node', 'node.js'], env: {}, image: '', address: `10.77.0.${index + 2}` },
+        ...{ name, command: ['node', 'node.js'], env: {}, image: '', address: `10.77.0.${index + 2}`, program: '' },
       })),
       properties: [{ name: 'quiet', kind: 'always' }],
       faults: {},

@@ -46,12 +46,14 @@ test('outages last from the first look without a property to the next with it', 
     {
       name: 'positive',
       kind: 'always',
+      againMs: [],
       looksWithout: 1,
       outages: [{ fromMs: 400, untilMs: undefined, message: '' }],
     },
     {
       name: 'someBig',
       kind: 'eventually',
+      againMs: [200],
       looksWithout: 3,
       outages: [
         { fromMs: 100, untilMs: 300, message: 'all small' },

@@ -1,0 +1,196 @@
+import { StringDecoder } from 'node:string_decoder'
+import { Undecided } from '../../checker/errors.ts'
+import type { Operation } from '../../checker/history/operation.ts'
+import type { RecordedCall, RecordedChoice, RecordedStep } from '../../checker/trace/trace.ts'
+import { Past } from '../../harness/clients/past.ts'
+import { type SeenNode, stateOf } from '../../harness/clients/state.ts'
+import type { ClientCall, GlobalState } from '../../harness/config.ts'
+
+/** A part of the state, by name: of a node `state n1`, `alive n1`, `output n1`, `past n1`; `calls`, `history`. */
+type Part = string
+
+/**
+ * The states of a recorded execution as properties read them, one step after the other: a trace says of each step what it
+ * changed. Whoever reads a part of one is heard.
+ */
+export class RecordedStates {
+  /** The present one: none before the first step. It stays as it is when the next step comes. */
+  state: GlobalState = stateOf([], [], [])
+  /** Parts that the last step changed. */
+  changed: ReadonlySet<Part> = new Set()
+  /** Called for each part that is read of a state. */
+  onRead: (part: Part) => void = () => undefined
+  readonly #nodes: Map<string, RecordedNode>
+  readonly #past = new Past()
+  #calls: readonly ClientCall[] = []
+  #history: readonly Operation[] = []
+
+  constructor(nodes: readonly { readonly name: string }[]) {
+    this.#nodes = new Map(nodes.map(({ name }) => [name, new RecordedNode(name)]))
+  }
+
+  /** Goes on to a step. To be called with each, in order. */
+  next(step: RecordedStep): void {
+    const changed = new Set<Part>()
+    this.#live(step, changed)
+    for (const { node, bytes, stream } of step.outputs) {
+      this.#nodes.get(node)?.write(stream, bytes)
+      changed.add(`output ${node}`)
+    }
+    for (const { node, state } of step.states) {
+      this.#nodes.get(node)!.state = state
+      this.#past.see(node, state, JSON.stringify(state))
+      changed.add(`state ${node}`).add(`past ${node}`)
+    }
+    if (step.calls) {
+      this.#calls = step.calls.reduce((calls, call) => withCall(calls, call, step.index), this.#calls)
+      changed.add('calls')
+    }
+    if (step.operations.length > 0) {
+      this.#history = withOperations(this.#history, step.operations)
+      changed.add('history')
+    }
+    this.changed = changed
+    if (changed.size > 0 || step.index === 0) this.state = this.#view()
+  }
+
+  #live({ lives = [], choice }: RecordedStep, changed: Set<Part>): void {
+    const again = choice && restartedAtOnce(choice)
+    if (again !== undefined) {
+      this.#nodes.get(again)?.begin()
+      changed.add(`output ${again}`)
+    }
+    for (const { node, isAlive, keepsOutput } of lives) {
+      const known = this.#nodes.get(node)!
+      if (!keepsOutput) known.begin()
+      known.isAlive = isAlive
+      changed.add(`alive ${node}`).add(`output ${node}`)
+    }
+  }
+
+  #view(): GlobalState {
+    const read = (part: Part) => this.onRead(part)
+    const [calls, history] = [this.#calls, this.#history]
+    const nodes = [...this.#nodes.values()]
+    const past = new Map(nodes.map(({ name }) => [name, this.#past.of(name)]))
+    const { node, nodes: views } = stateOf(
+      nodes.map(each => each.view(read)),
+      calls,
+      history,
+      name => {
+        read(`past ${name}`)
+        return past.get(name)!
+      },
+    )
+    return {
+      nodes: views,
+      node,
+      get calls() {
+        read('calls')
+        return calls
+      },
+      get history() {
+        read('history')
+        return history
+      },
+    }
+  }
+}
+
+class RecordedNode {
+  readonly name: string
+  isAlive = false
+  state: unknown
+  #output = noOutput()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** It is started, or was killed: what it wrote before is gone. */
+  begin(): void {
+    this.#output = noOutput()
+  }
+
+  write(stream: 'stdout' | 'stderr', bytes: Uint8Array): void {
+    const { decoder, text } = this.#output[stream]
+    this.#output = { ...this.#output, [stream]: { decoder, text: text + decoder.write(Buffer.from(bytes)) } }
+  }
+
+  view(read: (part: Part) => void): SeenNode {
+    const { name, isAlive, state } = this
+    const { stdout, stderr } = this.#output
+    return {
+      name,
+      get alive() {
+        read(`alive ${name}`)
+        return isAlive
+      },
+      get state() {
+        read(`state ${name}`)
+        return state
+      },
+      get output() {
+        read(`output ${name}`)
+        return { stdout: stdout.text, stderr: stderr.text }
+      },
+    }
+  }
+}
+
+const noOutput = () => ({
+  stdout: { decoder: new StringDecoder(), text: '' },
+  stderr: { decoder: new StringDecoder(), text: '' },
+})
+
+/** The node that a choice kills and starts again in one step: nothing else tells that it lives another life. */
+const restartedAtOnce = ({ kind, node, label }: RecordedChoice): string | undefined => {
+  const isRestart =
+    [`reset ${node}`, `reset ${node} silently`, `leave ${node} kill, join`].includes(label) ||
+    label.endsWith(` ${node} restarts`)
+  return kind === 'reset' && isRestart ? node : undefined
+}
+
+/** A call that ended in the step in which it began is told once. */
+const withCall = (calls: readonly ClientCall[], told: RecordedCall, step: number): readonly ClientCall[] => {
+  const { client, ordinal, hasEnded } = told
+  const index = calls.findLastIndex(each => each.client === client && each.ordinal === ordinal)
+  const call = calls[index] ?? {
+    ...{ client, ordinal, invokedAt: step, completedAt: undefined, value: undefined, error: undefined },
+  }
+  const now = hasEnded ? ended({ ...call, completedAt: step }, told) : call
+  return index < 0 ? [...calls, now] : calls.with(index, now)
+}
+
+const ended = (call: ClientCall, { result, error }: RecordedCall): ClientCall => {
+  const value = result === undefined ? undefined : parsed(result)
+  if (value !== cut) return { ...call, value, error }
+  return {
+    ...call,
+    error,
+    get value(): never {
+      throw new Undecided(`the trace has the beginning alone of what call ${call.ordinal} of ${call.client} returned`)
+    },
+  }
+}
+
+const cut = Symbol('cut')
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return cut
+  }
+}
+
+/** In the order in which they were invoked; those that returned in place of what was known of them. */
+const withOperations = (history: readonly Operation[], changed: readonly Operation[]): readonly Operation[] => {
+  const all = [...history]
+  for (const operation of changed) {
+    const index = all.findLastIndex(({ invoked }) => invoked === operation.invoked)
+    if (index < 0) all.push(operation)
+    else all[index] = operation
+  }
+  return all
+}

@@ -1,0 +1,155 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BudgetSpent } from '../../checker/budget.ts'
+import { replay } from '../../checker/cells/replay.ts'
+import { headline } from '../../checker/cells/violation.ts'
+import { UsageError } from '../../checker/errors.ts'
+import { TraceError } from '../../checker/trace/error.ts'
+import { describeTear, readTrace, traceRecords } from '../../checker/trace/read.ts'
+import type { RecordedNode, RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
+import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import { amongGuests } from '../among-guests.ts'
+import { type Distribution, distributionOf } from '../emulate/summary.ts'
+import { type LoadedConfig, loadConfig } from '../load-config.ts'
+import { hashOfRun } from '../programs.ts'
+import { labelsOf, timingOf } from '../recorded.ts'
+import { requireExecutable } from '../replay.ts'
+import { inSession } from '../session.ts'
+import { StepReader } from '../step-reader.ts'
+import { inSeconds, Verification, type VerifiedProperty } from './verification.ts'
+
+/** What properties came to over a recorded execution, as `--json` prints it. */
+export interface Verified extends Pick<Verification, 'violations' | 'evaluations' | 'steps'> {
+  /** Undetermined: what must hold again and again did not in the end, or a property could not be decided. */
+  readonly verdict: 'violated' | 'held' | 'undetermined'
+  readonly seconds: number
+  readonly properties: readonly (VerifiedProperty & {
+    /** In milliseconds, from when it ceased to hold until it held again. */
+    readonly again: Distribution | undefined
+  })[]
+  readonly notes: readonly string[]
+}
+
+export interface VerifyOptions {
+  /** In place of the configuration that the trace was recorded of. */
+  readonly config?: string | undefined
+  /** Whether it is executed again, for states that another observer sees. */
+  readonly isExecuted?: boolean | undefined
+}
+
+/**
+ * Evaluates the properties of a configuration, as it is now, over a recorded execution.
+ *
+ * @throws TraceError where the trace cannot be read to its end
+ * @throws UsageError where the configuration does not fit it
+ * @throws Diverged where it is executed, and goes another way
+ */
+export const verifyTrace = async (path: string, { config, isExecuted }: VerifyOptions = {}): Promise<Verified> => {
+  const header = headerIn(path)
+  const loaded = await loadConfig(config ?? configIn(path, header))
+  const system = resolveSystem(loaded.definition, { directory: loaded.directory })
+  requireFit(path, header, system)
+  const begun = performance.now()
+  const verification = new Verification(system)
+  if (isExecuted) await execute(path, loaded, verification)
+  else await amongGuests(signal => readThrough(path, verification, signal))
+  return verifiedOf(verification, (performance.now() - begun) / 1000)
+}
+
+const headerIn = (path: string): TraceHeader => {
+  for (const record of traceRecords(path)) {
+    if ('header' in record) return record.header
+    if ('torn' in record) throw new TraceError('torn', describeTear(path, record.torn))
+  }
+  throw new TraceError('damaged', `the trace ${path} has no header`)
+}
+
+const configIn = (path: string, { config }: TraceHeader): string => {
+  if (config.path !== '') return config.path
+  throw new UsageError(`${path} was recorded of a definition in a program: expected a configuration beside it`)
+}
+
+/** Steps after which signals are looked at: in between nothing is. */
+const turnSteps = 256
+
+const readThrough = async (path: string, verification: Verification, signal: AbortSignal): Promise<void> => {
+  for (const record of traceRecords(path)) {
+    if ('torn' in record) throw new TraceError('torn', describeTear(path, record.torn))
+    if (!('step' in record)) continue
+    const { step } = record
+    requireLives(path, step)
+    verification.see(step)
+    if (step.index % turnSteps === 0) await nextTurn()
+    if (signal.aborted) throw new BudgetSpent('aborted')
+  }
+}
+
+const requireLives = (path: string, { index, lives }: RecordedStep): void => {
+  if (index === 0 && lives === undefined)
+    throw new UsageError(
+      `${path} was recorded by an older lastnail, which did not write which nodes were up: --execute finds out`,
+    )
+}
+
+const execute = async (path: string, config: LoadedConfig, verification: Verification): Promise<void> => {
+  const trace = readTrace(path)
+  requireExecutable(path, trace)
+  await inSession(config, { seed: trace.header.seed, timing: timingOf(trace, 'kept') }, async ({ cluster }) => {
+    const observer = new StepReader(cluster, {}).observer(step => verification.see(step))
+    const { diverged } = await replay(cluster, {}, labelsOf(trace), observer)
+    if (diverged) throw diverged
+  })
+}
+
+/** @throws UsageError with one line for the first thing that is another now */
+const requireFit = (path: string, { nodes }: TraceHeader, system: ResolvedSystem): void => {
+  const [recorded, now] = [nodes, system.nodes].map(all => all.map(({ name }) => name).join(', '))
+  if (recorded !== now) throw new UsageError(`${path} is of other nodes: ${recorded}; the configuration has ${now}`)
+  for (const [index, node] of nodes.entries()) requireSameProgram(path, node, system.nodes[index]!)
+}
+
+const requireSameProgram = (path: string, was: RecordedNode, is: ResolvedSystem['nodes'][number]): void => {
+  const [before, now] = [was, is].map(({ command, image }) => JSON.stringify([image ?? '', ...command]))
+  if (before !== now) throw new UsageError(`${path} is of other programs: the command of ${was.name} is another now`)
+  if (was.program !== '' && was.program !== hashOfRun(is))
+    throw new UsageError(`${path} is of another build: what ${was.name} runs (${is.command[0]}) has changed since`)
+}
+
+const verifiedOf = (verification: Verification, seconds: number): Verified => {
+  const { violations, evaluations, steps, properties, undecided } = verification
+  const isOut = properties.some(({ kind, holds }) => kind === 'eventually' && holds === false)
+  const verdict = violations.length > 0 ? 'violated' : isOut || undecided.size > 0 ? 'undetermined' : 'held'
+  return {
+    ...{ verdict, violations, evaluations, seconds, steps },
+    properties: properties.map(property => ({ ...property, again: distributionOf(againOf(property)) })),
+    notes: [...undecided.values()],
+  }
+}
+
+const againOf = ({ outages }: VerifiedProperty): number[] =>
+  outages.flatMap(({ fromMs, untilMs }) => (fromMs === null || untilMs === null ? [] : [untilMs - fromMs]))
+
+/** For a person. */
+export const describeVerified = (verified: Verified): string[] => [
+  verified.verdict,
+  ...verified.violations.flatMap(({ message, atMs, state }) => [
+    `${headline(message)}${atMs === null ? '' : `, at ${inSeconds(atMs)}`}`,
+    ...message.split('\n').slice(1),
+    ...Object.entries(state).map(
+      ([name, seen]) => `  ${name}: ${seen === null ? 'nothing seen' : JSON.stringify(seen)}`,
+    ),
+  ]),
+  ...verified.properties.filter(({ kind }) => kind === 'eventually').map(describeLiveness),
+  ...verified.notes,
+  `${verified.steps} steps, ${verified.evaluations} evaluations in ${verified.seconds.toFixed(2)} s`,
+]
+
+const describeLiveness = ({ name, outages, again, holds }: Verified['properties'][number]): string => {
+  if (outages.length === 0) return `${name}: held in every state`
+  const last = outages.at(-1)!
+  const longest =
+    again === undefined ? '' : `, ${inSeconds(again.p50)} in the median and ${inSeconds(again.max)} at most`
+  const times = `${name}: did not hold ${outages.length} ${outages.length === 1 ? 'time' : 'times'}${longest}`
+  if (holds !== false) return times
+  const since = last.fromMs === null ? '' : `, at ${inSeconds(last.fromMs)}`
+  return `${times}; not any more from step ${last.fromStep}${since}: it may yet have`
+}

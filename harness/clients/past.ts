@@ -1,0 +1,45 @@
+/** Of a node's states before the present one so many are kept: a larger number costs memory in every mark of an execution. */
+export const pastMax = 16
+
+interface Version {
+  readonly state: unknown
+  readonly text: string
+}
+
+/** By node, the last and those before it, the latest first. */
+export type PastMark = readonly (readonly [node: string, last: Version, before: readonly unknown[]])[]
+
+/** The different states that each node was seen in, one after the other. Lists that were given do not change. */
+export class Past {
+  readonly #last = new Map<string, Version>()
+  readonly #before = new Map<string, readonly unknown[]>()
+
+  /** @param mark of an execution that goes on */
+  constructor(mark: PastMark = []) {
+    for (const [node, last, before] of mark) {
+      this.#last.set(node, last)
+      this.#before.set(node, before)
+    }
+  }
+
+  /**
+   * Takes note of what a node was seen in.
+   *
+   * @param text the state as JSON; undefined where nothing was seen, which is no state
+   */
+  see(node: string, state: unknown, text: string | undefined): void {
+    const last = this.#last.get(node)
+    if (text === undefined || last?.text === text) return
+    if (last) this.#before.set(node, [last.state, ...this.of(node).slice(0, pastMax - 1)])
+    this.#last.set(node, { state, text })
+  }
+
+  /** The states before the last one, the latest first. */
+  of(node: string): readonly unknown[] {
+    return this.#before.get(node) ?? []
+  }
+
+  mark(): PastMark {
+    return [...this.#last].map(([node, last]) => [node, last, this.of(node)])
+  }
+}
