@@ -21,6 +21,7 @@ export {
   jsonFile,
   jsonLines,
   reach,
+  sometimes,
 } from './harness/config.ts'
 export {
   type DatagramMessages,

@@ -3,9 +3,13 @@ import { placeInConfiguration } from './frames.ts'
 import { beginCall, endCall } from './guest.ts'
 import { shown, shownState, thrown } from './show.ts'
 
-/** `always`: holds in every state (safety). `eventually`: holds again and again, for ever (liveness: always eventually). */
+/**
+ * `always`: holds in every state (safety). `eventually`: holds again and again, for ever (liveness: always eventually).
+ * `sometimes`: holds in some state of some execution; nothing is violated where it does not, but the search has then not
+ * met what it was to meet.
+ */
 export interface Property<State> {
-  readonly kind: 'always' | 'eventually'
+  readonly kind: PropertyKind
   /**
    * The state predicate. It must be pure, and give true or false at once: one that throws, or gives anything else (a
    * promise, NaN), counts as a wrong configuration, not as a violation.
@@ -28,7 +32,11 @@ export interface Property<State> {
    * with those of other nodes once. By default it is what `holds` is seen to read.
    */
   readonly of?: ((node: NodeOf<State>) => unknown) | undefined
+  /** How many things of a state it is about, where that is not to be seen by what `holds` reads. */
+  readonly about?: ((state: State) => number) | undefined
 }
+
+export type PropertyKind = 'always' | 'eventually' | 'sometimes'
 
 /** A node as a state has it. */
 export type NodeOf<State> = State extends { readonly nodes: readonly (infer Node)[] } ? Node : never
@@ -62,13 +70,22 @@ export const history = <State, Value>(
   holds: (state: State, carried: Value) => boolean,
 ): Predicate<State> => {
   const alone = (): never => {
-    throw new TypeError('history(…) is evaluated by always(…) and eventually(…) alone')
+    throw new TypeError('history(…) is evaluated by always(…), eventually(…) and sometimes(…) alone')
   }
   return Object.assign(alone, { [folds]: { holds, fold } as Pick<Property<State>, 'holds' | 'fold'> })
 }
 
 const predicateOf = <State>(predicate: Predicate<State>): Pick<Property<State>, 'holds' | 'fold'> =>
   predicate[folds] ?? { holds: predicate }
+
+/**
+ * Something that the search must meet: a state in which `holds` is true, in at least one execution. Where it never was, a
+ * verdict `held` says so: the properties may not have been put to the test.
+ */
+export const sometimes = <State>(holds: Predicate<State>): Property<State> => ({
+  kind: 'sometimes',
+  ...predicateOf(holds),
+})
 
 /**
  * Whether a property holds in a state.

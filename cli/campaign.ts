@@ -7,12 +7,14 @@ import { bucketOf } from '../campaign/schedules/bucket.ts'
 import { Budget } from '../checker/budget.ts'
 import { headline } from '../checker/cells/violation.ts'
 import { checkInCells, select } from '../checker/check.ts'
+import { Meetings } from '../checker/verdict/sights.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import { type ResolvedSystem, resolveSystem } from '../harness/config.ts'
 import { recordFound } from './check.ts'
 import { errorOf, type Failure } from './failure.ts'
 import { keepSchedule } from './keep.ts'
 import type { LoadedConfig } from './load-config.ts'
+import { metGoals, neverMet } from './notes.ts'
 import { requirePlace } from './record.ts'
 import type { Violated } from './recorded.ts'
 import { inSession } from './session.ts'
@@ -64,6 +66,8 @@ export interface Campaign {
   readonly bugs: readonly Bug[]
   /** Distinct states of all rounds, as far as they are kept in mind. */
   readonly states: number
+  /** In how many executions each property `sometimes` was met. */
+  readonly sometimes: Readonly<Record<string, number>>
   readonly notes: readonly string[]
   readonly seconds: number
 }
@@ -88,12 +92,17 @@ export const runCampaign = async (configs: readonly LoadedConfig[], options: Cam
 class SystemUnderCampaign {
   readonly config: LoadedConfig
   readonly system: ResolvedSystem
+  /** With the properties that are evaluated alone. */
+  readonly checked: ResolvedSystem
   readonly #sizes: Iterator<number, undefined>
+  /** What all of its rounds met. */
+  readonly meetings = new Meetings()
+  rounds = 0
 
   constructor(config: LoadedConfig, { executions, property }: CampaignOptions) {
     this.config = config
     this.system = resolveSystem(config.definition, { directory: config.directory })
-    select(this.system.properties, property)
+    this.checked = { ...this.system, properties: select(this.system.properties, property) }
     this.#sizes = roundSizes(executions)
   }
 
@@ -183,6 +192,8 @@ class Rounds {
     })
     // Time was over before it began.
     if (this.#isOver && verdict.verdict === 'undetermined' && verdict.coverage.completed === 0) return
+    of.meetings.addMet(verdict.met)
+    of.rounds += 1
     const { notes, schedule: _, ...others } = verdict
     for (const note of notes) this.#notes.add(note)
     this.#rounds.push({ ...roundOf(others), system: system.name, ordinal })
@@ -235,7 +246,31 @@ class Rounds {
     )
     const bugs = [...this.#bugs.values()].sort((one, other) => (one.bucket < other.bucket ? -1 : 1))
     const seconds = Number(((performance.now() - this.#begun) / 1000).toFixed(3))
-    return { rounds, bugs, states: this.#states.size, notes: [...this.#notes].sort(), seconds }
+    const notes = [...[...this.#notes].sort(), ...this.#neverMet()]
+    return { rounds, bugs, states: this.#states.size, sometimes: this.#sometimes(), notes, seconds }
+  }
+
+  /** What no round of a system met. */
+  #neverMet(): string[] {
+    return this.#systems
+      .filter(({ rounds }) => rounds > 0)
+      .flatMap(each => neverMet(each.checked, each.meetings.met).map(note => this.#of(each, note, ': ')))
+  }
+
+  #sometimes(): Record<string, number> {
+    return Object.fromEntries(
+      this.#systems.flatMap(each =>
+        Object.entries(metGoals(each.checked, each.meetings.met)).map(([name, count]) => [
+          this.#of(each, name, '/'),
+          count,
+        ]),
+      ),
+    )
+  }
+
+  /** Which of several systems something is about. */
+  #of({ system }: SystemUnderCampaign, text: string, separator: string): string {
+    return this.#systems.length === 1 ? text : `${system.name}${separator}${text}`
   }
 
   #tell(): void {
@@ -258,7 +293,7 @@ const roundOf = ({
 })
 
 /** What `--json` prints of a campaign. */
-export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'notes' | 'seconds'> {
+export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'sometimes' | 'notes' | 'seconds'> {
   readonly verdict: Verdict['verdict']
   /** Of the first bug. */
   readonly property: string | null
@@ -270,7 +305,7 @@ export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'notes' | 'seco
   readonly rounds: number
 }
 
-export const outcomeOfCampaign = ({ rounds, bugs, notes, seconds }: Campaign): CampaignOutcome => {
+export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: Campaign): CampaignOutcome => {
   const sum = (count: (round: Round) => number) => rounds.reduce((total, round) => total + count(round), 0)
   const [bug] = bugs
   // A violation that did not repeat leaves a round in doubt.
@@ -291,6 +326,7 @@ export const outcomeOfCampaign = ({ rounds, bugs, notes, seconds }: Campaign): C
     rounds: rounds.length,
     seconds,
     bugs,
+    sometimes,
     notes,
   }
 }

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { BudgetSpent } from '../checker/budget.ts'
 import { headline } from '../checker/cells/violation.ts'
-import type { Progress } from '../checker/check.ts'
+import { type Progress, select } from '../checker/check.ts'
 import { UsageError } from '../checker/errors.ts'
 import type { Sample, Verdict } from '../checker/verdict/verdict.ts'
-import type { GlobalState } from '../harness/config.ts'
+import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { liveTracePath, writeReport } from '../report/report.ts'
 import { recordConfirmed } from './confirm.ts'
@@ -13,7 +13,7 @@ import { type Explanation, explain } from './explain.ts'
 import { fileNameOf } from './file-name.ts'
 import { describeGoal, fromGoal, towardsGoal } from './goal.ts'
 import type { LoadedConfig } from './load-config.ts'
-import { deeperThan, neverMet, summaryOf } from './notes.ts'
+import { deeperThan, metGoals, neverMet, summaryOf } from './notes.ts'
 import type { CheckOptions } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
@@ -35,6 +35,8 @@ export interface Checked {
   readonly deeper?: string
   /** Why executions did not repeat, where the verdict is undetermined for that. */
   readonly explanation?: Explanation | undefined
+  /** In how many executions each property `sometimes` was met. */
+  readonly sometimes?: Readonly<Record<string, number>>
   /** Where that execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -86,14 +88,16 @@ const checkFrom = async (
   const timing = timingOfCheck(options)
   return inSession(config, { ...options, seed: nodesSeed(options), timing }, async session => {
     const verdict = await search(session, options, cpus)
-    const notes = verdict.verdict === 'held' ? neverMet(session.system, verdict.met) : []
+    const system = evaluated(session.system, options)
+    const notes = verdict.verdict === 'held' ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
     const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
     const explanation = await explain(session, found)
     const checked = recordFound(session, found, {
       options: { ...options, ...(timing && { timing }) },
       growth: samples.list,
     })
-    return { ...(await checked.catch(error => unrecorded(found, error))), explanation }
+    const sometimes = metGoals(system, verdict.met)
+    return { ...(await checked.catch(error => unrecorded(found, error))), explanation, sometimes }
   })
 }
 
@@ -135,6 +139,12 @@ export const recordFound = async (
   return { verdict: confirmed, trace, ...tryReport(trace), state }
 }
 
+/** The system with the properties that a search evaluates alone. */
+const evaluated = (system: ResolvedSystem, { property }: CheckOptions): ResolvedSystem => ({
+  ...system,
+  properties: select(system.properties, property),
+})
+
 /** What can be said of a search that found nothing, beside that. */
 const metBy = (
   { config, system }: Session,
@@ -143,7 +153,7 @@ const metBy = (
 ): Pick<Checked, 'met' | 'deeper'> =>
   verdict.verdict === 'held'
     ? {
-        met: summaryOf(system, verdict.met, verdict.executions),
+        met: summaryOf(evaluated(system, options), verdict.met, verdict.executions),
         ...(config.path !== '' && { deeper: deeperThan(config.path, verdict, options) }),
       }
     : {}

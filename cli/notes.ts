@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { propertySight, type Subject, subjectsOf } from '../checker/subjects.ts'
 import type { Sight } from '../checker/system.ts'
 import type { Met } from '../checker/verdict/sights.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
@@ -6,20 +7,71 @@ import { sightOf } from '../harness/clients/sights.ts'
 import type { FaultKind, ResolvedSystem } from '../harness/config.ts'
 import { type CheckOptions, defaultMs } from './options.ts'
 
-/** What a search never met though the configuration speaks of it, a line each: of that, `held` says nothing. */
-export const neverMet = (system: ResolvedSystem, met: Met): string[] => [
-  ...aboutProperties(system, met),
+/**
+ * What a search never met though the configuration speaks of it, a line each: of that, `held` says nothing.
+ *
+ * @param isAlone whether nodes were executed alone, and the system as a whole hardly ever
+ */
+export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } = {}): string[] => [
+  ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
   ...system.clients.flatMap(({ name }) => aboutClient(name, met.sights)),
   ...Object.entries(system.faults).flatMap(([kind, budget]) => aboutFault(kind as FaultKind, budget, system, met)),
 ]
 
 const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sights }: Met): string[] => {
-  if (Object.keys(properties).length === 0)
-    return ['there are no properties: only crashes and divergence were looked for']
+  if (!Object.values(properties).some(({ kind }) => kind !== 'sometimes'))
+    return [
+      'there are no properties: only crashes and divergence were looked for',
+      ...Object.keys(properties).flatMap(name => aboutGoal(name, sights)),
+    ]
   if (observe && !nodes.some(({ name }) => countOf(sights, sightOf.state(name)) > 0))
     return ['no node ever had a state: `state` saw nothing, and properties that speak of states were about nothing']
-  return []
+  return Object.entries(properties).flatMap(([name, { kind }]) =>
+    kind === 'sometimes' ? aboutGoal(name, sights) : kind === 'always' ? aboutSubjects(name, sights) : [],
+  )
 }
+
+const aboutAlone = ({ properties }: ResolvedSystem): string[] => {
+  const goals = Object.keys(properties).filter(name => properties[name]!.kind === 'sometimes')
+  return goals.length === 0 ? [] : [`${goals.join(', ')} was not looked for: a local search executes nodes alone`]
+}
+
+const aboutGoal = (name: string, sights: readonly Sight[]): string[] =>
+  countOf(sights, propertySight.met(name)) > 0
+    ? []
+    : [
+        `${name} was never met: what it names happened in no execution, so the properties may not have been put to the test`,
+      ]
+
+/** In how many executions each property `sometimes` was met. */
+export const metGoals = (
+  { properties }: Pick<ResolvedSystem, 'properties'>,
+  { sights }: Pick<Met, 'sights'>,
+): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(properties).flatMap(([name, { kind }]) =>
+      kind === 'sometimes' ? [[name, countOf(sights, propertySight.met(name))]] : [],
+    ),
+  )
+
+/** What a property is about, if that was there in no state: lists that were always empty, or nothing at all that it reads. */
+const aboutSubjects = (name: string, sights: readonly Sight[]): string[] => {
+  const subjects = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
+  const absent = subjects.filter(({ found }) => found === 0)
+  const empty = absent.filter(({ was }) => was === 'empty')
+  if (empty.length > 0)
+    return empty.map(subject => `${name} is about ${shownPath(subject)}, which was empty in every state`)
+  // A field that is there only when something is wrong is read beside others.
+  if (absent.length === 0 || absent.length < subjects.filter(({ path }) => !isWhole(path)).length) return []
+  return [`${name} was about nothing: ${absent.map(shownPath).join(', ')} was in no state`]
+}
+
+/** What a call or an operation has only in the end, or where it failed, says nothing. */
+const isOfUsers = (path: string) => path === '' || /^(calls|history)$|^(nodes\[\]|node\(\))\.state\b/.test(path)
+const isWhole = (path: string) => /^(nodes\[\]|node\(\))\.state$/.test(path)
+
+const shownPath = ({ path }: Pick<Subject, 'path'>): string =>
+  path === '' ? 'the history' : path.replace(/^(nodes\[\]|node\(\))\./, '').replaceAll('[]', '[…]')
 
 const countOf = (sights: readonly Sight[], name: string) => sights.find(({ what }) => what === name)?.count ?? 0
 
@@ -66,7 +118,7 @@ const shown = (word: string) => (/^[\w./@:=-]+$/.test(word) ? word : `'${word.re
 
 /** What a search met, in few words: what became of calls, how often faults were taken and what must come true did. */
 export const summaryOf = (
-  { clients, faults }: ResolvedSystem,
+  { clients, faults, properties }: ResolvedSystem,
   { sights, steps, live }: Met,
   executions: number,
 ): string[] => {
@@ -80,5 +132,8 @@ export const summaryOf = (
   const lived = Object.entries(live).map(
     ([name, count]) => `${name} held at some time in ${count} of ${executions} executions`,
   )
-  return [calls, taken, lived].filter(list => list.length > 0).map(list => list.join(', '))
+  const met = Object.entries(metGoals({ properties }, { sights })).map(
+    ([name, count]) => `${name} was met in ${count} of ${executions} executions`,
+  )
+  return [calls, taken, lived, met].filter(list => list.length > 0).map(list => list.join(', '))
 }

@@ -30,12 +30,14 @@ export interface Outcome
   readonly criticalTransition: Omit<CriticalTransition, 'walkLength'> | null
   /** The first system call in which executions of one schedule differed, where the verdict is undetermined for that. */
   readonly differs: Difference | null
+  /** In how many executions each property `sometimes` was met. */
+  readonly sometimes: Readonly<Record<string, number>>
   /** What a local search did; absent where another was asked for. */
   readonly local?: LocalCoverage | undefined
 }
 
 /** The part of a verdict that others rely on: these fields and no more. */
-export const outcomeOf = ({ verdict, trace, report, explanation }: Checked): Outcome => {
+export const outcomeOf = ({ verdict, trace, report, explanation, sometimes = {} }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -61,6 +63,7 @@ export const outcomeOf = ({ verdict, trace, report, explanation }: Checked): Out
     delayMs: verdict.delayMs,
     repeated: verdict.repeated,
     differs: explanation?.differs ?? null,
+    sometimes,
     notes: verdict.notes,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),
   }

@@ -47,6 +47,10 @@ const difference: z.ZodType<Difference> = z
   })
   .describe('where executions of one schedule differed')
 
+const sometimes = z
+  .record(z.string(), count)
+  .describe('in how many executions each property made by sometimes(…) was met')
+
 const outcome: z.ZodType<Outcome> = z.strictObject({
   verdict,
   property,
@@ -76,6 +80,7 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
     .describe('how late a message must be for the schedule to violate; 0: a prompt network does it'),
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
   differs: difference.nullable(),
+  sometimes,
   notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
   local: z
     .strictObject({
@@ -187,6 +192,7 @@ const campaigned = z.strictObject({
     }),
   ),
   notes: z.array(z.string()),
+  sometimes,
 }) satisfies z.ZodType<CampaignOutcome>
 
 const distribution: z.ZodType<Distribution> = z
@@ -216,7 +222,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
   properties: z.array(
     z.strictObject({
       name: z.string(),
-      kind: z.enum(['always', 'eventually']),
+      kind: z.enum(['always', 'eventually', 'sometimes']),
       withinMs: amount.optional().describe('for how long at most it may not hold, where that is bounded'),
       looksWithout: count.describe('looks in which it did not hold'),
       outages: count.describe('times in which it did not hold'),
@@ -272,7 +278,7 @@ const verified = z.strictObject({
   properties: z.array(
     z.strictObject({
       name: z.string(),
-      kind: z.enum(['always', 'eventually']),
+      kind: z.enum(['always', 'eventually', 'sometimes']),
       holds: z.boolean().nullable().describe('at the end, or where it was first violated; null where undecided'),
       outages: z
         .array(

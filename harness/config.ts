@@ -6,7 +6,7 @@ export { nearest } from './config/nearest.ts'
 export { readNodes } from './config/nodes-file.ts'
 export { command, jsonFile, jsonLines } from './config/observers.ts'
 export { withAddresses } from './config/placeholders.ts'
-export { always, eventually, history, reach } from './config/properties.ts'
+export { always, eventually, history, reach, sometimes } from './config/properties.ts'
 export { type ResolveOptions, resolveSystem } from './config/resolve.ts'
 export * from './config/resolved.ts'
 

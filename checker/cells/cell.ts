@@ -79,7 +79,7 @@ export class OwnCell<State> implements Cell {
       const { schedule, fingerprints, violation, broken, delayMs, lastLive, system } = executor
       const learned = task.surprises ? surprises.learned() : []
       const [undecided] = executor.undecided.values()
-      const sights = system.sights?.() ?? []
+      const sights = [...(system.sights?.() ?? []), ...executor.sights()]
       const abstraction = system.abstraction ?? 'observed'
       const seen = task.isWatched ? { watched } : {}
       const what = { schedule, fingerprints, abstraction, violation, broken, undecided, delayMs, lastLive }

@@ -3,7 +3,8 @@ import { Carried, type CarriedMark } from '../carried.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { evaluate, explanationOf, type Property } from '../property.ts'
-import type { Checkpoint, Choice, Finding, Step, System } from '../system.ts'
+import { propertySight, Subjects } from '../subjects.ts'
+import type { Checkpoint, Choice, Finding, Sight, Step, System } from '../system.ts'
 import type { Violation } from './violation.ts'
 
 /** Properties by name. */
@@ -61,6 +62,10 @@ export class Executor<State> {
   offeredSince = new Map<string, number>()
 
   readonly #safety: [string, Property<State>][]
+  readonly #subjects: readonly Subjects<State>[]
+  readonly #goals: [string, Property<State>][]
+  /** Names of goals that were met in this execution. */
+  #met = new Set<string>()
   readonly #liveness: [string, Property<State>][]
   readonly #observer: Observer<State>
   readonly #allowFindings: boolean
@@ -76,9 +81,19 @@ export class Executor<State> {
     this.#properties = properties
     this.#carried = new Carried(properties)
     this.#safety = named.filter(([, property]) => property.kind === 'always')
+    this.#subjects = this.#safety
+      .filter(([, { fold }]) => fold === undefined)
+      .map(([name, property]) => new Subjects(name, property))
+    this.#goals = named.filter(([, property]) => property.kind === 'sometimes')
     this.#liveness = named.filter(([, property]) => property.kind === 'eventually')
     this.#observer = options.observer ?? {}
     this.#allowFindings = options.allowFindings ?? false
+  }
+
+  /** What was met of the properties, since it was asked last, in the present execution. */
+  sights(): Sight[] {
+    const met = [...this.#met].map(name => ({ what: propertySight.met(name), count: 1 }))
+    return [...met, ...this.#subjects.flatMap(each => each.sights())]
   }
 
   /** Names of the liveness properties. */
@@ -104,6 +119,7 @@ export class Executor<State> {
     this.offeredSince = new Map()
     this.#carried = new Carried(this.#properties)
     this.#notSince = new Map()
+    this.#met = new Set()
     const findings = await this.system.reset(variant)
     this.#running = true
     this.#observer.onReset?.(findings, () => this.system.state(), [])
@@ -139,6 +155,7 @@ export class Executor<State> {
     this.violation = undefined
     this.broken = false
     this.undecided = new Map()
+    this.#met = new Set()
     this.#running = true
     this.#observer.onReset?.([], () => this.system.state(), this.schedule)
   }
@@ -189,7 +206,10 @@ export class Executor<State> {
       if (holds === true) this.lastLive.set(name, this.schedule.length)
       this.#watchBound(name, property, holds)
     }
+    for (const [name, property] of this.#goals)
+      if (!this.#met.has(name) && this.#holds(name, property, state)) this.#met.add(name)
     this.#watchSafety(state)
+    for (const each of this.#subjects) each.see(state)
     // What the properties read of the past is part of it, and is known when they have been evaluated.
     this.fingerprints.push(this.#fingerprint())
   }

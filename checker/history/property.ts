@@ -31,6 +31,7 @@ const consistent = <State>(consistency: Consistency, model: Model<State>): Prope
   return {
     kind: 'always',
     holds: ({ history }) => contradiction(history) === undefined,
+    about: ({ history }) => history.length,
     explain: ({ history }) => describe(consistency, model, contradiction(history)!),
   }
 }

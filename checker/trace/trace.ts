@@ -1,4 +1,5 @@
 import type { Operation } from '../history/operation.ts'
+import type { PropertyKind } from '../property.ts'
 import type { Choice, Finding } from '../system.ts'
 
 /**
@@ -62,7 +63,7 @@ export interface RecordedNode {
 
 export interface RecordedProperty {
   readonly name: string
-  readonly kind: 'always' | 'eventually'
+  readonly kind: PropertyKind
 }
 
 /** A step with all that could be seen of it from outside. */

@@ -18,6 +18,18 @@ export class Meetings {
   add({ schedule, lastLive, sights }: Pick<Outcome, 'schedule' | 'lastLive' | 'sights'>): void {
     for (const { kind } of schedule) this.#steps[kind] = (this.#steps[kind] ?? 0) + 1
     for (const name of lastLive.keys()) this.#live[name] = (this.#live[name] ?? 0) + 1
+    this.#addSights(sights)
+  }
+
+  /** Adds what another search of the same system met. */
+  addMet({ steps, live, sights }: Met): void {
+    for (const [kind, count] of Object.entries(steps))
+      this.#steps[kind as ChoiceKind] = (this.#steps[kind as ChoiceKind] ?? 0) + count
+    for (const [name, count] of Object.entries(live)) this.#live[name] = (this.#live[name] ?? 0) + count
+    this.#addSights(sights)
+  }
+
+  #addSights(sights: readonly Sight[]): void {
     for (const { what, count, example } of sights) {
       const known = this.#sights.get(what)
       const first = known?.example ?? example

@@ -119,7 +119,7 @@ export const summaryOf = (
       return { name, calls: timed.length, failed, callsPerSecond: timed.length / virtualSeconds, latency }
     }),
     packets: counts,
-    notes: [],
+    notes: measurements.unmet.map(name => `${name} was never met: it held in none of ${looks.length} looks`),
   }
 }
 

@@ -74,7 +74,7 @@ export const emulateInTime = (
         late: pace === 'real' ? distributionOf(lateMs) : undefined,
       }
       writeText(plot, drawRun(run, system.name, virtualSeconds))
-      const notes = [...leftOut, ...cluster.notes()]
+      const notes = [...leftOut, ...cluster.notes(), ...measured.notes]
       cluster.close()
       const again = { ...timing, timesMs, inputs: inputs.map(({ input }) => input as Timing['inputs'][number]) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured

@@ -1,6 +1,6 @@
 import { Carried } from '../../checker/carried.ts'
 import { Undecided } from '../../checker/errors.ts'
-import { evaluate, explanationOf, type Property } from '../../checker/property.ts'
+import { evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/property.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { RecordedStates } from './states.ts'
@@ -30,8 +30,8 @@ interface Outage {
 /** What became of a property over a recorded execution. */
 export interface VerifiedProperty {
   readonly name: string
-  readonly kind: 'always' | 'eventually'
-  /** At the end, or where it was first violated; `null` where that could not be decided. */
+  readonly kind: PropertyKind
+  /** At the end, or where it was first violated, or whether it ever did (`sometimes`); `null` where that could not be decided. */
   readonly holds: boolean | null
   readonly outages: readonly Outage[]
 }
@@ -94,10 +94,13 @@ export class Verification {
   #watch(watched: Watched, step: RecordedStep): void {
     const { name, property } = watched
     if (watched.isViolated || this.undecided.has(name)) return
+    const isGoal = property.kind === 'sometimes'
+    // It was met.
+    if (isGoal && watched.holds) return
     if (this.#mayHaveChanged(watched)) watched.holds = this.#evaluate(watched, step)
     if (watched.holds === null) return
     if (property.kind === 'eventually') return this.#follow(watched, step)
-    if (watched.holds) return
+    if (watched.holds || isGoal) return
     const why = explanationOf(name, property, this.#states.state, () => this.#where(step))
     watched.isViolated = true
     this.#violate(step, name, `${name} does not hold ${this.#where(step)}${why === undefined ? '' : `: ${why}`}`)

@@ -59,7 +59,7 @@ declare const made: unique symbol
 declare const named: unique symbol
 
 /**
- * A property as `always` and `eventually` make it. TypeScript infers from a definition what states a property in it reads
+ * A property as `always`, `eventually` and `sometimes` make it. TypeScript infers from a definition what states a property in it reads
  * only where its type is a function's, so that is what it is declared as; nothing calls it.
  */
 export type PropertyOf<State> = (state: State) => { readonly [made]: true }

@@ -51,6 +51,12 @@ type History = <Value, State = any, Name extends string = string>(
  */
 export const history = property.history as unknown as History
 
+/**
+ * Something that the search must meet: `holds` is true in some state of some execution. A verdict `held` says where it never
+ * was: the other properties may then not have been put to the test.
+ */
+export const sometimes = property.sometimes as unknown as OfGlobalState
+
 // biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
 type ToGoal = <State = any, Name extends string = string>(
   name: string,

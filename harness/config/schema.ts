@@ -144,8 +144,9 @@ const client = z.preprocess(
 )
 
 const property = is<Property<GlobalState>>(
-  value => isObject(value) && (value.kind === 'always' || value.kind === 'eventually') && isFunction(value.holds),
-  'expected always(…) or eventually(…)',
+  value =>
+    isObject(value) && ['always', 'eventually', 'sometimes'].includes(value.kind as string) && isFunction(value.holds),
+  'expected always(…), eventually(…) or sometimes(…)',
 )
 
 const goal = is<Goal>(

@@ -1,5 +1,5 @@
 import { Carried } from '../../checker/carried.ts'
-import { decided, evaluate, explanationOf } from '../../checker/property.ts'
+import { decided, evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/property.ts'
 import type { PropertyValue } from '../../checker/trace/trace.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
 import type { Look } from './look.ts'
@@ -19,7 +19,7 @@ export interface Happened {
 /** What was seen of a property. */
 export interface PropertyFigures {
   readonly name: string
-  readonly kind: 'always' | 'eventually'
+  readonly kind: PropertyKind
   /** For how many milliseconds at most it may not hold, where that is bounded. */
   readonly withinMs?: number | undefined
   /** Milliseconds from each time that it ceased to hold until it held again: from look to look, or step to step. */
@@ -75,13 +75,19 @@ export class Measurements {
   /** Of the last faults, since which nothing else happened after a look, and of those without a recovery yet. */
   #open: Recovery[] = []
   #hasLooked = false
+  /** What is to hold at some time, and has in no look so far. */
+  readonly #unmet: Map<string, Property<GlobalState>>
   readonly #joining = new Map<string, number>()
 
   /** @param joined whether a node has become a member, by what is seen of it */
   constructor(properties: ResolvedSystem['properties'], joined: ((node: NodeView) => boolean) | undefined) {
-    this.#properties = properties
+    const named = Object.entries(properties)
+    this.#properties = Object.fromEntries(named.filter(([, { kind }]) => kind !== 'sometimes'))
+    this.#unmet = new Map(named.filter(([, { kind }]) => kind === 'sometimes'))
     this.#joined = joined
-    this.#figures = new Map(Object.keys(properties).map(name => [name, { looksWithout: 0, outages: [], againMs: [] }]))
+    this.#figures = new Map(
+      Object.keys(this.#properties).map(name => [name, { looksWithout: 0, outages: [], againMs: [] }]),
+    )
     this.#carried = new Carried(properties)
   }
 
@@ -103,6 +109,7 @@ export class Measurements {
 
   /** A property begins or ceases to hold. */
   changed({ name, holds }: PropertyValue, atMs: number): void {
+    if (!(name in this.#properties)) return
     const since = this.#notSince.get(name)
     if (!holds) this.#notSince.set(name, since ?? atMs)
     else if (since !== undefined) {
@@ -119,7 +126,7 @@ export class Measurements {
   looked(look: Look, atMs: number, known?: ReadonlyMap<string, boolean>): Readonly<Record<string, boolean>> {
     const { state, stillMs, unseen } = look
     const where = () => `after ${(atMs / 1000).toFixed(2)} s`
-    const values = Object.fromEntries(known ?? this.#evaluate(state, atMs, where))
+    const values = Object.fromEntries(this.#musts(known ?? this.#evaluate(state, atMs, where)))
     for (const [name, isHeld] of Object.entries(values))
       this.#count(
         ...([name, isHeld, atMs] as const),
@@ -138,6 +145,11 @@ export class Measurements {
     return values
   }
 
+  /** Names of properties `sometimes` that held in no look. */
+  get unmet(): string[] {
+    return [...this.#unmet.keys()]
+  }
+
   get properties(): PropertyFigures[] {
     return Object.entries(this.#properties).map(([name, { kind, withinMs }]) => ({
       ...{ name, kind, ...(withinMs !== undefined && { withinMs }) },
@@ -145,9 +157,18 @@ export class Measurements {
     }))
   }
 
+  /** Those that must hold; of the others it is noted that they did. */
+  #musts(values: Iterable<readonly [string, boolean]>): (readonly [string, boolean])[] {
+    return [...values].filter(([name, holds]) => {
+      if (holds) this.#unmet.delete(name)
+      return name in this.#properties
+    })
+  }
+
   #evaluate(state: GlobalState, atMs: number, where: () => string): (readonly [string, boolean])[] {
     this.#carried.next(state, where)
-    const values = Object.entries(this.#properties).flatMap(([name, property]) => {
+    const all = { ...this.#properties, ...Object.fromEntries(this.#unmet) }
+    const values = Object.entries(all).flatMap(([name, property]) => {
       const holds = decided(() => evaluate(name, property, state, where, this.#carried.of(name)))
       return holds === undefined ? [] : [[name, holds] as const]
     })

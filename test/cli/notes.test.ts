@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { printed } from '../../cli/printed.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 const config = (parts: string) => `
-  import { always, defineSystem, eventually, jsonLines } from 'lastnail'
+  import { always, defineSystem, eventually, jsonLines, sometimes } from 'lastnail'
   const node = { command: [process.execPath, 'quiet.js'], listens: 7000 }
   export default defineSystem({ name: 'quiet', nodes: { n1: node, n2: node }, ${parts} })`
 
@@ -22,6 +23,16 @@ beforeAll(() => {
       },
       properties: { fine: always(s => s.nodes.filter(n => n.state?.leader).length <= 1), up: eventually(() => true) },
       faults: { drop: 1, crash: 1 },`),
+    'goals.config.ts': config(`
+      state: async node => (await node.http(7000, '/')).body.text().then(said => ({ said, log: [] })),
+      clients: { ask: async ({ n1 }) => (await n1.http(7000, '/')).body.text() },
+      properties: {
+        answered: sometimes(s => s.calls.some(call => call.value === 'yes')),
+        refused: sometimes(s => s.calls.some(call => call.value === 'no')),
+        logIsRight: always(s => s.nodes.every(({ state }) => state?.log.every(entry => entry.isRight) ?? true)),
+        noLeader: always(s => s.nodes.filter(({ state }) => state?.leeder).length <= 1),
+        saysYes: always(s => s.node('n1').state?.said !== 'no'),
+      },`),
     'nobody.config.ts': config("clients: { ann: async ({ n3 }) => (await n3.http(7000, '/')).body.text() },"),
   })
   directory = copy.directory
@@ -43,6 +54,20 @@ test('`held` says what never happened, what did, and what would look deeper', { 
   expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times$/m)
   expect(stdout).toMatch(/^met: up held at some time in 12 of 12 executions$/m)
   expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
+})
+
+test('`held` says which goals were never met, and which properties were about nothing in every state', async () => {
+  const { code, stdout } = await check('goals.config.ts', '--json')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  const { sometimes, notes } = printed.check.parse(JSON.parse(stdout.trim().split('\n').at(-1)!))
+  expect(sometimes).toEqual({ answered: expect.toSatisfy(count => count > 0), refused: 0 })
+  expect(notes).toEqual([
+    expect.stringMatching(/^refused was never met: what it names happened in no execution/),
+    'logIsRight is about state.log, which was empty in every state',
+    'noLeader was about nothing: state.leeder was in no state',
+  ])
+  const alone = await check('goals.config.ts', '--property', 'saysYes', '--json')
+  expect(JSON.parse(alone.stdout.trim().split('\n').at(-1)!)).toMatchObject({ sometimes: {}, notes: [] })
 })
 
 test('programs find the notes in the object', async () => {

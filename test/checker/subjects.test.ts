@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { always, sometimes } from '../../checker/property.ts'
+import { type Subject, Subjects, subjectsOf } from '../../checker/subjects.ts'
+
+/** What a predicate was seen to look for in these states. */
+const look = <State>(holds: (state: State) => boolean, ...states: readonly State[]): Subject[] => {
+  const subjects = new Subjects('p', always<State>(holds))
+  for (const state of states) subjects.see(state)
+  return subjectsOf('p', subjects.sights())
+}
+
+interface Node {
+  readonly log?: readonly { readonly ok: boolean }[]
+  readonly seen?: ReadonlyMap<string, number>
+}
+const state = (...nodes: Node[]) => ({ nodes, node: (index: number) => nodes[index] })
+const allOk = ({ nodes }: ReturnType<typeof state>) => nodes.every(node => node.log?.every(({ ok }) => ok) ?? true)
+
+test('a list that is empty in every state, and one that is not in some', () => {
+  expect(look(allOk, state({ log: [] }), state({}, { log: [] }))).toContainEqual({
+    ...{ path: 'nodes[].log', found: 0, missed: 2, was: 'empty' },
+  })
+  const found = look(allOk, state({ log: [] }), state({ log: [] }, { log: [{ ok: true }] }))
+  expect(found).toContainEqual(expect.objectContaining({ path: 'nodes[].log', found: 1 }))
+  expect(found).toContainEqual(expect.objectContaining({ path: 'nodes[].log[].ok', found: 1 }))
+})
+
+test('what is read through a method counts as well, and what is no plain data is read as it is', () => {
+  const seen = new Map([['a', 1]])
+  const found = look(s => s.node(0)?.seen?.get('a') === 1 && s.node(0)?.log === undefined, state({ seen }))
+  expect(found.map(({ path, found }) => [path, found])).toEqual([
+    ['node().seen', 1],
+    ['node().log', 0],
+  ])
+})
+
+test('a predicate that cannot read states so is left alone', () => {
+  expect(look(s => structuredClone(s.nodes).length > 0, state({ log: [] }))).toEqual([
+    expect.objectContaining({ path: 'nodes', found: 1 }),
+  ])
+  expect(look(s => s.nodes[0]!.log!.length === 0, Object.freeze(state({})))).toEqual([])
+})
+
+test('a property that says what it is about is asked, and not evaluated', () => {
+  const subjects = new Subjects('p', {
+    ...always<{ readonly history: readonly number[] }>(() => {
+      throw new Error('evaluated')
+    }),
+    about: ({ history }) => history.length,
+  })
+  subjects.see({ history: [] })
+  expect(subjectsOf('p', subjects.sights())).toEqual([{ path: '', found: 0, missed: 1, was: 'empty' }])
+  subjects.see({ history: [1] })
+  expect(subjectsOf('p', subjects.sights())).toEqual([{ path: '', found: 1, missed: 0, was: 'nothing' }])
+})
+
+test('sometimes is a kind of property of its own', () => {
+  expect(sometimes(() => true)).toMatchObject({ kind: 'sometimes' })
+})
