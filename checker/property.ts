@@ -2,6 +2,9 @@ import { Undecided, UsageError } from './errors.ts'
 import { placeInConfiguration } from './frames.ts'
 import { beginCall, endCall } from './guest.ts'
 import { shown, shownState, thrown } from './show.ts'
+import type { PropertyKind } from './system.ts'
+
+export type { PropertyKind }
 
 /**
  * `always`: holds in every state (safety). `eventually`: holds again and again, for ever (liveness: always eventually).
@@ -35,8 +38,6 @@ export interface Property<State> {
   /** How many things of a state it is about, where that is not to be seen by what `holds` reads. */
   readonly about?: ((state: State) => number) | undefined
 }
-
-export type PropertyKind = 'always' | 'eventually' | 'sometimes'
 
 /** A node as a state has it. */
 export type NodeOf<State> = State extends { readonly nodes: readonly (infer Node)[] } ? Node : never

@@ -27,6 +27,9 @@ export type ChoiceKind =
   /** a partition ends; free, for it only ends a fault */
   | 'heal'
 
+/** What kind of property: see `property.ts`. */
+export type PropertyKind = 'always' | 'eventually' | 'sometimes'
+
 /** The kinds that spend a fault budget. */
 export const faultKinds: readonly ChoiceKind[] = ['drop', 'duplicate', 'reset', 'crash', 'partition']
 

@@ -1,6 +1,5 @@
 import type { Operation } from '../history/operation.ts'
-import type { PropertyKind } from '../property.ts'
-import type { Choice, Finding } from '../system.ts'
+import type { Choice, Finding, PropertyKind } from '../system.ts'
 
 /**
  * A recorded execution, as the file format carries it (`schema.ts`). What the report and the debugger show and what a
