@@ -1,10 +1,11 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Outcome } from '../cells/task.ts'
+import type { ChooserName } from '../choosers/chooser.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts } from './recovery.ts'
 import { type LifeSearch, searchLife } from './search-life.ts'
 
-export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'isHealthy'> {
+export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'choosers'> {
   readonly scouts: Scouts
   /** Of the one walk from the end of the execution that may show it to be transient; `walkLength` by default. */
   readonly suspectLength?: number
@@ -38,12 +39,11 @@ export interface Critical {
   /** Fresh walks that started from there to test the answer, of which none recovered, and the most steps of each. */
   readonly walks: number
   readonly walkLength: number
-  /** How many of these were walks of a healthy network, how many one conversation after the other; the most steps of any. */
+  /** How many of these were walks of a healthy network, how many one conversation after the other. */
   readonly healthy: number
   readonly conversing: number
-  readonly longest: number
-  /** How many longer walks of a healthy network there were beside. */
-  readonly long: number
+  /** Longer walks from there, of which none recovered either. */
+  readonly longer: LongerWalks
   /** Whether nothing is enabled there but faults, so that no walk was needed. */
   readonly isTerminal: boolean
   /** Where a way back to life was searched for: what that did. */
@@ -54,13 +54,22 @@ export interface Critical {
   readonly closestLive: readonly string[] | undefined
 }
 
+/** Walks that are longer than the many behind an answer. */
+export interface LongerWalks {
+  readonly walks: number
+  /** How many of these were walks of a healthy network. */
+  readonly healthy: number
+  /** The most steps that one of them took. */
+  readonly longest: number
+}
+
 /**
  * Finds the step after which recovery is impossible (MaceMC, algorithm 3), in an execution that is not live at its end.
  *
  * States after the last live one are tried at doubling distance until the walks from one all fail to recover, then by
  * halving. A state that recovered is proven, and with it all before it. One that did not is believed dead after a few
- * walks, and the answer is tested again with the full number of fresh ones before it is given, and with some that
- * are much longer.
+ * walks, and the answer is tested again with the full number of fresh ones before it is given, and with some of
+ * doubling length, until these come to nothing new in their second half.
  *
  * The paper's walks end where the execution ended, so what died in its second half was doubtful (C2). These have their
  * whole length from wherever they start. What is doubtful instead is a death that no walk of this length ever escaped:
@@ -84,44 +93,56 @@ export const confirmCriticalTransition = (
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
-/** So many walks have some beside them that are longer: of a healthy network, as what recovers in life does there. */
-const walksWithLongest = 20
-/** By how much, and by how much all walks become longer where they turn out to be too short. */
+/** Where so many walks stand behind an answer, longer ones are tried beside them. */
+const walksWithLonger = 20
+/** How much longer the longest of these are, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
+/** These have at least this many steps, for some systems recover in thousands. With more, each death would cost seconds. */
+const longestMin = 3_000
+/**
+ * Of each length one walk by each: with more of them a death that goes on for ever, as where terms are counted up, would cost
+ * more than all other walks. Walks of a healthy network come last, as long as the longest.
+ */
+const longerChoosers = ['fair', 'fair swarm'] as const
+/** One for each assumption about which nodes set their timers anew: see `healthySeed`. */
+const longHealthyWalks = 2
 /**
  * How much longer walks are at the least than the longest way back to life that was seen. A walk that could live but is
- * too short is no evidence; there are many, and the long ones tell where all were.
+ * too short is no evidence.
  */
 const recoveryFactor = 2
-/** One for each assumption about which nodes set their timers anew: see `healthySeed`. */
-const longWalks = 2
-/**
- * They have this many steps at the least, for some systems recover in thousands. With
- * more of them each death would cost seconds: a step costs half a millisecond.
- */
-const longestMin = 3_000
 
 /** A search for a way back to life takes this share of the effort of the walks, in steps, and so many at the least. */
 const searchShare = 1 / 4
 const searchStepsMin = 1_000
 
 /** What stands behind an answer. */
-type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'long' | 'longest' | 'isTerminal' | 'searched'>
+type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'longer' | 'isTerminal' | 'searched'>
+const noLonger: LongerWalks = { walks: 0, healthy: 0, longest: 0 }
 const noEvidence: Evidence = {
   walks: 0,
   healthy: 0,
   conversing: 0,
-  long: 0,
-  longest: 0,
+  longer: noLonger,
   isTerminal: false,
   searched: undefined,
 }
 
-const evidenceOf = (
-  { failed, healthy, conversing }: Pick<Recovery, 'failed' | 'healthy' | 'conversing'>,
-  longest: number,
-  isTerminal: boolean,
-): Evidence => ({ walks: failed, healthy, conversing, long: 0, longest, isTerminal, searched: undefined })
+const evidenceOf = ({
+  failed,
+  healthy,
+  conversing,
+  isTerminal,
+}: Pick<Recovery, 'failed' | 'healthy' | 'conversing' | 'isTerminal'>): Evidence => ({
+  ...noEvidence,
+  ...{ walks: failed, healthy, conversing, isTerminal },
+})
+
+const together = (one: LongerWalks, { failed, healthy, longest }: Recovery): LongerWalks => ({
+  walks: one.walks + failed,
+  healthy: one.healthy + healthy,
+  longest: Math.max(one.longest, longest),
+})
 
 class CriticalSearch {
   readonly #cells: Cells
@@ -154,7 +175,7 @@ class CriticalSearch {
     if (end === 0 || !(await this.#recovers(end - 1))) return this.find()
     const { live, isTerminal } = await this.#test(end)
     if (live) return this.#answer('transient')
-    return isTerminal || (this.#evidence.walks > 0 && (await this.#livesAgain())) ? this.#answer('C1') : this.find()
+    return isTerminal || (await this.#isCertain()) ? this.#answer('C1') : this.find()
   }
 
   /** Finds a state to start from: the last live one, or else the initial state. */
@@ -166,11 +187,11 @@ class CriticalSearch {
     }
     const { walks, scouts } = this.#options
     for (;;) {
-      const tried = await this.#recover(0, scouts.count, this.#walkLength)
-      const { live, isTerminal, ...counts } = tried.isTerminal ? await this.#recover(0, walks, this.#walkLength) : tried
-      this.#evidence = evidenceOf(counts, this.#walkLength, isTerminal)
-      if (live) return undefined
-      if (isTerminal) return this.#answer('C1', 0)
+      const few = await this.#recover(0, scouts.count, this.#walkLength)
+      const tried = few.isTerminal ? await this.#recover(0, walks, this.#walkLength) : few
+      this.#evidence = evidenceOf(tried)
+      if (tried.live) return undefined
+      if (tried.isTerminal) return this.#answer('C1', 0)
       if (!this.#lengthenWalks()) return this.#answer('C2', 0)
     }
   }
@@ -181,8 +202,9 @@ class CriticalSearch {
       if (this.#recoverable === this.#schedule.length) return this.#answer('transient')
       const { live, isTerminal } = await this.#test(dead)
       if (live) continue
-      if (isTerminal || (this.#evidence.walks > 0 && (await this.#livesAgain()))) return this.#answer('C1', dead)
-      if (!this.#lengthenWalks()) return this.#answer('C2', dead)
+      const length = this.#walkLength
+      if (isTerminal || (await this.#isCertain())) return this.#answer('C1', dead)
+      if (this.#walkLength === length && !this.#lengthenWalks()) return this.#answer('C2', dead)
     }
   }
 
@@ -212,22 +234,38 @@ class CriticalSearch {
     return dead
   }
 
-  /** Tests the answer with fresh walks, with one that is much longer, and by a search for a way back to life. */
+  /** Tests the answer with fresh walks, with longer ones, and by a search for a way back to life. */
   async #test(dead: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
-    const { walks, walkLengthMax, suspectLength = 0 } = this.#options
-    const length = this.#walkLength
-    const tested = await this.#recover(dead, walks, length)
-    const { isTerminal } = tested
-    this.#evidence = evidenceOf(tested, length, isTerminal)
-    if (tested.live || isTerminal || walks < walksWithLongest) return tested
-    const longest = Math.min(Math.max(longFactor * length, suspectLength, longestMin), walkLengthMax)
-    const long = await this.#recover(dead, longWalks, longest, {
-      isHealthy: true,
-      first: [],
-    })
-    this.#evidence = { ...this.#evidence, long: long.failed, longest: long.longest }
-    if (long.live || !this.#options.searches) return long
+    const { walks, searches } = this.#options
+    const tested = await this.#recover(dead, walks, this.#walkLength)
+    this.#evidence = evidenceOf(tested)
+    if (tested.live || tested.isTerminal || walks < walksWithLonger) return tested
+    const live = await this.#liveByLonger(dead)
+    if (live || !searches) return { live, isTerminal: false }
     return this.#searchLife(dead, searchShare * tested.effort)
+  }
+
+  /**
+   * Walks of doubling length, until they come to nothing new in their second half: longer ones would not either. Where something
+   * new comes for ever it ends at a length, with walks of a healthy network, in which recovers what recovers in life.
+   */
+  async #liveByLonger(dead: number): Promise<Recovery['live']> {
+    const { walkLengthMax, suspectLength = 0 } = this.#options
+    const begun = this.#walkLength
+    const longest = Math.min(Math.max(longFactor * begun, suspectLength, longestMin), walkLengthMax)
+    for (let length = begun; length < longest; ) {
+      length = Math.min(2 * length, longest)
+      const { live, isSettled } = await this.#tryLonger(dead, longerChoosers.length, length, longerChoosers)
+      if (live) return live
+      if (isSettled) break
+    }
+    return (await this.#tryLonger(dead, longHealthyWalks, longest, ['healthy'])).live
+  }
+
+  async #tryLonger(dead: number, walks: number, length: number, choosers: readonly ChooserName[]): Promise<Recovery> {
+    const tried = await this.#recover(dead, walks, length, { choosers, first: [] })
+    this.#evidence = { ...this.#evidence, longer: together(this.#evidence.longer, tried) }
+    return tried
   }
 
   async #searchLife(dead: number, effort: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
@@ -247,6 +285,15 @@ class CriticalSearch {
     return { live: searched.live, isTerminal: false }
   }
 
+  /**
+   * Whether the walks that failed would tell: the state before recovers, and by walks that are not longer than the next would be
+   * for it.
+   */
+  async #isCertain(): Promise<boolean> {
+    const length = this.#walkLength
+    return this.#evidence.walks > 0 && (await this.#livesAgain()) && this.#walkLength === length
+  }
+
   /** Whether a walk that starts just before the critical transition comes to a live state by going on. */
   async #livesAgain(): Promise<boolean> {
     const hasGoneOn = this.#closestLive !== undefined && this.#closestLive.length > this.#recoverable
@@ -264,7 +311,7 @@ class CriticalSearch {
     step: number,
     walks: number,
     walkLength: number,
-    others: Pick<RecoveryOptions, 'stepsMin' | 'isHealthy' | 'first'> = {},
+    others: Pick<RecoveryOptions, 'stepsMin' | 'choosers' | 'first'> = {},
   ): Promise<Recovery> {
     const schedule = this.#schedule.slice(0, step)
     const first = this.#options.scouts.walks

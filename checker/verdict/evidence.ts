@@ -21,11 +21,12 @@ export const describeDeath = (property: string, label: string, critical: Critica
   return `${dead}: ${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
 }
 
-const describeWalks = ({ walks, walkLength, long, longest, healthy, conversing }: Critical): string => {
+const describeWalks = ({ walks, walkLength, longer, healthy, conversing }: Critical): string => {
   const among = [
     ...(healthy > 0 ? [`${healthy} of them with prompt messages`] : []),
     ...(conversing > 0 ? [`${conversing} with one conversation after the other`] : []),
-    ...(long > 0 ? [`nor in ${long} of up to ${longest} steps with prompt messages`] : []),
+    ...(longer.walks > 0 ? [`nor in ${longer.walks} longer ones, the longest of ${longer.longest} steps`] : []),
+    ...(longer.healthy > 0 ? [`${longer.healthy} of these with prompt messages`] : []),
   ]
   return [`it did not recover in ${walks} walks of up to ${walkLength} steps`, ...among].join(', ')
 }

@@ -1,6 +1,6 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Arrival, Outcome, Task } from '../cells/task.ts'
-import type { Walk } from '../choosers/chooser.ts'
+import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Diverged, Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
@@ -47,8 +47,8 @@ export interface RecoveryOptions {
   readonly walkLength: number
   /** A live state counts only after so many steps; 0 by default. */
   readonly stepsMin?: number
-  /** Whether all of them are walks of a healthy network. */
-  readonly isHealthy?: boolean | undefined
+  /** By which choosers they go, in turn; without it by all that may recover, as told at `recover`. */
+  readonly choosers?: readonly ChooserName[] | undefined
   /** Whether labels of the schedule that are not enabled are left out. */
   readonly isLenient?: boolean
   /** Tried before the others. */
@@ -73,6 +73,8 @@ export interface Recovery {
   readonly conversing: number
   /** The most steps that one of them took. */
   readonly longest: number
+  /** Whether each of these came, in its second half, to no state that it had not come to in its first. */
+  readonly isSettled: boolean
   /** Steps that the walks took, all together, with what their starts cost. */
   readonly effort: number
   /** An execution that met a violation instead, or a crash or divergence that counts as one. */
@@ -99,16 +101,16 @@ export interface Begin {
 export const recover = async (
   cells: Cells,
   schedule: readonly string[],
-  { walks, walkLength, isHealthy, random, first = [], ...options }: RecoveryOptions,
+  { walks, walkLength, choosers, random, first = [], ...options }: RecoveryOptions,
 ): Promise<Recovery> => {
   const length = Math.ceil(walkLength / shortFactor)
-  const isWorth = !isHealthy && walks > 1 && length >= (startSteps + schedule.length) / 2
+  const isWorth = !choosers && walks > 1 && length >= (startSteps + schedule.length) / 2
   const planned = new Planned(walks, walkLength, [
     ...first.map(given => ({ ordinal: 0, length: walkLength, isShort: true, given })),
     ...Array.from({ length: isWorth ? shortCount : 0 }, (_, ordinal) => ({ ordinal, length, isShort: true })),
   ])
   const seeds = random.fork()
-  const mannerFor = isHealthy ? healthyAlone : mannerOf
+  const mannerFor = choosers ? manneredBy(choosers) : mannerOf
   const outcomes = cells.inOrder(
     () => planned.next(),
     async (planned, cells) => {
@@ -121,6 +123,7 @@ export const recover = async (
   let disturbed: Unfaithful | undefined
   let isTerminal = true
   let [failed, healthy, conversing, longest, effort] = [0, 0, 0, 0, 0]
+  let isSettled = true
   for await (const [{ ordinal, isShort }, { walk, outcome }] of outcomes) {
     if (outcome instanceof Unfaithful) {
       disturbed ??= outcome
@@ -132,7 +135,7 @@ export const recover = async (
     const { toLive, broken, violation } = outcome
     const steps = outcome.schedule.length - outcome.arrival.steps
     effort += startSteps + steps
-    const counts = { failed, healthy, conversing, longest, effort }
+    const counts = { failed, healthy, conversing, longest, effort, isSettled }
     if (violation) return { ...none, ...counts, isTerminal: false, begin, met: outcome }
     if (toLive?.end === 'goal') {
       const live = labelsOf(outcome.schedule)
@@ -153,11 +156,28 @@ export const recover = async (
     isTerminal &&= isOver
     failed += 1
     longest = Math.max(longest, steps)
+    isSettled &&= settles(outcome.fingerprints.slice(outcome.arrival.steps))
     if (mannerFor(ordinal).chooser === 'healthy') healthy += 1
     if (isConversing(mannerFor(ordinal))) conversing += 1
   }
   if (!begin) throw disturbed
-  return { ...none, isTerminal: isTerminal && failed > 0, begin, failed, healthy, conversing, longest, effort }
+  return {
+    ...none,
+    isTerminal: isTerminal && failed > 0,
+    begin,
+    failed,
+    healthy,
+    conversing,
+    longest,
+    effort,
+    isSettled,
+  }
+}
+
+const settles = (states: readonly (string | undefined)[]): boolean => {
+  const half = Math.ceil(states.length / 2)
+  const first = new Set(states.slice(0, half))
+  return states.slice(half).every(state => state !== undefined && first.has(state))
 }
 
 /** A walk that does not count says nothing of the others. */
@@ -199,7 +219,12 @@ const mannerOf = (ordinal: number): WalkManner => {
   return { chooser, nth: Math.floor(ordinal / period) }
 }
 
-const healthyAlone = (ordinal: number): WalkManner => ({ chooser: 'healthy', nth: ordinal })
+const manneredBy =
+  (choosers: readonly ChooserName[]) =>
+  (ordinal: number): WalkManner => ({
+    chooser: choosers[ordinal % choosers.length]!,
+    nth: Math.floor(ordinal / choosers.length),
+  })
 
 /** So many of this many walks go one conversation after the other, each in another order of the nodes. */
 export const conversingAmong = (walks: number): number =>

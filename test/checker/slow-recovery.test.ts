@@ -70,7 +70,63 @@ it('one that never does is, in a bounded effort, and the verdict says by which w
   expect(schedule).toEqual(['follower timer +150ms'])
   expect(message).toContain(
     'it did not recover in 60 walks of up to 64 steps, 20 of them with prompt messages, ' +
-      '10 with one conversation after the other, nor in 2 of up to 3000 steps with prompt messages',
+      '10 with one conversation after the other, nor in 6 longer ones, the longest of 3000 steps, 2 of these with prompt messages',
   )
   expect(steps).toBeLessThan(30_000)
+})
+
+/** Two nodes that elect one of them, once its follower does not trust the leader any more. */
+interface Election {
+  readonly isLed: boolean
+  readonly term: number
+  /** Whether a has asked b for its vote. */
+  readonly isAsked: boolean
+}
+
+/**
+ * A new leader has to be of a later term than the old one, which had a high one. Terms rise only where b gives up waiting while
+ * the question of a is on its way, so never in a healthy network, and in others by one in some steps.
+ */
+const election = (termOfLast: number) =>
+  new Model<Election>({ isLed: true, term: 0, isAsked: false }, (state): Transition<Election>[] => {
+    const step = (
+      kind: 'timer' | 'deliver',
+      node: string,
+      label: string,
+      change: Partial<Election>,
+    ): Transition<Election> => ({ kind, node, label, afterMs: 50, next: () => ({ ...state, ...change }) })
+    if (state.isLed)
+      return [step('timer', 'a', 'a works', {}), step('timer', 'b', 'b gives up', { isLed: false, term: 0 })]
+    if (!state.isAsked) return [step('timer', 'a', 'a asks', { isAsked: true })]
+    const term = state.term + 1
+    const isLed = term === termOfLast
+    return [
+      step('deliver', 'b', 'a→b #1 vote', { isAsked: false }),
+      step('timer', 'b', 'b gives up', { isAsked: false, isLed, term: isLed ? 0 : term }),
+    ]
+  })
+
+const isLed = eventually<Election>(({ isLed }) => isLed)
+
+describe('an election that takes some hundred steps of a network that is not healthy', () => {
+  it('is not called dead: walks become longer until they come to nothing new', async () => {
+    for (const seed of [1, 2]) {
+      const { verdict, coverage } = await check(election(40), { isLed }, { seed, executions: 9 })
+      expect(verdict).toBe('held')
+      expect(coverage.transient).toBeGreaterThan(0)
+    }
+  })
+
+  it('is, where no term is ever enough, with what was tried: how many walks, the longest, and of which manners', async () => {
+    const { verdict, schedule, message, steps } = await check(
+      election(Number.POSITIVE_INFINITY),
+      { isLed },
+      { executions: 40 },
+    )
+    expect([verdict, schedule]).toEqual(['violated', ['b gives up']])
+    expect(message).toMatch(
+      /it did not recover in 60 walks of up to \d+ steps, 20 of them with prompt messages, 10 with one conversation after the other, nor in \d+ longer ones, the longest of 3000 steps, 2 of these with prompt messages/,
+    )
+    expect(steps).toBeLessThan(80_000)
+  })
 })
