@@ -26,10 +26,15 @@ const program = join(import.meta.dirname, `worker${extname(import.meta.filename)
  */
 const memory = ['--initial-old-space-size=256', '--max-semi-space-size=64', '--min-semi-space-size=16']
 
-/** An execution takes seconds; a worker that has not answered after this and the longest step does nothing any more. */
-const taskMsMax = 600_000
-/** Within which a step ends, or its node is given up. */
-const stepMsMax = 120_000
+/** How long a worker may take, in milliseconds, before it counts as one that does nothing any more. */
+export interface Patience {
+  /** For a task, where no budget says less: an execution takes seconds. */
+  readonly taskMs: number
+  /** For a step beside that, in which it hears nothing: after this at the most it gives up a node. */
+  readonly stepMs: number
+}
+
+const defaultPatience: Patience = { taskMs: 600_000, stepMs: 120_000 }
 /** How a worker ended that was killed for it. */
 const hung = 'because it did not answer any more'
 /** Within which a worker that is let go of ends its nodes. */
@@ -49,15 +54,17 @@ export class Worker implements Cell {
   /** What of its nodes could not be held, or brought back. */
   readonly notes = new Set<string>()
   readonly #cpus: readonly number[]
+  readonly #patience: Patience
   #process: ChildProcess | undefined
   #movesLeft = movesMax
   /** One that was killed because its CPU was taken. */
   #moved: ChildProcess | undefined
 
   /** @param cpus that it may use until it holds its nodes on one of them, and beside */
-  constructor(order: Order, cpus: readonly number[]) {
+  constructor(order: Order, cpus: readonly number[], patience = defaultPatience) {
     this.#order = order
     this.#cpus = cpus
+    this.#patience = patience
     this.#start()
   }
 
@@ -89,7 +96,11 @@ export class Worker implements Cell {
       deaths += 1
       if (answer === hung) budget.check()
       if (answer === hung || deaths > deathsMax)
-        throw new Unfaithful(0, lastOf(task), `a worker ended ${answer} with it, ${deaths} times`)
+        throw new Unfaithful(
+          0,
+          lastOf(task),
+          `a worker ended ${answer} with it, ${deaths === 1 ? 'once' : `${deaths} times`}`,
+        )
     }
   }
 
@@ -153,16 +164,17 @@ export class Worker implements Cell {
   /** Its answer, or how it ended without one. */
   #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
     const worker = this.#process ?? this.#start()
+    const { taskMs, stepMs } = this.#patience
     return new Promise(resolve => {
       const giveUp = () => {
         kill(worker)
         take(hung)
       }
-      let late = setTimeout(giveUp, Math.min(budget.milliseconds, taskMsMax) + stepMsMax)
+      let late = setTimeout(giveUp, Math.min(budget.milliseconds, taskMs) + stepMs)
       const forget = budget.onAbort(() => {
         if (worker.connected) worker.send('cancel')
         clearTimeout(late)
-        late = setTimeout(giveUp, stepMsMax)
+        late = setTimeout(giveUp, stepMs)
         if (isInterrupted()) endSoon(worker)
       })
       const take = (answer: Answer | string) => {

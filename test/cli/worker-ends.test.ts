@@ -1,7 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { always } from '../../checker/property.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { childrenOf, isWorker } from './leftovers.ts'
+
+/** As they were built, for a worker is a program of its own. */
+const built = (name: string) => import(join(import.meta.dirname, `../../dist/${name}.js`))
+const { Worker }: typeof import('../../cli/workers.ts') = await built('cli/workers')
+const { checkInCells }: typeof import('../../checker/check.ts') = await built('checker/check')
 
 let directory: string
 beforeAll(() => {
@@ -74,6 +82,35 @@ test('a task with which each worker dies does not count, and the others do', asy
   const { verdict, executions } = JSON.parse(stdout)
   expect([code, verdict, executions]).toEqual([0, 'held', 6])
   expect(stderr).toMatch(/; [1-5] do not count: a worker ended by SIGKILL with it, 3 times$/)
+})
+
+/** Once, where `b` is done before `a`, the thread of whatever worker evaluates it blocks for ever after that. */
+const hanging = (flag: string) => `
+  import { existsSync, writeFileSync } from 'node:fs'
+  import { always, defineSystem } from 'lastnail'
+  import adders from './adders.config.ts'
+  const isDone = (state, name) => state.node(name).state?.done === true
+  const hanging = always(state => {
+    if (process.send && isDone(state, 'b') && !isDone(state, 'a') && !existsSync('${flag}')) {
+      writeFileSync('${flag}', '')
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+    }
+    return true
+  })
+  const { noUpdateLost } = adders.properties
+  export default defineSystem({ ...adders, name: 'hanging', properties: { hanging, noUpdateLost } })`
+
+test('a worker that hangs by itself is ended in time: the check goes on, says so, and what it finds counts', async () => {
+  const copy = copyOfFixtures()
+  onTestFinished(copy.remove)
+  const file = join(copy.directory, 'hanging.config.mjs')
+  writeFileSync(file, hanging(join(copy.directory, 'hung')))
+  const order = { file, seed: 1 }
+  const cells = [0, 1].map(cpu => new Worker({ ...order, cpu }, [0, 1], { taskMs: 4_000, stepMs: 1_000 }))
+  const properties = { hanging: always(() => true), noUpdateLost: always(() => true) }
+  const { verdict, property, coverage } = await checkInCells(cells, properties, { executions: 60 })
+  await Promise.all(cells.map(cell => cell.end()))
+  expect([verdict, property, coverage.unfaithful > 0]).toEqual(['violated', 'noUpdateLost', true])
 })
 
 const killIfThere = (pid: number): void => {
