@@ -68,6 +68,9 @@ const criticalLimits: Limits = { steps: 500_000, milliseconds: 300_000 }
 /** Of the walks that a critical transition is to stand on, for the one that is to be shrunk. */
 const firstShare = 1 / 4
 
+/** So often the way to a death is shrunk: once more where what was left of it turned out to recover. */
+const shrinkTriesMax = 2
+
 /** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination {
   /** One line for each thing that did not repeat. */
@@ -163,7 +166,10 @@ export class Examination {
     return this.examineViolation(cells, schedule.slice(0, violation!.step), violation!)
   }
 
-  /** Finds the critical transition with some of the walks, shrinks the way to it, and tests it there with all of them. */
+  /**
+   * Finds the critical transition with some of the walks, shrinks the way to it, and tests it there with all of them. Where the
+   * shorter way recovers after all, by walks that are longer, it is done again with walks of that length.
+   */
   async #examineDeath(
     cells: Cells,
     suspect: readonly Choice[],
@@ -172,7 +178,7 @@ export class Examination {
   ): Promise<Found | 'transient'> {
     const { walks, walkLengthMax, random, ways, onPhase } = this.#options
     const schedule = labelsOf(suspect)
-    const some = {
+    let some: CriticalOptions = {
       property,
       walks: Math.ceil(walks * firstShare),
       scouts: new Scouts(),
@@ -181,21 +187,27 @@ export class Examination {
       walkLengthMax,
       random,
     }
-    const first = await findCriticalTransition(cells, schedule, some)
-    this.#learn(first)
-    if (first.case === 'transient') return 'transient'
-    if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
-    const all: CriticalOptions = { ...some, walkLength: first.walkLength, walks, searches: true, ways }
-    onPhase('shrinking')
-    const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), all)
-    onPhase('finding the critical transition')
-    const again = await confirmCriticalTransition(cells, shortest, all)
-    this.#learn(again)
-    if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
-    const longer = { ...all, walkLength: again.walkLength }
-    const whole = await findCriticalTransition(cells, schedule, longer)
-    this.#learn(whole)
+    for (let tries = 0; tries < shrinkTriesMax; tries++) {
+      const first = await this.#find(cells, schedule, some)
+      if (first.case === 'transient') return 'transient'
+      if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
+      const all: CriticalOptions = { ...some, walkLength: first.walkLength, walks, searches: true, ways }
+      onPhase('shrinking')
+      const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), all)
+      onPhase('finding the critical transition')
+      const again = await confirmCriticalTransition(cells, shortest, all)
+      this.#learn(again)
+      if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
+      some = { ...some, walkLength: again.walkLength }
+    }
+    const whole = await this.#find(cells, schedule, { ...some, walks, searches: true, ways })
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
+  }
+
+  async #find(cells: Cells, schedule: readonly string[], options: CriticalOptions): Promise<Critical> {
+    const critical = await findCriticalTransition(cells, schedule, options)
+    this.#learn(critical)
+    return critical
   }
 
   #learn({ slowest }: Critical): void {

@@ -311,6 +311,69 @@ const wornOut = define({
   eventually: ({ lost }) => !lost,
 })
 
+const forgottenPromise = define({
+  name: 'a promise that a crash makes its giver forget',
+  initial: { up: true, promised: false, flight: ['promise', 'accept'], crashes: 1, broken: false },
+  steps: ({ up, promised, flight, crashes, broken }, isCorrect) => [
+    ...(up && flight.includes('promise')
+      ? [
+          step('deliver', 'n', 'p→n #1 promise', () => ({
+            up,
+            promised: true,
+            flight: flight.filter(each => each !== 'promise'),
+            crashes,
+            broken,
+          })),
+        ]
+      : []),
+    ...(up && flight.includes('accept')
+      ? [
+          step('deliver', 'n', 'q→n #1 accept', () => ({
+            up,
+            promised,
+            flight: flight.filter(each => each !== 'accept'),
+            crashes,
+            broken: !flight.includes('promise') && !promised,
+          })),
+        ]
+      : []),
+    ...(up && crashes > 0
+      ? [
+          step('crash', 'n', 'crash n', () => ({
+            up: false,
+            promised: isCorrect && promised,
+            flight,
+            crashes: crashes - 1,
+            broken,
+          })),
+        ]
+      : []),
+    ...(up ? [] : [step('restart', 'n', 'restart n', () => ({ up: true, promised, flight, crashes, broken }))]),
+  ],
+  // What was promised is in memory, or on a disk at which nobody looks.
+  seen: ({ up, flight, crashes, broken }) => [up, flight, crashes, broken],
+  always: ({ broken }) => !broken,
+})
+
+const lostTokens = define({
+  name: 'two copies of a token that are lost, each by itself, so that nobody has one any more',
+  initial: { copies: 2, drops: 2, held: false, waits: 0 },
+  steps: ({ copies, drops, held, waits }, isCorrect) => [
+    ...(held ? [timer('n', () => ({ copies: copies + 1, drops, held: false, waits: 0 }), 'passes it on')] : []),
+    ...(!held && copies > 0
+      ? [step('deliver', 'n', `m→n #${copies} token`, () => ({ copies: copies - 1, drops, held: true, waits }))]
+      : []),
+    ...(copies > 0 && drops > 0
+      ? [step('drop', 'n', `drop m→n #${copies} token`, () => ({ copies: copies - 1, drops: drops - 1, held, waits }))]
+      : []),
+    ...(!held && copies === 0
+      ? [timer('n', () => ({ copies: isCorrect ? 1 : 0, drops, held, waits: (waits + 1) % 3 }), 'waits')]
+      : []),
+  ],
+  seen: ({ held, drops, waits }) => [held, drops, waits],
+  eventually: ({ held }) => held,
+})
+
 export const cases: readonly Case[] = [
   twoCuts,
   cutAfterHeal,
@@ -327,4 +390,6 @@ export const cases: readonly Case[] = [
   retries,
   standstill,
   wornOut,
+  forgottenPromise,
+  lostTokens,
 ]
