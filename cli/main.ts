@@ -189,7 +189,10 @@ const program = (done: (code: number) => void) => {
     .command('debug')
     .description('moves through an execution of a trace, in both directions, by new processes')
     .argument('<trace>')
-    .action(async (path: string) => (await import('./debug/debug.ts')).debugTrace(path))
+    .option('--until <expression>', 'begins where a JavaScript expression over the state, s, is true')
+    .action(async (path: string, { until }: { until?: string }) =>
+      (await import('./debug/debug.ts')).debugTrace(path, until),
+    )
 
   root
     .command('serve')
@@ -210,15 +213,22 @@ const program = (done: (code: number) => void) => {
     .option('--for <duration>', 'how long', duration)
     .option('--look <duration>', 'how often properties are evaluated', duration)
     .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
+    .option(
+      '--check-every <duration>',
+      'stops the clock so often, and searches from there in other processes',
+      duration,
+    )
+    .option('--check-for <duration>', 'how long such a search takes (5s)', duration)
     .option('--port <n>', 'on loopback, of its control (any that is free)', port)
     .option('--out <directory>', 'where the trace is put', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
-    .action(async (file: string, { for: forMs, look: lookMs, json, ...options }) => {
+    .action(async (file: string, { for: forMs, look: lookMs, json, checkEvery, checkFor, ...options }) => {
       const [{ emulate }, { describeSummary }] = await Promise.all([
         import('./emulate/emulate.ts'),
         import('./emulate/summary.ts'),
       ])
-      const summary = await emulate(await loadConfig(file), { forMs, lookMs, ...options })
+      const searches = { checkEveryMs: checkEvery, checkForMs: checkFor }
+      const summary = await emulate(await loadConfig(file), { forMs, lookMs, ...searches, ...options })
       print(json ? JSON.stringify(summary) : describeSummary(summary))
       done(exitCode[summary.verdict])
     })

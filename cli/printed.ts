@@ -247,6 +247,25 @@ const emulated: z.ZodType<Summary> = z.strictObject({
     }),
   ),
   packets: z.record(z.enum(kinds), count),
+  searched: z
+    .strictObject({
+      searches: count,
+      executions: count,
+      seconds: amount,
+      found: z.array(
+        z.strictObject({
+          step: count.describe('of the run, after which the search began'),
+          atMs: amount,
+          property,
+          kind,
+          message,
+          trace: path.describe('of the violation, from the start of the run'),
+          report: path,
+        }),
+      ),
+    })
+    .optional()
+    .describe('with --check-every: what searches from states of the run came to'),
   notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
   trace: path,
   plot: path,

@@ -5,6 +5,7 @@ import { readTrace } from '../../checker/trace/read.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { type Filter, isFiltering, matcher, noFilter } from '../../report/model/filter.ts'
 import { partsOf } from '../recorded.ts'
+import { stepWhere } from './breakpoint.ts'
 import type { Timeline } from './timeline.ts'
 import { type Moment, viewChoices, viewDiff, viewList, viewStates, viewStep } from './views.ts'
 
@@ -53,21 +54,13 @@ export const commands: readonly DebugCommand[] = [
   },
   {
     names: ['until', 'u'],
-    usage: 'until [PROPERTY]',
-    does: 'goes on until a property, or this one, begins or ceases to hold',
-    run: ({ timeline, ...debug }, [property]) => {
+    usage: 'until [PROPERTY|EXPRESSION]',
+    does: 'goes on until a property, or this one, begins or ceases to hold, or an expression over the state, s, is true',
+    run: async ({ timeline, ...debug }, words) => {
       const { execution, at } = timeline
-      const { header } = execution.trace
-      if (property !== undefined && !header.properties.some(({ name }) => name === property))
-        throw new UsageError(
-          `no property "${property}": there are ${header.properties.map(({ name }) => name).join(', ')}`,
-        )
-      const found = execution.steps.find(
-        ({ index, properties }) =>
-          index > at && properties.some(({ name }) => property === undefined || name === property),
-      )
-      if (found === undefined) throw new UsageError(`${property ?? 'no property'} does not change any more`)
-      return moveTo({ timeline, ...debug }, found.index)
+      const isName = words.length === 0 || (words.length === 1 && /^[\w-]+$/.test(words[0]!))
+      const found = isName ? stepOfChange(execution, at, words[0]) : await stepWhere(execution, at, words.join(' '))
+      return moveTo({ timeline, ...debug }, found)
     },
   },
   {
@@ -242,6 +235,18 @@ export const describePlace = ({ timeline }: Pick<Debugger, 'timeline'>): string[
   ...viewStep(timeline.execution, timeline.at),
   ...(timeline.violation ? [`       violated: ${timeline.violation}`] : []),
 ]
+
+/** The next step that changes the value of a property. */
+const stepOfChange = ({ steps, trace }: Execution, at: number, property: string | undefined): number => {
+  const names = trace.header.properties.map(({ name }) => name)
+  if (property !== undefined && !names.includes(property))
+    throw new UsageError(`no property "${property}": there are ${names.join(', ')}`)
+  const found = steps.find(
+    ({ index, properties }) => index > at && properties.some(({ name }) => property === undefined || name === property),
+  )
+  if (found === undefined) throw new UsageError(`${property ?? 'no property'} does not change any more`)
+  return found.index
+}
 
 const moveTo = async (debug: Pick<Debugger, 'timeline'>, step: number) => {
   await debug.timeline.goTo(step)

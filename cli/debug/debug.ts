@@ -3,16 +3,19 @@ import { noFilter } from '../../report/model/filter.ts'
 import { verdictOf } from '../../report/model/story.ts'
 import { explainError } from '../exit-code.ts'
 import { print } from '../print.ts'
+import { stepWhere } from './breakpoint.ts'
 import { commandNamed, completionsOf, type Debugger, describePlace } from './commands.ts'
 import { type Timeline, withTimeline } from './timeline.ts'
 
 /**
  * Reads commands from a terminal or a pipe, and moves through an execution of a trace by new processes.
  *
+ * @param until an expression over the state, `s`: it begins at the first step at which that is true
  * @throws TraceError where the trace cannot be read
+ * @throws UsageError where the expression is wrong, or never true
  * @throws Differs where its start is another now
  */
-export const debugTrace = async (path: string): Promise<void> => {
+export const debugTrace = async (path: string, until?: string): Promise<void> => {
   await withTimeline(path, async (timeline, trace, signal) => {
     const terminal = new Terminal(words => completionsOf(debug, words))
     const debug: Debugger = {
@@ -22,6 +25,7 @@ export const debugTrace = async (path: string): Promise<void> => {
       untilAsked: prompt => terminal.ask(prompt),
     }
     signal.addEventListener('abort', () => terminal.close())
+    if (until !== undefined) await timeline.goTo(await stepWhere(timeline.execution, 0, until))
     print([
       `${trace.header.system}: ${timeline.execution.end} steps; "help" lists the commands`,
       ...describePlace(debug),

@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../load-config.ts'
 import { requireAbilities } from '../machine.ts'
 import { emulateNatively } from './native.ts'
 import { requireRoom } from './room.ts'
+import { stopsTheClock } from './search-besides.ts'
 import { emulationOf, type RunOptions } from './settings.ts'
 import type { Summary } from './summary.ts'
 import { emulateInTime } from './timed.ts'
@@ -18,6 +19,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   requireAbilities()
   requireRoom(system.nodes.length)
   const pace = options.pace ?? system.emulation.pace
+  if (pace === 'native' && options.checkEveryMs !== undefined) throw stopsTheClock(pace)
   return pace === 'native'
     ? emulateNatively(config, system, settings, options)
     : emulateInTime(config, system, { ...settings, pace }, options)

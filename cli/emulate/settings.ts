@@ -23,6 +23,10 @@ export interface EmulateOptions {
 
 export interface RunOptions extends EmulateOptions {
   readonly pace?: 'virtual' | 'real' | 'native' | undefined
+  /** How often, by the clock of the run, it stands still and is searched from; never by default. */
+  readonly checkEveryMs?: number | undefined
+  /** How long such a search takes, by the wall; 5 s by default. */
+  readonly checkForMs?: number | undefined
   /** Where its trace is put. */
   readonly out: string
   /** Where it can be asked; any by default. */

@@ -1,6 +1,7 @@
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { Run } from './run.ts'
+import type { Searched } from './search-besides.ts'
 
 /** Of something that was measured several times, in milliseconds; undefined where it never was. */
 export interface Distribution {
@@ -62,6 +63,8 @@ export interface Summary {
     readonly latency: Distribution | undefined
   }[]
   readonly packets: Counts
+  /** What searches from states of the run came to, where there were any. */
+  readonly searched?: Searched | undefined
   /** What a reader has to know to trust the verdict. */
   readonly notes: readonly string[]
   readonly trace: string | null
@@ -202,9 +205,22 @@ export const describeSummary = (summary: Summary): string[] => {
     ...(summary.unseen > 0 ? [`  states not seen: ${summary.unseen}`] : []),
     `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
     ...line('later than due', summary.late),
+    ...describeSearched(summary.searched),
     ...summary.notes.map(note => `  ${note}`),
     ...(summary.hash === null ? [] : [`  hash: ${summary.hash}`]),
     ...[summary.trace, summary.plot].filter(path => path !== null).map(path => `written: ${path}`),
+  ]
+}
+
+const describeSearched = (searched: Searched | undefined): string[] => {
+  if (searched === undefined) return []
+  const { searches, executions, seconds, found } = searched
+  return [
+    `  searched from ${searches} of its states: ${executions} executions in ${seconds.toFixed(1)} s, ${found.length} violations`,
+    ...found.map(
+      ({ step, atMs, kind, property, trace }) =>
+        `  found from step ${step}, at ${inSeconds(atMs)}: ${[kind, property].filter(word => word !== null).join(' ')}: ${trace}`,
+    ),
   ]
 }
 

@@ -15,6 +15,7 @@ import type { TimedAction } from '../../harness/timed/timing.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import { StepReader } from '../step-reader.ts'
 import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
+import type { SearchBesides } from './search-besides.ts'
 
 export interface TimedRunOptions {
   readonly pace: 'virtual' | 'real'
@@ -22,6 +23,8 @@ export interface TimedRunOptions {
   readonly lookEveryMs: number
   readonly joined: ConstructorParameters<typeof Measurements>[1]
   readonly progress: Progress
+  /** Searches from states of the run, while it stands still. */
+  readonly besides: Pick<SearchBesides, 'everyMs' | 'search'> | undefined
   /** Sees each step as it is executed. */
   readonly onStep: (step: RecordedStep) => void
 }
@@ -49,6 +52,9 @@ export class TimedRun implements Run {
   /** When each call that is not over began, by client. */
   readonly #began = new Map<string, number>()
   #nextLookMs: number
+  #nextSearchMs: number
+  /** The step after which it was searched last. */
+  #searched = -1
   #begun = performance.now()
   #wake: () => void = () => undefined
 
@@ -56,6 +62,7 @@ export class TimedRun implements Run {
     this.#cluster = cluster
     this.#options = options
     this.#nextLookMs = options.lookEveryMs
+    this.#nextSearchMs = options.besides?.everyMs ?? Number.POSITIVE_INFINITY
     this.measurements = new Measurements(system.properties, options.joined)
     this.#reader = new StepReader(cluster, system.properties)
     const observer = this.#reader.observer(step => this.#see(step))
@@ -123,6 +130,7 @@ export class TimedRun implements Run {
         const dueMs = Math.max(next?.due ?? Number.POSITIVE_INFINITY, this.elapsedMs)
         if (!(await this.#waitUntil(Math.min(dueMs, forMs), signal))) continue
         this.#lookUntil(Math.min(dueMs, forMs))
+        await this.#searchUntil(Math.min(dueMs, forMs))
         if (next === undefined || dueMs >= forMs) break
         if (this.#options.pace === 'real') this.#beLate(dueMs)
         await this.#executor.execute(next)
@@ -196,6 +204,17 @@ export class TimedRun implements Run {
       const values = this.measurements.looked(look, this.#nextLookMs, this.#reader.values)
       progress.update(look, this.#nextLookMs, values)
     }
+  }
+
+  /** The run stands still meanwhile, and goes on as if nothing had been; a state is searched from once. */
+  async #searchUntil(atMs: number): Promise<void> {
+    const { besides } = this.#options
+    if (besides === undefined || this.#nextSearchMs > atMs) return
+    const searchedMs = this.#nextSearchMs
+    while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
+    if (this.violation || this.#searched === this.steps) return
+    this.#searched = this.steps
+    await besides.search({ step: this.steps, atMs: searchedMs })
   }
 
   #see(step: RecordedStep): void {

@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import { BudgetSpent } from '../../checker/budget.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
+import { UsageError } from '../../checker/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
+import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/live/emulation.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
@@ -20,6 +22,7 @@ import { newPlace } from '../store.ts'
 import { openControl } from './control.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
+import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { distributionOf, type Summary, summaryOf } from './summary.ts'
 import { TimedRun } from './timed-run.ts'
@@ -33,6 +36,9 @@ export const emulateInTime = (
 ): Promise<Summary> => {
   const system = timedSystem(given)
   const { timing, notes: leftOut } = timingOf(system, settings)
+  const plan = planOfSearches(config, settings, options)
+  // Before this thread is pinned to one.
+  const cpus = allowedCpus()
   return amongGuests(async signal => {
     const { seed } = options
     const { pace, forMs, lookEveryMs, joined } = settings
@@ -58,7 +64,9 @@ export const emulateInTime = (
         timesMs.push(step.atMs ?? 0)
         if (step.input !== undefined) inputs.push(step)
       }
-      const run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep })
+      const besides =
+        plan && new SearchBesides(plan, { config: config.path, trace, out: options.out, seed, cpus, signal })
+      const run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep, besides })
       const { origin, token } = (control = await openControl(run, system.name, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await run.run(signal)
@@ -74,16 +82,17 @@ export const emulateInTime = (
         late: pace === 'real' ? distributionOf(lateMs) : undefined,
       }
       writeText(plot, drawRun(run, system.name, virtualSeconds))
-      const notes = [...leftOut, ...cluster.notes(), ...measured.notes]
+      const notes = [...leftOut, ...cluster.notes(), ...measured.notes, ...(besides?.notes ?? [])]
       cluster.close()
       const again = { ...timing, timesMs, inputs: inputs.map(({ input }) => input as Timing['inputs'][number]) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
-      const summary = { ...measured, ...verdictOf(concluded), notes, seconds: secondsSince(begun), trace, plot }
-      const { verdict, property, kind, message } = summary
-      const came = { verdict, property, kind, message, seed, hash, notes, repeated: violation !== undefined }
+      const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
       writer.end({ verdict: { ...unsearched, ...came } })
       writer.close()
-      return summary
+      // What was found besides is no part of this run.
+      const told = verdictOf((violation ? undefined : foundBesides(besides?.searched.found)) ?? concluded)
+      const searched = besides && { searched: besides.searched }
+      return { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), trace, plot }
     } finally {
       progress.end()
       control?.close()
@@ -91,6 +100,32 @@ export const emulateInTime = (
       await engine?.close()
     }
   })
+}
+
+/** @throws UsageError for searches that cannot be */
+const planOfSearches = (
+  { path }: LoadedConfig,
+  { pace }: { readonly pace: 'virtual' | 'real' },
+  { checkEveryMs, checkForMs = checkForMsDefault }: RunOptions,
+): SearchPlan | undefined => {
+  if (checkEveryMs === undefined) return undefined
+  if (pace !== 'virtual') throw stopsTheClock(pace)
+  if (path === '')
+    throw new UsageError('--check-every: searches load the configuration: expected its path, found a system')
+  return { everyMs: checkEveryMs, forMs: checkForMs }
+}
+
+const checkForMsDefault = 5000
+
+/** What a search found is no part of the run, and was executed again. */
+const foundBesides = (
+  found: readonly FoundBesides[] = [],
+): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> | undefined => {
+  const [first] = found
+  if (first === undefined) return undefined
+  const { property, kind, message, step, atMs } = first
+  const place = `from step ${step} of the run, at ${atMs / 1000} s, a search found: `
+  return { verdict: 'violated', property, kind, message: `${place}${message}` }
 }
 
 /** What of a verdict only a search has something to say to. */

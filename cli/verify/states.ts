@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
-import { Undecided } from '../../checker/errors.ts'
+import { Undecided, UsageError } from '../../checker/errors.ts'
 import type { Operation } from '../../checker/history/operation.ts'
 import type { RecordedCall, RecordedChoice, RecordedStep } from '../../checker/trace/trace.ts'
 import { Past } from '../../harness/clients/past.ts'
@@ -29,8 +29,16 @@ export class RecordedStates {
     this.#nodes = new Map(nodes.map(({ name }) => [name, new RecordedNode(name)]))
   }
 
-  /** Goes on to a step. To be called with each, in order. */
+  /**
+   * Goes on to a step. To be called with each, in order.
+   *
+   * @throws UsageError where the trace does not tell enough
+   */
   next(step: RecordedStep): void {
+    if (step.index === 0 && step.lives === undefined)
+      throw new UsageError(
+        'the trace does not tell which nodes were up, as those of an older lastnail: its states can be had by executing it alone',
+      )
     const changed = new Set<Part>()
     this.#live(step, changed)
     for (const { node, bytes, stream } of step.outputs) {

@@ -5,7 +5,7 @@ import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { TraceError } from '../../checker/trace/error.ts'
 import { describeTear, readTrace, traceRecords } from '../../checker/trace/read.ts'
-import type { RecordedNode, RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
+import type { RecordedNode, TraceHeader } from '../../checker/trace/trace.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
 import { amongGuests } from '../among-guests.ts'
 import { type Distribution, distributionOf } from '../emulate/summary.ts'
@@ -76,18 +76,10 @@ const readThrough = async (path: string, verification: Verification, signal: Abo
     if ('torn' in record) throw new TraceError('torn', describeTear(path, record.torn))
     if (!('step' in record)) continue
     const { step } = record
-    requireLives(path, step)
     verification.see(step)
     if (step.index % turnSteps === 0) await nextTurn()
     if (signal.aborted) throw new BudgetSpent('aborted')
   }
-}
-
-const requireLives = (path: string, { index, lives }: RecordedStep): void => {
-  if (index === 0 && lives === undefined)
-    throw new UsageError(
-      `${path} was recorded by an older lastnail, which did not write which nodes were up: --execute finds out`,
-    )
 }
 
 const execute = async (path: string, config: LoadedConfig, verification: Verification): Promise<void> => {

@@ -57,6 +57,37 @@ test('goes on and back, and shows what a step changed and sent', async () => {
   expect(lines.slice(-6)).toEqual([...stepped.third, 'store: {"value": 1}'])
 })
 
+test('goes on until an expression over the state is true; what is wrong with one is one line', async () => {
+  const written = "s.node('store').state?.value === 1"
+  const { lines, errors } = await debug(
+    ...[
+      `until ${written}`,
+      'jump start',
+      "until s.node('store').state.value > 9",
+      'until s.node(',
+      'until s.nodes[9].state',
+    ],
+    ...['until (() => { for (;;); })()', 'until nothing'],
+  )
+  expect(lines).toContain(`    3  ${write()}`)
+  expect(errors.split('\n')).toEqual([
+    expect.stringMatching(
+      /^lastnail: "s.node\('store'\).state.value > 9" is true after none of the \d+ steps from step 0/,
+    ),
+    expect.stringMatching(
+      /^lastnail: expected a JavaScript expression over the state, s, found "s.node\(": Unexpected/,
+    ),
+    expect.stringMatching(
+      /^lastnail: "s.nodes\[9\].state" cannot be told after step 1: Cannot read properties of undefined/,
+    ),
+    expect.stringMatching(/^lastnail: .* cannot be told after step 1: Script execution timed out/),
+    expect.stringMatching(/^lastnail: no property "nothing": there are noUpdateLost, /),
+  ])
+  const begun = await start(directory, ['debug', trace, '--until', written], { input: '' })
+  expect(String(begun.stdout)).toContain(`    3  ${write()}`)
+  expect(await start(directory, ['debug', trace, '--until', 'false'], { input: '' })).toMatchObject({ exitCode: 64 })
+})
+
 test('sees the steps of a node, a kind or a text alone', async () => {
   const { lines } = await debug('list', `only ${first}`, 'step', 'step', 'only', 'list write', 'list timer')
   expect(lines.slice(0, 4)).toEqual([
