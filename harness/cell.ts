@@ -11,6 +11,7 @@ import { watchSharedPorts } from './hold/shared-ports.ts'
 import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
 import { Turns } from './hold/turns.ts'
+import type { Facing } from './rewind/connection.ts'
 import { CannotRewind } from './rewind/error.ts'
 import type { NodeMark } from './rewind/node-mark.ts'
 import { NodeMarks } from './rewind/node-marks.ts'
@@ -102,12 +103,13 @@ export class Cell {
   /**
    * Marks a quiescent node where it is.
    *
+   * @param facing who faces its connections; undefined where it may have none
    * @throws CannotRewind; the node goes on as before
    */
-  mark(node: HeldNode): NodeMark {
+  mark(node: HeldNode, facing?: Facing): NodeMark {
     try {
       this.freeze(node)
-      return NodeMarks.of(node).add()
+      return NodeMarks.of(node).add(facing)
     } finally {
       this.tracer.thaw(node)
     }

@@ -44,6 +44,8 @@ const held: Readonly<Record<string, string>> = {
   // How much it sends at once follows from what was acknowledged, and from no time that passed: CUBIC and BBR measure that.
   'ipv4/tcp_congestion_control': 'reno',
   'ipv4/tcp_slow_start_after_idle': '0',
+  // No peer has them; a connection that is made again (harness/rewind) would leave room for them in each segment.
+  'ipv4/tcp_timestamps': '0',
   // Receive buffers would grow by how fast a program reads.
   'ipv4/tcp_moderate_rcvbuf': '0',
   // The range that `isEphemeral` knows: the one that is registered for it, where no service is looked for.

@@ -27,17 +27,24 @@ export interface SocketEntry {
  * Ends every TCP connection of a namespace, closed ones that still wait for their peer among them; listeners stay. The
  * kernel may send resets.
  *
- * @param peer ends those with this address alone
+ * @param isMeant those that are ended: all by default
  * @returns false where this kernel cannot (sock_diag(7) without SOCK_DESTROY)
  */
-export const endConnections = (namespace: NetworkNamespace, peer?: string): boolean =>
+export const endConnections = (
+  namespace: NetworkNamespace,
+  isMeant: (entry: SocketEntry) => boolean = () => true,
+): boolean =>
   namespace.run(() => {
-    const isMeant = ({ state, remote }: SocketEntry) =>
-      state !== tcpState.listen && (peer === undefined || addressOf(remote) === parseAddress(peer))
-    const connections = tcpEntries('thread-self').filter(isMeant)
+    const connections = tcpEntries('thread-self').filter(entry => entry.state !== tcpState.listen && isMeant(entry))
     if (connections.length === 0) return true
     return Netlink.use(netlink => connections.every(connection => destroy(netlink, connection)), NETLINK_SOCK_DIAG)
   })
+
+/** Whether an entry has this address as its peer. */
+export const hasPeer =
+  (peer: string) =>
+  ({ remote }: SocketEntry): boolean =>
+    addressOf(remote) === parseAddress(peer)
 
 /** What the kernel that a process, or the calling thread, lives with has of TCP. */
 export const tcpEntries = (owner: number | 'thread-self'): SocketEntry[] => [

@@ -156,6 +156,18 @@ export const offerAgain = (side: Side, wire: Wire): void => {
   if (side.state === 'open' && side.finish === 'acknowledged') acknowledge(side, wire)
 }
 
+/** Our FIN, which the node had already. */
+export const finishAgain = (side: Side): Segment => ({
+  ...headerOf(side),
+  sequence: (side.sendNext - 1) >>> 0,
+  acknowledgement: side.receiveNext,
+  flags: flag.FIN | flag.ACK,
+  window: side.isScaled ? side.offered >> windowScale : side.offered,
+  mss: 0,
+  scale: -1,
+  payload: nothing,
+})
+
 /** How many bytes for the node have not entered it yet. */
 export const waiting = (side: Side): number => Math.max(0, side.outgoingLength - outstanding(side))
 
@@ -384,16 +396,15 @@ const slice = (side: Side, start: number, length: number): Buffer => {
 /** Numbered after all that was ever sent: a kernel drops an acknowledgement whose number it is past. */
 const acknowledge = (side: Side, wire: Wire): void => transmit(side, wire, flag.ACK, side.sendMax, nothing)
 
+const headerOf = ({ node, nodePort, peer, peerPort }: Side) =>
+  ({ kind: 'tcp', source: peer, destination: node, sourcePort: peerPort, destinationPort: nodePort }) as const
+
 const transmit = (side: Side, wire: Wire, flags: number, sequence: number, payload: Buffer): void => {
   const isSyn = (flags & flag.SYN) !== 0
   const window = Math.max(0, windowMax - side.held)
   side.offered = isSyn || !side.isScaled ? Math.min(window, unscaledWindowMax) : window
   wire.send({
-    kind: 'tcp',
-    source: side.peer,
-    destination: side.node,
-    sourcePort: side.peerPort,
-    destinationPort: side.nodePort,
+    ...headerOf(side),
     sequence: sequence >>> 0,
     acknowledgement: flags & flag.ACK ? side.receiveNext : 0,
     flags,

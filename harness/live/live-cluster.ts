@@ -3,7 +3,7 @@ import { UsageError } from '../../checker/errors.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import { treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
 import { Plane } from '../../proxy/forwarding/plane.ts'
-import { endConnections } from '../../proxy/tcp-table.ts'
+import { endConnections, hasPeer } from '../../proxy/tcp-table.ts'
 import { setOffloads } from '../../proxy/tun.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import { noNode } from '../clients/state.ts'
@@ -170,7 +170,10 @@ export class LiveCluster {
    */
   reset(one: string, other: string): void {
     const [first, second] = [this.node(one), this.node(other)]
-    const isDone = [endConnections(first.namespace, second.address), endConnections(second.namespace, first.address)]
+    const isDone = [
+      endConnections(first.namespace, hasPeer(second.address)),
+      endConnections(second.namespace, hasPeer(first.address)),
+    ]
     if (!isDone.every(Boolean)) throw new UsageError('this kernel cannot reset connections (CONFIG_INET_DIAG_DESTROY)')
   }
 

@@ -7,6 +7,7 @@ import type { Output } from '../files/output.ts'
 import type { HeldNode } from '../hold/held-node.ts'
 import { isEnding } from '../hold/is-ending.ts'
 import { sendSignal } from '../hold/launch.ts'
+import type { Facing } from '../rewind/connection.ts'
 import { DiskMark } from '../rewind/disk-mark.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { NodeMark } from '../rewind/node-mark.ts'
@@ -96,14 +97,15 @@ export class Life {
   /**
    * Marks it where it is, quiescent; it then has to settle again.
    *
+   * @param facing who faces its connections; undefined where it may have none
    * @throws CannotRewind
    */
-  mark(cell: Cell): LifeMark {
+  mark(cell: Cell, facing?: Facing): LifeMark {
     const { held, place, disk } = this
     if (!this.isAlive) throw new CannotRewind('it has ended')
     const rewinds = [this.stdout.mark(), this.stderr.mark()]
     return {
-      processes: cell.mark(held),
+      processes: cell.mark(held, facing),
       disk: new DiskMark(held.root!, disk.layers, place.lowerOf, place.inMemory),
       rewindOutput: () => {
         for (const rewind of rewinds) rewind()
@@ -155,7 +157,8 @@ export class Life {
       cell.rewind(this.held, processes)
       disk.rewind(this.held.root!)
       processes.goBackToDirectories()
-      if (!this.uplink.clean()) throw new CannotRewind('its network still has connections')
+      if (!this.uplink.clean(processes.connected)) throw new CannotRewind('its network still has connections')
+      processes.goBackToConnections(segment => this.uplink.say(segment))
     } catch (error) {
       if (error instanceof CannotRewind || !isEnding(pid)) throw error
       throw new CannotRewind('it was ending')

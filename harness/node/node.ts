@@ -1,15 +1,18 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Network } from '../../proxy/network.ts'
+import type { Side } from '../../proxy/tcp.ts'
 import { portOf, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
 import type { Cell } from '../cell.ts'
 import type { Criu } from '../checkpoint/criu.ts'
-import type { Facing } from '../checkpoint/orphans.ts'
+import { CannotCheckpoint } from '../checkpoint/error.ts'
+import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
 import type { NodeOutput, ResolvedNode } from '../config.ts'
 import { Disk } from '../files/disk.ts'
 import { HeldNode } from '../hold/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
+import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import { Life, type LifeMark } from './life.ts'
 import { ParkedLives } from './parked-lives.ts'
@@ -36,6 +39,8 @@ export interface MarkedNode {
   readonly isFirst: boolean
   readonly life: Life
   readonly mark: LifeMark
+  /** Connections of its kernel alone. */
+  readonly orphans: readonly Side[]
 }
 
 /** A node of the system: what stays while it is started, killed, and started again. */
@@ -261,8 +266,14 @@ export class Node {
     const life = this.#life
     if (life === undefined) throw new CannotRewind(`${this.name}: it is down`)
     try {
-      requireNoConnections(life.held.pid)
-      return { seed: this.#seed, lives: this.#livesBefore, isFirst: this.#isFirst, life, mark: life.mark(cell) }
+      return {
+        seed: this.#seed,
+        lives: this.#livesBefore,
+        isFirst: this.#isFirst,
+        life,
+        orphans: orphansOf(life.held.pid, this.#facing),
+        mark: life.mark(cell, this.#facing),
+      }
     } catch (error) {
       throw inNode(this.name, error)
     }
@@ -278,13 +289,14 @@ export class Node {
    *
    * @throws CannotRewind; it is down then, and must be renewed
    */
-  goBack({ seed, lives, isFirst, life, mark }: MarkedNode, cell: Cell, network: Network): void {
+  goBack({ seed, lives, isFirst, life, mark, orphans }: MarkedNode, cell: Cell, network: Network): void {
     if (life === this.#life) this.#network!.release(this.name, 'nothing')
     else if (this.#life) this.#end(this.#life, cell, 'nothing')
     if (life !== this.#life && !this.#lives.takeOut(life)) throw inNode(this.name, new CannotRewind('it was ended'))
     this.#life = undefined
     try {
       life.goBack(cell, mark)
+      makeOrphans(life.uplink.namespace, orphans)
     } catch (error) {
       this.#lives.discard(life, cell)
       throw inNode(this.name, error)
@@ -372,11 +384,7 @@ export class Node {
   }
 }
 
-const requireNoConnections = (pid: number): void => {
-  const { listen, timeWait, closed } = tcpState
-  const connection = tcpEntries(pid).find(({ state }) => ![listen, timeWait, closed].some(each => each === state))
-  if (connection) throw new CannotRewind('its kernel has a connection')
-}
-
 const inNode = (name: string, error: unknown): unknown =>
-  error instanceof CannotRewind ? new CannotRewind(`${name}: ${error.message}`) : error
+  error instanceof CannotRewind || error instanceof CannotCheckpoint
+    ? new CannotRewind(`${name}: ${error.message}`)
+    : error

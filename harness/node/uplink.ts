@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Link } from '../../proxy/link.ts'
 import { NetworkNamespace } from '../../proxy/namespace.ts'
+import { encodeSegment, packetLengthMax, type Segment } from '../../proxy/packet.ts'
 import { endConnections } from '../../proxy/tcp-table.ts'
 import { openTun } from '../../proxy/tun.ts'
 
@@ -28,11 +29,21 @@ export class Uplink {
     }
   }
 
-  /** Ends every connection and throws away what waits to be read; false where it cannot be made as it was. */
-  clean(): boolean {
-    const isClean = endConnections(this.namespace) && this.#readRoutes() === this.#routes
+  /**
+   * Ends connections and throws away what waits to be read; false where it cannot be made as it was.
+   *
+   * @param kept inodes of sockets whose connections stay
+   */
+  clean(kept: ReadonlySet<number> = new Set()): boolean {
+    const isClean =
+      endConnections(this.namespace, ({ inode }) => !kept.has(inode)) && this.#readRoutes() === this.#routes
     while (this.link.read(thrownAway) > 0);
     return isClean
+  }
+
+  /** Tells the kernel what another end of a connection sent. */
+  say(segment: Segment): void {
+    this.link.write(packet, encodeSegment(packet, segment))
   }
 
   close(): void {
@@ -45,4 +56,5 @@ export class Uplink {
   }
 }
 
+const packet = Buffer.alloc(packetLengthMax)
 const thrownAway = Buffer.alloc(1 << 16)

@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs'
 import { lseek, read, recv, write } from '../../proxy/libc.ts'
+import type { Segment } from '../../proxy/packet.ts'
 import { tcpEntries } from '../../proxy/tcp-table.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
@@ -7,6 +8,8 @@ import { syscallNumber } from '../hold/syscall-number.ts'
 import { disarmTimerfd } from '../hold/timerfd.ts'
 import { type AskingMark, askAgain, markAsking } from './asking.ts'
 import { type Call, makeCalls, succeed } from './batch.ts'
+import { type Facing, MarkedConnection } from './connection.ts'
+import { hasEvents, takeEvents } from './epoll.ts'
 import { CannotRewind } from './error.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
@@ -20,23 +23,30 @@ export class DescriptorMarks {
   readonly #process: HeldProcess
   readonly #marks: readonly Descriptor[]
   readonly #asking: readonly AskingMark[]
-  /** Which it still has when it is brought back: all but those that ask. */
+  readonly #connections: readonly MarkedConnection[]
+  /** Which it still has when it is brought back, or has again at once: all but connections and those that ask for one. */
   readonly #kept: readonly Descriptor[]
   readonly #listeners: readonly Listener[]
   readonly #nameless: readonly NamelessMark[]
 
-  /** @throws CannotRewind where something is open that cannot be brought back to what it is now */
-  constructor(process: HeldProcess) {
+  /**
+   * @param facing who faces its connections; undefined at the end of its start, when it may have none
+   * @throws CannotRewind where something is open that cannot be brought back to what it is now
+   */
+  constructor(process: HeldProcess, facing: Facing | undefined) {
     const { pid } = process
     const entries = tcpEntries(pid)
     this.#process = process
     this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
-    this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking')
+    this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking' && kind !== 'connection')
+    this.#connections = connectionsAmong(pid, this.#marks, facing)
     this.#nameless = markNameless(pid, this.#kept)
     this.#listeners = this.#kept.filter(({ kind }) => kind === 'listener').map(({ fd }) => new Listener(pid, fd))
+    // What the network holds already must be asked for with the same numbers: else it would be another connection.
     this.#asking = this.#marks
-      .filter(({ kind }) => kind === 'asking')
+      .filter(({ kind }) => kind === 'asking' && !facing)
       .map(({ fd, link, info }) => markAsking(pid, fd, link, info, entries))
+    if (this.#connections.length > 0) this.#requireNoEvents()
   }
 
   /**
@@ -44,7 +54,7 @@ export class DescriptorMarks {
    * network carries none. The thread's registers are lost.
    */
   close(thread: HeldThread): void {
-    const others = this.#closeOthers(descriptorsOf(this.#process.pid), closeWithoutWaiting)
+    const others = this.#closeOthers(descriptorsOf(this.#process.pid), this.#kept, closeWithoutWaiting)
     makeCalls(thread, [...others, ...this.#listeners.map(({ shutting }) => shutting)])
   }
 
@@ -59,22 +69,66 @@ export class DescriptorMarks {
     const open = descriptorsOf(pid)
     const now = new Map(open.map(({ fd, link }) => [fd, link]))
     const lost = this.#kept.filter(({ fd, link }) => now.get(fd) !== link)
-    succeed(thread, this.#closeOthers(open, closeAtOnce))
+    const connections = this.#connections.filter(each => each.isOpen(now)).flatMap(({ descriptors }) => descriptors)
+    succeed(thread, this.#closeOthers(open, [...this.#kept, ...connections], closeAtOnce))
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
     for (const listener of this.#listeners) listener.openAgain(thread)
     for (const mark of this.#kept) this.#rewindOne(mark)
     rewindNameless(pid, this.#nameless)
+    const later = new Set(
+      [...this.#asking, ...this.#connections.flatMap(({ descriptors }) => descriptors)].map(({ fd }) => fd),
+    )
     succeed(
       thread,
-      this.#kept.flatMap(mark => this.#watchAgain(mark)),
+      this.#kept.flatMap(mark => this.#watchAgain(mark, later)),
     )
   }
 
-  /** The calls that close what it has opened since; sockets are told how they close. */
-  #closeOthers(open: ReturnType<typeof descriptorsOf>, tell: (own: number) => void): Call[] {
+  /** Of sockets with a connection: their inodes. */
+  get connected(): number[] {
+    return this.#connections.map(({ link }) => Number(/\d+/.exec(link)![0]))
+  }
+
+  /**
+   * It has its connections again. To be called when its kernel has no others any more.
+   *
+   * @param thread of it, whose registers are lost
+   * @param say tells its kernel what others sent
+   * @throws CannotRewind
+   */
+  goBackToConnections(thread: HeldThread, say: (segment: Segment) => void): void {
     const { pid } = this.#process
-    const known = new Map(this.#kept.map(({ fd, link }) => [fd, link]))
+    for (const listener of this.#listeners) listener.forgetWaiting()
+    if (this.#connections.length === 0) return
+    const open = new Map(descriptorsOf(pid).map(({ fd, link }) => [fd, link]))
+    for (const connection of this.#connections) connection.goBack(thread, open, say)
+    const later = new Set(this.#asking.map(({ fd }) => fd))
+    succeed(
+      thread,
+      this.#kept.flatMap(mark => this.#watchAgain(mark, later)),
+    )
+    for (const { fd } of this.#watchers) withDuplicate(pid, fd, takeEvents)
+  }
+
+  get #watchers(): Descriptor[] {
+    return this.#kept.filter(({ kind }) => kind === 'epoll')
+  }
+
+  /** What has become of a connection is told once where that was asked for (EPOLLET): all of it must have been taken. */
+  #requireNoEvents(): void {
+    const waiting = this.#watchers.find(({ fd }) => withDuplicate(this.#process.pid, fd, hasEvents))
+    if (waiting) throw new CannotRewind(`descriptor ${waiting.fd} (${waiting.link}) has events that nobody has taken`)
+  }
+
+  /** The calls that close all but these; sockets are told how they close. */
+  #closeOthers(
+    open: ReturnType<typeof descriptorsOf>,
+    these: readonly Descriptor[],
+    tell: (own: number) => void,
+  ): Call[] {
+    const { pid } = this.#process
+    const known = new Map(these.map(({ fd, link }) => [fd, link]))
     const others = open.filter(({ fd, link }) => known.get(fd) !== link)
     for (const { fd, link } of others) if (link.startsWith('socket:')) withDuplicate(pid, fd, tell)
     return others.map(({ fd }) => [syscallNumber.close, fd])
@@ -90,10 +144,9 @@ export class DescriptorMarks {
   ask(thread: HeldThread): void {
     for (const mark of this.#asking) {
       askAgain(thread, mark)
-      const watchers = this.#marks.filter(({ kind }) => kind === 'epoll')
       makeCalls(
         thread,
-        watchers.flatMap(({ fd, info }) => {
+        this.#watchers.flatMap(({ fd, info }) => {
           const watch = watchedBy(info).get(mark.fd)
           return watch ? [[syscallNumber.epoll_ctl, fd, EPOLL_CTL_ADD, mark.fd, eventOf(watch)]] : []
         }),
@@ -116,14 +169,13 @@ export class DescriptorMarks {
       throw new CannotRewind(`descriptor ${fd} (${mark.link}) has something to read`)
   }
 
-  /** The calls after which an epoll descriptor watches what it did. */
-  #watchAgain({ kind, fd, info }: Descriptor): Call[] {
+  /** The calls after which an epoll descriptor watches what it did, but for descriptors that come later. */
+  #watchAgain({ kind, fd, info }: Descriptor, later: ReadonlySet<number>): Call[] {
     if (kind !== 'epoll') return []
     const before = watchedBy(info)
     const now = watchedBy(infoOf(this.#process.pid, fd))
-    const asking = new Set(this.#asking.map(mark => mark.fd))
-    const wrong = [...before].filter(([target, watch]) => watch !== now.get(target) && !asking.has(target))
-    const other = this.#marks.filter(mark => now.has(mark.fd) && !before.has(mark.fd) && mark.kind !== 'asking')
+    const wrong = [...before].filter(([target, watch]) => watch !== now.get(target) && !later.has(target))
+    const other = this.#marks.filter(mark => now.has(mark.fd) && !before.has(mark.fd) && !later.has(mark.fd))
     return [
       ...other.map(mark => [syscallNumber.epoll_ctl, fd, EPOLL_CTL_DEL, mark.fd, 0]),
       ...wrong.map(([target, watch]) => {
@@ -132,6 +184,24 @@ export class DescriptorMarks {
       }),
     ]
   }
+}
+
+const connectionsAmong = (
+  pid: number,
+  marks: readonly Descriptor[],
+  facing: Facing | undefined,
+): MarkedConnection[] => {
+  const found = marks.filter(({ kind }) => kind === 'connection' || (kind === 'asking' && facing))
+  if (found.length > 0 && !facing)
+    throw new CannotRewind(`descriptor ${found[0]!.fd} (${found[0]!.link}) is a connection`)
+  return [...new Set(found.map(({ link }) => link))].map(
+    link =>
+      new MarkedConnection(
+        pid,
+        found.filter(each => each.link === link),
+        facing!,
+      ),
+  )
 }
 
 const MSG_DONTWAIT = 0x40

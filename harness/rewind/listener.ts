@@ -1,10 +1,13 @@
+import { check, close, libc } from '../../proxy/libc.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { nameOf } from './socket-address.ts'
-import { backlogOf, getNumber, socketOption } from './socket-options.ts'
+import { backlogOf, getNumber, socketOption, waitingOf } from './socket-options.ts'
+
+const accept = libc.func('int accept(int fd, void *address, void *length)')
 
 const bothWays = 2
 
@@ -27,6 +30,13 @@ export class Listener {
   /** The call after which nobody reaches it. */
   get shutting(): Call {
     return [syscallNumber.shutdown, this.fd, bothWays]
+  }
+
+  /** Lets go of connections that wait to be accepted: all of them are over. */
+  forgetWaiting(): void {
+    withDuplicate(this.#pid, this.fd, own => {
+      for (let waiting = waitingOf(own); waiting > 0; waiting--) close(check('accept', accept(own, null, null)))
+    })
   }
 
   /** Where it was shut, it listens again. The thread's registers are lost. @throws CannotRewind */

@@ -4,7 +4,7 @@ import type { HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import type { Descriptor } from './open-descriptors.ts'
+import { type Descriptor, flagsOf } from './open-descriptors.ts'
 
 const [writeOnly, nonBlocking, closeOnExec] = [0o1, 0o4000, 0o2000000]
 const [duplicateFrom, setFlags] = [0, 4]
@@ -85,8 +85,6 @@ const makePipe = (thread: HeldThread, mark: Descriptor, same: readonly Descripto
   const [{ content }, { fd }] = ends
   if (content.length > 0) withDuplicate(thread.process.pid, fd, own => write(own, content, content.length))
 }
-
-const flagsOf = ({ info }: Descriptor): number => Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8)
 
 const eventFlagsOf = (mark: Descriptor): number =>
   (flagsOf(mark) & (nonBlocking | closeOnExec)) | (/^eventfd-semaphore:\s*1$/m.test(mark.info) ? isSemaphore : 0)

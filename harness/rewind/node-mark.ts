@@ -1,5 +1,7 @@
+import type { Segment } from '../../proxy/packet.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { endWhenThawed } from './batch.ts'
+import type { Facing } from './connection.ts'
 import { CannotRewind } from './error.ts'
 import { lastId, setLastId } from './last-id.ts'
 import type { Adopt } from './made-thread.ts'
@@ -16,11 +18,15 @@ export class NodeMark {
   readonly #lastId: number
   readonly #threads: number
 
-  /** @param processes of the node, which is frozen, and all its threads wait. @throws CannotRewind */
-  constructor(node: HeldNode, processes: readonly MarkedProcess[]) {
+  /**
+   * @param processes of the node, which is frozen, and all its threads wait
+   * @param facing who faces its connections; undefined where it may have none
+   * @throws CannotRewind
+   */
+  constructor(node: HeldNode, processes: readonly MarkedProcess[], facing: Facing | undefined) {
     this.#node = node
     this.#rewindNode = node.mark()
-    this.processes = processes.map(process => new ProcessMark(process))
+    this.processes = processes.map(process => new ProcessMark(process, facing))
     this.#lastId = this.#first.useFirst(lastId)
     this.#threads = node.threadsMade
   }
@@ -70,6 +76,21 @@ export class NodeMark {
   /** To be called when its disk is as it was. @throws CannotRewind */
   goBackToDirectories(): void {
     for (const process of this.processes) process.goBackToDirectory()
+  }
+
+  /** Inodes of its sockets that have a connection: its kernel keeps these alone. */
+  get connected(): ReadonlySet<number> {
+    return new Set(this.processes.flatMap(process => process.connected))
+  }
+
+  /**
+   * To be called when its kernel has no other connections any more.
+   *
+   * @param say tells its kernel what others sent
+   * @throws CannotRewind
+   */
+  goBackToConnections(say: (segment: Segment) => void): void {
+    for (const process of this.processes) process.goBackToConnections(say)
   }
 
   /** To be called before the node that was brought back is thawed: it has a network again. */

@@ -1,4 +1,5 @@
 import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held-node.ts'
+import type { Facing } from './connection.ts'
 import { KeptThreads } from './kept-thread.ts'
 import { MarkedMemory } from './memory-mark.ts'
 import { NodeMark } from './node-mark.ts'
@@ -23,11 +24,12 @@ export class NodeMarks implements Keeper {
     return node.keeper instanceof NodeMarks ? node.keeper : new NodeMarks(node)
   }
 
-  /** Marks the node, which is frozen, and all its threads wait. @throws CannotRewind */
-  add(): NodeMark {
+  /** Marks the node, which is frozen, and all its threads wait; see `NodeMark`. @throws CannotRewind */
+  add(facing: Facing | undefined): NodeMark {
     const mark = new NodeMark(
       this.#node,
       [...this.#node.processes.values()].map(process => this.#marked(process)),
+      facing,
     )
     this.#first ??= mark
     return mark

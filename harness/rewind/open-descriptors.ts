@@ -4,7 +4,7 @@ import { withDuplicate } from '../hold/descriptor.ts'
 import { pipe } from '../hold/pipe.ts'
 import { CannotRewind } from './error.ts'
 import { peerOf } from './socket-address.ts'
-import { getNumber, socketOption } from './socket-options.ts'
+import { connectionStateOf, getNumber, socketOption } from './socket-options.ts'
 
 const tee = libc.func('long tee(int from, int to, size_t length, unsigned int flags)')
 
@@ -24,7 +24,7 @@ export interface Descriptor {
   readonly peer: Buffer
 }
 
-type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'pipe' | 'local' | 'file'
+type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'connection' | 'pipe' | 'local' | 'file'
 
 /** All descriptors of a process, by name. */
 export const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
@@ -61,9 +61,27 @@ const socketKind = (own: number): Kind => {
   const type = getNumber(own, socketOption.type)
   if (domain === AF_UNIX) return 'local'
   if (internet.includes(domain) && type === DGRAM) return 'datagrams'
-  if (internet.includes(domain) && type === STREAM) return getNumber(own, socketOption.accepts) ? 'listener' : 'asking'
+  if (internet.includes(domain) && type === STREAM) return tcpKind(own)
   throw new CannotRewind(`a socket of domain ${domain} and type ${type} is open`)
 }
+
+/** TCP_ESTABLISHED, TCP_FIN_WAIT2 and TCP_CLOSE_WAIT: at least one end may send. */
+const connected = [1, 5, 8]
+const asks = 2
+
+const tcpKind = (own: number): Kind => {
+  if (getNumber(own, socketOption.accepts)) return 'listener'
+  const state = connectionStateOf(own)
+  if (connected.includes(state)) return 'connection'
+  if (state === asks) return 'asking'
+  throw new CannotRewind('a socket of TCP has no connection, or one that is over')
+}
+
+/** Of `open`: those that a socket can be made with. */
+export const statusFlags = { settable: 0o2004000 } as const
+
+export const flagsOf = ({ info }: Pick<Descriptor, 'info'>): number =>
+  Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8)
 
 const FIONREAD = 0x541b
 

@@ -1,9 +1,11 @@
+import type { Segment } from '../../proxy/packet.ts'
 import { childrenOf } from '../hold/descendants.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { innerId } from '../hold/inner-id.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
+import type { Facing } from './connection.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import { type Inventory, inventoryOf, requireComparable, requireSame } from './inventory.ts'
@@ -41,8 +43,8 @@ export class ProcessMark {
   /** That were made again for it to be brought back now. */
   #made: readonly ThreadMark[] = []
 
-  /** @throws CannotRewind */
-  constructor(marked: MarkedProcess) {
+  /** @param facing who faces its connections; undefined where it may have none. @throws CannotRewind */
+  constructor(marked: MarkedProcess, facing: Facing | undefined) {
     const { process } = marked
     this.process = process
     this.#marked = marked
@@ -50,7 +52,7 @@ export class ProcessMark {
     if (hasUnreapedChild(process)) throw new CannotRewind('it has not waited for a child that has ended')
     this.#threads = [...process.threads].map(thread => new ThreadMark(knownOf(marked, thread)))
     for (const { thread, legacy } of this.#threads) if (legacy) marked.legacies.set(thread, legacy)
-    this.#descriptors = new DescriptorMarks(process)
+    this.#descriptors = new DescriptorMarks(process, facing)
     this.#signals = new SignalMarks(this.first)
     this.#timers = markTimers(process)
     this.#workingDirectory = new WorkingDirectory(process.pid)
@@ -158,6 +160,21 @@ export class ProcessMark {
   /** To be called when its disk is as it was. @throws CannotRewind */
   goBackToDirectory(): void {
     if (this.#workingDirectory.isAnother) this.useFirst(thread => this.#workingDirectory.goBack(thread))
+  }
+
+  /** Inodes of its sockets that have a connection. */
+  get connected(): number[] {
+    return this.#descriptors.connected
+  }
+
+  /**
+   * To be called when its kernel has no connections but these.
+   *
+   * @param say tells its kernel what others sent
+   * @throws CannotRewind
+   */
+  goBackToConnections(say: (segment: Segment) => void): void {
+    this.useFirst(thread => this.#descriptors.goBackToConnections(thread, say))
   }
 
   /** To be called before it goes on. */

@@ -19,4 +19,10 @@ export const peerOf = (fd: number): Buffer => {
   return getPeerName(fd, name, length) === 0 ? name.subarray(0, length.readUInt32LE()) : Buffer.alloc(0)
 }
 
+/** The port in a struct sockaddr. */
+export const portOfName = (name: Buffer): number => name.readUInt16BE(2)
+
+/** The IPv4 address in a struct sockaddr, which may be written as one of IPv6. */
+export const internetAddressOf = (name: Buffer): number => name.readUInt32BE(name.length === 16 ? 4 : 20)
+
 const room = () => ({ name: Buffer.alloc(lengthMax), length: Buffer.from(Uint32Array.of(lengthMax).buffer) })

@@ -1,4 +1,5 @@
 import { check, libc, setsockopt } from '../../proxy/libc.ts'
+import { CannotRewind } from './error.ts'
 
 const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
 
@@ -17,6 +18,7 @@ const option = (level: number, name: number): SocketOption => ({ level, name })
 export const socketOption = {
   reuseAddress: option(SOL_SOCKET, 2),
   type: option(SOL_SOCKET, 3),
+  error: option(SOL_SOCKET, 4),
   keepAlive: option(SOL_SOCKET, 9),
   accepts: option(SOL_SOCKET, 30),
   domain: option(SOL_SOCKET, 39),
@@ -52,12 +54,17 @@ export const closeWithoutWaiting = (fd: number): void => {
 
 /** struct tcp_info, of a listener: the greatest number that may wait. */
 const TCP_INFO = 11
-const backlogOffset = 28
+const [waitingOffset, backlogOffset] = [24, 28]
 
-export const backlogOf = (fd: number): number => {
-  const info = Buffer.alloc(backlogOffset + 4)
+export const backlogOf = (fd: number): number => tcpInfo(fd, backlogOffset)
+
+/** Of a listener: how many wait. */
+export const waitingOf = (fd: number): number => tcpInfo(fd, waitingOffset)
+
+const tcpInfo = (fd: number, offset: number): number => {
+  const info = Buffer.alloc(offset + 4)
   check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
-  return info.readUInt32LE(backlogOffset)
+  return info.readUInt32LE(offset)
 }
 
 const IPPROTO_IPV6 = 41
@@ -70,12 +77,108 @@ const comparedOptions: readonly SocketOption[] = [
   ...[16, 18, 26, 67].map(name => option(IPPROTO_IPV6, name)),
 ]
 
+/** Blocks of bytes that programs set: SO_LINGER, SO_RCVTIMEO and SO_SNDTIMEO. */
+const blocks = [
+  { name: linger, length: 8 },
+  { name: 20, length: 16 },
+  { name: 21, length: 16 },
+] as const
+
+/** The kernel sets them for accepted connections, where they mean nothing: IP_MULTICAST_TTL and its kind. */
+const isOfMulticast = ({ level, name }: SocketOption) =>
+  (level === IPPROTO_IP && [32, 33, 34, 49].includes(name)) || (level === IPPROTO_IPV6 && name === 18)
+
+/** How a socket of TCP is set. */
+export interface SocketSettings {
+  readonly numbers: readonly (readonly [SocketOption, number])[]
+  readonly blocks: readonly Buffer[]
+}
+
+export const readSettings = (fd: number): SocketSettings => ({
+  numbers: numbersOf(fd).filter(([each]) => !isOfMulticast(each)),
+  blocks: blocks.map(({ name, length }) => {
+    const value = Buffer.alloc(length)
+    check('getsockopt', getOption(fd, SOL_SOCKET, name, value, Buffer.from(Uint32Array.of(length).buffer)))
+    return value
+  }),
+})
+
+/** SO_SNDBUF and SO_RCVBUF: set beyond what programs may, by SO_SNDBUFFORCE and SO_RCVBUFFORCE, to half of what is had then. */
+const forced: ReadonlyMap<number, number> = new Map([
+  [7, 32],
+  [8, 33],
+])
+/** SO_BUF_LOCK: which of the two are no longer the kernel's to change, as after each of these calls. */
+const bufferLock = option(SOL_SOCKET, 72)
+const isMaximumSegment = ({ level, name }: SocketOption) => level === IPPROTO_TCP && name === 2
+
+/** Sets a socket so, where it is set otherwise. @throws CannotRewind, SystemError where that is not possible */
+export const applySettings = (fd: number, { numbers, blocks: values }: SocketSettings): void => {
+  const now = readSettings(fd)
+  for (const [each, value] of numbers) {
+    const is = now.numbers.find(([{ level, name }]) => level === each.level && name === each.name)?.[1]
+    if (is === value) continue
+    if (isMaximumSegment(each)) throw new CannotRewind(`a segment of a socket had ${value} bytes, and has ${is}`)
+    const force = each.level === SOL_SOCKET ? forced.get(each.name) : undefined
+    if (force === undefined) setNumber(fd, each, value)
+    else setBuffer(fd, option(SOL_SOCKET, force), value)
+  }
+  for (const [index, { name, length }] of blocks.entries())
+    if (!now.blocks[index]!.equals(values[index]!))
+      check('setsockopt', setsockopt(fd, SOL_SOCKET, name, values[index]!, length))
+}
+
+const setBuffer = (fd: number, force: SocketOption, value: number): void => {
+  const lock = getNumber(fd, bufferLock)
+  setNumber(fd, force, value / 2)
+  setNumber(fd, bufferLock, lock)
+}
+
+const setNumber = (fd: number, { level, name }: SocketOption, value: number): void => {
+  check(`setsockopt ${level} ${name}`, setsockopt(fd, level, name, Buffer.from(Int32Array.of(value).buffer), 4))
+}
+
+/** The kernel tells an error once. */
+export const takeError = (fd: number): void => {
+  getNumber(fd, socketOption.error)
+}
+
+/** Of struct tcp_info: what of a connection decides what it does next, but for its numbers; by name. */
+const decisive = [
+  ['options', 5, 1],
+  ['scales', 6, 1],
+  ['send segment', 16, 4],
+  ['path', 60, 4],
+  ['window that grows', 64, 4],
+  ['own segment', 84, 4],
+] as const
+
+export const tcpStateOf = (fd: number): string => {
+  const info = Buffer.alloc(104)
+  check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
+  return decisive.map(([name, at, length]) => `${name} ${info.readUIntLE(at, length)}`).join(', ')
+}
+
+/** How many segments it may have on their way. */
+export const congestionWindowOf = (fd: number): number => tcpInfo(fd, 80)
+
+/** TCP_ESTABLISHED and others. */
+export const connectionStateOf = (fd: number): number => {
+  const info = Buffer.alloc(1)
+  check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(1).buffer)))
+  return info[0]!
+}
+
 /** How a socket is set, a line for each option that it has. */
-export const settingsOf = (fd: number): string[] => {
+export const settingsOf = (fd: number): string[] =>
+  numbersOf(fd).map(([{ level, name }, value]) => `option ${level} ${name}: ${value}`)
+
+const numbersOf = (fd: number): (readonly [SocketOption, number])[] => {
   const value = Buffer.alloc(4)
   const length = Buffer.alloc(4)
-  return comparedOptions.flatMap(({ level, name }) => {
+  return comparedOptions.flatMap(each => {
     length.writeUInt32LE(4)
-    return getOption(fd, level, name, value, length) === 0 ? [`option ${level} ${name}: ${value.readInt32LE()}`] : []
+    const isThere = getOption(fd, each.level, each.name, value, length) === 0
+    return isThere ? [[each, value.readInt32LE()] as const] : []
   })
 }

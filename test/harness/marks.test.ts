@@ -52,9 +52,59 @@ async def main():
         await asyncio.sleep(0.02 + 0.2 * random.random())
         datagrams.sendto(f'{name} {os.urandom(8).hex()}\\n'.encode(), (random.choice(peers), 4000))
 asyncio.run(main())`,
+  'node over TCP': `
+    const { connect, createServer } = require('node:net')
+    const [, , name, ...peers] = process.argv
+    const hear = (from, socket) => socket.setNoDelay().on('error', error => console.log(from, error.code))
+      .on('data', bytes => console.log(from, bytes.toString(), Date.now())).on('close', () => console.log(from, 'closed'))
+    createServer(socket => hear('peer', socket).on('data', bytes => socket.write('heard ' + bytes))).listen(4000)
+    const sockets = new Map()
+    const speak = peer => {
+      const socket = sockets.get(peer) ?? hear(peer, connect(4000, peer))
+      sockets.set(peer, socket.once('close', () => sockets.delete(peer)))
+      socket.write(name + Math.random())
+      if (Math.random() < 0.1) socket.destroy()
+      else if (Math.random() < 0.1) socket.end()
+    }
+    const later = () => setTimeout(() => {
+      speak(peers[Math.floor(Math.random() * peers.length)])
+      later()
+    }, 20 + Math.random() * 200)
+    later()`,
+  'python over TCP': `
+import random, socket, sys, threading, time
+name, *peers = sys.argv[1:]
+def serve(connection):
+    try:
+        while data := connection.recv(1000):
+            print('heard', data, time.time(), flush=True)
+            connection.sendall(b'yes ' + data)
+    except OSError as error: print('serving', error.errno, flush=True)
+    connection.close()
+def listen():
+    with socket.create_server(('', 4000)) as server:
+        while True: threading.Thread(target=serve, args=(server.accept()[0],)).start()
+threading.Thread(target=listen, daemon=True).start()
+sockets = {}
+while True:
+    time.sleep(0.02 + 0.2 * random.random())
+    peer = random.choice(peers)
+    try:
+        if peer not in sockets: sockets[peer] = socket.create_connection((peer, 4000))
+        sockets[peer].sendall(f'{name} {random.random()}'.encode())
+        print('answer', sockets[peer].recv(1000), flush=True)
+        if random.random() < 0.2: sockets.pop(peer).close()
+    except OSError as error:
+        print('asking', error.errno, flush=True)
+        sockets.pop(peer, None)`,
 } as const
 
-const commands = { node: ['node', 'n.cjs'], python: ['python3', 'n.py'] } as const
+const commands = {
+  node: ['node', 'n.cjs'],
+  python: ['python3', 'n.py'],
+  'node over TCP': ['node', 'n.cjs'],
+  'python over TCP': ['python3', 'n.py'],
+} as const
 
 const trioOf = (kind: keyof typeof gossip, rewind: boolean): Cluster => {
   const node = (name: string, ...peers: string[]) => ({
@@ -103,7 +153,7 @@ const wander = async (cluster: Cluster, executions: number): Promise<Walk[]> => 
   return walks
 }
 
-test.each(['node', 'python'] as const)(
+test.each(['node', 'python', 'node over TCP', 'python over TCP'] as const)(
   'what three processes do after a mark is what new ones do after the same steps (%s)',
   async kind => {
     const cluster = trioOf(kind, true)

@@ -1,0 +1,172 @@
+import { readlinkSync } from 'node:fs'
+import { check, close, ioctl, libc, recv, SystemError } from '../../proxy/libc.ts'
+import type { Segment } from '../../proxy/packet.ts'
+import { finishAgain, type Side } from '../../proxy/tcp.ts'
+import { socketAddressOf, tcpEntries } from '../../proxy/tcp-table.ts'
+import { duplicate } from '../hold/descriptor.ts'
+import type { HeldThread } from '../hold/held-node.ts'
+import { syscallNumber } from '../hold/syscall-number.ts'
+import { makeCalls, succeed } from './batch.ts'
+import { CannotRewind } from './error.ts'
+import { type Descriptor, flagsOf, statusFlags } from './open-descriptors.ts'
+import { askAgain, connectSilently, disconnectSilently } from './repaired-socket.ts'
+import { internetAddressOf, nameOf, peerOf, portOfName } from './socket-address.ts'
+import {
+  applySettings,
+  congestionWindowOf,
+  readSettings,
+  type SocketSettings,
+  takeError,
+  tcpStateOf,
+} from './socket-options.ts'
+
+/** Who faces a connection of a kernel, by the kernel's port and by the address and port of the peer. */
+export type Facing = (port: number, peer: number, peerPort: number) => Side | undefined
+
+const shutdown = libc.func('int shutdown(int fd, int how)')
+const SHUT_WR = 1
+
+/** Segments that a new connection may have on their way (TCP_INIT_CWND): it is one for who brings it back. */
+const firstWindow = 10
+/** Unread bytes are kept with the mark. */
+const unreadMax = 1 << 20
+const dontWaitOnlyPeek = 0x40 | 0x02
+const SIOCOUTQ = 0x5411
+const FIONREAD = 0x541b
+const stream = 1
+const closeOnExec = 0o2000000
+
+/**
+ * A connection that a process has, or asks for, at one instant at which it had all that was sent to it. Whatever became of it
+ * since, the kernel is given it again as it was: its numbers, what nobody has read, its settings.
+ */
+export class MarkedConnection {
+  /** That are open on it. */
+  readonly descriptors: readonly Descriptor[]
+  readonly #pid: number
+  /** struct sockaddr of its ends. */
+  readonly #own: Buffer
+  readonly #peer: Buffer
+  readonly #side: Side
+  readonly #unread: Buffer
+  readonly #settings: SocketSettings
+  /** As the kernel tells it, but for times and numbers. */
+  readonly #state: string
+
+  /** @param descriptors at least one. @throws CannotRewind where it cannot be brought back to what it is now */
+  constructor(pid: number, descriptors: readonly Descriptor[], facing: Facing) {
+    this.#pid = pid
+    this.descriptors = descriptors
+    const own = duplicate(pid, this.#fd)!
+    try {
+      this.#own = nameOf(own)
+      this.#peer = peerOf(own)
+      if (this.#peer.length === 0) this.#peer = askedPeerOf(pid, this.link)
+      const side = facing(portOfName(this.#own), internetAddressOf(this.#peer), portOfName(this.#peer))
+      if (side === undefined) throw this.#cannot('is a connection that the network does not know')
+      this.#side = side
+      if (!isStill(side) || countIn(own, SIOCOUTQ) > 0)
+        throw this.#cannot('is a connection on which something is on its way')
+      this.#unread = this.#readUnread(own)
+      this.#settings = readSettings(own)
+      this.#state = tcpStateOf(own)
+      if (congestionWindowOf(own) > firstWindow) throw this.#cannot('is a connection that has carried much at once')
+    } finally {
+      close(own)
+    }
+  }
+
+  get #fd(): number {
+    return this.descriptors[0]!.fd
+  }
+
+  /** Name of its socket. */
+  get link(): string {
+    return this.descriptors[0]!.link
+  }
+
+  /** Whether the process still has its socket, under the same numbers. */
+  isOpen(open: ReadonlyMap<number, string>): boolean {
+    return this.descriptors.every(({ fd, link }) => open.get(fd) === link)
+  }
+
+  /**
+   * The kernel has it again: in the same socket, where the process still has that.
+   *
+   * @param thread of the process, frozen, whose registers are lost
+   * @param open what the process has open, by number
+   * @param say tells its kernel what the other end sent
+   * @throws CannotRewind
+   */
+  goBack(thread: HeldThread, open: ReadonlyMap<number, string>, say: (segment: Segment) => void): void {
+    const isThere = this.isOpen(open)
+    if (!isThere) this.#makeSocket(thread)
+    const own = duplicate(this.#pid, this.#fd)!
+    try {
+      this.#connect(own, isThere, say)
+      if (!isThere) for (const each of this.descriptors) each.link = readlinkSync(`/proc/${this.#pid}/fd/${each.fd}`)
+    } catch (error) {
+      throw error instanceof SystemError ? this.#cannot(`cannot be connected again: ${error.message}`) : error
+    } finally {
+      close(own)
+    }
+  }
+
+  #connect(own: number, isConnected: boolean, say: (segment: Segment) => void): void {
+    if (isConnected) disconnectSilently(own)
+    takeError(own)
+    const connected = { own: this.#own, peer: this.#peer, side: this.#side, unread: this.#unread }
+    if (this.#side.state === 'asked') askAgain(own, connected)
+    else connectSilently(own, connected)
+    if (this.#side.isFinished) check('shutdown', shutdown(own, SHUT_WR))
+    if (this.#side.finish === 'acknowledged') say(finishAgain(this.#side))
+    if (!nameOf(own).equals(this.#own)) throw this.#cannot('cannot have its port again')
+    applySettings(own, this.#settings)
+    const state = tcpStateOf(own)
+    if (this.#side.state === 'open' && state !== this.#state)
+      throw this.#cannot(`is connected in another way: ${this.#state}, then ${state}`)
+  }
+
+  #makeSocket(thread: HeldThread): void {
+    const [first] = this.descriptors
+    const family = this.#own.readUInt16LE()
+    const flags = flagsOf(first!) & statusFlags.settable
+    const [made] = makeCalls(thread, [[syscallNumber.socket, family, stream | flags, 0]])
+    if (made! < 0) throw this.#cannot(`cannot be made again: ${made}`)
+    const copies = this.descriptors.filter(({ fd }) => fd !== made)
+    succeed(
+      thread,
+      copies.map(each => [syscallNumber.dup3, made!, each.fd, flagsOf(each) & closeOnExec]),
+    )
+    if (copies.length === this.descriptors.length) succeed(thread, [[syscallNumber.close, made!]])
+  }
+
+  #readUnread(own: number): Buffer {
+    const length = countIn(own, FIONREAD)
+    if (length > unreadMax) throw this.#cannot(`has ${length} bytes that nobody has read`)
+    const unread = Buffer.alloc(length)
+    const isWhole = length === 0 || recv(own, unread, length, dontWaitOnlyPeek) === length
+    if (!isWhole) throw this.#cannot('has urgent data that nobody has read')
+    return unread
+  }
+
+  #cannot(what: string): CannotRewind {
+    return new CannotRewind(`descriptor ${this.#fd} (${this.link}) ${what}`)
+  }
+}
+
+/** Nothing is on its way between the kernel and who faces it. */
+const isStill = ({ state, finish, sendNext, sendUnacknowledged }: Side): boolean =>
+  state === 'asked' || (state === 'open' && finish !== 'sent' && sendNext === sendUnacknowledged)
+
+/** Of a socket that asks for a connection the kernel tells it elsewhere. */
+const askedPeerOf = (pid: number, link: string): Buffer => {
+  const entry = tcpEntries(pid).find(({ inode }) => link === `socket:[${inode}]`)
+  if (entry === undefined) throw new CannotRewind(`a socket (${link}) has another network`)
+  return socketAddressOf(entry.family, entry.remote)
+}
+
+const countIn = (own: number, request: number): number => {
+  const count = Buffer.alloc(4)
+  return ioctl(own, request, count) === -1 ? 0 : count.readInt32LE()
+}

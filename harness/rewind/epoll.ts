@@ -1,0 +1,23 @@
+import { check, libc } from '../../proxy/libc.ts'
+
+const epollWait = libc.func('int epoll_wait(int fd, void *events, int max, int timeout)')
+const poll = libc.func('int poll(void *fds, unsigned long count, int timeout)')
+
+const eventsMax = 256
+/** struct epoll_event */
+const eventLength = 12
+const events = Buffer.alloc(eventsMax * eventLength)
+const POLLIN = 1
+
+/** Whether an epoll descriptor has events for who waits; none is taken. */
+export const hasEvents = (fd: number): boolean => {
+  const request = Buffer.alloc(8)
+  request.writeInt32LE(fd, 0)
+  request.writeInt16LE(POLLIN, 4)
+  return check('poll', poll(request, 1, 0)) > 0
+}
+
+/** Takes the events of an epoll descriptor; what is told as long as it is so (not EPOLLET) stays. */
+export const takeEvents = (fd: number): void => {
+  check('epoll_wait', epollWait(fd, events, eventsMax, 0))
+}
