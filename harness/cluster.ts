@@ -5,6 +5,7 @@ import type { Abstraction, Choice, Finding, Sight, Step, System } from '../check
 import { Cell } from './cell.ts'
 import { letGo } from './checkpoint/stopped.ts'
 import { noNode } from './clients/state.ts'
+import type { VisitorListener } from './clients/visitors.ts'
 import type { ExecResult, GlobalState, ResolvedSystem } from './config.ts'
 import { Alone, joinParts, type NodePart } from './execution/alone.ts'
 import { AuditTurns, describeDifference, differencesOf, type Evidence, evidenceOf } from './execution/audit.ts'
@@ -166,6 +167,11 @@ export class Cluster implements System<GlobalState> {
   /** What became of the packets between nodes, where time runs through the system. */
   get packets(): PacketCounts {
     return this.time?.counts ?? noPackets
+  }
+
+  /** Answers of nodes to those who come through published ports go there. */
+  set outside(listener: VisitorListener) {
+    this.#stage.outside = listener
   }
 
   /** Offers what is enabled anew: somebody has asked for something meanwhile. */

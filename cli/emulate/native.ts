@@ -13,6 +13,7 @@ import { openControl } from './control.ts'
 import { LiveTrace } from './live-trace.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
+import { unpublished } from './publish.ts'
 import type { RunOptions } from './settings.ts'
 import { type Summary, summaryOf } from './summary.ts'
 
@@ -60,7 +61,7 @@ export const emulateNatively = (
       }
       observer.trace.end(summary)
       writeText(plot, drawRun(emulation, system.name, seconds))
-      return { ...summary, trace, plot }
+      return { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], trace, plot }
     } finally {
       progress.end()
       control?.close()

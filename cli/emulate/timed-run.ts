@@ -9,7 +9,7 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { noNode } from '../../harness/clients/state.ts'
 import type { Cluster } from '../../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
-import { type Happening, isHarm, nodeOf, sentenceOf } from '../../harness/timed/action.ts'
+import { type Happening, isHarm, isVisit, nodeOf, sentenceOf } from '../../harness/timed/action.ts'
 import { Measurements } from '../../harness/timed/measurements.ts'
 import type { TimedAction } from '../../harness/timed/timing.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
@@ -247,7 +247,8 @@ export class TimedRun implements Run {
     if (happened) {
       const node = nodeOf(happened)
       const kind = isHarm(happened) ? 'fault' : 'repair'
-      this.measurements.happened({ atMs, kind, label: sentenceOf(happened), node, isCrash: false })
+      if (!isVisit(happened))
+        this.measurements.happened({ atMs, kind, label: sentenceOf(happened), node, isCrash: false })
       if (happened.does === 'join' || happened.does === 'restart') this.measurements.started(happened.node, atMs)
       const index = this.#asked.findIndex(({ action }) => action === happened)
       for (const { done } of index < 0 ? [] : this.#asked.splice(index, 1)) done()

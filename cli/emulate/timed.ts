@@ -22,6 +22,7 @@ import { newPlace } from '../store.ts'
 import { openControl } from './control.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
+import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { distributionOf, type Summary, summaryOf } from './summary.ts'
@@ -46,9 +47,14 @@ export const emulateInTime = (
     const engine = await unlessInterrupted(openEngine(system))
     const open = (how: Timing) => new Cluster(system, { seed, engine, rewind: false, timing: how })
     let cluster: Cluster | undefined
+    let ports: PublishedPorts | undefined
+    let run: TimedRun | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
+      // Before anything is made: a port may be taken.
+      if (pace === 'real') ports = await PublishedPorts.open(system.publish, action => run!.act(action))
       cluster = open(timing)
+      if (ports) cluster.outside = ports
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
       const recorded = { ...options, forMs, timing }
@@ -66,10 +72,13 @@ export const emulateInTime = (
       }
       const besides =
         plan && new SearchBesides(plan, { config: config.path, trace, out: options.out, seed, cpus, signal })
-      const run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep, besides })
+      run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep, besides })
       const { origin, token } = (control = await openControl(run, system.name, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
+      for (const { port, node, nodePort } of ports ? system.publish : [])
+        process.stderr.write(`lastnail: 127.0.0.1:${port} is ${node}:${nodePort}\n`)
       await run.run(signal)
+      ports?.close()
       progress.end()
       const { labels, violation, steps, lateMs } = run
       const hash = run.digest()
@@ -82,7 +91,13 @@ export const emulateInTime = (
         late: pace === 'real' ? distributionOf(lateMs) : undefined,
       }
       writeText(plot, drawRun(run, system.name, virtualSeconds))
-      const notes = [...leftOut, ...cluster.notes(), ...measured.notes, ...(besides?.notes ?? [])]
+      const notes = [
+        ...leftOut,
+        ...(ports ? [] : unpublished(system, pace)),
+        ...cluster.notes(),
+        ...measured.notes,
+        ...(besides?.notes ?? []),
+      ]
       cluster.close()
       const again = { ...timing, timesMs, inputs: inputs.map(({ input }) => input as Timing['inputs'][number]) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
@@ -95,6 +110,7 @@ export const emulateInTime = (
       return { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), trace, plot }
     } finally {
       progress.end()
+      ports?.close()
       control?.close()
       cluster?.close()
       await engine?.close()

@@ -24,6 +24,7 @@ import { History } from './history.ts'
 import { namedAlone } from './named-alone.ts'
 import { Past, type PastMark } from './past.ts'
 import { callSights, sightOf } from './sights.ts'
+import type { Visitors } from './visitors.ts'
 
 const require = createRequire(import.meta.url)
 /** Loaded at the first request, for few systems need it; and at once, for a client is over that does nothing for a while. */
@@ -68,6 +69,8 @@ export class Clients {
   readonly #states: Map<string, unknown>
   readonly #past: Past
   readonly calls: Mutable<ClientCall>[]
+  /** Those who come through published ports. */
+  readonly visitors: Visitors
   readonly #history: History
   /** How often each client may still call. */
   readonly left: Map<string, number>
@@ -88,7 +91,14 @@ export class Clients {
   #settled: ((step: number) => void)[] = []
 
   /** @param mark of clients that go on as these */
-  constructor(cell: Cell, host: VirtualHost, nodes: readonly Node[], system: ResolvedSystem, mark?: ClientsMark) {
+  constructor(
+    cell: Cell,
+    host: VirtualHost,
+    nodes: readonly Node[],
+    system: ResolvedSystem,
+    { mark, visitors }: { readonly mark?: ClientsMark | undefined; readonly visitors: Visitors },
+  ) {
+    this.visitors = visitors
     this.#cell = cell
     this.#host = host
     this.#nodes = nodes
@@ -105,9 +115,9 @@ export class Clients {
     host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
   }
 
-  /** Whether a call is in progress. */
+  /** Whether a call is in progress, or somebody from outside is connected. */
   get isCalling(): boolean {
-    return this.calls.some(call => call.completedAt === undefined)
+    return this.visitors.isOpen || this.calls.some(call => call.completedAt === undefined)
   }
 
   /** Those who wait for an answer. */
@@ -130,6 +140,11 @@ export class Clients {
       past: this.#past.mark(),
       udpPort: this.#udpPort,
     }
+  }
+
+  /** Somebody from outside connects to a node. */
+  visit(visitor: number, node: Node, port: number): void {
+    this.visitors.connect(visitor, () => this.#open(node, port))
   }
 
   /** For a client. One who asks for a node that there is not has a mistake in it, not an answer. */

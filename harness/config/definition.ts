@@ -51,6 +51,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
   readonly fingerprint?: 'observed' | 'history' | 'none' | undefined
   /** CPU time in milliseconds after which a node that is still busy counts as divergent; 2,000 by default. */
   readonly stepLimit?: number | undefined
+  /**
+   * Ports of this machine's loopback that lead to ports of nodes in a run at the pace `real`: `{ 8080: 'web:80' }`. What real
+   * clients send there is recorded, and is sent again when the run is executed again.
+   */
+  readonly publish?: Readonly<Record<number, `${string}:${number}`>> | undefined
   /** How it runs live, by `lastnail emulate`. */
   readonly emulation?: EmulationDefinition | undefined
 }

@@ -17,7 +17,11 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
   const { definition: expanded, notes } = expandNodes(definition, directory)
   const checked = systemSchema.safeParse(expanded)
   if (!checked.success) throw new ConfigError(problemsOf(checked.error, expanded))
-  const problems = [...placeholderProblems(checked.data), ...faultProblems(checked.data)]
+  const problems = [
+    ...placeholderProblems(checked.data),
+    ...faultProblems(checked.data),
+    ...publishProblems(checked.data),
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...fill(checked.data, directory), notes }
 }
@@ -53,6 +57,10 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   messageBytesMax: Number.POSITIVE_INFINITY,
   fingerprint: definition.fingerprint,
   stepCpuMsMax: definition.stepLimit,
+  publish: Object.entries(definition.publish).map(([port, to]) => {
+    const [node, nodePort] = to.split(':') as [string, string]
+    return { port: Number(port), node, nodePort: Number(nodePort) }
+  }),
   emulation: definition.emulation,
 })
 
@@ -95,6 +103,13 @@ const faultProblems = ({ nodes, faults }: CheckedDefinition): string[] =>
       .filter(name => !Object.hasOwn(nodes, name))
       .map(name => `faults.${kind}.of: there is no node ${name}; ${nearest(name, Object.keys(nodes))}`),
   )
+
+const publishProblems = ({ nodes, publish }: CheckedDefinition): string[] =>
+  Object.entries(publish).flatMap(([port, to]) => {
+    const [name] = to.split(':') as [string]
+    if (Object.hasOwn(nodes, name)) return []
+    return [`publish.${port}: there is no node ${name}; ${nearest(name, Object.keys(nodes))}`]
+  })
 
 const placeholderProblems = ({ nodes }: CheckedDefinition): string[] => {
   const names = Object.keys(nodes)

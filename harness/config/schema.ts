@@ -322,6 +322,17 @@ const emulation = fields(
   'how it runs live: { topology, churn, … }',
 )
 
+const publishExpected = "expected ports of nodes by ports of this machine: { 8080: 'web:80' }"
+const published = z
+  .record(
+    z
+      .string()
+      .refine(key => /^\d+$/.test(key) && portNumber.safeParse(Number(key)).success, { error: publishExpected }),
+    z.string({ error: publishExpected }).regex(/^[^:]+:\d+$/, { error: publishExpected }),
+    { error: publishExpected },
+  )
+  .default({})
+
 /** Checks a definition, whose nodes are a record by now, and fills in all that has a default. */
 export const systemSchema = fields(
   {
@@ -345,6 +356,7 @@ export const systemSchema = fields(
       .enum(['observed', 'history', 'none'], { error: "expected 'observed', 'history' or 'none'" })
       .default('observed'),
     stepLimit: wholeNumber('expected CPU time in milliseconds, at least 1', 1).default(2000),
+    publish: published,
     emulation: emulation.prefault({}),
   } satisfies Record<keyof SystemDefinition, unknown>,
   'a definition: { name, nodes, … }',

@@ -81,6 +81,10 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
     case 'partition':
     case 'set':
       return 'partition'
+    case 'connect':
+    case 'send':
+    case 'end':
+      return 'client'
   }
 }
 

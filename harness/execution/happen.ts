@@ -1,6 +1,6 @@
 import type { Finding } from '../../checker/system.ts'
 import type { Node } from '../node/node.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedAction, Visit } from '../timed/timing.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAgain } from './start.ts'
 
@@ -27,11 +27,34 @@ export const happen = (stage: Stage, action: TimedAction): Done => {
       break
     case 'reset':
       return reset(stage, action.node, action.peer)
+    case 'connect':
+    case 'send':
+    case 'end':
+      return visit(stage, action)
     case 'set':
       for (const way of action.ways) time.set(way)
       break
   }
   return connect(stage)
+}
+
+/** Whoever visits is attended at the end of the step, as clients are. */
+const visit = (stage: Stage, action: Visit): Done => {
+  const { clients } = stage.execution
+  const node = stage.node(action.node)
+  stage.tellTime(stage.nodes)
+  switch (action.does) {
+    case 'connect':
+      clients.visit(action.visitor, node, action.port)
+      break
+    case 'send':
+      clients.visitors.send(action.visitor, Buffer.from(action.data, 'base64'))
+      break
+    case 'end':
+      clients.visitors.end(action.visitor, action.how)
+      break
+  }
+  return stage.settle(node.isAlive ? [node] : [])
 }
 
 /** Lets the network know which ways are cut, and joined again. */

@@ -3,6 +3,7 @@ import { Network } from '../../proxy/network.ts'
 import type { Cell } from '../cell.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { stateOf } from '../clients/state.ts'
+import { type VisitorListener, Visitors } from '../clients/visitors.ts'
 import { observerName } from '../config/schema.ts'
 import type { GlobalState, ResolvedSystem } from '../config.ts'
 import { watchUnanswered } from '../hold/unanswered.ts'
@@ -47,6 +48,8 @@ export class Stage {
   readonly timing: Timing | undefined
   /** What of the nodes could not be held, in any execution so far. */
   readonly notes = new Set<string>()
+  /** Who hears what nodes answer to those who come from outside, where somebody is there. */
+  outside: VisitorListener | undefined
   /** So many states of the past properties have asked for: two states that differ in them are not the same. */
   #pastAsked = 0
 
@@ -217,6 +220,7 @@ export class Stage {
 
   #newClients(network: Network, mark?: ClientsMark): Clients {
     const host = network.virtualHost(observerName, observerAddress)
-    return new Clients(this.cell, host, this.nodes, this.system, mark)
+    const visitors = new Visitors(() => this.outside)
+    return new Clients(this.cell, host, this.nodes, this.system, { mark, visitors })
   }
 }

@@ -4,6 +4,9 @@ import type { TimedAction, WaySetting } from './timing.ts'
 /** What happens, without when. */
 export type Happening<Action = TimedAction> = Action extends unknown ? Omit<Action, 'atMs'> : never
 
+/** Whether a client does it, from outside, to whom no property of the network belongs. */
+export const isVisit = ({ does }: Happening): boolean => does === 'connect' || does === 'send' || does === 'end'
+
 /** Whether it takes something away, or gives something back. */
 export const isHarm = (action: Happening): boolean => {
   switch (action.does) {
@@ -35,6 +38,12 @@ export const labelOf = (action: Happening): string => {
       return 'heal all'
     case 'reset':
       return `reset ${action.node} ${action.peer}`
+    case 'connect':
+      return `outside ${action.visitor} connects to ${action.node}:${action.port}`
+    case 'send':
+      return `outside ${action.visitor} sends ${Buffer.byteLength(action.data, 'base64')} bytes to ${action.node}`
+    case 'end':
+      return `outside ${action.visitor} ${action.how === 'end' ? 'ends' : 'resets'} its connection to ${action.node}`
     case 'set':
       return `set ${action.ways.map(describeWay).join('; ')}`
   }
@@ -57,6 +66,10 @@ export const sentenceOf = (action: Happening): string => {
       return `connections of ${action.node} and ${action.peer} are reset`
     case 'set':
       return action.ways.map(describeWay).join('; ')
+    case 'connect':
+    case 'send':
+    case 'end':
+      return labelOf(action)
   }
 }
 

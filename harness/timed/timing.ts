@@ -36,6 +36,14 @@ export type Change =
   /** TCP connections between two nodes are reset. */
   | { readonly does: 'reset'; readonly node: string; readonly peer: string }
   | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
+  | Visit
+
+/** What a real client does through a published port. Its connections are numbered from 1, in the order in which they come. */
+export type Visit =
+  | { readonly does: 'connect'; readonly visitor: number; readonly node: string; readonly port: number }
+  /** Bytes in base64. */
+  | { readonly does: 'send'; readonly visitor: number; readonly node: string; readonly data: string }
+  | { readonly does: 'end'; readonly visitor: number; readonly node: string; readonly how: 'end' | 'reset' }
 
 /** What becomes of packets from one node to another, on top of the pipes between them. */
 export interface WaySetting {
