@@ -113,9 +113,11 @@ const verifiedOf = (verification: Verification, seconds: number): Verified => {
   return {
     ...{ verdict, violations, evaluations, seconds, steps },
     properties: properties.map(property => ({ ...property, again: distributionOf(againOf(property)) })),
-    notes: [...undecided.values()],
+    notes: [...undecided.values(), ...properties.filter(isUnmet).map(({ name }) => `${name} was met in no state`)],
   }
 }
+
+const isUnmet = ({ kind, holds }: VerifiedProperty) => kind === 'sometimes' && holds === false
 
 const againOf = ({ outages }: VerifiedProperty): number[] =>
   outages.flatMap(({ fromMs, untilMs }) => (fromMs === null || untilMs === null ? [] : [untilMs - fromMs]))

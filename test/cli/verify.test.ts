@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { always, eventually, history } from '../../checker/property.ts'
+import { always, eventually, history, sometimes } from '../../checker/property.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { Verification } from '../../cli/verify/verification.ts'
@@ -77,6 +77,20 @@ test('of what must hold again it is told when it did not; longer than its bound 
   ])
   expect(verify({ even: { ...even, withinMs: 250 } }, steps).violations).toMatchObject([
     { property: 'even', step: 7, atMs: 700, message: expect.stringContaining('expected within 0.25 s') },
+  ])
+})
+
+test('what is to be met sometimes is met or not, and never violated', () => {
+  const met = sometimes((s: GlobalState) => s.node('n1').state === 2)
+  const never = sometimes((s: GlobalState) => s.node('n1').state === 9)
+  const { violations, properties } = verify(
+    { met, never },
+    [1, 2, 3].map((value, index) => step(index, { n1: value })),
+  )
+  expect(violations).toEqual([])
+  expect(properties.map(({ name, holds }) => [name, holds])).toEqual([
+    ['met', true],
+    ['never', false],
   ])
 })
 

@@ -68,6 +68,8 @@ describe('a right definition', () => {
       weights: defaultWeights,
       fingerprint: 'observed',
       stepCpuMsMax: 2000,
+      messageBytesMax: Number.POSITIVE_INFINITY,
+      publish: [],
       emulation: {
         hops: 'collapsed',
         churn: [],
@@ -306,7 +308,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       [
         `state: expected an observer: jsonLines('stdout'), or an async function of a node, found "stdout"`,
         'clients.put: expected an async function of the nodes, or { run, times }, found 1',
-        'properties.safe: expected always(…) or eventually(…), found a function',
+        'properties.safe: expected always(…), eventually(…) or sometimes(…), found a function',
       ],
     ],
     [
