@@ -233,7 +233,7 @@ const program = (done: (code: number) => void) => {
       done(exitCode[summary.verdict])
     })
 
-  addControlCommands(root)
+  addControlCommands(root, done)
   addTopologyCommands(root)
 
   root

@@ -317,6 +317,7 @@ const verified = z.strictObject({
 
 const running: z.ZodType<Running> = z.strictObject({
   system: z.string(),
+  directory: z.string(),
   elapsedMs: amount,
   nodes: z.array(z.strictObject({ name: z.string(), address: z.string(), isAlive: z.boolean(), isCut: z.boolean() })),
   ways: z.array(way).describe('what was laid on ways and not taken away'),

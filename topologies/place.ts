@@ -1,25 +1,61 @@
 import { TopologyError } from './error.ts'
-import { sample, seededRandom } from './random.ts'
+import { type Random, sample, seededRandom } from './random.ts'
 import { type Link, stubsOf, type Topology, type TopologyNode } from './topology.ts'
 
 /**
- * Adds a client for each name, linked to a stub of its own that is drawn by the seed; the link is the stub's `access`, or
- * without delay and limit. Throws a `TopologyError` where there are more names than stubs, or a name is taken.
+ * Where a node is to be, by its name: `router 17`, at that node of the topology; `stub` or `transit`, at one of these;
+ * `client of AS 17`, at a stub that is linked to that node.
  */
-export const place = (topology: Topology, names: readonly string[], seed: number): Topology => {
-  const stubs = stubsOf(topology)
-  if (names.length > stubs.length) {
-    throw new TopologyError(`cannot place ${names.length} nodes: the topology has ${stubs.length} stubs`)
-  }
+export type Places = Readonly<Record<string, string>>
+
+export const placeForm = /^(stub|transit|router .+|client of AS .+)$/
+
+/**
+ * Adds a client for each name, linked to a stub of its own that is drawn by the seed, or to where it is to be; the link is
+ * the stub's `access`, or without delay and limit. Throws a `TopologyError` where there are more names than stubs, a name is
+ * taken, or a place is not there.
+ */
+export const place = (topology: Topology, names: readonly string[], seed: number, places: Places = {}): Topology => {
   const nodes = new Map(topology.nodes.map(node => [node.id, node]))
   const links: Link[] = []
-  for (const [index, from] of sample(seededRandom(seed), stubs, names.length).entries()) {
-    const name = names[index]!
+  const put = (name: string, from: string) => {
     if (nodes.has(name)) throw new TopologyError(`cannot place "${name}": the topology has a node of that name`)
     const { at, access = { delayMs: 0 } } = nodes.get(from)!
     const client: TopologyNode = { id: name, role: 'client', ...(at && { at }) }
     nodes.set(name, client)
     links.push({ from, to: name, class: 'client-stub', ...access })
   }
+  const random = seededRandom(seed)
+  const [asked, others] = [names.filter(name => places[name] !== undefined), names.filter(name => !places[name])]
+  const taken = new Set<string>()
+  for (const name of asked) {
+    const from = placeFor(topology, name, places[name]!, random, taken)
+    taken.add(from)
+    put(name, from)
+  }
+  const stubs = stubsOf(topology).filter(stub => !taken.has(stub))
+  if (others.length > stubs.length)
+    throw new TopologyError(`cannot place ${names.length} nodes: the topology has ${stubs.length + taken.size} stubs`)
+  for (const [index, from] of sample(random, stubs, others.length).entries()) put(others[index]!, from)
   return { ...topology, nodes: [...nodes.values()], links: [...topology.links, ...links] }
+}
+
+/** One that is drawn is drawn of those that nobody has. */
+const placeFor = (
+  { nodes, links }: Topology,
+  name: string,
+  wanted: string,
+  random: Random,
+  taken: ReadonlySet<string>,
+): string => {
+  const fail = (why: string) => new TopologyError(`cannot place "${name}" at ${wanted}: ${why}`)
+  const [, kind, id = ''] = /^(stub|transit|router|client of AS)(?: (.+))?$/.exec(wanted) ?? []
+  if (id !== '' && !nodes.some(node => node.id === id)) throw fail(`the topology has no node "${id}"`)
+  if (kind === 'router') return id
+  const neighbours = new Set(links.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])))
+  const role = kind === 'transit' ? 'transit' : 'stub'
+  const free = nodes.filter(node => node.role === role && !taken.has(node.id) && (id === '' || neighbours.has(node.id)))
+  const [drawn] = sample(random, free, 1)
+  if (drawn === undefined) throw fail(`there is no ${role}${id === '' ? '' : ' linked to it'} that is free`)
+  return drawn.id
 }

@@ -35,6 +35,9 @@ export const way: z.ZodType<WaySetting> = z.strictObject({
   pipe: pipe.nullable().exactOptional(),
 })
 
+/** A program to be run in a node. */
+export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
+
 /** What can be asked of a running system. */
 export const actionSchema: z.ZodType<Happening> = z.discriminatedUnion('does', [
   z.strictObject({ does: z.literal('join'), node: name }),

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
+import type { ExecResult } from '../../harness/config.ts'
 import { runDirectories } from '../../harness/files/run-directory.ts'
 import type { Happening } from '../../harness/timed/action.ts'
 import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
-import { type Control, controlFile, type Running } from './control.ts'
+import { type Control, type ControlFile, controlFile, type Running } from './control.ts'
 
 /** What can be asked of a system that `lastnail emulate` runs, and done to it. */
 export interface Controller {
@@ -13,6 +14,8 @@ export interface Controller {
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
   act(action: Happening): Promise<Running>
+  /** Runs a program in a node, as the node would. */
+  exec(node: string, command: readonly string[]): Promise<ExecResult>
   join(node: string): Promise<Running>
   stop(node: string): Promise<Running>
   kill(node: string): Promise<Running>
@@ -32,10 +35,11 @@ export interface Controller {
 /**
  * A system that runs now.
  *
- * @param where it can be asked; by default the only one that runs for this user
+ * @param where it can be asked, or its name, or the directory of its run; by default the only one that runs for this user
  * @throws UsageError where none runs, or several do; and rejects with one for what the system refuses
  */
-export const control = (where: Control = onlyOne()): Controller => {
+export const control = (which?: Control | string): Controller => {
+  const where = typeof which === 'object' ? which : runningSystem(which)
   const ask = async (method: 'GET' | 'POST', path: string, asked?: unknown): Promise<string> => {
     const authorization = `Bearer ${where.token}`
     const body = asked === undefined ? null : JSON.stringify(asked)
@@ -53,6 +57,7 @@ export const control = (where: Control = onlyOne()): Controller => {
   const act = async (action: Happening): Promise<Running> => JSON.parse(await ask('POST', 'act', action))
   return {
     act,
+    exec: async (node, command) => JSON.parse(await ask('POST', 'exec', { node, command })),
     list: async () => JSON.parse(await ask('GET', 'list')),
     metrics: () => ask('GET', 'metrics'),
     join: node => act({ does: 'join', node }),
@@ -72,14 +77,27 @@ export const control = (where: Control = onlyOne()): Controller => {
   }
 }
 
-const onlyOne = (): Control => {
-  const running = runDirectories()
+/** @throws UsageError where none runs that is meant, or several do */
+const runningSystem = (which: string | undefined): ControlFile => {
+  const all = runDirectories()
     .map(directory => join(directory, controlFile))
     .filter(path => existsSync(path))
-  if (running.length === 1) return JSON.parse(readFileSync(running[0]!, 'utf8'))
+    .map((path): ControlFile => JSON.parse(readFileSync(path, 'utf8')))
+  const meant = which === undefined ? all : all.filter(isMeant(which))
+  if (meant.length === 1) return meant[0]!
+  if (all.length === 0) throw new UsageError('no system runs: lastnail emulate runs one')
+  const there = (meant.length === 0 ? all : meant)
+    .map(({ system, directory }) => `${system} in ${directory}`)
+    .join(', ')
   throw new UsageError(
-    running.length === 0
-      ? 'no system runs: lastnail emulate runs one'
-      : `${running.length} systems run: say which by --url and --token, as lastnail emulate printed them`,
+    meant.length === 0
+      ? `no system ${which} runs: there is ${there}`
+      : `${meant.length} systems run: say which by --run, a name or a directory: ${there}`,
   )
+}
+
+/** By its name, or the directory of its run. */
+const isMeant = (which: string) => {
+  const path = existsSync(which) ? realpathSync(which) : undefined
+  return ({ system, directory }: ControlFile): boolean => system === which || directory === path
 }

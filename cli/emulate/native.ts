@@ -11,6 +11,7 @@ import { headerOf } from '../record.ts'
 import { newPlace } from '../store.ts'
 import { openControl } from './control.ts'
 import { LiveTrace } from './live-trace.ts'
+import { OutputFiles } from './output-files.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
@@ -26,11 +27,12 @@ export const emulateNatively = (
 ): Promise<Summary> => {
   return amongGuests(async signal => {
     const progress = showLiveProgress(settings.forMs)
-    const observer: { trace?: LiveTrace } & EmulationObserver = {
+    const observer: { trace?: LiveTrace; outputs?: OutputFiles } & EmulationObserver = {
       onStart: progress.start,
       onHappening: happening => observer.trace?.happened(happening),
       onLook: (look, atMs, values) => {
         observer.trace?.looked(look, atMs)
+        observer.outputs?.append(look.outputs)
         progress.update(look, atMs, values)
       },
     }
@@ -44,8 +46,12 @@ export const emulateNatively = (
       const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
       const header = headerOf(config, system, { seed: options.seed, options: { live: true, ...options }, addresses })
+      observer.outputs = new OutputFiles(
+        place,
+        system.nodes.map(({ name }) => name),
+      )
       observer.trace = new LiveTrace(trace, header, system.properties)
-      const { origin, token } = (control = await openControl(emulation, system.name, options.port ?? 0))
+      const { origin, token } = (control = await openControl(emulation, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await emulation.run(signal)
       const seconds = emulation.elapsedMs / 1000

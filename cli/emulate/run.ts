@@ -1,4 +1,4 @@
-import type { ClientCall } from '../../harness/config.ts'
+import type { ClientCall, ExecResult } from '../../harness/config.ts'
 import type { Happening } from '../../harness/timed/action.ts'
 import type { Look } from '../../harness/timed/look.ts'
 import type { Measurements } from '../../harness/timed/measurements.ts'
@@ -21,6 +21,12 @@ export interface Run {
   readonly counts: Counts
   /** @throws UsageError for a node that is not there */
   act(action: Happening): Promise<void>
+  /**
+   * Runs a program in a node.
+   *
+   * @throws UsageError for a node that is not there, or is down, and a program that does not end
+   */
+  exec(node: string, command: readonly string[]): Promise<ExecResult>
 }
 
 export interface RunningNode {

@@ -52,6 +52,7 @@ export const emulationOf = (system: ResolvedSystem, directory: string, options: 
   return {
     topology: topologyOf(emulation, directory, options),
     hops: emulation.hops,
+    place: emulation.place,
     seed: options.seed,
     churn: churnOf(system, directory, { ...options, forMs }),
     forMs,
@@ -63,18 +64,28 @@ export const emulationOf = (system: ResolvedSystem, directory: string, options: 
 }
 
 const checkNames = ({ emulation, clients, nodes }: ResolvedSystem): void => {
-  const unknown = (field: 'clients' | 'clocks', what: string, names: readonly string[]) =>
+  const unknown = (field: 'clients' | 'clocks' | 'place', what: string, names: readonly string[]) =>
     Object.keys(emulation[field])
       .filter(name => !names.includes(name))
       .map(name => `emulation.${field}.${name}: expected one of the ${what} (${names.join(', ') || 'there is none'})`)
-  const problems = [...unknown('clients', 'clients', namesOf(clients)), ...unknown('clocks', 'nodes', namesOf(nodes))]
+  const problems = [
+    ...unknown('clients', 'clients', namesOf(clients)),
+    ...unknown('clocks', 'nodes', namesOf(nodes)),
+    ...unknown('place', 'nodes', namesOf(nodes)),
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
 const namesOf = (named: readonly { readonly name: string }[]): string[] => named.map(({ name }) => name)
 
-const topologyOf = ({ topology }: Settings, directory: string, options: EmulateOptions): Topology | undefined => {
+const topologyOf = (
+  { topology, place }: Settings,
+  directory: string,
+  options: EmulateOptions,
+): Topology | undefined => {
   if (options.topology !== undefined) return readTopology(options.topology)
+  if (topology === undefined && Object.keys(place).length > 0)
+    throw new ConfigError(['emulation.place: expected a topology, in which nodes have places'])
   if (topology === undefined) return undefined
   if (typeof topology === 'string') return readTopology(resolve(directory, topology))
   const { kind, nodes = kind === 'inet' ? inetNodes : otherNodes, seed, meanRtt } = topology
@@ -92,13 +103,27 @@ const churnOf = (
     throw new ConfigError([
       `emulation.initial: expected at most ${names.length}, for so many nodes there are, found ${count}`,
     ])
-  const initial = names.slice(0, count)
+  const kept = new Set(emulation.churn.flatMap(part => (typeof part === 'string' ? [] : part.except)))
+  const strangers = [...kept].filter(name => !names.includes(name))
+  if (strangers.length > 0)
+    throw new ConfigError(
+      strangers.map(name => `emulation.churn.except: there is no node "${name}": there are ${names.join(', ')}`),
+    )
+  const initial = names.filter((name, index) => index < count || kept.has(name))
   const parts = churn === undefined ? emulation.churn : [resolve(churn)]
   const plans = parts.map(part => {
     if (typeof part === 'string') return planIn(resolve(directory, part), names, initial)
-    const { atLeast, atMost, manners, seed: own, ...model } = part
-    const bounds = { ...(atLeast !== undefined && { atLeast }), ...(atMost !== undefined && { atMost }) }
-    return planChurn({ nodes: names, initial: count, forMs, manners, seed: seed + own, ...bounds }, model)
+    const { atLeast, atMost, manners, except, seed: own, ...model } = part
+    // Those who stay count as there, and are none that the model may take.
+    const stays = new Set(except)
+    const bound = (count: number | undefined) => count && Math.max(0, count - stays.size)
+    const [least, most] = [bound(atLeast), bound(atMost)]
+    const bounds = { ...(least !== undefined && { atLeast: least }), ...(most !== undefined && { atMost: most }) }
+    const [there, away] = [initial, names.filter(name => !initial.includes(name))]
+    const nodes = [...there, ...away].filter(name => !stays.has(name))
+    const first = there.filter(name => !stays.has(name)).length
+    const { events } = planChurn({ nodes, initial: first, forMs, manners, seed: seed + own, ...bounds }, model)
+    return checkPlan({ nodes: names, initial, events })
   })
   const none = checkPlan({ nodes: names, initial, events: [] })
   const [first = none, ...others] = plans

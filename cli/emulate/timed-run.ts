@@ -6,9 +6,15 @@ import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
 import { UsageError } from '../../checker/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
+import { execOf } from '../../harness/clients/clients.ts'
 import { noNode } from '../../harness/clients/state.ts'
 import type { Cluster } from '../../harness/cluster.ts'
-import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import {
+  type ClientCall,
+  type ExecResult,
+  type GlobalState,
+  type ResolvedSystem,
+} from '../../harness/config.ts'
 import { type Happening, isHarm, isVisit, nodeOf, sentenceOf } from '../../harness/timed/action.ts'
 import { Measurements } from '../../harness/timed/measurements.ts'
 import type { TimedAction } from '../../harness/timed/timing.ts'
@@ -35,6 +41,13 @@ interface Asked {
   readonly done: () => void
 }
 
+/** Who waits until a call is over. */
+interface Awaited {
+  readonly client: string
+  readonly ordinal: number
+  readonly tell: (call: ClientCall | undefined) => void
+}
+
 /** A run at the pace `virtual` or `real`: time chooses what is executed next. */
 export class TimedRun implements Run {
   readonly measurements: Measurements
@@ -49,6 +62,10 @@ export class TimedRun implements Run {
   /** What was asked for, and is no part of the run yet. */
   readonly #requests: { readonly action: Happening; readonly done: () => void }[] = []
   readonly #asked: Asked[] = []
+  #awaited: Awaited[] = []
+  /** How many were run in each node. */
+  readonly #programs = new Map<string, number>()
+  readonly #clients: ReadonlySet<string>
   /** When each call that is not over began, by client. */
   readonly #began = new Map<string, number>()
   #nextLookMs: number
@@ -61,6 +78,7 @@ export class TimedRun implements Run {
   constructor(cluster: Cluster, system: ResolvedSystem, options: TimedRunOptions) {
     this.#cluster = cluster
     this.#options = options
+    this.#clients = new Set(system.clients.map(({ name }) => name))
     this.#nextLookMs = options.lookEveryMs
     this.#nextSearchMs = options.besides?.everyMs ?? Number.POSITIVE_INFINITY
     this.measurements = new Measurements(system.properties, options.joined)
@@ -91,7 +109,7 @@ export class TimedRun implements Run {
   }
 
   get calls() {
-    return this.#cluster.state().calls
+    return this.#cluster.state().calls.filter(({ client }) => this.#clients.has(client))
   }
 
   get counts(): Counts {
@@ -142,6 +160,7 @@ export class TimedRun implements Run {
     } finally {
       signal.removeEventListener('abort', wake)
       for (const { done } of [...this.#asked.splice(0), ...this.#requests.splice(0)]) done()
+      for (const { tell } of this.#awaited.splice(0)) tell(undefined)
     }
   }
 
@@ -158,6 +177,20 @@ export class TimedRun implements Run {
       this.#requests.push({ action, done })
       this.#wake()
     })
+  }
+
+  /** A program is run in a node, as a client would: that is part of the run, and is done again where the run is. */
+  async exec(node: string, command: readonly string[]): Promise<ExecResult> {
+    const client = execOf(node)
+    // Of several that wait for programs in one node each gets the answer to its own.
+    const ordinal = 1 + (this.#programs.get(client) ?? 0)
+    this.#programs.set(client, ordinal)
+    const over = new Promise<ClientCall | undefined>(tell => this.#awaited.push({ client, ordinal, tell }))
+    await this.act({ does: 'exec', node, command })
+    const call = await over
+    if (call === undefined) throw new UsageError(`the run was over before ${command.join(' ')} was`)
+    if (call.error !== undefined) throw new UsageError(call.error)
+    return call.value as ExecResult
   }
 
   /** Between two steps: what somebody asked for meanwhile is due now. */
@@ -229,11 +262,24 @@ export class TimedRun implements Run {
     }
     this.#noteCalls(step, atMs)
     this.#noteHappening(step, atMs)
+    this.#tellAwaited()
+  }
+
+  /** Programs that have ended in nodes. */
+  #tellAwaited(): void {
+    if (this.#awaited.length === 0) return
+    const over = this.#cluster.state().calls.filter(({ completedAt }) => completedAt !== undefined)
+    this.#awaited = this.#awaited.filter(({ client, ordinal, tell }) => {
+      const call = over.find(each => each.client === client && each.ordinal === ordinal)
+      if (call) tell(call)
+      return call === undefined
+    })
   }
 
   #noteCalls({ calls = [] }: RecordedStep, atMs: number): void {
     for (const { client, hasEnded, error } of calls) {
       const began = this.#began.get(client) ?? atMs
+      if (!this.#clients.has(client)) continue
       if (!hasEnded) this.#began.set(client, atMs)
       else {
         this.#began.delete(client)
@@ -247,7 +293,7 @@ export class TimedRun implements Run {
     if (happened) {
       const node = nodeOf(happened)
       const kind = isHarm(happened) ? 'fault' : 'repair'
-      if (!isVisit(happened))
+      if (!isVisit(happened) && happened.does !== 'exec')
         this.measurements.happened({ atMs, kind, label: sentenceOf(happened), node, isCrash: false })
       if (happened.does === 'join' || happened.does === 'restart') this.measurements.started(happened.node, atMs)
       const index = this.#asked.findIndex(({ action }) => action === happened)

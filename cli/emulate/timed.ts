@@ -20,6 +20,7 @@ import type { LoadedConfig } from '../load-config.ts'
 import { createTrace, headerOf } from '../record.ts'
 import { newPlace } from '../store.ts'
 import { openControl } from './control.ts'
+import { OutputFiles } from './output-files.ts'
 import { drawRun } from './plot.ts'
 import { showLiveProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
@@ -65,15 +66,20 @@ export const emulateInTime = (
       const begun = performance.now()
       const inputs: RecordedStep[] = []
       const timesMs: number[] = []
+      const written = new OutputFiles(
+        place,
+        system.nodes.map(({ name }) => name),
+      )
       const onStep = (step: RecordedStep) => {
         writer.step(step)
+        written.append(step.outputs)
         timesMs.push(step.atMs ?? 0)
         if (step.input !== undefined) inputs.push(step)
       }
       const besides =
         plan && new SearchBesides(plan, { config: config.path, trace, out: options.out, seed, cpus, signal })
       run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep, besides })
-      const { origin, token } = (control = await openControl(run, system.name, options.port ?? 0))
+      const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       for (const { port, node, nodePort } of ports ? system.publish : [])
         process.stderr.write(`lastnail: 127.0.0.1:${port} is ${node}:${nodePort}\n`)

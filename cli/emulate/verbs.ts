@@ -6,8 +6,10 @@ import { print } from '../print.ts'
 import { atLeastZero, share, wholeNumber } from '../values.ts'
 import { type Controller, control } from './client.ts'
 import type { Running } from './control.ts'
+import { showOutput } from './show-output.ts'
 
 interface Where {
+  readonly run?: string
   readonly url?: string
   readonly token?: string
 }
@@ -28,10 +30,11 @@ interface PipeOptions {
 }
 
 /** Adds `control VERB`: what can be asked of a system that runs, and done to it. */
-export const addControlCommands = (root: Command): void => {
+export const addControlCommands = (root: Command, done: (code: number) => void): void => {
   const command = root
     .command('control')
     .description('asks a system that lastnail emulate runs, or does something to it')
+    .option('--run <name>', 'of several that run: its name, or the directory of its run')
     .option('--url <url>', 'where it can be asked (the only one that runs)')
     .option('--token <token>', 'that it was started with')
   const controller = (): Controller => controllerAt(command.opts<Where>())
@@ -99,13 +102,34 @@ export const addControlCommands = (root: Command): void => {
       print(json ? JSON.stringify(running) : describe(running))
     })
   command
+    .command('exec')
+    .description('runs a program in a node: control exec n1 -- redis-cli ping')
+    .argument('<node>')
+    .argument('<command...>', 'after --')
+    .action(async (node: string, words: string[]) => {
+      const { exitCode, stdout, stderr } = await controller().exec(node, words)
+      if (stdout !== '') print(stdout)
+      if (stderr !== '') process.stderr.write(`${stderr}\n`)
+      done(exitCode)
+    })
+  command
+    .command('output')
+    .description('what a node has written so far')
+    .argument('<node>')
+    .option('--stderr', 'to its error output')
+    .option('--follow', 'and goes on until the run is over')
+    .action(async (node: string, options: { stderr?: boolean; follow?: boolean }) => {
+      await showOutput(controller(), node, options)
+    })
+  command
     .command('metrics')
     .description('what Prometheus reads')
     .action(async () => void print((await controller().metrics()).trimEnd()))
 }
 
-const controllerAt = ({ url, token }: Where): Controller => {
-  if (url === undefined && token === undefined) return control()
+const controllerAt = ({ run, url, token }: Where): Controller => {
+  if (url === undefined && token === undefined) return control(run)
+  if (run !== undefined) throw new UsageError('expected --run, or --url and --token, not both')
   if (url === undefined || token === undefined)
     throw new UsageError('expected both --url and --token, as lastnail emulate printed them')
   if (!URL.canParse(url))

@@ -36,6 +36,9 @@ const quietTurns = 4
 const patienceMs = 20_000
 /** The same of a program that a client or observer runs: less, so that it is named, and not who waits for it. */
 const execMsMax = 10_000
+
+/** What calls of those who have programs run in a node are filed under. */
+export const execOf = (node: string): string => `exec ${node}`
 const firstUdpPort = 50_000
 /** Who it is that looks at states. */
 const observer = 'state'
@@ -153,6 +156,28 @@ export class Clients {
     const client = this.#system.clients.find(each => each.name === name)!
     this.left.set(name, this.left.get(name)! - 1)
     const ordinal = client.times - this.left.get(name)!
+    const operation = this.#history.performerOf(name)
+    this.#begin(name, ordinal, step, handles => client.run(handles, { ordinal, operation }))
+  }
+
+  /** Somebody from outside has a program run in a node. One that takes too long is no mistake of the configuration. */
+  exec(name: string, command: readonly string[], step: number): void {
+    const node = this.#nodes.find(each => each.name === name)!
+    const client = execOf(name)
+    const ordinal = 1 + this.calls.filter(each => each.client === client).length
+    this.#begin(client, ordinal, step, async () => {
+      const result = await this.#exec(node, command, execMsMax)
+      if (result) return result
+      throw new Error(`"${command.join(' ')}" has not ended in ${name} after ${execMsMax / 1000} s`)
+    })
+  }
+
+  #begin(
+    name: string,
+    ordinal: number,
+    step: number,
+    begin: (handles: Readonly<Record<string, NodeHandle>>) => Promise<unknown>,
+  ): void {
     const call: Mutable<ClientCall> = {
       client: name,
       ordinal,
@@ -164,9 +189,8 @@ export class Clients {
     this.calls.push(call)
     const settle = (result: Partial<ClientCall>) =>
       this.#settled.push(completedAt => Object.assign(call, { ...result, completedAt }))
-    const operation = this.#history.performerOf(name)
     const who = `clients.${name}`
-    const run = async () => client.run(this.#handlesFor(who), { ordinal, operation })
+    const run = async () => begin(this.#handlesFor(who))
     beginCall(who)
     const ended = run()
     endCall()

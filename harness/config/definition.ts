@@ -87,6 +87,11 @@ export interface EmulationDefinition {
    * its own for each pair. `each`: packets pass the pipe of every link on their way, which all share.
    */
   readonly hops?: 'collapsed' | 'each' | undefined
+  /**
+   * Where nodes are, by name; others are at stubs that are drawn. `router 17`: at that node of the topology. `stub`, `transit`: at
+   * one of these. `client of AS 17`: at a stub that is linked to that node. A link to a transit has no limit.
+   */
+  readonly place?: Readonly<Record<string, Place>> | undefined
   /** Who comes and goes: a plan or a script (files, relative to the configuration), a model, or several of these. */
   readonly churn?: Churn | readonly Churn[] | undefined
   /** So many nodes, the first, are there from the start; all by default. */
@@ -122,6 +127,8 @@ export interface ClockSetting {
   readonly offsetMs?: number | undefined
 }
 
+export type Place = 'stub' | 'transit' | `router ${string}` | `client of AS ${string}`
+
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`
 
 export interface GeneratedTopology {
@@ -140,6 +147,8 @@ export type Churn =
       readonly atLeast?: number | undefined
       readonly atMost?: number | undefined
       readonly manners?: readonly Manner[] | undefined
+      /** Nodes that are there from the start, and stay. */
+      readonly except?: readonly string[] | undefined
       readonly seed?: number | undefined
     })
 

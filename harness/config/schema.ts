@@ -5,6 +5,7 @@ import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate.ts'
+import { placeForm } from '../../topologies/place.ts'
 import type {
   Client,
   ClockSetting,
@@ -258,6 +259,7 @@ const distribution = z.discriminatedUnion(
 )
 const driftExpected = 'expected millionths from -100000 to 100000'
 const offsetExpected = 'expected milliseconds, at most a day'
+const placeExpected = "expected 'stub', 'transit', 'router 17' or 'client of AS 17'"
 const churnExpected = "expected a file, or a model of churn: { kind: 'poisson', joinsPerMinute, leavesPerMinute }"
 const bounds = {
   atLeast: wholeNumber('expected how many nodes are there at least').optional(),
@@ -266,6 +268,7 @@ const bounds = {
     .array(z.enum(manners, { error: `expected ${manners.join(', ')}` }), { error: 'expected a list of manners' })
     .min(1, { error: 'expected at least one manner' })
     .default(['stop']),
+  except: z.array(z.string(), { error: 'expected a list of names of nodes' }).default([]),
   seed: wholeNumber('expected a whole number').default(1),
 }
 const churn = z.union(
@@ -304,6 +307,11 @@ const emulation = fields(
   {
     topology: topology.optional(),
     hops: z.enum(['collapsed', 'each'], { error: "expected 'collapsed' or 'each'" }).default('collapsed'),
+    place: z
+      .record(z.string(), z.string({ error: placeExpected }).regex(placeForm, { error: placeExpected }), {
+        error: 'expected the places of nodes by name',
+      })
+      .default({}),
     churn: z.preprocess(
       value => (value === undefined || Array.isArray(value) ? value : [value]),
       z.array(churn, { error: churnExpected }).default([]),

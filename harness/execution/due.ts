@@ -78,6 +78,8 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
       return 'reset'
     case 'heal':
       return 'heal'
+    case 'exec':
+      return 'client'
     case 'partition':
     case 'set':
       return 'partition'

@@ -31,6 +31,9 @@ export const happen = (stage: Stage, action: TimedAction): Done => {
     case 'send':
     case 'end':
       return visit(stage, action)
+    case 'exec':
+      execution.clients.exec(action.node, action.command, execution.stepIndex)
+      return nothing()
     case 'set':
       for (const way of action.ways) time.set(way)
       break

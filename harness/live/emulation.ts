@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { UsageError } from '../../checker/errors.ts'
+import { messageOf } from '../../checker/show.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
-import { ConfigError, type NodeView, type ResolvedSystem } from '../config.ts'
+import { ConfigError, type ExecResult, type NodeView, type ResolvedSystem } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
 import { type Happening, isHarm, nodeOf, sentenceOf } from '../timed/action.ts'
 import type { Look } from '../timed/look.ts'
@@ -9,6 +11,7 @@ import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LiveClients } from './live-clients.ts'
 import { LiveCluster } from './live-cluster.ts'
+import { handleOf } from './live-handle.ts'
 import type { LiveNode } from './live-node.ts'
 import type { LiveEngine } from './live-runtime.ts'
 import { type Manner as LookManner, Looks } from './looks.ts'
@@ -149,6 +152,22 @@ export class Emulation {
         break
     }
     this.#note({ ...happening, atMs, isCrash: false })
+  }
+
+  /**
+   * Runs a program in a node.
+   *
+   * @throws UsageError for a node that is not there, or is down, and a program that does not end
+   */
+  async exec(name: string, command: readonly string[]): Promise<ExecResult> {
+    const handle = handleOf(this.cluster.node(name))
+    try {
+      return await handle.exec(command)
+    } catch (cause) {
+      throw new UsageError(messageOf(cause), { cause })
+    } finally {
+      handle.close()
+    }
   }
 
   async close(): Promise<void> {

@@ -12,6 +12,7 @@ export const isHarm = (action: Happening): boolean => {
   switch (action.does) {
     case 'join':
     case 'heal':
+    case 'exec':
       return false
     case 'set':
       return action.ways.some(({ isCut, pipe }) => isCut === true || (pipe !== undefined && pipe !== null))
@@ -44,6 +45,8 @@ export const labelOf = (action: Happening): string => {
       return `outside ${action.visitor} sends ${Buffer.byteLength(action.data, 'base64')} bytes to ${action.node}`
     case 'end':
       return `outside ${action.visitor} ${action.how === 'end' ? 'ends' : 'resets'} its connection to ${action.node}`
+    case 'exec':
+      return `exec ${action.node} ${action.command.join(' ')}`
     case 'set':
       return `set ${action.ways.map(describeWay).join('; ')}`
   }
@@ -64,6 +67,8 @@ export const sentenceOf = (action: Happening): string => {
       return 'heal'
     case 'reset':
       return `connections of ${action.node} and ${action.peer} are reset`
+    case 'exec':
+      return `${action.command.join(' ')} runs in ${action.node}`
     case 'set':
       return action.ways.map(describeWay).join('; ')
     case 'connect':

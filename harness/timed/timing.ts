@@ -35,6 +35,8 @@ export type Change =
   | { readonly does: 'restart'; readonly node: string }
   /** TCP connections between two nodes are reset. */
   | { readonly does: 'reset'; readonly node: string; readonly peer: string }
+  /** A program is run in it, as by a client. */
+  | { readonly does: 'exec'; readonly node: string; readonly command: readonly string[] }
   | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
   | Visit
 

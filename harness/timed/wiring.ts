@@ -1,11 +1,14 @@
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
-import { place } from '../../topologies/place.ts'
+import { TopologyError } from '../../topologies/error.ts'
+import { type Places, place } from '../../topologies/place.ts'
 import { routesByHop, routesByLastMile } from '../../topologies/routes.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
 
 export interface Wiring {
   /** Nodes are placed on its stubs, unless it has a client of each name; all side by side without one. */
   readonly topology: Topology | undefined
+  /** Where nodes are placed, of those that are not to be anywhere. */
+  readonly place?: Places
   /**
    * `each`: packets pass the pipe of every link on their way. `collapsed`: they pass their host's own link, one pipe for all
    * that is between, and the other host's own link.
@@ -28,12 +31,12 @@ export interface Wired extends ForwardingPlan {
  */
 export const planOf = (
   nodes: readonly { readonly name: string; readonly address: string }[],
-  { topology, hops, seed }: Wiring,
+  { topology, place: places = {}, hops, seed }: Wiring,
 ): Wired => {
   const names = nodes.map(({ name }) => name)
   const addresses = nodes.map(({ address }) => address)
   if (topology === undefined) return { addresses, pipes: [], routes: sideBySide(nodes.length), seed, notes: [] }
-  const placed = withNodes(topology, names, seed)
+  const placed = withNodes(topology, names, seed, places)
   const indexOf = new Map(names.map((name, index) => [name, index]))
   const pipes = new Map<Pipe, number>()
   const indexOfPipe = (pipe: Pipe) => {
@@ -47,20 +50,25 @@ export const planOf = (
     to: indexOf.get(to)!,
     pipes: pipes.map(indexOfPipe),
   }))
-  return { addresses, pipes: [...pipes.keys()], routes, seed, notes: notesOn(notShared) }
+  return { addresses, pipes: [...pipes.keys()], routes, seed, notes: notesOn(topology, notShared) }
 }
 
-const notesOn = (notShared: readonly Pipe[]): string[] => {
-  if (notShared.length === 0) return []
+const notesOn = ({ name = '' }: Topology, notShared: readonly Pipe[]): string[] => {
+  const scaled = name.includes('scaled down') ? [`the topology is an ${name}`] : []
+  if (notShared.length === 0) return scaled
   const narrowest = Math.min(...notShared.map(({ bandwidth = Number.POSITIVE_INFINITY }) => bandwidth))
   return [
+    ...scaled,
     `only hosts' own links are shared: on ${notShared.length} ways of links within, from ${narrowest / 1e6} Mbit/s on, each pair that uses them had the whole bandwidth; hops: 'each' shares these too`,
   ]
 }
 
-const withNodes = (topology: Topology, names: readonly string[], seed: number): Topology => {
+const withNodes = (topology: Topology, names: readonly string[], seed: number, places: Places): Topology => {
   const clients = new Set(topology.nodes.filter(({ role }) => role === 'client').map(({ id }) => id))
-  return names.every(name => clients.has(name)) ? topology : place(topology, names, seed)
+  const hasAll = names.every(name => clients.has(name))
+  if (hasAll && Object.keys(places).length > 0)
+    throw new TopologyError('expected no places of nodes: the topology has a client for each of them')
+  return hasAll ? topology : place(topology, names, seed, places)
 }
 
 const sideBySide = (count: number): ForwardingPlan['routes'] =>

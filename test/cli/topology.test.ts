@@ -52,7 +52,7 @@ test('a file goes from each format to the next, and means the same', async () =>
 
 test('wrong usage and wrong files are refused with one line and 64', async () => {
   const refusal = (line: string) => ({ code: 64, stdout: '', stderr: `lastnail: ${line}` })
-  expect(await run('inet', '--nodes', '10')).toEqual(refusal('nodes: expected from 3037 to 20000 for inet, found 10'))
+  expect(await run('inet', '--nodes', '10')).toEqual(refusal('nodes: expected from 100 to 20000 for inet, found 10'))
   expect(await run('mash')).toEqual(refusal("unknown command 'mash'\n(Did you mean mesh?)"))
   expect(await run('mesh', '--mean-rtt', '0')).toEqual(
     refusal("option '--mean-rtt <ms>' argument '0' is invalid. expected a number above zero."),

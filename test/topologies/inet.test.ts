@@ -92,6 +92,19 @@ it('comes to the mean round trip that is asked for', () => {
 })
 
 it('refuses what the laws do not hold for, and what takes too long', () => {
-  expect(() => inet(3036, 1)).toThrow('nodes: expected from 3037 to 20000 for inet, found 3036')
-  expect(() => inet(20_001, 1)).toThrow('nodes: expected from 3037 to 20000 for inet, found 20001')
+  expect(() => inet(99, 1)).toThrow('nodes: expected from 100 to 20000 for inet, found 99')
+  expect(() => inet(20_001, 1)).toThrow('nodes: expected from 100 to 20000 for inet, found 20001')
 })
+
+it.each([100, 500, 1500, 3036])(
+  '%i nodes are fewer than it has laws for: the laws of its smallest, scaled, and said',
+  count => {
+    const { name, nodes, links } = inet(count, 1)
+    expect(name).toBe(`inet of ${count} nodes, seed 1, scaled down: INET has no laws for fewer than 3037`)
+    expect(nodes).toHaveLength(count)
+    expect(reachedFromFirst({ nodes, links })).toBe(count)
+    const degrees = degreesOf(nodes, links)
+    expect(degrees.filter(degree => degree === 1).length / count).toBeCloseTo(0.444, 1)
+    expect(Math.max(...degrees) / count).toBeCloseTo(684 / 3037, 1)
+  },
+)

@@ -1,7 +1,8 @@
 /**
  * The degrees that INET-3.0 gives to N nodes, largest first (Winick and Jamin, "Inet-3.0: Internet Topology Generator",
  * CSE-TR-456-02, University of Michigan, 2002). They are laws fitted to the autonomous systems of the internet from
- * November 1997, when there were 3037, to February 2002; nothing is drawn.
+ * November 1997, when there were 3037, to February 2002; nothing is drawn. For fewer it has no laws: they have those of
+ * 1997, the largest degrees in proportion to the number of nodes.
  */
 export const inetDegrees = (count: number): number[] => {
   const months = monthsUntil(count)
@@ -14,7 +15,10 @@ export const inetDegrees = (count: number): number[] => {
   }
   // What is above the last whole node of the law are the three largest, which have a law of their own.
   const rest = Array.from({ length: count - ranked }, (_, index) => degrees[index] ?? degrees.at(-1)!)
-  const largest = Array.from({ length: ranked }, (_, index) => degreeOfRank(index + 1, months))
+  const scale = Math.min(1, count / inetNodesMin)
+  const largest = Array.from({ length: ranked }, (_, index) =>
+    Math.min(count - 1, Math.max(2, Math.floor(scale * degreeOfRank(index + 1, months)))),
+  )
   return madeEven([...largest, ...rest].sort((one, other) => other - one))
 }
 
@@ -22,12 +26,12 @@ export const inetDegrees = (count: number): number[] => {
 export const inetNodesMin = 3037
 
 /** After so many months the internet had grown from 3037 to so many autonomous systems. */
-const monthsUntil = (count: number) => Math.log(count / inetNodesMin) / 0.0281
+const monthsUntil = (count: number) => Math.max(0, Math.log(count / inetNodesMin) / 0.0281)
 
 /** Of P(degree > d) in d. */
 const ccdfExponent = (months: number) => 0.00324 * months - 1.223
 
-const degreeOneCount = (count: number) => Math.floor(0.292 * count + 462)
+const degreeOneCount = (count: number) => Math.floor(0.292 * count + 462 * Math.min(1, count / inetNodesMin))
 
 const ranked = 3
 

@@ -9,7 +9,7 @@ import { anywhere, travelMs } from './plane.ts'
  * degree one are stubs, all others transit; delays are ModelNet's for the lengths of links.
  */
 export const inet = (count: number, seed: number): Topology => {
-  checkCount('inet', count, inetNodesMin, inetNodesMax)
+  checkCount('inet', count, scaledNodesMin, inetNodesMax)
   const random = seededRandom(seed)
   const degrees = inetDegrees(count)
   const nodes = degrees.map((degree, index): TopologyNode & { at: readonly [number, number] } => ({
@@ -21,9 +21,12 @@ export const inet = (count: number, seed: number): Topology => {
     const [one, other] = [nodes[from]!, nodes[to]!]
     return { from: one.id, to: other.id, class: classOf(one.role, other.role), delayMs: travelMs(one.at, other.at) }
   })
-  return { name: `inet of ${count} nodes, seed ${seed}`, nodes, links }
+  const scaled = count < inetNodesMin ? `, scaled down: INET has no laws for fewer than ${inetNodesMin}` : ''
+  return { name: `inet of ${count} nodes, seed ${seed}${scaled}`, nodes, links }
 }
 
+/** With fewer nothing is left of its laws. */
+const scaledNodesMin = 100
 /** Choosing neighbours takes quadratic time: a quarter of a minute for so many. */
 const inetNodesMax = 20_000
 

@@ -1,0 +1,45 @@
+import { appendFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../../checker/errors.ts'
+
+/** What a node wrote to one of its streams. */
+interface Written {
+  readonly node: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Uint8Array
+}
+
+/** In the directory of a run: where a node's output is. */
+export const outputFile = (directory: string, node: string, stream: Written['stream']): string =>
+  join(directory, 'output', `${node}.${stream}`)
+
+/** What nodes write, as files that grow while the system runs. */
+export class OutputFiles {
+  readonly #directory: string
+
+  /**
+   * @param directory of the run
+   * @throws UsageError where nothing can be written there
+   */
+  constructor(directory: string, nodes: readonly string[]) {
+    this.#directory = directory
+    this.#orFail(() => mkdirSync(join(directory, 'output'), { mode: 0o700 }))
+    for (const node of nodes)
+      for (const stream of ['stdout', 'stderr'] as const) this.append([{ node, stream, bytes: Buffer.alloc(0) }])
+  }
+
+  append(outputs: readonly Written[]): void {
+    for (const { node, stream, bytes } of outputs)
+      this.#orFail(() => appendFileSync(outputFile(this.#directory, node, stream), bytes, { mode: 0o600 }))
+  }
+
+  #orFail(write: () => void): void {
+    try {
+      write()
+    } catch (cause) {
+      throw new UsageError(`cannot write what nodes print to ${this.#directory}: ${(cause as Error).message}`, {
+        cause,
+      })
+    }
+  }
+}

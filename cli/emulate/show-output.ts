@@ -1,0 +1,50 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { UsageError } from '../../checker/errors.ts'
+import { noNode } from '../../harness/clients/state.ts'
+import type { Controller } from './client.ts'
+import { outputFile } from './output-files.ts'
+
+const pollMs = 200
+
+/**
+ * Prints what a node of a running system has written.
+ *
+ * @throws UsageError for a node that is not there, and a run on another machine
+ */
+export const showOutput = async (
+  { list }: Controller,
+  node: string,
+  { stderr = false, follow = false }: { readonly stderr?: boolean; readonly follow?: boolean },
+): Promise<void> => {
+  const { directory, nodes } = await list()
+  if (!nodes.some(({ name }) => name === node)) throw new UsageError(noNode(node, nodes))
+  const file = openOutput(outputFile(directory, node, stderr ? 'stderr' : 'stdout'))
+  try {
+    const buffer = Buffer.alloc(65_536)
+    for (let goesOn = true; goesOn; ) {
+      // What it wrote before its end is there by then.
+      goesOn = follow && (await sleep(pollMs, true)) && (await runs(list))
+      for (let length = buffer.length; length > 0; ) {
+        length = readSync(file, buffer)
+        process.stdout.write(Buffer.from(buffer.subarray(0, length)))
+      }
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+const openOutput = (path: string): number => {
+  try {
+    return openSync(path, 'r')
+  } catch (cause) {
+    throw new UsageError(`cannot read ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const runs = (list: Controller['list']): Promise<boolean> =>
+  list().then(
+    () => true,
+    () => false,
+  )
