@@ -14,6 +14,7 @@ const experiment = [
 const parts: Record<string, readonly string[]> = {
   accuracy: here('accuracy'),
   shaping: here('shaping'),
+  paces: here('paces'),
   throughput: here('throughput'),
   growth: here('growth'),
   scale: here('scale'),

@@ -1,0 +1,103 @@
+/** What transfers take at the pace virtual, by its model of TCP, and at native, by the kernels' own, over the same pipes. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pipe } from '../../topologies/topology.ts'
+import { median } from '../table.ts'
+import { pair, withLive } from './with-live.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const config = join(import.meta.dirname, 'transfer.config.js')
+
+/** Delays are those of one direction: half of the round trip. */
+const pipes: Readonly<Record<string, Pipe>> = {
+  '10 ms, 100 Mbit/s': { delayMs: 5, bandwidth: 100e6, queue: { packets: 100 } },
+  '130 ms, 5 Mbit/s': { delayMs: 65, bandwidth: 5e6, queue: { packets: 100 } },
+  '80 ms, 0.5 % loss': { delayMs: 40, bandwidth: 100e6, loss: 0.005, queue: { packets: 1000 } },
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'lastnail-paces-'))
+
+/** Times by what was measured, in milliseconds. */
+type Times = ReadonlyMap<string, readonly number[]>
+
+const nodes = {
+  server: { command: ['node', '../../../bench/service/transfer.cjs', 'serve'] },
+  client: { command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{server.address}}'] },
+}
+
+/** Loss is on the way of what is transferred alone. */
+const topologyOf = ({ loss, ...back }: Pipe) => pair({ ...back, ...(loss !== undefined && { loss }) }, back)
+
+const read = (text: string): Times => {
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as { what: string; ms: number })
+  const kinds = [...new Set(lines.map(({ what }) => what))].filter(what => what !== 'done')
+  return new Map(kinds.map(what => [what, lines.filter(line => line.what === what).map(({ ms }) => ms)]))
+}
+
+const atVirtual = async (name: string, pipe: Pipe): Promise<Times> => {
+  const place = join(directory, name.replaceAll('/', ' per '))
+  writeFileSync(`${place}.json`, JSON.stringify(topologyOf(pipe)))
+  const options = ['--topology', `${place}.json`, '--for', '20m', '--out', place]
+  const run = spawn(process.execPath, [join(root, 'bin/lastnail.js'), 'emulate', config, ...options], {
+    stdio: 'ignore',
+  })
+  await once(run, 'exit')
+  return read(readFileSync(join(place, 'transfer/latest/output/client.stdout'), 'utf8'))
+}
+
+/** What the model is of; or where this kernel does not let a namespace choose it, what that comes near to here. */
+const chooseCongestionControl = (): string => {
+  for (const name of ['cubic', 'reno'])
+    try {
+      writeFileSync('/proc/sys/net/ipv4/tcp_congestion_control', name)
+      return name
+    } catch {
+      // The next.
+    }
+  throw new Error('no congestion control can be chosen')
+}
+
+const atNative = (pipe: Pipe): Promise<Times> =>
+  withLive(nodes, topologyOf(pipe), async ({ cluster, output }) => {
+    const chosen = cluster.nodes.map(({ namespace }) => namespace.run(chooseCongestionControl))
+    await cluster.join('server')
+    await sleep(500)
+    await cluster.join('client')
+    while (!output('client').includes('"done"')) await sleep(200)
+    console.log(`native, by ${chosen[0]}:`)
+    return read(output('client'))
+  })
+
+try {
+  const deviations: { readonly what: string; readonly percent: number }[] = []
+  await Promise.all(
+    Object.entries(pipes).map(async ([name, pipe]) => {
+      const [virtual, native] = [await atVirtual(name, pipe), await atNative(pipe)]
+      console.log(`${name}: ms at virtual, at native (least to most), beyond it`)
+      for (const [what, found] of native) {
+        // A busy machine only adds to what passes without chance.
+        const middle = pipe.loss === undefined ? Math.min(...found) : median(found)
+        const [one, other] = [median(virtual.get(what)!), middle]
+        const percent = (100 * one) / other - 100
+        deviations.push({ what: `${name}, ${what}`, percent })
+        const range = `(${Math.min(...found).toFixed(0)} to ${Math.max(...found).toFixed(0)})`
+        console.log(
+          `  ${what.padEnd(14)} ${one.toFixed(1).padStart(9)} ${other.toFixed(1).padStart(9)} ${range.padEnd(18)} ${percent.toFixed(1)} %`,
+        )
+      }
+    }),
+  )
+  const sorted = deviations.toSorted((one, other) => Math.abs(one.percent) - Math.abs(other.percent))
+  const worst = sorted.at(-1)!
+  console.log(`median of ${sorted.length} deviations: ${Math.abs(sorted[sorted.length >> 1]!.percent).toFixed(1)} %`)
+  console.log(`the worst: ${worst.what}: ${worst.percent.toFixed(1)} %`)
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}
