@@ -25,8 +25,8 @@ const directory = mkdtempSync(join(tmpdir(), 'lastnail-paces-'))
 type Times = ReadonlyMap<string, readonly number[]>
 
 const nodes = {
-  server: { command: ['node', '../../../bench/service/transfer.cjs', 'serve'] },
-  client: { command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{server.address}}'] },
+  a: { command: ['node', '../../../bench/service/transfer.cjs', 'serve'] },
+  b: { command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{a.address}}'] },
 }
 
 /** Loss is on the way of what is transferred alone. */
@@ -49,7 +49,7 @@ const atVirtual = async (name: string, pipe: Pipe): Promise<Times> => {
     stdio: 'ignore',
   })
   await once(run, 'exit')
-  return read(readFileSync(join(place, 'transfer/latest/output/client.stdout'), 'utf8'))
+  return read(readFileSync(join(place, 'transfer/latest/output/b.stdout'), 'utf8'))
 }
 
 /** What the model is of; or where this kernel does not let a namespace choose it, what that comes near to here. */
@@ -67,12 +67,12 @@ const chooseCongestionControl = (): string => {
 const atNative = (pipe: Pipe): Promise<Times> =>
   withLive(nodes, topologyOf(pipe), async ({ cluster, output }) => {
     const chosen = cluster.nodes.map(({ namespace }) => namespace.run(chooseCongestionControl))
-    await cluster.join('server')
+    await cluster.join('a')
     await sleep(500)
-    await cluster.join('client')
-    while (!output('client').includes('"done"')) await sleep(200)
+    await cluster.join('b')
+    while (!output('b').includes('"done"')) await sleep(200)
     console.log(`native, by ${chosen[0]}:`)
-    return read(output('client'))
+    return read(output('b'))
   })
 
 try {

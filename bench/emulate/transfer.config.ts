@@ -4,9 +4,9 @@ import { defineSystem } from 'lastnail'
 export default defineSystem({
   name: 'transfer',
   nodes: {
-    server: { command: ['node', '../../../bench/service/transfer.cjs', 'serve'] },
-    client: {
-      command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{server.address}}'],
+    a: { command: ['node', '../../../bench/service/transfer.cjs', 'serve'] },
+    b: {
+      command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{a.address}}'],
       exits: 'allowed',
     },
   },

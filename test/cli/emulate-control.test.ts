@@ -59,28 +59,30 @@ test('at the pace virtual what it is told happens at the present time, and is do
 test('of two that run one is meant by its name or its directory; what nodes write can be followed', {
   timeout: 180_000,
 }, async () => {
-  const one = await running('real', 'one')
-  await running('native', 'other')
+  // Other tests run systems as well.
+  const [first, second] = [`one-${process.pid}`, `other-${process.pid}`]
+  const one = await running('real', first)
+  await running('native', second)
   const from = (...args: readonly string[]) => lastnail(one.directory, 'control', ...args)
-  expect(() => control()).toThrow(/2 systems run: say which by --run, a name or a directory: .*one in .*other in /)
+  expect(() => control()).toThrow(/\d systems run: say which by --run, a name or a directory: .*one-/)
   expect(() => control('third')).toThrow(/no system third runs: there is /)
-  expect(await control('one').list()).toMatchObject({ system: 'one' })
-  expect(await control(join(one.directory, '.lastnail/one/latest')).list()).toMatchObject({ system: 'one' })
-  expect(await from('--run', 'other', 'exec', 'counter', '--', 'sh', '-c', 'hostname; exit 4')).toMatchObject({
+  expect(await control(first).list()).toMatchObject({ system: first })
+  expect(await control(join(one.directory, '.lastnail', first, 'latest')).list()).toMatchObject({ system: first })
+  expect(await from('--run', second, 'exec', 'counter', '--', 'sh', '-c', 'hostname; exit 4')).toMatchObject({
     code: 4,
     stdout: 'counter',
   })
   const { directory } = await one.control.list()
   const written = () => readFileSync(join(directory, 'output', 'counter.stdout'), 'utf8')
   while (written() === '') await sleep(50)
-  const follower = start(one.directory, ['control', '--run', 'one', 'output', 'counter', '--follow'])
+  const follower = start(one.directory, ['control', '--run', first, 'output', 'counter', '--follow'])
   await new Promise(resolve => follower.stdout!.once('data', resolve))
   one.run.kill('SIGINT')
   await one.run
   const followed = await follower
   expect(followed).toMatchObject({ exitCode: 0 })
   expect(String(followed.stdout).trimEnd()).toBe(written().trimEnd())
-  expect(await from('--run', 'other', 'output', 'nobody')).toMatchObject({
+  expect(await from('--run', second, 'output', 'nobody')).toMatchObject({
     code: 64,
     stderr: expect.stringContaining('no node nobody'),
   })
