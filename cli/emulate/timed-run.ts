@@ -9,12 +9,7 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { execOf } from '../../harness/clients/clients.ts'
 import { noNode } from '../../harness/clients/state.ts'
 import type { Cluster } from '../../harness/cluster.ts'
-import {
-  type ClientCall,
-  type ExecResult,
-  type GlobalState,
-  type ResolvedSystem,
-} from '../../harness/config.ts'
+import type { ClientCall, ExecResult, GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { type Happening, isHarm, isVisit, nodeOf, sentenceOf } from '../../harness/timed/action.ts'
 import { Measurements } from '../../harness/timed/measurements.ts'
 import type { TimedAction } from '../../harness/timed/timing.ts'

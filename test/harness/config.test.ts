@@ -69,7 +69,6 @@ describe('a right definition', () => {
       fingerprint: 'observed',
       messageBytesMax: Number.POSITIVE_INFINITY,
       stepCpuMsMax: 2000,
-      messageBytesMax: Number.POSITIVE_INFINITY,
       publish: [],
       emulation: {
         hops: 'collapsed',
