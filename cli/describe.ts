@@ -1,4 +1,5 @@
 import { readLabel } from '../checker/labels.ts'
+import { searchNames } from '../checker/searches/search.ts'
 import { slowMs } from '../checker/verdict/hasten.ts'
 import type { Discovery, Verdict } from '../checker/verdict/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
@@ -50,18 +51,7 @@ const condition = ({ verdict, delayMs }: Verdict): string =>
     : ''
 
 const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
-  `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searches[by]}, in ${steps} steps`
-
-const searches: Readonly<Record<Discovery['by'], string>> = {
-  straight: 'the way that the system is built for',
-  race: 'a walk towards races',
-  late: 'a walk towards races with slow ways, or late in a run',
-  weighted: 'a weighted walk',
-  priority: 'a walk by priorities',
-  bounded: 'the bounded search',
-  local: 'the local search',
-  consequence: 'consequence prediction',
-}
+  `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searchNames[by]}, in ${steps} steps`
 
 /** What became of a trace that was executed again, for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [

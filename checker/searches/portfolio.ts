@@ -3,8 +3,10 @@ import type { Outcome } from '../cells/task.ts'
 import { Diverged, Unfaithful, UsageError } from '../errors.ts'
 import type { NodeOutcome } from '../node-system.ts'
 import { Random } from '../random.ts'
+import { Bandit } from './bandit.ts'
 import { ConsequenceSearch } from './consequence.ts'
 import { Experience, type ExperienceOptions } from './experience.ts'
+import { fruitfulSearch } from './fruitful.ts'
 import { lateSearch } from './late.ts'
 import type { LocalSearch } from './local/local.ts'
 import type { SearchKind } from './options.ts'
@@ -28,10 +30,13 @@ export interface PortfolioOptions extends ExperienceOptions {
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
 
-/** Who has a turn after whom. */
-const rounds: Readonly<Record<SearchKind, readonly SearchName[]>> = {
-  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority'],
-  walk: ['race', 'race', 'late', 'weighted', 'priority'],
+/**
+ * Who has a turn after whom. `best` is the search that pays most so far: it has few turns, for new states are not all that
+ * matters, and each search keeps its own.
+ */
+const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
+  auto: ['race', 'late', 'bounded', 'race', 'best', 'race', 'weighted', 'priority', 'fruitful'],
+  walk: ['race', 'race', 'best', 'late', 'weighted', 'priority', 'best'],
   bounded: ['bounded'],
   local: ['local'],
   consequence: ['consequence'],
@@ -64,7 +69,8 @@ export interface Failed {
  */
 export class Portfolio {
   readonly experience: Experience
-  readonly #round: readonly SearchName[]
+  readonly #round: (typeof rounds)[SearchKind]
+  readonly #bandit: Bandit
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
   readonly #consequence: ConsequenceSearch
@@ -94,6 +100,7 @@ export class Portfolio {
       lateSearch(experience, round),
       weightedSearch(experience, round),
       prioritySearch(experience, round),
+      fruitfulSearch(experience, round),
       this.#bounded,
       this.#consequence,
       ...(this.#local ? [this.#local] : []),
@@ -103,6 +110,7 @@ export class Portfolio {
     const mine = all.filter(({ name }) => this.#round.includes(name))
     const searches = this.#straight ? [this.#straight, ...mine] : mine
     this.#searches = new Map(searches.map(each => [each.name, each]))
+    this.#bandit = new Bandit(mine.map(({ name }) => name))
   }
 
   /**
@@ -126,7 +134,9 @@ export class Portfolio {
         continue
       }
       const came = result as Outcome | Diverged
+      const before = search.coverage()
       search.learn(execution, came)
+      this.#bandit.learn(before, search.coverage())
       if (execution.isGuess && came instanceof Diverged && !(came instanceof Unfaithful)) continue
       if (came instanceof Diverged) yield { execution, error: came }
       else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
@@ -172,7 +182,8 @@ export class Portfolio {
       if (straight) return straight
     }
     if (this.#isOver) return undefined
-    const name = this.#round[this.#turns % this.#round.length]!
+    const turn = this.#round[this.#turns % this.#round.length]!
+    const name = turn === 'best' ? this.#bandit.best() : turn
     // Where the bounded search waits for what is under way, or is done, another goes on.
     return this.#searches.get(name)!.next() ?? this.#searches.get('race')?.next()
   }

@@ -2,22 +2,19 @@ import type { Outcome, Task } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
 import type { NodeOutcome, NodeTask } from '../node-system.ts'
 
-/**
- * The searches that there are: the way that systems are built for (`straight`), walks towards races (`race`), such walks where
- * much is late (`late`), weighted walks (`weighted`), walks by priorities (`priority`), all schedules by rising depth
- * (`bounded`), each node alone (`local`), chains of cause and effect (`consequence`).
- */
-export const searchNames = [
-  'straight',
-  'race',
-  'late',
-  'weighted',
-  'priority',
-  'bounded',
-  'local',
-  'consequence',
-] as const
-export type SearchName = (typeof searchNames)[number]
+/** The searches that there are, each as a verdict names it. */
+export const searchNames = {
+  straight: 'the way that the system is built for',
+  race: 'a walk towards races',
+  late: 'a walk towards races with slow ways, or late in a run',
+  weighted: 'a weighted walk',
+  priority: 'a walk by priorities',
+  fruitful: 'a walk from where something new was met',
+  bounded: 'the bounded search',
+  local: 'the local search',
+  consequence: 'consequence prediction',
+} as const
+export type SearchName = keyof typeof searchNames
 
 /**
  * One way to look for violations. It says which execution is to be done next, and learns what came of it. Several may be

@@ -1,0 +1,54 @@
+import type { Outcome } from '../cells/task.ts'
+import type { Diverged } from '../errors.ts'
+import { labelsOf } from '../labels.ts'
+import { Random } from '../random.ts'
+import type { Experience } from './experience.ts'
+import { Counted, type Execution, type Search } from './search.ts'
+import { surpriseWalk, variants } from './walks.ts'
+
+/** So many beginnings are kept, the last ones: they lead to what was new most lately. */
+const keptMax = 32
+
+/** What an execution is to begin with, and the random numbers with which that was executed. */
+interface Beginning {
+  readonly labels: readonly string[]
+  readonly variant: number
+}
+
+/**
+ * Walks towards races that begin where something new was met, or, one of two, at the start: coverage-guided fuzzing, as of
+ * programs' inputs (Böhme, Pham, Roychoudhury, "Coverage-Based Greybox Fuzzing as Markov Chain", CCS 2016), with states that no
+ * search had met for branches that no input had taken.
+ */
+export const fruitfulSearch = (experience: Experience, round: () => number): Search => {
+  const counted = new Counted('fruitful', experience.met)
+  const random = new Random(1)
+  const kept: Beginning[] = []
+  const begun = new Map<Execution, number>()
+  return {
+    name: 'fruitful',
+    next: () => {
+      const isFromStart = kept.length === 0 || random.below(2) === 0
+      const own = { labels: [], variant: experience.hasBegin ? 0 : round() % variants }
+      const { labels, variant } = isFromStart ? own : random.pick(kept)
+      const walks = (random: Random) => [surpriseWalk(random, 'race')]
+      const execution = experience.executionOf({ search: 'fruitful', variant, labels, walks })
+      begun.set(execution, variant)
+      return execution
+    },
+    learn: (execution: Execution, came: Outcome | Diverged) => {
+      const variant = begun.get(execution)!
+      begun.delete(execution)
+      if (!('schedule' in came)) return
+      // What comes after the walk with surprises only looks for a live state.
+      const end = came.toLive?.begin ?? came.schedule.length
+      const isNew = (state: string | undefined) => state !== undefined && !experience.met.has(state)
+      const last = came.fingerprints.slice(0, end + 1).findLastIndex(isNew)
+      counted.count(came)
+      if (last <= came.arrival.steps || came.violation) return
+      kept.push({ labels: labelsOf(came.schedule.slice(experience.begin.length, last)), variant })
+      if (kept.length > keptMax) kept.shift()
+    },
+    coverage: () => counted.coverage,
+  }
+}
