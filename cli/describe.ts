@@ -1,5 +1,5 @@
 import { readLabel } from '../checker/labels.ts'
-import { searchNames } from '../checker/searches/search.ts'
+import { type SearchCoverage, searchNames } from '../checker/searches/search.ts'
 import { slowMs } from '../checker/verdict/hasten.ts'
 import type { Discovery, Verdict } from '../checker/verdict/verdict.ts'
 import type { GlobalState } from '../harness/config.ts'
@@ -28,6 +28,7 @@ export const describe = ({
     ...notRepeated.map(line => `not repeated: ${line}`),
     ...(explanation ? describeExplanation(explanation) : []),
     ...(discovery ? [describeDiscovery(discovery)] : []),
+    ...(verdict.verdict === 'held' ? verdict.coverage.searches.flatMap(describeSearched) : []),
     ...met.map(line => `met: ${line}`),
     ...verdict.notes.map(note => `note: ${note}`),
     depth === 0 ? times : `${times}; the bounded search came to depth ${depth}`,
@@ -52,6 +53,11 @@ const condition = ({ verdict, delayMs }: Verdict): string =>
 
 const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
   `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searchNames[by]}, in ${steps} steps`
+
+const describeSearched = ({ name, executions, steps, states }: SearchCoverage): string[] =>
+  executions === 0
+    ? []
+    : [`searched: ${searchNames[name]}, in ${executions} executions of ${steps} steps, to ${states} states first`]
 
 /** What became of a trace that was executed again, for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [

@@ -31,16 +31,18 @@ export interface PortfolioOptions extends ExperienceOptions {
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
 
 /**
- * Who has a turn after whom. `best` is the search that pays most so far: it has few turns, for new states are not all that
- * matters, and each search keeps its own.
+ * Who has a turn after whom. `best` is the search that pays most so far. It has one turn a round, for new states are not all that
+ * matters, and it comes last: at first nothing is known of any.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
-  auto: ['race', 'late', 'bounded', 'race', 'best', 'race', 'weighted', 'priority', 'fruitful'],
-  walk: ['race', 'race', 'best', 'late', 'weighted', 'priority', 'best'],
+  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'best'],
+  walk: ['race', 'race', 'late', 'weighted', 'priority', 'best'],
   bounded: ['bounded'],
   local: ['local'],
   consequence: ['consequence'],
 }
+/** Those that have turns only while they pay most. */
+const whilePaying: readonly SearchName[] = ['fruitful']
 
 /**
  * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
@@ -107,7 +109,8 @@ export class Portfolio {
     ]
     // The way that systems are built for comes first.
     this.#straight = isAlone ? undefined : straightSearch(experience)
-    const mine = all.filter(({ name }) => this.#round.includes(name))
+    const others = this.#round.includes('best') ? whilePaying : []
+    const mine = all.filter(({ name }) => this.#round.includes(name) || others.includes(name))
     const searches = this.#straight ? [this.#straight, ...mine] : mine
     this.#searches = new Map(searches.map(each => [each.name, each]))
     this.#bandit = new Bandit(mine.map(({ name }) => name))

@@ -5,11 +5,11 @@ import type { NodeOutcome, NodeTask } from '../node-system.ts'
 /** The searches that there are, each as a verdict names it. */
 export const searchNames = {
   straight: 'the way that the system is built for',
-  race: 'a walk towards races',
-  late: 'a walk towards races with slow ways, or late in a run',
-  weighted: 'a weighted walk',
-  priority: 'a walk by priorities',
-  fruitful: 'a walk from where something new was met',
+  race: 'walks towards races',
+  late: 'walks towards races with slow ways, or late in a run',
+  weighted: 'weighted walks',
+  priority: 'walks by priorities',
+  fruitful: 'walks from where something new was met',
   bounded: 'the bounded search',
   local: 'the local search',
   consequence: 'consequence prediction',

@@ -53,6 +53,7 @@ test('`held` says what never happened, what did, and what would look deeper', { 
   expect(stdout).toMatch(/^met: .*works returned in \d+ of \d+ calls/m)
   expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times$/m)
   expect(stdout).toMatch(/^met: up held at some time in 12 of 12 executions$/m)
+  expect(stdout).toMatch(/^searched: walks towards races, in \d+ executions of \d+ steps, to \d+ states first$/m)
   expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
 })
 
