@@ -14,7 +14,7 @@ import { fileNameOf } from './file-name.ts'
 import { describeGoal, fromGoal, towardsGoal } from './goal.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { deeperThan, metGoals, neverMet, summaryOf } from './notes.ts'
-import type { CheckOptions } from './options.ts'
+import { type CheckOptions, defaultOut } from './options.ts'
 import { record, requirePlace } from './record.ts'
 import { Samples } from './samples.ts'
 import { nodesSeed, search, timingOfCheck } from './search.ts'
@@ -40,8 +40,6 @@ export interface Checked {
   /** Where that execution ended. */
   readonly state: GlobalState | undefined
 }
-
-export const defaultOut = '.lastnail'
 
 /** Explores the system of a configuration; a violating execution is executed once more and recorded. */
 export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {

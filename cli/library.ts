@@ -15,7 +15,11 @@ export type SystemOrPath = SystemDefinition | string
  */
 export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<Outcome> => {
   // Every configuration loads this module, and few check anything themselves.
-  const { checkConfig } = await import('./check.ts')
+  const [{ checkConfig }, { requireCheckOptions }] = await Promise.all([
+    import('./check.ts'),
+    import('./check-options.ts'),
+  ])
+  requireCheckOptions(options)
   return outcomeOf(await checkConfig(await configFrom(system), options))
 }
 

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
-import { Command, Option } from 'commander'
-import { searches } from '../checker/check.ts'
+import { Command } from 'commander'
 import { UsageError } from '../checker/errors.ts'
 import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
@@ -9,7 +8,8 @@ import { writeReport } from '../report/report.ts'
 import { annotationOf } from './annotation.ts'
 import { askForPrograms, programsOf } from './ask-programs.ts'
 import { addCampaignCommands } from './campaigns.ts'
-import { type Checked, checkConfig, defaultOut } from './check.ts'
+import { type Checked, checkConfig } from './check.ts'
+import { addCheckOptions, checkOptionsFrom } from './check-options.ts'
 import { describe, describeReplay, describeTried } from './describe.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
@@ -20,7 +20,7 @@ import { writeJunit } from './junit.ts'
 import { keepSchedule } from './keep.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
-import { type CheckOptions, timeOf } from './options.ts'
+import { type CheckOptions, defaultOut, timeOf } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
 import { outcomeOf } from './outcome.ts'
 import { print } from './print.ts'
@@ -70,7 +70,7 @@ interface RepeatArguments {
 const tellServers = (
   { definition, path }: LoadedConfig,
   { verdict, trace }: Checked,
-  { junit, property }: { junit?: string; property?: string },
+  { junit, property }: { junit?: string; property?: string | undefined },
 ) => {
   const { name, properties = {} } = definition
   const named = property === undefined ? Object.keys(properties) : [property]
@@ -89,27 +89,15 @@ const program = (done: (code: number) => void) => {
     .hook('preAction', runInOwnNamespaces)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lastnail: ')) })
 
-  root
-    .command('check')
+  addCheckOptions(root.command('check'))
     .description('explores the system of a configuration')
     .argument('[config]', 'a TypeScript or JavaScript file, or a compose file (lastnail.config.ts)')
-    .addOption(new Option('--search <how>', 'what to explore').choices(searches).default('auto'))
-    .option('--for <duration>', 'time for the search (60s, unless executions are limited)', duration)
-    .option('--executions <n>', 'at most so many executions', wholeNumber)
-    .option('--depth <n>', 'of the bounded search', wholeNumber)
-    .option('--every-order', 'of the bounded search: every order of steps, also where they commute')
-    .option('--walk-length <n>', 'of walks that look for a live state', wholeNumber)
-    .option('--workers <n>', 'processes that search (one for each CPU, 8 at most, and for 16 executions)', wholeNumber)
-    .option('--seed <n>', 'of the search and of the nodes’ randomness', wholeNumber, 1)
-    .option('--property <name>', 'checks this property alone')
-    .option('--from <trace[:step]>', 'begins each execution with the schedule of a trace')
-    .option('--out <directory>', 'where traces are put', defaultOut)
-    .option('--rewind <on|off>', 'whether processes are brought back instead of started anew', onOff)
     .option('--junit <file>', 'writes what became of each property, for a CI server')
     .option('--save', 'keeps a violation as a schedule in schedules/, beside the configuration')
     .option('--json', 'prints one JSON object as the last line')
-    .action(async (file: string | undefined, { for: forMs, json, junit, save, ...options }) => {
-      const checkOptions: CheckOptions = { milliseconds: forMs, ...options, workers: workersFor(options) }
+    .action(async (file: string | undefined, { json, junit, save, ...given }) => {
+      const options = checkOptionsFrom(given)
+      const checkOptions: CheckOptions = { ...options, workers: workersFor(options) }
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file ?? findConfig())
       for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)

@@ -20,6 +20,7 @@ export interface CheckOptions extends Omit<SearchOptions, 'from' | 'walks'> {
 }
 
 export const defaultMs = 60_000
+export const defaultOut = '.lastnail'
 
 /** Time for the search; `undefined` where executions alone limit it. */
 export const timeOf = ({ milliseconds, executions }: CheckOptions): number | undefined =>
