@@ -56,6 +56,7 @@ export class Experience {
   /** Executions that went on, or began, as a random walk. */
   walks = 0
   readonly #options: ExperienceOptions
+  #random: Random
   /** How many walks had to go so many steps to a live state. */
   readonly #walksOfSteps: number[] = []
   /** The most steps that a way back to life took that was found only when more was tried. */
@@ -65,6 +66,7 @@ export class Experience {
 
   constructor(options: ExperienceOptions) {
     this.#options = options
+    this.#random = options.random
     this.liveness = options.liveness
   }
 
@@ -87,8 +89,8 @@ export class Experience {
     towardsLife = 'fair',
     walkLength = this.walkLength,
   }: Wish): Execution {
-    const { from, liveness, random } = this.#options
-    const own = random.fork()
+    const { from, liveness } = this.#options
+    const own = this.#random.fork()
     const first = walks(own)
     const toLive = (chooser: ChooserName): Walk => ({ chooser, seed: own.seed(), length: walkLength })
     const healthy = [0, 1].map(ordinal => {
@@ -109,6 +111,17 @@ export class Experience {
         untilViolation: true,
         surprises: this.surprises.all,
       },
+    }
+  }
+
+  /** Does some work, in which what searches ask for is drawn from another source: later ones are as they would be without it. */
+  drawingFrom<Result>(random: Random, work: () => Result): Result {
+    const before = this.#random
+    this.#random = random
+    try {
+      return work()
+    } finally {
+      this.#random = before
     }
   }
 

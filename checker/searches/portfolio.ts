@@ -32,7 +32,8 @@ type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
 
 /**
  * Who has a turn after whom. `best` is the search that pays most so far. It has one turn a round, for new states are not all that
- * matters, and it comes last: at first nothing is known of any.
+ * matters; it comes last, for at first nothing is known of any; and it draws from a source of its own, so that the others do what they
+ * would do without it.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
   auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'best'],
@@ -73,6 +74,8 @@ export class Portfolio {
   readonly experience: Experience
   readonly #round: (typeof rounds)[SearchKind]
   readonly #bandit: Bandit
+  /** What is drawn in the turns of the best. */
+  readonly #ofBest = new Random(2)
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
   readonly #consequence: ConsequenceSearch
@@ -186,8 +189,12 @@ export class Portfolio {
     }
     if (this.#isOver) return undefined
     const turn = this.#round[this.#turns % this.#round.length]!
-    const name = turn === 'best' ? this.#bandit.best() : turn
-    // Where the bounded search waits for what is under way, or is done, another goes on.
+    if (turn !== 'best') return this.#nextOf(turn)
+    return this.experience.drawingFrom(this.#ofBest, () => this.#nextOf(this.#bandit.best()))
+  }
+
+  /** Where the bounded search waits for what is under way, or is done, another goes on. */
+  #nextOf(name: SearchName): Execution | NodeExecution | undefined {
     return this.#searches.get(name)!.next() ?? this.#searches.get('race')?.next()
   }
 
