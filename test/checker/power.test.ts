@@ -12,9 +12,10 @@ const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) =
 describe('a check of the vote race of liferaft', () => {
   const properties = { electionSafety, someLeader }
 
-  it('takes less than thirty executions in the median', async () => {
+  it('takes less than thirty executions in the median', { timeout: 300_000 }, async () => {
     const taken = []
-    for (const seed of seeds) {
+    // With ten seeds the median is 18 to 41, by which ten.
+    for (let seed = 1; seed <= 40; seed++) {
       const verdict = await check(raft(), properties, { seed, executions: 200 })
       expect(verdict).toMatchObject({ verdict: 'violated', property: 'electionSafety', kind: 'safety', repeated: true })
       taken.push(verdict.discovery!.execution)
