@@ -15,6 +15,7 @@ const parts: Record<string, readonly string[]> = {
   accuracy: here('accuracy'),
   shaping: here('shaping'),
   paces: here('paces'),
+  speed: here('speed'),
   throughput: here('throughput'),
   growth: here('growth'),
   scale: here('scale'),

@@ -28,22 +28,53 @@ export default defineSystem({
 })
 `
 
-/** Bits a second that came of each stream. */
-const ratesAt = async (...args: readonly string[]): Promise<number[]> => {
-  const { directory, remove } = copyOfFixtures({ 'links.config.ts': streams, 'star.json': JSON.stringify(star) })
+/** Two routers with a narrow link between; one pair of machines after another streams over it. */
+const dumbbell = {
+  nodes: [{ id: 'left', role: 'transit' }, { id: 'right', role: 'transit' }, ...['a', 'b', 'r', 'q'].map(client)],
+  links: [
+    { from: 'left', to: 'right', class: 'transit-transit', delayMs: 5, bandwidth: mbit, queue: { packets: 50 } },
+    ...['a', 'b'].map(to => ({ from: 'left', to, class: 'client-stub', delayMs: 1, bandwidth: 10 * mbit })),
+    ...['r', 'q'].map(to => ({ from: 'right', to, class: 'client-stub', delayMs: 1, bandwidth: 10 * mbit })),
+  ],
+}
+const pairs = (hops: string) => `
+import { defineSystem, jsonLines } from 'lastnail'
+export default defineSystem({
+  name: 'links',
+  nodes: {
+    r: { command: ['node', 'stream.cjs', 'receive'] },
+    q: { command: ['node', 'stream.cjs', 'receive'] },
+    a: { command: ['node', 'stream.cjs', 'send', '{{r.address}}', 'x'] },
+    b: { command: ['node', 'stream.cjs', 'send', '{{q.address}}', 'y'] },
+  },
+  state: jsonLines('stdout'),
+  emulation: { topology: 'dumbbell.json', hops: '${hops}' },
+})
+`
+
+/** Bits a second that came of each stream, by its name. */
+const ratesAt = async (...args: readonly string[]) => (await run(streams, ...args)).rates
+
+const run = async (config: string, ...args: readonly string[]) => {
+  const { directory, remove } = copyOfFixtures({
+    'links.config.ts': config,
+    'star.json': JSON.stringify(star),
+    'dumbbell.json': JSON.stringify(dumbbell),
+  })
   onTestFinished(remove)
   const { code, stdout, stderr } = await lastnail(directory, 'emulate', 'links.config.ts', ...args, '--json')
   expect(stderr).not.toMatch(/\n\s+at /)
   expect(code).toBe(0)
-  const { trace, virtualSeconds } = JSON.parse(stdout)
-  const received = readTrace(join(directory, trace)).steps.flatMap(({ states }) =>
-    states.flatMap(({ node, state }) => (node === 'r' && state ? [state as Readonly<Record<string, number>>] : [])),
-  )
-  return ['x', 'y', 'z'].map(name => ((received.at(-1)?.[name] ?? 0) * 8) / virtualSeconds)
+  const { trace, virtualSeconds, notes } = JSON.parse(stdout)
+  const received: Record<string, number> = {}
+  for (const { states } of readTrace(join(directory, trace)).steps)
+    for (const { state } of states) Object.assign(received, state)
+  return { rates: Object.values(received).map(bytes => (bytes * 8) / virtualSeconds), notes: notes as string[] }
 }
 
 test('three streams share the link of the machine that receives them, whose they are: a third each', async () => {
   const rates = await ratesAt('--for', '60s')
+  expect(rates).toHaveLength(3)
   for (const rate of rates) {
     expect(rate).toBeGreaterThan(0.27 * mbit)
     expect(rate).toBeLessThan(0.39 * mbit)
@@ -58,4 +89,18 @@ test('so they do in real time, however that is kept', { timeout: 60_000 }, async
     expect(rates.reduce((sum, rate) => sum + rate)).toBeLessThan(1.05 * mbit)
     expect(rates.reduce((sum, rate) => sum + rate)).toBeGreaterThan(0.4 * mbit)
   }
+})
+
+test("pairs share a link between routers where hops: 'each' says so; else they do not, which is said", async () => {
+  const each = await run(pairs('each'), '--for', '60s')
+  for (const rate of each.rates) {
+    expect(rate).toBeGreaterThan(0.4 * mbit)
+    expect(rate).toBeLessThan(0.6 * mbit)
+  }
+  expect(each.notes).toEqual([])
+  const collapsed = await run(pairs('collapsed'), '--for', '60s')
+  for (const rate of collapsed.rates) expect(rate).toBeGreaterThan(0.85 * mbit)
+  expect(collapsed.notes).toEqual([
+    expect.stringMatching(/^only hosts' own links are shared: on 2 ways of links within/),
+  ])
 })
