@@ -6,7 +6,7 @@ import { headline } from '../checker/cells/violation.ts'
 import { UsageError } from '../checker/errors.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Trace } from '../checker/trace/trace.ts'
-import { labelsOf, timingOf, type Violated, violationOf } from './recorded.ts'
+import { scheduleOf, timingOf, type Violated, violationOf } from './recorded.ts'
 
 /** Beside the configuration. */
 const directoryName = 'schedules'
@@ -30,7 +30,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
     message: headline(message),
     criticalTransition: critical ?? null,
     programs: { ...versions, configuration: config.sha256 },
-    labels: labelsOf(trace),
+    labels: scheduleOf(trace),
   }
   return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
 }
@@ -50,7 +50,7 @@ export const keepAsTest = (tracePath: string, out?: string): string => {
   const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
   if (existsSync(path)) throw new UsageError(`expected no ${path} yet, and would not overwrite it`)
   const configuration = relative(dirname(path), config.path)
-  write(path, testOf({ name, configuration, seed, schedule: labelsOf(trace) }))
+  write(path, testOf({ name, configuration, seed, schedule: scheduleOf(trace) }))
   return path
 }
 

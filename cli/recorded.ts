@@ -5,13 +5,13 @@ import type { Verdict } from '../checker/verdict/verdict.ts'
 import type { Timing } from '../harness/timed/timing.ts'
 
 /** The schedule of a recorded execution. */
-export const labelsOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
+export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
   steps.flatMap(({ choice }) => choice?.label ?? [])
 
 /** The schedule that `TRACE` or `TRACE:STEP` stands for; a torn trace serves as far as it goes. */
 export const scheduleFrom = (text: string): string[] => {
   const { path, step } = partsOf(text)
-  return upTo(labelsOf(readTrace(path, { torn: 'accept' })), step, path)
+  return upTo(scheduleOf(readTrace(path, { torn: 'accept' })), step, path)
 }
 
 /** The seed of the nodes' randomness in it. */

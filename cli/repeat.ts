@@ -7,7 +7,7 @@ import type { Finding } from '../checker/system.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Timing } from '../harness/timed/timing.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
-import { labelsOf, timingOf } from './recorded.ts'
+import { scheduleOf, timingOf } from './recorded.ts'
 import { type Repetitions, repeatSchedule } from './repetition.ts'
 import { configOfTrace } from './replay.ts'
 import { inSession, type Session } from './session.ts'
@@ -43,7 +43,7 @@ export const repeatPath = async (path: string, options: RepeatOptions): Promise<
   if (!isTrace(path)) return repeatConfig(await loadConfig(path), options)
   const trace = readTrace(path)
   const config = await configOfTrace(path, trace)
-  return repeatConfig(config, { ...options, seed: trace.header.seed }, labelsOf(trace), timingOf(trace, 'kept'))
+  return repeatConfig(config, { ...options, seed: trace.header.seed }, scheduleOf(trace), timingOf(trace, 'kept'))
 }
 
 const repeatConfig = (

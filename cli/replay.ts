@@ -8,7 +8,7 @@ import type { GlobalState } from '../harness/config.ts'
 import { compareWith } from './comparison.ts'
 import { lookForLifeAfter } from './confirm.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
-import { labelsOf, timingOf, upTo } from './recorded.ts'
+import { scheduleOf, timingOf, upTo } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 
@@ -29,7 +29,7 @@ export interface Replayed extends Pick<Verdict, 'verdict' | 'property' | 'kind' 
  */
 export const replayTrace = async (path: string, to?: number): Promise<Replayed & { readonly state: GlobalState }> => {
   const trace = readTrace(path)
-  const labels = upTo(labelsOf(trace), to, path)
+  const labels = upTo(scheduleOf(trace), to, path)
   const config = await configOfTrace(path, trace)
   const { seed } = trace.header
   return inSession(config, { seed, timing: timingOf(trace, 'kept') }, async session => {
@@ -75,7 +75,7 @@ const conclude = async (
   if (recorded?.kind !== 'liveness' || recorded.verdict !== 'violated')
     return { ...nothing, message: `${asRecorded}; no violation${unsaid(recorded)}` }
   const { property } = recorded
-  if (labels.length < labelsOf(trace).length)
+  if (labels.length < scheduleOf(trace).length)
     return { ...nothing, message: `${asRecorded}; whether ${property} can hold again was not looked at before the end` }
   const { isDead, walks, what } = await lookForLifeAfter(session, { ...recorded, schedule: labels })
   const message = `${asRecorded}; then it ${what}`

@@ -9,7 +9,7 @@ import { writeReport } from '../report/report.ts'
 import type { Checked } from './check.ts'
 import { recordConfirmed } from './confirm.ts'
 import { showProgress } from './progress.ts'
-import { labelsOf, timingOf, violationOf } from './recorded.ts'
+import { scheduleOf, timingOf, violationOf } from './recorded.ts'
 import { configOfTrace } from './replay.ts'
 import { inSession } from './session.ts'
 
@@ -35,7 +35,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
     const counts = new Counts(progress.update)
     // What else is violated on the way was not what was checked.
     const property = recorded.property ?? undefined
-    const shrunk = await shrink(cluster, select(system.properties, property), labelsOf(trace), recorded, {
+    const shrunk = await shrink(cluster, select(system.properties, property), scheduleOf(trace), recorded, {
       ...{ walks, walkLength, milliseconds, signal, seed, weights: system.weights },
       observer: counts,
     }).finally(progress.end)

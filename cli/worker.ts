@@ -1,7 +1,7 @@
 import { on } from 'node:events'
 import { Budget } from '../checker/budget.ts'
 import { OwnCell } from '../checker/cells/cell.ts'
-import type { Outcome, Task } from '../checker/cells/task.ts'
+import type { Task, TaskOutcome } from '../checker/cells/task.ts'
 import type { NodeOutcome, NodeTask } from '../checker/node-system.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { Timing } from '../harness/timed/timing.ts'
@@ -37,7 +37,7 @@ export interface Demand {
 
 /** What a worker answers. The first answer without being asked is a failure: it cannot begin. */
 export type Answer =
-  | { readonly outcome: Outcome | NodeOutcome; readonly notes: readonly string[] }
+  | { readonly outcome: TaskOutcome | NodeOutcome; readonly notes: readonly string[] }
   | { readonly failure: Failure }
 
 /** What a worker is asked to do, from the moment on that this is made. */

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path'
 import type { Budget } from '../checker/budget.ts'
 import { labelOf } from '../checker/cells/alone.ts'
 import type { Cell } from '../checker/cells/cell.ts'
-import type { Outcome, Task } from '../checker/cells/task.ts'
+import type { Task, TaskOutcome } from '../checker/cells/task.ts'
 import { Unfaithful } from '../checker/errors.ts'
 import type { NodeOutcome, NodeTask } from '../checker/node-system.ts'
 import { labelsTo } from '../checker/start.ts'
@@ -69,8 +69,8 @@ export class Worker implements Cell {
   }
 
   /** @throws WorkerFailed for an error that the process has explained */
-  async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
-    return (await this.#perform(task, variant, budget)) as Outcome
+  async perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome> {
+    return (await this.#perform(task, variant, budget)) as TaskOutcome
   }
 
   /** @throws WorkerFailed for an error that the process has explained */
@@ -78,7 +78,7 @@ export class Worker implements Cell {
     return (await this.#perform(task, variant, budget)) as NodeOutcome
   }
 
-  async #perform(task: Task | NodeTask, variant: number, budget: Budget): Promise<Outcome | NodeOutcome> {
+  async #perform(task: Task | NodeTask, variant: number, budget: Budget): Promise<TaskOutcome | NodeOutcome> {
     for (let deaths = 0; ; ) {
       budget.check()
       const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)

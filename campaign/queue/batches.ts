@@ -1,6 +1,6 @@
 import { type Budget, BudgetSpent } from '../../checker/budget.ts'
 import type { Cell } from '../../checker/cells/cell.ts'
-import type { Outcome } from '../../checker/cells/task.ts'
+import type { TaskOutcome } from '../../checker/cells/task.ts'
 import { Unfaithful } from '../../checker/errors.ts'
 import { labelsTo } from '../../checker/start.ts'
 import { type Engine, GivenUp } from './engine.ts'
@@ -21,7 +21,7 @@ export interface BatchesOptions extends Omit<Job, 'tasks'> {
   /** The error that a failure stands for. */
   readonly errorOf: (failure: unknown) => Error
   /** Told of each answer, also of those that nobody waits for any more. */
-  readonly onOutcome?: ((outcome: Outcome) => void) | undefined
+  readonly onOutcome?: ((outcome: TaskOutcome) => void) | undefined
   /** Told what a worker could not hold. */
   readonly onNote: (note: string) => void
 }
@@ -49,7 +49,7 @@ export class Batches {
     }))
   }
 
-  async #perform(asked: Asked, budget: Budget): Promise<Outcome> {
+  async #perform(asked: Asked, budget: Budget): Promise<TaskOutcome> {
     budget.check()
     const answer = await this.#unlessAborted(this.#ask(asked), budget)
     if ('failure' in answer) throw this.#options.errorOf(answer.failure)

@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Outcome, Task } from '../../checker/cells/task.ts'
+import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
 
 /** A task with which random numbers the nodes draw in it. */
 export interface Asked {
@@ -23,7 +23,9 @@ export interface Job {
 }
 
 /** What came of a task: an outcome, or why there is none. */
-export type Answer = { readonly outcome: Outcome; readonly notes: readonly string[] } | { readonly failure: unknown }
+export type Answer =
+  | { readonly outcome: TaskOutcome; readonly notes: readonly string[] }
+  | { readonly failure: unknown }
 
 /** As text, for a queue. Outcomes hold maps, and are mostly the same labels again and again. */
 export const encode = (answers: readonly Answer[]): string =>

@@ -11,7 +11,7 @@ import { Solo } from './alone.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { attempt, attemptPromptly, follow } from './schedule.ts'
-import type { Arrival, Outcome, Task, UntilLive, WalkEnd, Watched } from './task.ts'
+import type { Arrival, Task, TaskOutcome, UntilLive, WalkEnd, Watched } from './task.ts'
 import { walk } from './walk.ts'
 
 /** Where executions are done, one at a time: a system here, or in another process. */
@@ -24,7 +24,7 @@ export interface Cell {
    *
    * @param variant which random numbers the nodes draw
    */
-  perform(task: Task, variant: number, budget: Budget): Promise<Outcome>
+  perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome>
   /** The same for an execution of a node alone; absent where that is not possible. */
   performAlone?(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome>
   /** From now on no execution relies on what an earlier one left behind. To be called while it performs nothing. */
@@ -62,7 +62,7 @@ export class OwnCell<State> implements Cell {
     return this.#checkpoints.prepare()
   }
 
-  async perform(task: Task, variant: number, budget: Budget): Promise<Outcome> {
+  async perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome> {
     const executor = this.#executor
     this.#solo?.forget()
     executor.budget = budget

@@ -3,7 +3,7 @@ import { Budget, BudgetSpent, type Limits } from '../budget.ts'
 import { Diverged } from '../errors.ts'
 import type { NodeOutcome, NodeTask } from '../node-system.ts'
 import type { Cell } from './cell.ts'
-import type { Outcome, Task } from './task.ts'
+import type { Task, TaskOutcome } from './task.ts'
 
 /** What was done so far. */
 export interface Counts {
@@ -81,7 +81,7 @@ export class Cells {
   }
 
   /** Does one task. Throws as `Cell.perform` does. */
-  async run(task: Task): Promise<Outcome> {
+  async run(task: Task): Promise<TaskOutcome> {
     const { crew, tally, budget, variant, isPatient } = this.#scope
     this.#checkSteps()
     budget.takeExecution()
@@ -96,7 +96,7 @@ export class Cells {
   }
 
   /** Does one task; where it cannot be repeated, or does not count, the error that says so comes instead of an outcome. */
-  async tryRun(task: Task): Promise<Outcome | Diverged> {
+  async tryRun(task: Task): Promise<TaskOutcome | Diverged> {
     try {
       return await this.run(task)
     } catch (error) {

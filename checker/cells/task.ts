@@ -40,7 +40,7 @@ export interface Task {
 export type WalkEnd = 'goal' | 'length' | 'terminal' | 'over'
 
 /** What came of a task. */
-export interface Outcome {
+export interface TaskOutcome {
   readonly schedule: readonly Choice[]
   /** Of its states, the initial one first. */
   readonly fingerprints: readonly (string | undefined)[]

@@ -1,4 +1,4 @@
-import type { Outcome, Watched } from '../cells/task.ts'
+import type { TaskOutcome, Watched } from '../cells/task.ts'
 import { againOf } from '../choosers/again.ts'
 import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
@@ -47,7 +47,7 @@ export class Audit {
   }
 
   /** The same steps as a walk took, to be taken after the other schedule. */
-  again(outcome: Outcome): Walk {
+  again(outcome: TaskOutcome): Walk {
     const steps = outcome.schedule
       .slice(outcome.arrival.steps)
       .map((choice, index) => againOf(choice, outcome.watched?.[index]?.enabled ?? []))
@@ -55,7 +55,7 @@ export class Audit {
   }
 
   /** Compares what came of both. A schedule that could not be executed again says nothing here. */
-  compare(one: Outcome, other: Outcome | Diverged): void {
+  compare(one: TaskOutcome, other: TaskOutcome | Diverged): void {
     if (other instanceof Diverged) return
     const difference = firstDifference(one, other)
     if (difference === undefined) this.passed += 1
@@ -63,7 +63,7 @@ export class Audit {
   }
 }
 
-const firstDifference = (one: Outcome, other: Outcome): string | undefined => {
+const firstDifference = (one: TaskOutcome, other: TaskOutcome): string | undefined => {
   const steps = one.schedule.slice(one.arrival.steps)
   const [seen, again] = [one.watched ?? [], other.watched ?? []]
   for (const [index, here] of seen.entries()) {

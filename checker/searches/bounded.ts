@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { Unfaithful } from '../errors.ts'
 import { identityOf } from '../likeness.ts'
 import { type Choice, faultKinds } from '../system.ts'
@@ -153,13 +153,13 @@ export class BoundedSearch {
   }
 
   /** The first schedule that led where this one did; `undefined` where states are not told apart. */
-  firstTo(outcome: Outcome): Prefix | undefined {
+  firstTo(outcome: TaskOutcome): Prefix | undefined {
     const fingerprint = this.#fingerprintOf(outcome)
     return fingerprint === undefined ? undefined : this.#met.get(fingerprint)?.first
   }
 
   /** Learns what a schedule led to. What is done beyond its end does not matter here. */
-  arrive(prefix: Prefix, outcome: Outcome): Arrived {
+  arrive(prefix: Prefix, outcome: TaskOutcome): Arrived {
     const { arrival, violation } = outcome
     const isViolation = arrival.broken || (violation !== undefined && violation.step <= arrival.steps)
     const fingerprint = this.#fingerprintOf(outcome)
@@ -213,7 +213,7 @@ export class BoundedSearch {
     this.#close(prefix.depth)
   }
 
-  #fingerprintOf({ fingerprints, arrival }: Outcome): string | undefined {
+  #fingerprintOf({ fingerprints, arrival }: TaskOutcome): string | undefined {
     if (this.#by === 'nothing') return undefined
     return this.#by === 'history' ? arrival.history : fingerprints[arrival.steps]
   }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import type { Choice } from '../system.ts'
@@ -53,7 +53,7 @@ export class ConsequenceSearch implements Search {
     return { ...rest, task: { ...own, isWatched: true } }
   }
 
-  learn(execution: Execution, came: Outcome | Diverged): void {
+  learn(execution: Execution, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged) return this.#fail(execution)
     this.#counted.count(came)
     this.depth = Math.max(this.depth, came.arrival.steps)
@@ -71,7 +71,7 @@ export class ConsequenceSearch implements Search {
   }
 
   /** Messages, and what nodes do by themselves that are in a state not met before. */
-  #followed({ arrival, watched }: Outcome): Choice[] {
+  #followed({ arrival, watched }: TaskOutcome): Choice[] {
     const parts = watched?.[0]?.parts ?? {}
     const isNew = new Map<string, boolean>()
     return arrival.enabled.filter(({ kind, node }) => {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Surprises } from '../choosers/surprise.ts'
@@ -126,7 +126,7 @@ export class Experience {
   }
 
   /** Takes in what an execution came to. Gives a liveness property that was not live in all of its last part. */
-  learn({ task }: Execution, outcome: Outcome): string | undefined {
+  learn({ task }: Execution, outcome: TaskOutcome): string | undefined {
     this.completed += 1
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
     this.surprises.learn(outcome.surprises)
@@ -188,7 +188,7 @@ export class Experience {
     return 1 + late.findIndex(walks => (left -= walks) <= 0)
   }
 
-  #judge({ violation, broken, toLive, schedule, fingerprints, lastLive }: Outcome): string | undefined {
+  #judge({ violation, broken, toLive, schedule, fingerprints, lastLive }: TaskOutcome): string | undefined {
     if (violation || broken || !toLive) return undefined
     if (toLive.end !== 'goal') {
       this.#starved += 1

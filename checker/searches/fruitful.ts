@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { Random } from '../random.ts'
@@ -36,7 +36,7 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
       begun.set(execution, variant)
       return execution
     },
-    learn: (execution: Execution, came: Outcome | Diverged) => {
+    learn: (execution: Execution, came: TaskOutcome | Diverged) => {
       const variant = begun.get(execution)!
       begun.delete(execution)
       if (!('schedule' in came)) return

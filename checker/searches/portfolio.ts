@@ -1,5 +1,5 @@
 import type { Cells } from '../cells/cells.ts'
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { Diverged, Unfaithful, UsageError } from '../errors.ts'
 import type { NodeOutcome } from '../node-system.ts'
 import { Random } from '../random.ts'
@@ -54,7 +54,7 @@ const aheadMax = 8
 /** An execution that was done. */
 export interface Explored {
   readonly execution: Execution
-  readonly outcome: Outcome
+  readonly outcome: TaskOutcome
   /** A liveness property that it was not live in for all of its last part. */
   readonly starved: string | undefined
 }
@@ -126,7 +126,7 @@ export class Portfolio {
   async *explore(cells: Cells): AsyncGenerator<Explored | Failed, void, void> {
     const outcomes = cells.inOrder(
       () => this.#next(),
-      (asked, cells): Promise<Outcome | NodeOutcome | Diverged> => {
+      (asked, cells): Promise<TaskOutcome | NodeOutcome | Diverged> => {
         const own = cells.ofVariant(asked.variant)
         return 'alone' in asked ? own.tryRunAlone(asked.alone) : own.tryRun(asked.task)
       },
@@ -139,7 +139,7 @@ export class Portfolio {
         search.learnAlone!(execution, result as NodeOutcome | Diverged)
         continue
       }
-      const came = result as Outcome | Diverged
+      const came = result as TaskOutcome | Diverged
       const before = search.coverage()
       search.learn(execution, came)
       this.#bandit.learn(before, search.coverage())

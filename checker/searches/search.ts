@@ -1,4 +1,4 @@
-import type { Outcome, Task } from '../cells/task.ts'
+import type { Task, TaskOutcome } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
 import type { NodeOutcome, NodeTask } from '../node-system.ts'
 
@@ -25,7 +25,7 @@ export interface Search {
   /** The next execution; `undefined` where there is none as long as it learns of no other. */
   next(): Execution | NodeExecution | undefined
   /** Learns what came of an execution that it asked for: an outcome, or why it could not be done or does not count. */
-  learn(execution: Execution, came: Outcome | Diverged): void
+  learn(execution: Execution, came: TaskOutcome | Diverged): void
   /** The same of an execution of a node alone; absent where it asks for none. */
   learnAlone?(execution: NodeExecution, came: NodeOutcome | Diverged): void
   /** What it has looked at so far. */
@@ -88,7 +88,7 @@ export class Counted {
     this.#met = met
   }
 
-  count({ schedule, fingerprints }: Pick<Outcome, 'schedule' | 'fingerprints'>): void {
+  count({ schedule, fingerprints }: Pick<TaskOutcome, 'schedule' | 'fingerprints'>): void {
     const before = this.#met.size
     for (const fingerprint of fingerprints) if (fingerprint !== undefined) this.#met.add(fingerprint)
     this.#executions += 1

@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
 import type { Random } from '../random.ts'
@@ -46,7 +46,7 @@ interface Stage {
 type Purpose =
   | { readonly is: 'prefix'; readonly stage: Stage; readonly prefix: Prefix }
   | { readonly is: 'second'; readonly stage: Stage; readonly pair: Pair }
-  | { readonly is: 'first'; readonly stage: Stage; readonly second: Outcome }
+  | { readonly is: 'first'; readonly stage: Stage; readonly second: TaskOutcome }
 
 /**
  * All schedules by rising depth, first without those after a state in which the same is observed as in one met before. As
@@ -64,7 +64,7 @@ export class StagedSearch implements Search {
   readonly #counted: Counted
   readonly #purposes = new Map<Execution, Purpose>()
   /** Audits whose second half is due. */
-  readonly #halves: { readonly stage: Stage; readonly pair: Pair; readonly second: Outcome }[] = []
+  readonly #halves: { readonly stage: Stage; readonly pair: Pair; readonly second: TaskOutcome }[] = []
   #stages: Stage[] = []
   #abstraction: Abstraction | undefined
   #hasHistory = false
@@ -115,7 +115,7 @@ export class StagedSearch implements Search {
     return execution
   }
 
-  learn(execution: Execution, came: Outcome | Diverged): void {
+  learn(execution: Execution, came: TaskOutcome | Diverged): void {
     const purpose = this.#purposes.get(execution)!
     this.#purposes.delete(execution)
     if (!(came instanceof Diverged)) this.#counted.count(came)
@@ -139,7 +139,7 @@ export class StagedSearch implements Search {
     return stage
   }
 
-  #arrive(stage: Stage, prefix: Prefix, came: Outcome | Diverged): void {
+  #arrive(stage: Stage, prefix: Prefix, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged) {
       if (stage.bounded.fail(prefix, came)) this.givenUp += 1
       return
@@ -161,7 +161,7 @@ export class StagedSearch implements Search {
     return execution
   }
 
-  #compare(stage: Stage, second: Outcome, first: Outcome | Diverged): void {
+  #compare(stage: Stage, second: TaskOutcome, first: TaskOutcome | Diverged): void {
     stage.audit.compare(second, first)
     const { refuted } = stage.audit
     if (refuted === undefined || !this.#stages.includes(stage)) return

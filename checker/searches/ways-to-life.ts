@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
 /** So many executions are kept, the last ones. */
@@ -9,7 +9,7 @@ export class WaysToLife {
   readonly #kept: { readonly schedule: readonly Choice[]; readonly steps: ReadonlyMap<string, number> }[] = []
 
   /** Takes in an execution that was live after this step. A way that takes a fault is none: see `recover`. */
-  learn({ schedule, fingerprints }: Pick<Outcome, 'schedule' | 'fingerprints'>, live: number): void {
+  learn({ schedule, fingerprints }: Pick<TaskOutcome, 'schedule' | 'fingerprints'>, live: number): void {
     const steps = new Map<string, number>()
     const lastFault = schedule.slice(0, live).findLastIndex(({ kind }) => faultKinds.includes(kind))
     for (let step = lastFault + 1; step < live; step++) {

@@ -1,5 +1,5 @@
 import type { Cells } from '../cells/cells.ts'
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import type { ChooserName } from '../choosers/chooser.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts } from './recovery.ts'
@@ -20,9 +20,9 @@ export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isL
 /** Thrown where a walk that looked for a live state met a violation: that is to be reported, whatever else. */
 export class ViolationMet extends Error {
   override readonly name = 'ViolationMet'
-  readonly outcome: Outcome
+  readonly outcome: TaskOutcome
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: TaskOutcome) {
     super(outcome.violation!.message)
     this.outcome = outcome
   }

@@ -1,6 +1,6 @@
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { headline, type Violation } from '../cells/violation.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
@@ -127,7 +127,7 @@ export class Examination {
   }
 
   /** Executes a violating schedule again. Its outcome, where it violates the same at the same step; else what it did instead. */
-  async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<Outcome | string> {
+  async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<TaskOutcome | string> {
     const came = await cells.tryRun({ start: startAfter(labels), isAnew: true })
     if (came instanceof Diverged) return came.message
     const again = came.violation
@@ -162,7 +162,7 @@ export class Examination {
   }
 
   /** A walk that looked for a live state met a violation: that is what was found. */
-  #examineMet(cells: Cells, { schedule, violation }: Outcome): Promise<Found | undefined> {
+  #examineMet(cells: Cells, { schedule, violation }: TaskOutcome): Promise<Found | undefined> {
     return this.examineViolation(cells, schedule.slice(0, violation!.step), violation!)
   }
 

@@ -1,6 +1,6 @@
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import type { Violation } from '../cells/violation.ts'
 import { Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
@@ -74,7 +74,7 @@ const again = async (
   like: Violation,
   patience: number,
 ): Promise<Hastened | undefined> => {
-  const { violation, delayMs }: Outcome = await cells.run({ start: startAfter(labelsOf(schedule)), patience })
+  const { violation, delayMs }: TaskOutcome = await cells.run({ start: startAfter(labelsOf(schedule)), patience })
   return violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
 }
 

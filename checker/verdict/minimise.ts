@@ -1,12 +1,12 @@
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
-import type { Arrival, Outcome } from '../cells/task.ts'
+import type { Arrival, TaskOutcome } from '../cells/task.ts'
 import { labelsOf } from '../labels.ts'
 import { startAfter } from '../start.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
 /** What was executed of a candidate, and for each step the one after which it was first offered. */
-export type Kept = Pick<Outcome, 'schedule' | 'fingerprints'> & { readonly arrival: Pick<Arrival, 'offered'> }
+export type Kept = Pick<TaskOutcome, 'schedule' | 'fingerprints'> & { readonly arrival: Pick<Arrival, 'offered'> }
 
 /**
  * Executes a candidate leniently: what a dropped step would have enabled is skipped. `undefined` where it does not violate
@@ -58,7 +58,7 @@ class Minimiser {
   readonly #cells: Cells
   readonly #attempt: Attempt
   readonly #tried = new Set<string>()
-  #bestStates: Outcome['fingerprints'] = []
+  #bestStates: TaskOutcome['fingerprints'] = []
   #offered: readonly number[] = []
 
   constructor(cells: Cells, schedule: readonly Choice[], attempt: Attempt) {

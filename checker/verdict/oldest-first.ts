@@ -1,6 +1,6 @@
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { startAfter } from '../start.ts'
@@ -37,12 +37,12 @@ class Ordering {
   }
 
   async order(): Promise<void> {
-    let outcome: Outcome | undefined = await this.#cells.run({ start: startAfter(this.best) })
+    let outcome: TaskOutcome | undefined = await this.#cells.run({ start: startAfter(this.best) })
     while (outcome) outcome = await this.#improve(outcome)
   }
 
   /** Exchanges two neighbours; `undefined` where none is left that could be. */
-  async #improve(outcome: Outcome): Promise<Outcome | undefined> {
+  async #improve(outcome: TaskOutcome): Promise<TaskOutcome | undefined> {
     const swapped = this.#swapped(outcome).values()
     const outcomes = this.#cells.inOrder(
       () => swapped.next().value,
@@ -58,7 +58,7 @@ class Ordering {
   }
 
   /** The schedule with two neighbours exchanged of which the later has waited longer, wherever there are such. */
-  #swapped({ schedule, arrival, fingerprints }: Outcome): (readonly string[])[] {
+  #swapped({ schedule, arrival, fingerprints }: TaskOutcome): (readonly string[])[] {
     if (fingerprints.at(-1) === undefined) return []
     const labels = labelsOf(schedule)
     return schedule.slice(1).flatMap((second, i) => {

@@ -1,5 +1,5 @@
 import type { Cells } from '../cells/cells.ts'
-import type { Arrival, Outcome, Task } from '../cells/task.ts'
+import type { Arrival, Task, TaskOutcome } from '../cells/task.ts'
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Diverged, Unfaithful } from '../errors.ts'
@@ -78,7 +78,7 @@ export interface Recovery {
   /** Steps that the walks took, all together, with what their starts cost. */
   readonly effort: number
   /** An execution that met a violation instead, or a crash or divergence that counts as one. */
-  readonly met: Outcome | undefined
+  readonly met: TaskOutcome | undefined
 }
 
 export interface Begin {
@@ -181,7 +181,7 @@ const settles = (states: readonly (string | undefined)[]): boolean => {
 }
 
 /** A walk that does not count says nothing of the others. */
-const tryFaithfully = async (cells: Cells, task: Task): Promise<Outcome | Unfaithful> => {
+const tryFaithfully = async (cells: Cells, task: Task): Promise<TaskOutcome | Unfaithful> => {
   const came = await cells.tryRun(task)
   if (came instanceof Diverged && !(came instanceof Unfaithful)) throw came
   return came
@@ -232,7 +232,7 @@ export const conversingAmong = (walks: number): number =>
 
 const isConversing = ({ chooser }: WalkManner): boolean => chooser === 'conversations'
 
-const beginOf = ({ schedule, fingerprints, lastLive, arrival }: Outcome, property: string): Begin => {
+const beginOf = ({ schedule, fingerprints, lastLive, arrival }: TaskOutcome, property: string): Begin => {
   const last = lastLive.get(property)
   return {
     schedule: schedule.slice(0, arrival.steps),

@@ -1,5 +1,5 @@
 import type { Cells } from '../cells/cells.ts'
-import type { Outcome, Task } from '../cells/task.ts'
+import type { Task, TaskOutcome } from '../cells/task.ts'
 import { againOf } from '../choosers/again.ts'
 import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
@@ -27,7 +27,7 @@ export interface LifeSearch {
   /** A schedule that begins with the one given and ends in a live state, where one was found. */
   readonly live: readonly string[] | undefined
   /** An execution that met a violation instead. */
-  readonly met: Outcome | undefined
+  readonly met: TaskOutcome | undefined
   /** The walk that found it, or one that goes the same way. */
   readonly by: Walk | undefined
   /** Ways tried that live executions went from a state that was met here too. */
@@ -66,7 +66,7 @@ class Search {
   readonly #bounded = new BoundedSearch({ faultless: true })
   readonly #tried = new Set<string>()
   #live: readonly Choice[] | undefined
-  #met: Outcome | undefined
+  #met: TaskOutcome | undefined
   #by: Walk | undefined
   #schedules = 0
   /** What is left of the effort. */
@@ -130,7 +130,7 @@ class Search {
     if (!(outcome instanceof Diverged)) await this.#learn(outcome)
   }
 
-  async #run(labels: readonly string[], walk?: Walk): Promise<Outcome | Diverged> {
+  async #run(labels: readonly string[], walk?: Walk): Promise<TaskOutcome | Diverged> {
     const outcome = await this.#cells.tryRun(this.#taskOf(labels, walk))
     const steps = outcome instanceof Diverged ? 0 : outcome.schedule.length - this.#schedule.length
     this.#left -= startSteps + Math.max(0, steps)
@@ -145,7 +145,7 @@ class Search {
     }
   }
 
-  async #learn(outcome: Outcome): Promise<void> {
+  async #learn(outcome: TaskOutcome): Promise<void> {
     const { schedule, fingerprints, violation, lastLive } = outcome
     const begin = this.#schedule.length
     if (violation) this.#met ??= outcome

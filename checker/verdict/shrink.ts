@@ -2,7 +2,7 @@ import { BudgetSpent, type Limits } from '../budget.ts'
 import { OwnCell } from '../cells/cell.ts'
 import { Cells } from '../cells/cells.ts'
 import type { Observer, Properties } from '../cells/executor.ts'
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import { headline, type Violation } from '../cells/violation.ts'
 import type { Weights } from '../choosers/weights.ts'
 import { Diverged, UsageError } from '../errors.ts'
@@ -45,7 +45,7 @@ export interface Shrunk {
 
 const defaultWalkLength = 500
 /** Walks that must fail for a shorter schedule to be taken for as dead. What comes of it is tested with all. */
-const scoutsCount = 5
+const candidateWalks = 5
 /** How much longer the longest walks behind an answer may be than what is asked for. */
 const longFactor = 8
 
@@ -79,7 +79,7 @@ export const shrink = async <State>(
 
 const shrinkRecordedViolation = async (
   cells: Cells,
-  { violation, schedule: found }: Outcome,
+  { violation, schedule: found }: TaskOutcome,
   like: ViolationLike,
   limits: Limits,
 ) => {
@@ -90,7 +90,7 @@ const shrinkRecordedViolation = async (
 
 const shrinkRecordedDeath = async (
   cells: Cells,
-  { schedule: found }: Outcome,
+  { schedule: found }: TaskOutcome,
   property: string,
   {
     walks = defaultWalks,
@@ -108,7 +108,7 @@ const shrinkRecordedDeath = async (
   }
   if (!(await isDead(found))) throw doesNotViolate({ kind: 'liveness', property }, undefined)
   const limits = { milliseconds, executions, signal }
-  const shrunk = await shrinkDeath(cells, found, { ...recovery, walks: scoutsCount }, limits)
+  const shrunk = await shrinkDeath(cells, found, { ...recovery, walks: candidateWalks }, limits)
   const { schedule, minimal } = (await isDead(shrunk.schedule)) ? shrunk : { schedule: found, minimal: false }
   // That no step can be dropped does not say that the last one kills: the state before may be as dead.
   const scouts = new Scouts()

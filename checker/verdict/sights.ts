@@ -1,4 +1,4 @@
-import type { Outcome } from '../cells/task.ts'
+import type { TaskOutcome } from '../cells/task.ts'
 import type { ChoiceKind, Sight } from '../system.ts'
 
 /** What a search has met, added up over its executions: what is not among it, no property was ever tried on. */
@@ -15,7 +15,7 @@ export class Meetings {
   readonly #live: Record<string, number> = {}
   readonly #sights = new Map<string, Sight>()
 
-  add({ schedule, lastLive, sights }: Pick<Outcome, 'schedule' | 'lastLive' | 'sights'>): void {
+  add({ schedule, lastLive, sights }: Pick<TaskOutcome, 'schedule' | 'lastLive' | 'sights'>): void {
     for (const { kind } of schedule) this.#steps[kind] = (this.#steps[kind] ?? 0) + 1
     for (const name of lastLive.keys()) this.#live[name] = (this.#live[name] ?? 0) + 1
     this.#addSights(sights)

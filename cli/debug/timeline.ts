@@ -8,7 +8,7 @@ import type { ExecResult, GlobalState } from '../../harness/config.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { requireSame } from '../comparison.ts'
 import { record } from '../record.ts'
-import { labelsOf, timingOf } from '../recorded.ts'
+import { scheduleOf, timingOf } from '../recorded.ts'
 import { configOfTrace } from '../replay.ts'
 import { inSession, type Session } from '../session.ts'
 import { StepReader } from '../step-reader.ts'
@@ -75,7 +75,7 @@ export class Timeline {
   async goTo(step: number): Promise<void> {
     this.known(step)
     if (this.#executor === undefined || step < this.at) await this.#begin()
-    const labels = labelsOf({ steps: this.#steps })
+    const labels = scheduleOf({ steps: this.#steps })
     await follow(this.#executor!, labels.slice(this.at, step))
   }
 
@@ -94,7 +94,7 @@ export class Timeline {
   /** Leaves a branch, for the last step that it has in common with the trace. */
   async leaveBranch(): Promise<void> {
     const executed = this.#executor?.labels() ?? []
-    const recorded = labelsOf(this.#trace)
+    const recorded = scheduleOf(this.#trace)
     const other = executed.findIndex((label, index) => label !== recorded[index])
     this.#steps = [...this.#trace.steps]
     this.#known = new Execution(this.#trace)

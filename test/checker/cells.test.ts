@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { BudgetSpent } from '../../checker/budget.ts'
 import { type Cell, OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
-import type { Outcome, Task } from '../../checker/cells/task.ts'
+import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
 import { checkInCells } from '../../checker/check.ts'
 import { labelsTo, startAfter } from '../../checker/start.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
@@ -21,7 +21,7 @@ class SlowCell implements Cell {
     this.#turnsOf = turnsOf
   }
 
-  async perform(...[task, variant, budget]: Parameters<Cell['perform']>): Promise<Outcome> {
+  async perform(...[task, variant, budget]: Parameters<Cell['perform']>): Promise<TaskOutcome> {
     for (let turn = this.#turnsOf(task); turn > 0; turn--) await new Promise(setImmediate)
     return this.#cell.perform(task, variant, budget)
   }

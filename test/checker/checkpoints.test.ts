@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
-import type { Outcome } from '../../checker/cells/task.ts'
+import type { TaskOutcome } from '../../checker/cells/task.ts'
 import { initial, startAfter } from '../../checker/start.ts'
 import type { Checkpoint, Choice, System } from '../../checker/system.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
@@ -71,7 +71,7 @@ class SavedRing implements System<Ring> {
   }
 }
 
-const plain = (outcome: Outcome) => JSON.parse(JSON.stringify({ ...outcome, lastLive: [...outcome.lastLive] }))
+const plain = (outcome: TaskOutcome) => JSON.parse(JSON.stringify({ ...outcome, lastLive: [...outcome.lastLive] }))
 
 const moves = (count: number): string[] => Array(count).fill('move')
 

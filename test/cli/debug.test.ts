@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { labelsOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 let directory: string
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
   const { stdout } = await lastnail(directory, 'check', ...args)
   trace = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)).trace
-  first = labelsOf(readTrace(trace))[0]![0]!
+  first = scheduleOf(readTrace(trace))[0]![0]!
   other = first === 'a' ? 'b' : 'a'
   return copy.remove
 })
@@ -117,7 +117,7 @@ test('takes another choice, and saves the branch as a trace that can be executed
     `     1  ${read()}`,
     `>    2  ${other}→store #1 4 bytes :7000 "read"`,
   ])
-  expect(labelsOf(readTrace(branch))).toEqual([read(), `${other}→store #1 4 bytes :7000 "read"`])
+  expect(scheduleOf(readTrace(branch))).toEqual([read(), `${other}→store #1 4 bytes :7000 "read"`])
   expect((await lastnail(directory, 'replay', branch)).code).toBe(0)
   const compared = await debug(`diff 3 ${branch}:2`)
   expect(compared.lines).toEqual(['store:', '- {"value": 1}', '+ {"value": 0}'])

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { labelsOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 /** What comes first counts: a door that was shut stays shut. */
@@ -47,8 +47,8 @@ test('a check leaves the trace of the dead execution, that of the closest live o
   const shut = 'guest→door #2 4 bytes :7000 "shut"'
   const open = 'guest→door #1 4 bytes :7000 "open"'
   const dead = readTrace(path('trace'))
-  expect(labelsOf(dead).at(-1)).toBe(shut)
-  expect(labelsOf(readTrace(path('live.trace')))).toEqual([...labelsOf(dead).slice(0, -1), open])
+  expect(scheduleOf(dead).at(-1)).toBe(shut)
+  expect(scheduleOf(readTrace(path('live.trace')))).toEqual([...scheduleOf(dead).slice(0, -1), open])
   expect((await run('replay', path('live.trace'))).code).toBe(0)
 
   // A report of the dead one alone, where that is all there is.

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { labelsOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/recorded.ts'
 import { hasBrowser, inPage, launch } from '../report/browser.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
   const { stdout } = await lastnail(directory, 'check', ...args)
   const { trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
-  labels = labelsOf(readTrace(trace))
+  labels = scheduleOf(readTrace(trace))
   server = start(directory, ['serve', trace])
   for await (const line of createInterface(server.stdout!)) {
     url = /http:\S+/.exec(line)?.[0] ?? ''
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await processes(page).getByText('stand at step 3').waitFor()
       await processes(page).getByRole('button', { name: 'save it up to step 3' }).click()
       const saved = await processes(page).getByText('Saved as').textContent()
-      const branch = labelsOf(readTrace(saved!.replace('Saved as ', '')))
+      const branch = scheduleOf(readTrace(saved!.replace('Saved as ', '')))
       expect(branch).toHaveLength(3)
       expect(branch[1]).toContain(`${other}→store #1`)
       await processes(page).getByRole('button', { name: 'back to the trace' }).click()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { TraceWriter } from '../../checker/trace/write.ts'
-import { labelsOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string
@@ -88,7 +88,7 @@ test('shrink writes the trace of a shorter schedule beside the longer one', asyn
     ...{ verdict: 'violated', property: 'neverWritten', repeated: true },
     ...{ schedule: found.schedule, trace: shorter },
   })
-  expect(labelsOf(readTrace(shorter))).toEqual(found.schedule)
+  expect(scheduleOf(readTrace(shorter))).toEqual(found.schedule)
 })
 
 /** A trace of another schedule that violates as the one that was found. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { labelsOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string
@@ -24,7 +24,7 @@ test('steps are named as far as it is clear which are meant; what could come nex
   ])
   expect(stdout).toContain('\n   or  b→store #1 4 bytes :7000 "read"\n')
   expect(stdout).toMatch(/\nheld\nno violation in 2 steps$/)
-  expect(labelsOf(readTrace(join(directory, 'tried.trace')))).toHaveLength(2)
+  expect(scheduleOf(readTrace(join(directory, 'tried.trace')))).toHaveLength(2)
 })
 
 test('a violation ends it, with exit code 1; a program reads it as JSON', async () => {

@@ -1,5 +1,5 @@
 import type { Properties } from '../../cells/executor.ts'
-import type { Outcome } from '../../cells/task.ts'
+import type { TaskOutcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../errors.ts'
 import { readLabel } from '../../labels.ts'
 import type { NodeInput, NodeOutcome, Nodes, NodeTask } from '../../node-system.ts'
@@ -96,7 +96,7 @@ export class LocalSearch<State> implements Search {
   }
 
   /** Learns what came of an order on the whole system. */
-  learn({ task: { start } }: Execution, came: Outcome | Diverged): void {
+  learn({ task: { start } }: Execution, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged && start.at === 'schedule' && !start.isLenient) {
       // Where a connection was reset, messages may have other numbers there.
       this.#orders.push({ labels: start.labels.slice(this.#options.from.length), isLenient: true })
