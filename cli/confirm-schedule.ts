@@ -13,6 +13,7 @@ import type { GlobalState } from '../harness/config.ts'
 import { lookForLifeAfter, recordConfirmed } from './confirm.ts'
 import { fileNameOf } from './file-name.ts'
 import { requirePlace } from './record.ts'
+import { timingKept } from './recorded.ts'
 import { configOf, keptAt } from './regress.ts'
 import { inSession, type Session } from './session.ts'
 import { newPlace } from './store.ts'
@@ -54,7 +55,7 @@ export const confirmSchedule = async (path: string, options: ConfirmOptions): Pr
   const config = await configOf(kept!, options.config)
   requirePlace(resolve(options.out))
   const { schedule } = kept!
-  return inSession(config, { seed: schedule.seed + schedule.variant }, session =>
+  return inSession(config, { seed: schedule.seed + schedule.variant, timing: timingKept(schedule) }, session =>
     new Around(session, kept!.path, schedule, options).search(),
   )
 }
@@ -144,7 +145,9 @@ class Around {
     const claimed = { ...found, verdict: 'violated', criticalTransition: null, repeated: true } as const
     const name = `${fileNameOf(found.property ?? found.kind)}.trace`
     const trace = join(newPlace(resolve(this.#options.out), this.#session.system.name), name)
-    const { onExecution: _, ...options } = this.#options
+    const { onExecution: _, ...given } = this.#options
+    const timing = timingKept(this.#schedule)
+    const options = { ...given, ...(timing && { timing }) }
     const confirmed = await recordConfirmed<
       typeof claimed | (Omit<typeof claimed, 'verdict'> & { verdict: 'undetermined' })
     >(this.#session, trace, claimed, { options, property: this.#schedule.property ?? undefined })

@@ -6,7 +6,7 @@ import { headline } from '../checker/cells/violation.ts'
 import { UsageError } from '../checker/errors.ts'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Trace } from '../checker/trace/trace.ts'
-import { scheduleOf, timingOf, type Violated, violationOf } from './recorded.ts'
+import { scheduleOf, timingOf, timingToKeep, type Violated, violationOf } from './recorded.ts'
 
 /** Beside the configuration. */
 const directoryName = 'schedules'
@@ -22,6 +22,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
   const { property, kind, message, variant, criticalTransition: critical } = requireViolation(tracePath, trace)
   const { config, seed, system, versions } = trace.header
   const directory = resolve(out ?? join(dirname(config.path), directoryName))
+  const timing = timingToKeep(trace)
   const found = {
     ...{ system, property, kind, variant: variant ?? 0 },
     // A trace has both, added.
@@ -30,6 +31,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
     message: headline(message),
     criticalTransition: critical ?? null,
     programs: { ...versions, configuration: config.sha256 },
+    ...(timing && { timing: JSON.stringify(timing) }),
     labels: scheduleOf(trace),
   }
   return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
@@ -45,6 +47,10 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
 export const keepAsTest = (tracePath: string, out?: string): string => {
   const trace = readTrace(tracePath)
   const verdict = requireViolation(tracePath, trace)
+  if (timingOf(trace, 'moving'))
+    throw new UsageError(
+      `${tracePath} is of a run that time went through, which a test does not bring back: keep it as a schedule, without --test`,
+    )
   const { config, seed } = trace.header
   const name = verdict.property ?? verdict.kind
   const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
@@ -60,10 +66,6 @@ const requireViolation = (tracePath: string, trace: Trace): Violated => {
   if (verdict === undefined) throw new UsageError(`${tracePath} records no violation that could be kept`)
   if (trace.header.config.path === '')
     throw new UsageError(`${tracePath} was recorded of a definition in a program, which a file cannot name`)
-  if (timingOf(trace, 'moving'))
-    throw new UsageError(
-      `${tracePath} is of a run that time went through, which labels alone do not bring back: keep the trace itself`,
-    )
   return verdict
 }
 

@@ -43,6 +43,19 @@ export const timingFrom = (text: string): Timing | undefined => {
   return timing && { ...timing, isSearched: true }
 }
 
+/**
+ * The same for a schedule that is kept: at the pace virtual, when a step is due is known without the trace, also where a later
+ * build does something in between.
+ */
+export const timingToKeep = (trace: Trace): Timing | undefined => {
+  const timing = timingOf(trace, 'kept')
+  return timing?.pace === 'virtual' ? { ...timing, timesMs: undefined } : timing
+}
+
+/** Of a schedule that was kept. */
+export const timingKept = ({ timing }: { readonly timing?: string | undefined }): Timing | undefined =>
+  timing === undefined ? undefined : (JSON.parse(timing) as Timing)
+
 /** The first `step` labels; all where there is no step. Throws a `UsageError` where there are not so many. */
 export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {
   if (step !== undefined && step > labels.length)

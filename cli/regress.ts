@@ -13,6 +13,7 @@ import type { GlobalState } from '../harness/config.ts'
 import { nearest } from '../harness/config.ts'
 import { lookForLifeAfter } from './confirm.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
+import { timingKept } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 
 /** What became of a schedule on the present build. */
@@ -87,7 +88,7 @@ export const configOf = async ({ path, schedule }: KeptSchedule, given?: string)
 type Came = Omit<Regressed, 'file'> & { readonly labels: readonly string[] }
 
 const tryKept = (config: LoadedConfig, schedule: Schedule, executions: number): Promise<Came> =>
-  inSession(config, { seed: schedule.seed + schedule.variant }, async session => {
+  inSession(config, { seed: schedule.seed + schedule.variant, timing: timingKept(schedule) }, async session => {
     const { property, labels } = schedule
     const { properties: all } = session.system
     if (property !== null && !Object.hasOwn(all, property)) {

@@ -30,6 +30,11 @@ export const scheduleSchema = z.strictObject({
     .describe('of liveness: the step after which recovery is impossible'),
   found: z.strictObject({ first: finding, last: finding, times: count }),
   programs: z.record(text, text).describe('versions, and the hash of the configuration, when it was found'),
+  timing: text
+    .optional()
+    .describe(
+      'JSON, of a run that time went through: its pipes, plans and inputs, without which its steps are not on offer',
+    ),
   labels: z.array(text).describe('the steps'),
 })
 

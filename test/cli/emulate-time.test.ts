@@ -93,6 +93,11 @@ test('what is violated counts when the same steps violate it again; a step of th
   const shrunk = JSON.parse((await lastnail(directory, 'shrink', summary.trace, '--json')).stdout)
   expect(shrunk).toMatchObject({ verdict: 'violated', property: 'never', repeated: true })
   expect(await lastnail(directory, 'replay', shrunk.trace)).toMatchObject({ code: 1 })
+  // Its pipes and plans are kept with it, so that a later build can be told from this one.
+  const kept = await lastnail(directory, 'keep', shrunk.trace)
+  expect(kept.stdout).toMatch(/^kept /)
+  expect(await lastnail(directory, 'regress')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^fails: /) })
+  expect(await lastnail(directory, 'keep', '--test', shrunk.trace)).toMatchObject({ code: 64 })
   const { steps } = readTrace(join(directory, summary.trace))
   const first = steps.findIndex(({ properties }) => properties.some(({ name, holds }) => name === 'never' && !holds))
   const from = `${summary.trace}:${first - 1}`
