@@ -20,6 +20,8 @@ export class Execution {
   readonly outages: readonly Outage[]
   readonly partitions: readonly Partition[]
   readonly calls: readonly Call[]
+  /** Whether time ran through it. */
+  readonly tellsTime: boolean
   /** Whether its trace tells what was enabled. */
   readonly tellsEnabled: boolean
   readonly #byLabel: ReadonlyMap<string, Journey>
@@ -39,6 +41,7 @@ export class Execution {
     this.outages = outagesOf(steps)
     this.partitions = partitionsOf(steps)
     this.calls = callsOf(steps)
+    this.tellsTime = steps.some(({ atMs }) => atMs !== undefined)
     this.tellsEnabled = steps.some(({ offered }) => offered.length > 0)
     this.#byLabel = new Map(this.journeys.map(journey => [journey.message.label, journey]))
     this.#byEnd = groupBy(this.journeys, ({ endedAt }) => (endedAt === undefined ? [] : [endedAt]))
@@ -53,6 +56,17 @@ export class Execution {
   /** Index of the last step. */
   get end(): number {
     return this.steps.length - 1
+  }
+
+  /** When a step was, in milliseconds since the start; `undefined` where no time ran through it. */
+  timeOf(step: number): number | undefined {
+    return this.steps[step]?.atMs ?? (this.tellsTime ? 0 : undefined)
+  }
+
+  /** From one step to another, in milliseconds; `undefined` where no time ran through it. */
+  timeBetween(one: number, other: number): number | undefined {
+    const [from, to] = [this.timeOf(one), this.timeOf(other)]
+    return from === undefined || to === undefined ? undefined : to - from
   }
 
   /** What a node was seen in after a step; `undefined` where nothing was seen. */

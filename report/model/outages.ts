@@ -18,8 +18,24 @@ export interface Partition extends Span {
   readonly label: string
 }
 
-/** When which nodes were down: crashed by choice, or ended of themselves. */
-export const outagesOf = (steps: readonly RecordedStep[]): Outage[] => {
+/** When which nodes were down: crashed by choice, ended of themselves, or not there yet. */
+export const outagesOf = (steps: readonly RecordedStep[]): Outage[] =>
+  steps[0]?.lives === undefined ? outagesByChoices(steps) : outagesByLives(steps)
+
+const outagesByLives = (steps: readonly RecordedStep[]): Outage[] => {
+  const down = new Map<string, number>()
+  const outages: Outage[] = []
+  for (const { index, lives = [] } of steps)
+    for (const { node, isAlive } of lives) {
+      const from = down.get(node)
+      if (!isAlive) down.set(node, index)
+      else if (from !== undefined && down.delete(node)) outages.push({ node, from, to: index })
+    }
+  return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
+}
+
+/** In an older trace, which does not tell who was up. */
+const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
   const down = new Map<string, number>()
   const outages: Outage[] = []
   for (const { index, choice, findings } of steps) {

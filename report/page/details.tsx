@@ -45,6 +45,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
       <p class="choice">
         <span class="kind">{recorded.choice?.kind ?? 'start'}</span>{' '}
         <code>{recorded.choice?.label ?? 'the nodes start'}</code>
+        {execution.tellsTime && <span class="at"> at {ms(execution.timeOf(step))}</span>}
       </p>
       {side === 'main' && <ControlBox nodes={execution.nodes} step={step} />}
       {badges.length > 0 && <Badges badges={badges} />}
@@ -108,6 +109,9 @@ const Calls = ({ execution, side, step, select }: PartProps) => {
 
 const ms = (value: number | undefined) => (value === undefined ? '?' : `${Number(value.toFixed(3))} ms`)
 
+const onItsWay = (milliseconds: number | undefined): string =>
+  milliseconds === undefined ? '' : `, ${ms(milliseconds)} on its way`
+
 /** Virtual time at the nodes that the step acts on. */
 const Clocks = ({ execution, step }: PartProps) => {
   const clocks = execution.nodesTouchedBy(step).flatMap(node => {
@@ -146,6 +150,7 @@ const Taken = ({ execution, side, step, select }: PartProps) => (
       <section key={journey.message.label}>
         <h3>
           Message {journey.fate}, sent in <StepLink {...{ side, select }} step={journey.sentAt} />
+          {onItsWay(execution.timeBetween(journey.sentAt, step))}
         </h3>
         <Payload message={journey.message} />
       </section>
@@ -199,7 +204,7 @@ const Sent = ({ execution, side, step, select }: PartProps) => {
       <h3>Sent in this step</h3>
       {sent.map(journey => (
         <Fragment key={journey.message.label}>
-          <Became {...{ journey, side, select }} />
+          <Became {...{ execution, journey, side, select }} />
           <Payload message={journey.message} />
         </Fragment>
       ))}
@@ -208,15 +213,17 @@ const Sent = ({ execution, side, step, select }: PartProps) => {
 }
 
 const Became = ({
-  journey: { fate, endedAt },
+  execution,
+  journey: { fate, sentAt, endedAt },
   side,
   select,
-}: { journey: Journey } & Pick<PartProps, 'side' | 'select'>) =>
+}: { journey: Journey } & Pick<PartProps, 'execution' | 'side' | 'select'>) =>
   endedAt === undefined ? (
     <h4>Never delivered here</h4>
   ) : (
     <h4>
       {fate} in <StepLink {...{ side, select }} step={endedAt} />
+      {onItsWay(execution.timeBetween(sentAt, endedAt))}
     </h4>
   )
 

@@ -42,14 +42,16 @@ const glyphHeightMin = 8
 /** Higher ones have a second line: what is special about it, or else what changed. */
 const highMin = 34
 /** Of the column of numbers: of steps, as many digits as the last one has. */
-const numberWidthOf = (end: number) => 22 + 9 * String(end).length
+const numberWidthOf = ({ end, tellsTime }: Execution) => 22 + 9 * String(end).length + (tellsTime ? timeWidth : 0)
+/** Beside it, of the time of a step: seconds, of which a day has five digits. */
+const timeWidth = 76
 /** Lower rows have smaller text. */
 const normalMin = 18
 
 /** One execution: the lanes of its nodes, what happened on them, and the steps as a list. */
 export const Pane = (props: PaneProps) => {
   const { side, execution, lanes, label, steps, rowHeight, window, selected } = props
-  const numberWidth = numberWidthOf(execution.end)
+  const numberWidth = numberWidthOf(execution)
   const visible = steps.slice(window.first, window.end).filter(step => step <= execution.end)
   const top = window.first * rowHeight
   const y = (step: number) => yOf(steps, step, rowHeight) - top
@@ -167,7 +169,10 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
     >
       {hasText && (
         <>
-          <span class="number">{step}</span>
+          <span class="number">
+            {execution.tellsTime && <small class="time">{secondsOf(execution.timeOf(step)!)}</small>}
+            {step}
+          </span>
           <span />
           <span class={isHigh ? 'text high' : 'text'}>
             <span class="label">{choice?.label ?? 'start'}</span>
@@ -181,6 +186,8 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
     </div>
   )
 }
+
+const secondsOf = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(3)} s`
 
 /** The states that a step changed, on one line. */
 const Changes = ({ execution, step }: { execution: Execution; step: number }) => {

@@ -122,6 +122,19 @@ test('a node is down from its crash to its restart, ways are cut until all are h
   ])
 })
 
+test('where a trace tells who is up, a link that is taken away is no end of a node, and one that comes later was down', () => {
+  const { steps } = traceOf([
+    { choice: choice('restart', 'n2', 'join n2'), lives: [{ node: 'n2', isAlive: true, keepsOutput: false }] },
+    { choice: choice('crash', 'n1', 'leave n1 cut') },
+    { choice: choice('timer', 'n3', 'n3 timer'), lives: [{ node: 'n3', isAlive: false, keepsOutput: true }] },
+  ])
+  const lives = ['n1', 'n2', 'n3'].map(node => ({ node, isAlive: node !== 'n2', keepsOutput: false }))
+  expect(outagesOf([{ ...steps[0]!, lives }, ...steps.slice(1)])).toEqual([
+    { node: 'n2', from: 0, to: 1 },
+    { node: 'n3', from: 3, to: undefined },
+  ])
+})
+
 test('a way of a live run that loses or delays is not cut; one that is joined is alone not cut any more', () => {
   const { steps } = traceOf([
     { choice: choice('partition', '', 'n1→n2 loss 0.1; n2→n1 loss 0.1') },

@@ -158,6 +158,20 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await expect.poll(() => heading(page).textContent()).toContain('Step 5 of 5')
     }))
 
+  test('of a run that time went through each row tells when it was, and a message how long it was on its way', () => {
+    const trace = syntheticTrace(60)
+    const steps = trace.steps.map(step => ({ ...step, atMs: 250 * step.index }))
+    const path = join(directory, 'timed.html')
+    writeFileSync(path, pageOf({ ...trace, steps }))
+    return inPage(browser, path, async page => {
+      expect(await rows(page).last().textContent()).toMatch(/^15\.000 s60/)
+      const taken = steps.findLast(({ choice }) => choice?.kind === 'deliver')!
+      await rows(page).filter({ hasText: taken.choice!.label }).last().click()
+      expect(await details(page).textContent()).toContain(`at ${250 * taken.index} ms`)
+      expect(await details(page).textContent()).toMatch(/Message delivered, sent in step \d+, \d+ ms on its way/)
+    })
+  })
+
   test('an older trace is shown without what it does not tell', () =>
     inPage(browser, reportOf('before-enabled.trace'), async page => {
       expect(await details(page).textContent()).toContain('it is of a live run, or of an older version')
