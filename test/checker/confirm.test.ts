@@ -76,14 +76,14 @@ test('a schedule that diverges while it is shrunk is reported as it was found, t
   })
 })
 
-/** Its second step has another name in every second execution: always, or as long as it is brought back. */
+/** Its second step has another name in every third execution: always, or as long as it is brought back. */
 class Unsteady extends Model<number> {
   isRewound = true
   readonly #isForEver: boolean
 
   constructor(isForEver: boolean) {
     super(0, count =>
-      count === 4
+      count === 12
         ? []
         : ['a', 'b'].map(name => ({ kind: 'timer', node: name, label: `${name} ${count}`, next: () => count + 1 })),
     )
@@ -95,7 +95,7 @@ class Unsteady extends Model<number> {
   }
 
   override transitions() {
-    const isOdd = this.isRewound && this.resets % 2 === 1
+    const isOdd = this.isRewound && this.resets % 3 === 1
     return super
       .transitions()
       .map(choice => (isOdd ? { ...choice, label: choice.label.replace(' 1', ' one') } : choice))
