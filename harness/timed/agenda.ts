@@ -23,6 +23,11 @@ export class Agenda {
     this.#queue.push(slot, ms)
   }
 
+  /** Whether something is to be done until then. */
+  hasUntil(ms: number): boolean {
+    return this.#queue.length > 0 && this.dueMs <= ms
+  }
+
   /** Does the next entry. There must be one. */
   doNext(): void {
     const atMs = this.dueMs
@@ -34,6 +39,6 @@ export class Agenda {
 
   /** Does all that is to be done until then. */
   doUntil(ms: number): void {
-    while (this.dueMs <= ms) this.doNext()
+    while (this.hasUntil(ms)) this.doNext()
   }
 }

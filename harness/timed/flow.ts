@@ -126,7 +126,8 @@ export class Flow {
   /** The sender learns that segments have arrived. */
   #acknowledged(segments: readonly Segment[], atMs: number): void {
     if (this.#isOver) return
-    const fresh = segments.filter(segment => !segment.isDelivered)
+    // One that was sent twice may have arrived twice since the last acknowledgement.
+    const fresh = [...new Set(segments)].filter(segment => !segment.isDelivered)
     for (const segment of fresh) this.#deliver(segment, atMs)
     if (fresh.length > 0) {
       this.#backoff = 1

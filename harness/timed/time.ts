@@ -167,7 +167,7 @@ export class Time {
     let endMs = firstMs()
     const isAwaited = (sent: Sent) => sent.dueMs === undefined
     let unknown = awaited.filter(isAwaited)
-    while (unknown.length > 0 && this.#agenda.dueMs <= endMs) {
+    while (unknown.length > 0 && this.#agenda.hasUntil(endMs)) {
       this.#agenda.doNext()
       if (unknown.every(isAwaited)) continue
       unknown = unknown.filter(isAwaited)
