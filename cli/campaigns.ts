@@ -132,6 +132,12 @@ const requireDistinct = (configs: readonly LoadedConfig[]): void => {
   if (twice !== undefined) throw new UsageError(`expected systems of different names, found two named "${twice}"`)
 }
 
+const redisIs = {
+  well: 'is there again',
+  lost: 'is lost: the campaign goes on once it is there',
+  full: 'is full, and takes no more jobs: the campaign goes on once there is room (maxmemory)',
+} as const
+
 /** With a queue workers come and go: so many jobs keep some machines busy. */
 const queuedWidth = 16
 
@@ -159,9 +165,6 @@ const engineFor = async (
     width: workers ?? queuedWidth,
     lockMs: lock,
     systems: configs.map(config => ({ config: relative('', config.path), programs: programsOf(config) })),
-    onConnection: isThere =>
-      void process.stderr.write(
-        `lastnail: Redis is ${isThere ? 'there again' : 'lost: the campaign goes on once it is there'}\n`,
-      ),
+    onRedis: is => void process.stderr.write(`lastnail: Redis ${redisIs[is]}\n`),
   })
 }

@@ -81,7 +81,7 @@ const tellServers = (
 
 // What one command alone needs is loaded by it: it would be most of the time that the others take to begin.
 
-const program = (done: (code: number) => void) => {
+export const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')
     .description('Checks unmodified multi-process services.')
     .version(version)

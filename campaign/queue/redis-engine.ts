@@ -12,9 +12,11 @@ export interface RedisEngineOptions {
   /** How many jobs are under way at once. */
   readonly width: number
   readonly lockMs: number
-  /** Told once when Redis is lost, and when it is there again. */
-  readonly onConnection: (isThere: boolean) => void
+  /** Told when Redis is lost or takes nothing more, and when it is well again: once each. */
+  readonly onRedis: (is: RedisCondition) => void
 }
+
+export type RedisCondition = 'well' | 'lost' | 'full'
 
 /** Answers are looked for that often, beside being told of: an event may be lost with Redis. */
 const lookMs = 1_000
@@ -37,9 +39,11 @@ export class RedisEngine implements Engine {
   readonly #pending = new Map<string, Pending>()
   readonly #timers: NodeJS.Timeout[]
   #ordinal = 0
-  #isThere = true
+  readonly #onRedis: RedisEngineOptions['onRedis']
+  #condition: RedisCondition = 'well'
 
-  constructor({ url, systems, width, lockMs, onConnection }: RedisEngineOptions) {
+  constructor({ url, systems, width, lockMs, onRedis }: RedisEngineOptions) {
+    this.#onRedis = onRedis
     this.width = width
     const connection = connectionOf(url)
     this.#redis = new Redis(connection)
@@ -50,11 +54,7 @@ export class RedisEngine implements Engine {
     this.#redis.on('error', () => undefined)
     this.#queue.on('error', () => undefined)
     this.#events.on('error', () => undefined)
-    const tell = (isThere: boolean) => {
-      if (this.#isThere !== isThere) onConnection(isThere)
-      this.#isThere = isThere
-    }
-    this.#redis.on('ready', () => tell(true)).on('close', () => tell(false))
+    this.#redis.on('ready', () => this.#tell('well')).on('close', () => this.#tell('lost'))
     this.#events.on('completed', ({ jobId }) => void this.#look(jobId).catch(() => undefined))
     this.#events.on('failed', ({ jobId }) => void this.#look(jobId).catch(() => undefined))
     const campaign = { id: this.#id, systems, lockMs }
@@ -73,13 +73,13 @@ export class RedisEngine implements Engine {
   }
 
   async workers(): Promise<readonly string[]> {
-    return this.#isThere ? reports(this.#redis, this.#id).catch(() => []) : ['Redis is away']
+    return this.#condition !== 'lost' ? reports(this.#redis, this.#id).catch(() => []) : ['Redis is away']
   }
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     this.#pending.clear()
-    if (this.#isThere) {
+    if (this.#condition !== 'lost') {
       await withdraw(this.#redis, this.#id).catch(() => undefined)
       await this.#queue.obliterate({ force: true }).catch(() => undefined)
     }
@@ -87,13 +87,24 @@ export class RedisEngine implements Engine {
     this.#redis.disconnect()
   }
 
+  #tell(condition: RedisCondition): void {
+    if (this.#condition !== condition) this.#onRedis(condition)
+    this.#condition = condition
+  }
+
   /** What has this id is there once, however often it is added. */
   async #add(id: string, job: Job): Promise<void> {
-    await this.#queue.add('tasks', job, { jobId: id, attempts: 3 })
+    try {
+      await this.#queue.add('tasks', job, { jobId: id, attempts: 3 })
+      this.#tell('well')
+    } catch (error) {
+      if (/\bOOM\b/.test((error as Error).message)) this.#tell('full')
+      throw error
+    }
   }
 
   async #lookForAll(): Promise<void> {
-    if (!this.#isThere) return
+    if (this.#condition === 'lost') return
     for (const id of [...this.#pending.keys()]) await this.#look(id).catch(() => undefined)
   }
 

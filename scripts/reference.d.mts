@@ -1,0 +1,6 @@
+import type { Command } from 'commander'
+
+export const definitionPath: string
+export const fieldsPage: (text: string) => string
+export const optionsPage: (program: Command) => string
+export const formatted: (path: string, text: string) => string

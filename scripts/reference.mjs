@@ -1,0 +1,115 @@
+// Writes the pages that follow from the code: docs/fields.md from the types of a configuration, docs/options.md from the help
+// of the commands. `npm run reference`; a test says where they are not current.
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import ts from 'typescript'
+
+const root = join(import.meta.dirname, '..')
+
+/** Types of a configuration in the order of the page, with what each is for. */
+const interfaces = [
+  ['SystemDefinition', 'What `defineSystem` takes.'],
+  ['NodeDefinition', 'A node, in `nodes`.'],
+  ['ContainerDefinition', '`container` of a node that has an image.'],
+  ['RepeatedClient', 'A client, in `clients`, that may be called more often than once; else it is its function alone.'],
+  ['CallContext', 'What a client gets beside the nodes.'],
+  ['NodeHandle', 'A node, as clients and `state` get it.'],
+  ['GlobalState', 'What properties get.'],
+  ['NodeView', 'A node in it.'],
+  ['ClientCall', 'A call in it.'],
+  ['SomeFaults', 'A budget of `faults`, where it is more than a number.'],
+  ['SomeCuts', 'That of `faults.partition`, which has these besides.'],
+  ['EmulationDefinition', '`emulation`.'],
+  ['ClockSetting', 'A clock of `emulation.clocks`.'],
+  ['GeneratedTopology', '`emulation.topology`, where it is generated.'],
+]
+
+const oneLine = text => text.replaceAll(/\s+/g, ' ').trim()
+/** A line of text in a list, whose stars and brackets mean themselves. */
+const item = (term, about) => `- \`${oneLine(term)}\`${about === '' ? '' : `: ${about}`}`
+
+/** @param text of harness/config/definition.ts */
+export const fieldsPage = text => {
+  const file = ts.createSourceFile('definition.ts', text, ts.ScriptTarget.Latest, true)
+  const declared = new Map()
+  for (const statement of file.statements)
+    if (ts.isInterfaceDeclaration(statement)) declared.set(statement.name.text, statement)
+  const commentOf = node =>
+    oneLine(
+      ts
+        .getJSDocCommentsAndTags(node)
+        .map(({ comment }) => comment ?? '')
+        .join(' '),
+    )
+  const lineOf = member => {
+    const name = member.name.getText(file)
+    const optional = member.questionToken ? '?' : ''
+    const type = ts.isMethodSignature(member)
+      ? `(${member.parameters.map(each => each.getText(file)).join(', ')}): ${member.type.getText(file)}`
+      : `: ${member.type
+          .getText(file)
+          .replace(/^\|\s*/, '')
+          .replace(/ \| undefined$/, '')}`
+    return item(`${name}${optional}${type}`, commentOf(member))
+  }
+  const sections = interfaces.map(([name, purpose]) => {
+    const declaration = declared.get(name)
+    if (declaration === undefined) throw new Error(`there is no interface ${name} any more`)
+    return [`## ${name}`, '', purpose, '', ...declaration.members.map(lineOf), ''].join('\n')
+  })
+  return `# Every field of a configuration\n\nWritten from the types by \`npm run reference\`. What they are for: [the configuration](configuration.md).\n\n${sections.join('\n')}`
+}
+
+/** @param program the command, as commander knows it */
+export const optionsPage = program => {
+  const help = program.createHelp()
+  const sections = commandsOf(program, '').map(([path, command]) => {
+    const args = help.visibleArguments(command)
+    const options = help.visibleOptions(command).filter(({ long }) => long !== '--help')
+    return [
+      `## ${path}`,
+      '',
+      `${command.description()}.`,
+      '',
+      item(
+        `${path} ${help
+          .commandUsage(command)
+          .split(' ')
+          .slice(command.parent ? path.split(' ').length : 1)
+          .join(' ')}`,
+        '',
+      ),
+      ...args.filter(each => each.description !== '').map(each => item(each.name(), help.argumentDescription(each))),
+      ...options.map(option => item(option.flags, help.optionDescription(option))),
+      '',
+    ].join('\n')
+  })
+  return `# Every command, with its options\n\nWritten from their help by \`npm run reference\`. What they are for: [commands](commands.md).\n\n${sections.join('\n')}`
+}
+
+const commandsOf = (command, path) =>
+  command.commands.flatMap(each => {
+    const name = path === '' ? `lastnail ${each.name()}` : `${path} ${each.name()}`
+    return each.commands.length > 0 ? commandsOf(each, name) : [[name, each]]
+  })
+
+/** As the formatter of this repository would have it. */
+export const formatted = (path, text) =>
+  execFileSync(join(root, 'node_modules/.bin/biome'), ['format', `--stdin-file-path=${path}`], {
+    cwd: root,
+    input: text,
+    encoding: 'utf8',
+  })
+
+export const definitionPath = join(root, 'harness/config/definition.ts')
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { program } = await import(pathToFileURL(join(root, 'dist/cli/main.js')).href)
+  const pages = {
+    'docs/fields.md': fieldsPage(readFileSync(definitionPath, 'utf8')),
+    'docs/options.md': optionsPage(program(() => {})),
+  }
+  for (const [path, text] of Object.entries(pages)) writeFileSync(join(root, path), formatted(path, text))
+}
