@@ -42,13 +42,13 @@ export class CampaignPage {
 
   async end(campaign: Campaign, workers: () => Promise<readonly string[]>): Promise<void> {
     await this.#writing
-    await this.#write(campaign, workers)
+    await this.#write(campaign, workers, true)
   }
 
-  async #write(campaign: Campaign, workers: () => Promise<readonly string[]>): Promise<void> {
+  async #write(campaign: Campaign, workers: () => Promise<readonly string[]>, isOver = false): Promise<void> {
     const { rounds, bugs, notes, seconds } = campaign
     const page = campaignPage({
-      ...{ rounds, notes, seconds },
+      ...{ rounds, notes, seconds, isOver },
       title: `Campaign: ${this.#files.join(', ')}`,
       at: new Date().toISOString(),
       commits: await this.#commits,

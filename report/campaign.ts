@@ -5,6 +5,8 @@ export interface CampaignShown {
   readonly at: string
   readonly commits: readonly string[]
   readonly verdict: string
+  /** Whether it is written no more: until then the page loads itself again. */
+  readonly isOver: boolean
   readonly seconds: number
   readonly rounds: readonly {
     readonly system: string
@@ -40,20 +42,23 @@ export const campaignPage = (shown: CampaignShown): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="refresh" content="10">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+${shown.isOver ? '' : '<meta http-equiv="refresh" content="10">\n'}<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <link rel="icon" href="data:,">
 <title>${text(shown.title)}: ${text(shown.verdict)}</title>
 <style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
+.wide { overflow-x: auto }
+.wide table { min-width: 45rem; overflow-wrap: normal }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8884; vertical-align: top }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
 svg { width: 100%; height: 12rem; border: 1px solid #8884 }
+a { color: inherit }
 polyline { fill: none; stroke: currentColor; stroke-width: 2; vector-effect: non-scaling-stroke }
 </style>
 </head>
 <body>
+<main>
 <h1>${text(shown.title)}</h1>
 <p><strong>${text(shown.verdict)}</strong>, ${shown.rounds.length} rounds in ${shown.seconds.toFixed(0)} s, written ${text(shown.at)}</p>
 <ul>${shown.commits.map(commit => `<li>${text(commit)}</li>`).join('')}</ul>
@@ -66,20 +71,22 @@ ${growthPlot(shown)}
 <h2>Rounds</h2>
 ${roundsTable(shown.rounds)}
 ${shown.notes.length === 0 ? '' : `<h2>Notes</h2><ul>${shown.notes.map(note => `<li>${text(note)}</li>`).join('')}</ul>`}
+</main>
 </body>
 </html>
 `
 
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =>
-  `<table><thead><tr>${heads.map(head => `<th>${head}</th>`).join('')}</tr></thead><tbody>${rows
+const table = (name: string, heads: readonly string[], rows: readonly (readonly string[])[]) =>
+  `<div class="wide" role="region" aria-label="${name}" tabindex="0"><table><thead><tr>${heads.map(head => `<th>${head}</th>`).join('')}</tr></thead><tbody>${rows
     .map(row => `<tr>${row.join('')}</tr>`)
-    .join('')}</tbody></table>`
+    .join('')}</tbody></table></div>`
 
 const cell = (value: string) => `<td>${text(value)}</td>`
 const number = (value: number) => `<td class="number">${value}</td>`
 
 const bugsTable = (bugs: CampaignShown['bugs']) =>
   table(
+    'Bugs',
     ['System', 'Bug', 'Found in rounds', 'What', 'Schedule', 'Report'],
     bugs.map(({ system, property, kind, message, bucket, times, file, report }) => [
       cell(system),
@@ -96,6 +103,7 @@ const roundsShown = 200
 
 const roundsTable = (rounds: CampaignShown['rounds']) =>
   table(
+    'Rounds',
     ['System', 'Round', 'Executions', 'Steps', 'States', 'Seconds', 'Came to'],
     rounds
       .slice(-roundsShown)

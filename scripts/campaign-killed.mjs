@@ -25,8 +25,22 @@ const root = join(import.meta.dirname, '..')
 const place = mkdtempSync(join(tmpdir(), 'lastnail-campaign-killed-'))
 cpSync(join(root, 'test/cli/fixtures'), place, { recursive: true })
 
-const tool = (...args) =>
-  spawn(process.execPath, [join(root, 'bin/lastnail.js'), ...args], { cwd: place, stdio: ['ignore', 'pipe', 'pipe'] })
+/** What was begun here, and ends with it. */
+const begun = new Set()
+const begin = (program, args, stdio) => {
+  const child = spawn(program, args, { cwd: place, stdio })
+  begun.add(child)
+  child.once('exit', () => begun.delete(child))
+  return child
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(signal, () => {
+    for (const child of begun) child.kill('SIGKILL')
+    rmSync(place, { recursive: true, force: true })
+    process.exit(2)
+  })
+
+const tool = (...args) => begin(process.execPath, [join(root, 'bin/lastnail.js'), ...args], ['ignore', 'pipe', 'pipe'])
 const campaignArgs = ['adders.config.ts', '--property', 'atMostTwo', '--executions', values.executions, '--json']
 
 /** What it came to, in the counts that must not differ. */
@@ -58,13 +72,13 @@ const disturbed = async count => {
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   const startRedis = () =>
-    spawn(
+    begin(
       'redis-server',
       [
         ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', place, '--appenddirname', `aof-${count}`],
         ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
       ],
-      { stdio: 'ignore' },
+      'ignore',
     )
   let redis = startRedis()
   await sleep(1000)
