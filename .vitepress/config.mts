@@ -6,7 +6,7 @@ export default defineConfig({
   description: 'Checks unmodified multi-process services.',
   outDir: 'site',
   cacheDir: 'node_modules/.cache/vitepress',
-  srcExclude: ['**/node_modules/**', 'dist/**', 'test/**', 'site/**', '.lastnail/**'],
+  srcExclude: ['**/node_modules/**', 'dist/**', 'test/**', 'site/**', '**/.lastnail/**'],
   rewrites: { 'README.md': 'index.md' },
   cleanUrls: true,
   // Files that are no pages: they are read in the repository.
