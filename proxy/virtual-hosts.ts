@@ -62,6 +62,8 @@ export class VirtualHosts {
 
   resume({ node, peer, side, isDestroyed }: StreamMark): void {
     const socket = this.#add(this.#hosts.at(peer)!, this.#hosts.get(node), tcp.copySide(side))
+    // Its node may go down before anybody has it: nobody waits for an answer then.
+    socket.on('error', () => {})
     if (isDestroyed) socket.destroy()
   }
 

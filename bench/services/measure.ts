@@ -49,7 +49,7 @@ export const measure = (name: string, { times, steps, check }: MeasureOptions): 
 }
 
 /** Puts programs, what was fetched and the configuration in a directory that a service's own user can read. */
-const prepare = (name: string, { fetch = [], build = [], system }: Service, directory: string): string => {
+export const prepare = (name: string, { fetch = [], build = [], system }: Service, directory: string): string => {
   chmodSync(directory, 0o755)
   cpSync(join(packageRoot, 'bench/services/programs'), directory, { recursive: true })
   symlinkSync(fetched(name, fetch), join(directory, 'cache'))

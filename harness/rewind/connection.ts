@@ -4,11 +4,11 @@ import type { Segment } from '../../proxy/packet.ts'
 import { finishAgain, type Side } from '../../proxy/tcp.ts'
 import { socketAddressOf, tcpEntries } from '../../proxy/tcp-table.ts'
 import { duplicate } from '../hold/descriptor.ts'
-import type { HeldThread } from '../hold/held-node.ts'
+import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { type Descriptor, flagsOf, statusFlags } from './open-descriptors.ts'
+import { type Descriptor, descriptorsOf, flagsOf, statusFlags } from './open-descriptors.ts'
 import { askAgain, connectSilently, disconnectSilently } from './repaired-socket.ts'
 import { internetAddressOf, nameOf, peerOf, portOfName } from './socket-address.ts'
 import {
@@ -49,13 +49,18 @@ export class MarkedConnection {
   readonly #peer: Buffer
   readonly #side: Side
   readonly #unread: Buffer
+  /** Whether other processes have its socket. */
+  readonly #isShared: boolean
   readonly #settings: SocketSettings
   /** As the kernel tells it, but for times and numbers. */
   readonly #state: string
 
   /** @param descriptors at least one. @throws CannotRewind where it cannot be brought back to what it is now */
-  constructor(pid: number, descriptors: readonly Descriptor[], facing: Facing) {
+  constructor({ pid, node }: HeldProcess, descriptors: readonly Descriptor[], facing: Facing) {
     this.#pid = pid
+    this.#isShared = [...node.processes.keys()].some(
+      other => other !== pid && descriptorsOf(other).some(({ link }) => link === descriptors[0]!.link),
+    )
     this.descriptors = descriptors
     const own = duplicate(pid, this.#fd)!
     try {
@@ -85,9 +90,12 @@ export class MarkedConnection {
     return this.descriptors[0]!.link
   }
 
-  /** Whether the process still has its socket, under the same numbers. */
-  isOpen(open: ReadonlyMap<number, string>): boolean {
-    return this.descriptors.every(({ fd, link }) => open.get(fd) === link)
+  /**
+   * Whether its socket stays: where another process has it too, and the process still has it under the same numbers. Any other
+   * is made anew: its kernel has learned from what came how much of its buffer it can offer, and does not forget that.
+   */
+  stays(open: ReadonlyMap<number, string>): boolean {
+    return this.#isShared && this.descriptors.every(({ fd, link }) => open.get(fd) === link)
   }
 
   /**
@@ -99,7 +107,7 @@ export class MarkedConnection {
    * @throws CannotRewind
    */
   goBack(thread: HeldThread, open: ReadonlyMap<number, string>, say: (segment: Segment) => void): void {
-    const isThere = this.isOpen(open)
+    const isThere = this.stays(open)
     if (!isThere) this.#makeSocket(thread)
     const own = duplicate(this.#pid, this.#fd)!
     try {

@@ -39,7 +39,7 @@ export class DescriptorMarks {
     this.#process = process
     this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
     this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking' && kind !== 'connection')
-    this.#connections = connectionsAmong(pid, this.#marks, facing)
+    this.#connections = connectionsAmong(process, this.#marks, facing)
     this.#nameless = markNameless(pid, this.#kept)
     this.#listeners = this.#kept.filter(({ kind }) => kind === 'listener').map(({ fd }) => new Listener(pid, fd))
     // What the network holds already must be asked for with the same numbers: else it would be another connection.
@@ -69,7 +69,7 @@ export class DescriptorMarks {
     const open = descriptorsOf(pid)
     const now = new Map(open.map(({ fd, link }) => [fd, link]))
     const lost = this.#kept.filter(({ fd, link }) => now.get(fd) !== link)
-    const connections = this.#connections.filter(each => each.isOpen(now)).flatMap(({ descriptors }) => descriptors)
+    const connections = this.#connections.filter(each => each.stays(now)).flatMap(({ descriptors }) => descriptors)
     succeed(thread, this.#closeOthers(open, [...this.#kept, ...connections], closeAtOnce))
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
@@ -79,10 +79,8 @@ export class DescriptorMarks {
     const later = new Set(
       [...this.#asking, ...this.#connections.flatMap(({ descriptors }) => descriptors)].map(({ fd }) => fd),
     )
-    succeed(
-      thread,
-      this.#kept.flatMap(mark => this.#watchAgain(mark, later)),
-    )
+    // One after the other: two may be the same.
+    for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, later))
   }
 
   /** Of sockets with a connection: their inodes. */
@@ -104,10 +102,8 @@ export class DescriptorMarks {
     const open = new Map(descriptorsOf(pid).map(({ fd, link }) => [fd, link]))
     for (const connection of this.#connections) connection.goBack(thread, open, say)
     const later = new Set(this.#asking.map(({ fd }) => fd))
-    succeed(
-      thread,
-      this.#kept.flatMap(mark => this.#watchAgain(mark, later)),
-    )
+    // One after the other: two may be the same.
+    for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, later))
     for (const { fd } of this.#watchers) withDuplicate(pid, fd, takeEvents)
   }
 
@@ -170,8 +166,7 @@ export class DescriptorMarks {
   }
 
   /** The calls after which an epoll descriptor watches what it did, but for descriptors that come later. */
-  #watchAgain({ kind, fd, info }: Descriptor, later: ReadonlySet<number>): Call[] {
-    if (kind !== 'epoll') return []
+  #watchAgain({ fd, info }: Descriptor, later: ReadonlySet<number>): Call[] {
     const before = watchedBy(info)
     const now = watchedBy(infoOf(this.#process.pid, fd))
     const wrong = [...before].filter(([target, watch]) => watch !== now.get(target) && !later.has(target))
@@ -187,7 +182,7 @@ export class DescriptorMarks {
 }
 
 const connectionsAmong = (
-  pid: number,
+  process: HeldProcess,
   marks: readonly Descriptor[],
   facing: Facing | undefined,
 ): MarkedConnection[] => {
@@ -197,7 +192,7 @@ const connectionsAmong = (
   return [...new Set(found.map(({ link }) => link))].map(
     link =>
       new MarkedConnection(
-        pid,
+        process,
         found.filter(each => each.link === link),
         facing!,
       ),
