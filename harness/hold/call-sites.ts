@@ -30,6 +30,20 @@ const callOf = (number: number): Buffer => {
   return code
 }
 
+/**
+ * mov r9, [rsp + 8]; syscall: how the C library's function `syscall` ends, by which programs make any call for which the
+ * library has no function, as libuv asks for times.
+ */
+const anyCall = Buffer.from('4c8b4c24080f05', 'hex')
+const syscallLength = 2
+/** mov r9, [rsp + 8]; cmp eax, number; jne to the call as it stands at the site; syscall. The jump leaves that call there. */
+const thisOfAnyCall = (at: number, after: number, number: number): Buffer => {
+  const code = Buffer.from('4c8b4c24083d000000000f85000000000f05', 'hex')
+  code.writeInt32LE(number, 6)
+  code.writeInt32LE(after - syscallLength - (at + 16), 12)
+  return code
+}
+
 /** jmp from one address to another */
 const jumpLength = 5
 const jump = (from: number, to: number): Buffer => {
@@ -64,13 +78,15 @@ export const letLook = (process: HeldProcess, after: number, call: LookingCall):
   if (isOwn || !process.mayChange || Math.abs(after - sitesAddress) > jumpMax) return
   const { memory } = process
   const site = after - callLength
-  if (!isPlain(memory, site, call.number)) return
+  const isAny = memory.read(site, callLength).equals(anyCall)
+  if (!isAny && !isPlain(memory, site, call.number)) return
   const slot = takeSlot(memory)
   if (slot === undefined) return
   const fast = sitesAddress + slot * slotSize
   const slow = passingEnd + slot * slowSlotSize
   memory.write(slow, Buffer.concat([callOf(call.number), jump(slow + callLength, after)]))
-  memory.write(fast, looking(fast, slow, after, call))
+  const making = isAny ? thisOfAnyCall(fast, after, call.number) : callOf(call.number)
+  memory.write(fast, Buffer.concat([making, looking(fast + making.length, slow, after, call)]))
   memory.write(site, jump(site, fast))
 }
 
@@ -90,12 +106,13 @@ const takeSlot = (memory: ProcessMemory): number | undefined => {
   return slot
 }
 
-const looking = (fast: number, slow: number, after: number, { number, address, times, from }: LookingCall): Buffer => {
+/** What follows the call. */
+const looking = (at: number, slow: number, after: number, { address, times, from }: LookingCall): Buffer => {
+  // mov ecx, from
+  const load = Buffer.from('b900000000', 'hex')
+  load.writeUInt32LE(from, 1)
   // test eax, eax; jnz back
-  const test = [0x85, 0xc0, 0x75, 10 + times.length * 6]
-  // movabs rcx, from
-  const load = Buffer.from('48b90000000000000000', 'hex')
-  load.writeBigInt64LE(BigInt(from), 2)
+  const test = [0x85, 0xc0, 0x75, load.length + times.length * 6]
   // cmp [address + time], rcx; jge slow
   const compare = times.flatMap((time, index) => [
     ...comparisons[address]!,
@@ -103,7 +120,7 @@ const looking = (fast: number, slow: number, after: number, { number, address, t
     0x7d,
     jumpLength + (times.length - 1 - index) * 6,
   ])
-  const code = Buffer.concat([callOf(number), Buffer.from(test), load, Buffer.from(compare)])
-  const back = fast + code.length
+  const code = Buffer.concat([Buffer.from(test), load, Buffer.from(compare)])
+  const back = at + code.length
   return Buffer.concat([code, jump(back, after), jump(back + jumpLength, slow)])
 }
