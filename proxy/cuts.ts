@@ -21,7 +21,7 @@ export class Cuts {
   }
 
   has(way: Way): boolean {
-    return this.#keys.has(wayKey(way))
+    return this.#keys.size > 0 && this.#keys.has(wayKey(way))
   }
 
   /** As `n1→n2`, in the order in which they were cut. */

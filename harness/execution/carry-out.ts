@@ -1,3 +1,5 @@
+import { readLabel } from '../../checker/labels.ts'
+import type { Choice } from '../../checker/system.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Action, Input, Option } from './choices.ts'
@@ -31,7 +33,7 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
   stage.tellTime(concerned(stage, action))
   switch (action.do) {
     case 'inputs':
-      return enter(stage, stage.node(action.node), action.inputs, choice.label)
+      return enter(stage, stage.node(action.node), action.inputs, choice)
     case 'client':
       execution.clients.call(action.client, execution.stepIndex)
       return { findings: [], touched: stage.nodes }
@@ -42,7 +44,7 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
       network.refuse(action.message)
       return nothing()
     case 'happen':
-      if (choice.node !== '') execution.remember(choice.node, choice.label)
+      if (choice.node !== '') execution.remember(choice.node, readLabel(choice.label))
       return happen(stage, action.action)
     case 'duplicate':
       network.duplicate(action.message)
@@ -51,14 +53,14 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
       const { connection } = action
       network.resetConnection(connection)
       const ends = [connection.opener, connection.listener]
-      for (const node of ends) execution.remember(node, choice.label)
+      for (const node of ends) execution.remember(node, readLabel(choice.label))
       return stage.settle(ends.map(name => stage.node(name)))
     }
     case 'kill':
-      execution.remember(action.node, choice.label)
+      execution.remember(action.node, readLabel(choice.label))
       return kill(stage, action)
     case 'restart':
-      execution.remember(action.node, choice.label)
+      execution.remember(action.node, readLabel(choice.label))
       return restart(stage, stage.node(action.node))
     case 'cut':
       network.cut(action.ways)
@@ -74,10 +76,10 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
 const nothing = (): Done => ({ findings: [], touched: [] })
 
 /** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
-const enter = (stage: Stage, node: Node, inputs: readonly Input[], label: string): Done => {
+const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choice): Done => {
   const { cell, execution } = stage
   const held = node.held!
-  execution.remember(node.name, label, inputs)
+  execution.remember(node.name, choice, inputs)
   const isOverlap = inputs.length > 1
   // A timer that comes first fires before the node is stopped: its wait must end by time.
   if (isOverlap) cell.freeze(held)

@@ -65,9 +65,22 @@ export interface Moment {
 
 /** A choice that is no message. */
 const option = (kind: ChoiceKind, node: string, label: string, action: Action): Option => ({
-  choice: { kind, node, label, ...numbersApart(label) },
+  choice: { kind, node, label, ...partsOf(label) },
   action,
 })
+
+/** Labels of faults come again in every state: their parts are found once. */
+const partsOf = (label: string): ReturnType<typeof numbersApart> => {
+  const before = parts.get(label)
+  if (before) return before
+  if (parts.size >= partsMax) parts.clear()
+  const found = numbersApart(label)
+  parts.set(label, found)
+  return found
+}
+
+const parts = new Map<string, ReturnType<typeof numbersApart>>()
+const partsMax = 10_000
 
 /** All choices of a moment, in the order of their kinds. */
 export const optionsOf = (moment: Moment): Option[] => {

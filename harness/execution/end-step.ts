@@ -1,4 +1,4 @@
-import { labelsOf } from '../../checker/labels.ts'
+import { labelsOf, readLabel } from '../../checker/labels.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { NotCarried } from '../../proxy/network.ts'
 import { outputsOf } from '../files/output.ts'
@@ -84,7 +84,7 @@ const attendClients = async (stage: Stage, { findings, touched }: Done): Promise
   findings.push(...attended.findings)
   if (!attended.hasPassed) return touched
   // A client may have spoken to any node, between the inputs that it had.
-  for (const { name } of nodes) execution.remember(name, `clients ${execution.schedule.at(-1) ?? ''}`)
+  for (const { name } of nodes) execution.remember(name, readLabel(`clients ${execution.schedule.at(-1) ?? ''}`))
   return nodes
 }
 

@@ -1,4 +1,4 @@
-import { labelsOf } from '../../checker/labels.ts'
+import { type Described, labelsOf } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Network, NetworkMark } from '../../proxy/network.ts'
@@ -116,8 +116,8 @@ export class Execution {
   }
 
   /** Takes note of what a node was given, or what befell it. */
-  remember(node: string, label: string, inputs: readonly Input[] = []): void {
-    this.#history.set(node, inputHash(this.#history.get(node), label, inputs))
+  remember(node: string, what: Described, inputs: readonly Input[] = []): void {
+    this.#history.set(node, inputHash(this.#history.get(node), what, inputs))
   }
 
   /** Messages that were not on their way at any earlier step. To be asked once a step. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readLabel } from '../../checker/labels.ts'
+import type { Described } from '../../checker/labels.ts'
 import { saidBy } from '../../checker/likeness.ts'
 import type { Network } from '../../proxy/network.ts'
 import type { GlobalState } from '../config.ts'
@@ -61,10 +61,10 @@ export const fingerprintOf = (parts: readonly Part[]): string => {
 }
 
 /** The history of a node's inputs after one more. */
-export const inputHash = (before: string | undefined, label: string, inputs: readonly Input[] = []): string => {
+export const inputHash = (before: string | undefined, what: Described, inputs: readonly Input[] = []): string => {
   const hash = createHash('sha1')
     .update(before ?? '')
-    .update(saidBy(readLabel(label)))
+    .update(saidBy(what))
   for (const input of inputs) if ('deliver' in input) hash.update(input.deliver.bytes)
   return hash.digest('hex')
 }

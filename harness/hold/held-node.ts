@@ -328,7 +328,9 @@ export class HeldNode {
   }
 
   get threads(): HeldThread[] {
-    return [...this.processes.values()].flatMap(process => [...process.threads])
+    const all: HeldThread[] = []
+    for (const { threads } of this.processes.values()) all.push(...threads)
+    return all
   }
 
   /** CPU time that its processes have used. */

@@ -24,7 +24,8 @@ export class Naps {
 
   /** To be called when all other threads sleep; false where there are no naps. */
   end(nodes: readonly HeldNode[]): boolean {
-    const napping = nodes.flatMap(node => node.threads).filter(thread => thread.napping)
+    const napping: HeldThread[] = []
+    for (const { threads } of nodes) for (const thread of threads) if (thread.napping) napping.push(thread)
     for (const thread of napping) {
       this.#count(thread)
       this.#tracer.endNap(thread)
