@@ -166,8 +166,12 @@ describe('repeat', () => {
       fixtures.directory,
       'check',
       'delay.config.ts',
+      '--search',
+      'bounded',
+      '--workers',
+      '1',
       '--executions',
-      '40',
+      '60',
       '--json',
     )
     const { verdict, differs } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
