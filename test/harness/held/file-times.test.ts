@@ -25,6 +25,9 @@ test.skipIf(!hasCompiler)('times of files are those of the node’s clock, by wh
     struct stat s;
     fstat(fd, &s);
     printf("fstat %ld %ld\\n", s.st_mtim.tv_sec - 1767225600, s.st_mtim.tv_nsec);
+    s.st_mtim.tv_sec = 0;
+    syscall(SYS_stat, "/tmp/written", &s);
+    printf("stat by number %ld, process %ld\\n", s.st_mtim.tv_sec - 1767225600, syscall(SYS_getpid));
     stat("${join(directory, 'old')}", &s);
     printf("old %ld\\n", s.st_mtim.tv_sec);
     sleep(1);
@@ -55,6 +58,7 @@ test.skipIf(!hasCompiler)('times of files are those of the node’s clock, by wh
     'set: born 1, changed 7, written 7.000000008',
     'touched: born 1, changed 7, written 7.000000000',
     'fstat 7 0',
+    'stat by number 7, process 1',
     'old 86400',
     'directory 8',
     'output is 0 old',
