@@ -17,9 +17,12 @@ export type LabelOf = (message: Omit<Message, 'label'>, meaning: string | undefi
  */
 export const messageLabels = (nameAt: (address: number) => string | undefined): LabelOf => {
   const named = (text: string) =>
-    text.replaceAll(addressPattern, (whole, address: string) =>
-      isIPv4(address) ? (nameAt(parseAddress(address)) ?? '<address>') : whole,
-    )
+    // Most have none, and to look for the pattern costs more than all else of a label.
+    text.includes('.')
+      ? text.replaceAll(addressPattern, (whole, address: string) =>
+          isIPv4(address) ? (nameAt(parseAddress(address)) ?? '<address>') : whole,
+        )
+      : text
   return (message, meaning) =>
     `${message.from}→${message.to} #${message.ordinal} ${named(meaning ?? plainMeaning(message))}`
 }
