@@ -23,7 +23,7 @@ import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, ty
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
 
 const defaultMs = 60_000
-/** Suspicions of one liveness property that are examined while none becomes certain: each is dear. */
+/** At most this many suspects per liveness property are examined while none is certain: each costs up to minutes. */
 const examinationsMax = 2
 
 /**
@@ -81,14 +81,14 @@ export const select = <State>(properties: Properties<State>, name: string | unde
 
 type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
 
-/** Of executions that may do something else than before, once, without a doubt about the others. */
+/** Share of executions that may fail to repeat before the check is called unrepeatable. */
 const divergedShareMax = 0.001
-/** So many executions that do not repeat are no accident, if they are more than that share. */
+/** With fewer failures to repeat than this, even beyond that share, chance is not ruled out. */
 const doubtsMax = 3
-/** Of executions in which a property could not be decided: with more of them `held` would say nothing of the dear ones. */
+/** Share of executions in which a property may stay undecided. With more, `held` would leave out the long histories. */
 const undecidedShareMax = 0.01
 
-/** Where a violation needs a slow network, as many executions again as led to it, and so many more, may find another. */
+/** After a violation that needs a slow network, the search goes on for as many executions as it took, and this many more. */
 const deferredMin = 32
 
 const needsSlowNetwork = ({ verdict, delayMs }: Found) => verdict === 'violated' && delayMs !== null && delayMs > slowMs
@@ -111,9 +111,9 @@ class Check {
   readonly #meetings = new Meetings()
   #phase: Progress['phase'] = 'searching'
   #transient = 0
-  /** What was relied on less, and why: a line each. */
+  /** One line for each thing that the check stopped relying on, with the reason. */
   readonly #changes: string[] = []
-  /** Whether something of what it was to begin with was left out. */
+  /** Whether steps that every execution should begin with were left out. */
   #isShortened = false
   /** Whether every execution begins with new processes. */
   #isAnew = false
@@ -123,7 +123,7 @@ class Check {
   /** Executions in which it could not be told whether a property holds, and why not in the first of them. */
   #undecided = 0
   #firstUndecided: string | undefined
-  /** What was not done in the first of these. */
+  /** Why the first execution that does not count does not. */
   #disturbance: string | undefined
   /** One line for each schedule that could be executed and, once, not again. */
   readonly #diverged: string[] = []
@@ -131,7 +131,7 @@ class Check {
   #undetermined: Discovered | undefined
   /** A violation that needs a slow network. */
   #deferred: Discovered | undefined
-  /** Executions, among which one may come that does not. */
+  /** The search ends after so many executions, where none was found by then that needs no slow network. */
   #deferredUntil = 0
   #finding: string | undefined
   #ended: BudgetSpent | undefined
@@ -230,7 +230,7 @@ class Check {
     this.#portfolio = this.#newPortfolio()
   }
 
-  /** What a usual network does as well is worth more: it is looked for, for about as long as this took. */
+  /** Keeps a violation that needs a slow network, while the search looks for one that a usual network has too. */
   #defer(found: Discovered): void {
     if (this.#deferred && this.#deferred.delayMs! <= found.delayMs!) return
     this.#deferredUntil ||= this.#cells.counts.executions + found.discovery!.execution + deferredMin
