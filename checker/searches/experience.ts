@@ -23,23 +23,23 @@ export interface ExperienceOptions {
  */
 export const walkLengthFactor = 8
 const slowestFactor = 2
-/** The same for the many walks behind a suspect: with some much longer ones they tell no less than a few long ones. */
+/** The same factor for the many walks that test a suspect: a few longer ones are tried beside them. */
 const recoveryLengthFactor = 2
 const nearlyAll = 0.95
 const walkLengthMin = 64
 export const walkLengthMax = 8_000
-/** Of the first one, which shows how far away a live state is: one that needs more is hardly ever met. */
+/** Steps of the first walk, which shows how far away a live state is. A system that needs more is hardly ever met. */
 const firstLength = 2_000
 
 /** What a search wants to be executed. */
 interface Wish {
   readonly search: SearchName
   readonly variant?: number
-  /** Beyond those that each execution begins with. */
+  /** Labels to execute after those that each execution begins with. */
   readonly labels?: readonly string[]
-  /** Walks from there, made of a source of randomness of their own. */
+  /** Makes the walks that follow, from a source of randomness of their own. */
   readonly walks: (random: Random) => readonly Walk[]
-  /** How a live state is looked for, in the end. */
+  /** How the last walk looks for a live state. */
   readonly towardsLife?: ChooserName
   readonly walkLength?: number
 }
@@ -59,7 +59,7 @@ export class Experience {
   #random: Random
   /** How many walks had to go so many steps to a live state. */
   readonly #walksOfSteps: number[] = []
-  /** The most steps that a way back to life took that was found only when more was tried. */
+  /** The most steps that a suspect took to live again. */
   #slowest = 0
   /** Walks that came to no live state. */
   #starved = 0
@@ -144,7 +144,7 @@ export class Experience {
     return Math.max(0, this.#walksOfSteps.length - 1)
   }
 
-  /** Takes in how long a system took at the most to live again that had seemed dead: later walks are to last as long. */
+  /** Learns how many steps a suspect took to live again: later walks last at least as long. */
   recovered(steps: number): void {
     this.#slowest = Math.max(this.#slowest, steps)
   }
@@ -159,17 +159,17 @@ export class Experience {
     return doubling
   }
 
-  /** Of the first execution's walk to a live state. */
+  /** Steps of the first execution's walk to a live state. */
   get firstLength(): number {
     return this.#lengthOf(firstLength)
   }
 
-  /** Of each of the many walks that look for a live state from one state. */
+  /** Steps of each of the many walks that test a suspect. */
   get recoveryLength(): number {
     return this.#lengthOf(recoveryLengthFactor * this.#usual())
   }
 
-  /** Of a walk to a live state. */
+  /** Steps of a walk to a live state. */
   get walkLength(): number {
     return this.#lengthOf(
       Math.max(walkLengthFactor * this.#usual(), slowestFactor * Math.max(this.stepsToLive, this.#slowest)),
@@ -180,7 +180,7 @@ export class Experience {
     return this.#options.walkLength ?? Math.min(Math.max(walkLengthMin, own), walkLengthMax)
   }
 
-  /** Steps in which nearly all walks lived that were not live at once. */
+  /** The number of steps after which nearly all walks lived, of those that did not live at once. */
   #usual(): number {
     const [, ...late] = this.#walksOfSteps
     let left = Math.ceil(nearlyAll * late.reduce((sum, walks) => sum + walks, 0))

@@ -7,13 +7,13 @@ import { type LifeSearch, searchLife } from './search-life.ts'
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'choosers'> {
   readonly scouts: Scouts
-  /** Of the one walk from the end of the execution that may show it to be transient; `walkLength` by default. */
+  /** Steps of the first walk, from the end of the execution, which may show it to be transient; `walkLength` by default. */
   readonly suspectLength?: number
   /** `walkLength` grows up to this where walks turn out to be too short to tell. */
   readonly walkLengthMax: number
   /** Whether a way back to life is also searched for where walks find none; it takes a part of their effort. */
   readonly searches?: boolean
-  /** What live executions have shown, for that search. */
+  /** Ways to life that live executions went: that search tries them first. */
   readonly ways?: WaysToLife | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Critical {
   readonly longer: LongerWalks
   /** Whether nothing is enabled there but faults, so that no walk was needed. */
   readonly isTerminal: boolean
-  /** Where a way back to life was searched for: what that did. */
+  /** What the search for a way back to life did; undefined where there was none. */
   readonly searched: LifeSearch | undefined
   /** The most steps that a way back to life took, of those that were seen. */
   readonly slowest: number
@@ -93,7 +93,7 @@ export const confirmCriticalTransition = (
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
-/** Where so many walks stand behind an answer, longer ones are tried beside them. */
+/** An answer that stands on at least this many walks is tested with longer ones too. */
 const walksWithLonger = 20
 /** How much longer the longest of these are, and by how much all walks become longer where they turn out to be too short. */
 const longFactor = 8
@@ -208,7 +208,7 @@ class CriticalSearch {
     }
   }
 
-  /** Where walks turn out to be too short. False where they have their greatest length already. */
+  /** Makes walks longer, for they were too short to tell. @returns false where they have their greatest length already */
   #lengthenWalks(): boolean {
     const { walkLengthMax } = this.#options
     if (this.#walkLength === walkLengthMax) return false
@@ -286,8 +286,8 @@ class CriticalSearch {
   }
 
   /**
-   * Whether the walks that failed would tell: the state before recovers, and by walks that are not longer than the next would be
-   * for it.
+   * Whether the walks that failed are evidence: the state before recovers, and in no more steps than these walks had. Where it
+   * takes more, walks are longer from then on, and the test is done again.
    */
   async #isCertain(): Promise<boolean> {
     const length = this.#walkLength
