@@ -68,6 +68,11 @@ export class Combined<State> {
     this.#classify(state)
     // Where more was read than before, what was the same may not be.
     while (this.#isStale) this.#classifyAnew()
+    yield* this.suspectsWith(state)
+  }
+
+  /** The same of a state that was taken in: by other ways to it, other combinations may have an execution in common. */
+  *suspectsWith(state: LocalState): Generator<Cut, void> {
     if (this.undecided !== undefined) return
     const key = this.#keyOf(state)
     for (const suspicion of this.#suspicions) {

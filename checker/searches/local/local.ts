@@ -92,7 +92,10 @@ export class LocalSearch<State> implements Search {
       return task && this.#ask(task, { is: 'begin' })
     }
     const transition = this.#space!.next()
-    return transition && this.#ask(this.#taskOf(transition), { is: 'transition', transition })
+    if (transition) return this.#ask(this.#taskOf(transition), { is: 'transition', transition })
+    const grown = this.#space!.takeGrown()
+    for (const state of grown) this.#suspect(combined => combined.suspectsWith(state))
+    return grown.length > 0 ? this.next() : undefined
   }
 
   /** Learns what came of an order on the whole system. */
@@ -218,8 +221,13 @@ export class LocalSearch<State> implements Search {
   }
 
   #combine(state: LocalState): void {
+    this.#suspect(combined => combined.add(state))
+  }
+
+  /** Of the combinations in which a property does not hold, the first that has an order is executed. */
+  #suspect(cutsOf: (combined: Combined<State>) => Iterable<Cut>): void {
     for (const combined of this.#combined)
-      for (const cut of combined.add(state)) if (this.#failures < failuresMax && this.#order(cut)) break
+      for (const cut of cutsOf(combined)) if (this.#failures < failuresMax && this.#order(cut)) break
   }
 
   /** Whether there is an order; the whole system is to execute it then. */

@@ -106,6 +106,8 @@ export class Space {
   /** By fact, the node that it is about. */
   readonly #factNodes: number[] = []
   readonly #waiting = new Buckets<Transition>()
+  /** To which another way was found since they were last taken. */
+  readonly #grown = new Set<LocalState>()
 
   /** @param inFlight messages that nobody has received yet */
   constructor(
@@ -159,6 +161,7 @@ export class Space {
     const edge: Edge = { from, to: state, input, sent: sight.sent, seen }
     state.edges.push(edge)
     from.leaving.push(edge)
+    if (known && known !== from) this.#grown.add(known)
     if (known === undefined || (known !== from && !known.cut && cut && !known.hasChildren)) {
       this.#lead(state, edge)
       state.cut = cut?.with(from.node, state)
@@ -171,6 +174,15 @@ export class Space {
     for (const message of sight.sent) this.#carry(message, edge)
     if (state.first === edge) this.#offer(state)
     return known ? undefined : state
+  }
+
+  /** States to which other ways were found since the last call, and those that they lead to. */
+  takeGrown(): LocalState[] {
+    // A set gives what is added while it is gone through.
+    for (const { leaving } of this.#grown) for (const { to } of leaving) this.#grown.add(to)
+    const grown = [...this.#grown]
+    this.#grown.clear()
+    return grown
   }
 
   #root(node: number, { sight, received, streams }: Beginning): LocalState {

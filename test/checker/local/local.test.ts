@@ -135,6 +135,23 @@ test('whatever depth-first search finds in small systems a local search finds, a
   )
 })
 
+test('a way that is found later to a state that was known has others combined with it again', async () => {
+  const none = { up: 0, sends: null }
+  const steps: Machines['steps'][number][] = Array.from({ length: 18 }, () => none)
+  // n1 in state 1 goes on by message 1, n2 by message 0 from either of its states: only one of these has sent message 1.
+  for (const [at, up] of [
+    [4, 1],
+    [9, 2],
+    [12, 1],
+  ] as const)
+    steps[at] = { up, sends: null }
+  const handlers = machineOf({ own: [0, null, null, 1, null, null], steps })
+  const never = always<Whole<number>>(({ nodes }) => !(nodes[0] === 2 && nodes[1] === 2))
+  expect(
+    (await check(new HandlerSystem(handlers), { never }, { search: 'local', nodes: nodesOf(handlers) })).verdict,
+  ).toBe('violated')
+})
+
 // Two nodes that ask and answer once.
 
 type Talk = 'idle' | 'asked' | 'answered'
@@ -162,6 +179,13 @@ const pingPong: Omit<Handlers<Talk>, 'receive'> = {
 const checkLocally = (handlers: Handlers<Talk>) =>
   check(new HandlerSystem(handlers), {}, { search: 'local', nodes: nodesOf(handlers), executions: 200 })
 
+interface Machines {
+  /** What each sends when it goes up by itself, by its state; null where it does not. */
+  readonly own: readonly (number | null)[]
+  /** What each does with a message: by node, state and message. */
+  readonly steps: readonly { readonly up: number; readonly sends: number | null }[]
+}
+
 /** Two machines of three states that only go up, and send one of three messages, or none, as they go. */
 const machines: fc.Arbitrary<Handlers<number>> = fc
   .record({
@@ -171,27 +195,30 @@ const machines: fc.Arbitrary<Handlers<number>> = fc
       maxLength: 18,
     }),
   })
-  .map(({ own, steps }) => {
-    const spec = JSON.stringify({ own, steps })
-    const names = ['n1', 'n2']
-    const other = (name: string) => (name === 'n1' ? 'n2' : 'n1')
-    // A local search gives nothing twice to a state: each state sends messages of its own.
-    const to = (name: string, state: number, sends: number | null) =>
-      sends === null ? [] : [{ to: other(name), text: `m${sends} of ${state}` }]
-    return {
-      [fc.toStringMethod]: () => spec,
-      names,
-      initial: () => ({ state: 0 }),
-      own: (state, name) => {
-        const sends = own[names.indexOf(name) * 3 + state]
-        if (state === 2 || sends === null || sends === undefined) return []
-        return [{ label: `${name} goes ${state}`, next: () => ({ state: state + 1, sent: to(name, state, sends) }) }]
-      },
-      receive: (state, { text }, name) => {
-        const { up, sends } = steps[(names.indexOf(name) * 3 + state) * 3 + Number(text[1])]!
-        const next = Math.min(2, state + up)
-        // What changes nothing sends nothing: else messages without an end go to and fro.
-        return { state: next, sent: next === state ? [] : to(name, state, sends) }
-      },
-    }
-  })
+  .map(machineOf)
+
+/** The same, as handlers. */
+function machineOf({ own, steps }: Machines): Handlers<number> & { [fc.toStringMethod](): string } {
+  const spec = JSON.stringify({ own, steps })
+  const names = ['n1', 'n2']
+  const other = (name: string) => (name === 'n1' ? 'n2' : 'n1')
+  // A local search gives nothing twice to a state: each state sends messages of its own.
+  const to = (name: string, state: number, sends: number | null) =>
+    sends === null ? [] : [{ to: other(name), text: `m${sends} of ${state}` }]
+  return {
+    [fc.toStringMethod]: () => spec,
+    names,
+    initial: () => ({ state: 0 }),
+    own: (state, name) => {
+      const sends = own[names.indexOf(name) * 3 + state]
+      if (state === 2 || sends === null || sends === undefined) return []
+      return [{ label: `${name} goes ${state}`, next: () => ({ state: state + 1, sent: to(name, state, sends) }) }]
+    },
+    receive: (state, { text }, name) => {
+      const { up, sends } = steps[(names.indexOf(name) * 3 + state) * 3 + Number(text[1])]!
+      const next = Math.min(2, state + up)
+      // What changes nothing sends nothing: else messages without an end go to and fro.
+      return { state: next, sent: next === state ? [] : to(name, state, sends) }
+    },
+  }
+}
