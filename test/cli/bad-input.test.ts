@@ -170,9 +170,10 @@ test('options: unknown, not a number, no duration, no such search, zero', async 
   expect(await run('control', '--url', 'x', '--token', 'y', 'list')).toEqual(
     refusal(64, '--url: expected a URL such as http://127.0.0.1:4000, found "x"'),
   )
-  expect(await run('check')).toEqual(
-    refusal(64, 'expected a configuration: there is no lastnail.config.ts here; "lastnail init" writes one'),
-  )
+  expect(await run('check')).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('there is more than one configuration here: say which of adders.config.ts, '),
+  })
   expect(await run('chekc')).toEqual(refusal(64, "unknown command 'chekc'\n(Did you mean check?)"))
 })
 

@@ -35,7 +35,8 @@ beforeAll(async () => {
 test('check prints one object of the fields that are documented', () => {
   expect(Object.keys(found)).toEqual([
     ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
-    ...['variant', 'trace', 'report', 'schedule', 'criticalTransition', 'delayMs', 'repeated', 'differs', 'notes'],
+    ...['variant', 'trace', 'report', 'schedule', 'criticalTransition', 'delayMs', 'repeated', 'differs', 'sometimes'],
+    'notes',
   ])
   expect(found).toMatchObject({
     ...{ verdict: 'violated', property: 'neverWritten', kind: 'safety', seed: 1, depth: 0 },
