@@ -8,6 +8,8 @@ interface Content {
   readonly argument: number
   /** Bytes, by the call's arguments and result. */
   readonly length: (args: readonly number[], result: number) => number
+  /** What of these bytes means something; all by default. */
+  readonly meaning?: (bytes: Buffer) => Buffer
 }
 
 const sized = (argument: number, sizeArgument: number): Content => ({ argument, length: args => args[sizeArgument]! })
@@ -23,6 +25,21 @@ const vectors = (argument: number, count: number | undefined): Content & { vecto
   argument,
   length: () => 0,
   vectors: count,
+})
+
+const [AF_UNIX, AF_INET] = [1, 2]
+
+/** A struct sockaddr: what stands behind its path, or its port and address, is whatever was on the program's stack. */
+export const addressIn = (bytes: Buffer): Buffer => {
+  const family = bytes.length < 2 ? undefined : bytes.readUInt16LE()
+  if (family === AF_INET) return bytes.subarray(0, 8)
+  const end = family === AF_UNIX && bytes[2] !== 0 ? bytes.indexOf(0, 2) : -1
+  return end === -1 ? bytes : bytes.subarray(0, end)
+}
+
+const address = (argument: number, sizeArgument: number): Content => ({
+  ...sized(argument, sizeArgument),
+  meaning: addressIn,
 })
 
 const timespec = 16
@@ -54,12 +71,12 @@ const shapes: Readonly<Partial<Record<SyscallName, Shape>>> = {
   sched_yield: { takes: 0 },
   nanosleep: { takes: 2, given: fixed(0, timespec) },
   getpid: { takes: 0 },
-  connect: { takes: 3, given: sized(1, 2) },
+  connect: { takes: 3, given: address(1, 2) },
   sendto: { takes: 6, given: sized(1, 2) },
   recvfrom: { takes: 4, gives: returned(1) },
   sendmsg: { takes: 3, given: vectors(1, undefined) },
   recvmsg: { takes: 3, gives: vectors(1, undefined) },
-  bind: { takes: 3, given: sized(1, 2) },
+  bind: { takes: 3, given: address(1, 2) },
   getsockname: { takes: 3, gives: fixed(1, 16) },
   getpeername: { takes: 3, gives: fixed(1, 16) },
   socketpair: { takes: 4, gives: fixed(3, 8) },
@@ -161,7 +178,8 @@ const contentOf = (memory: ProcessMemory, content: Content | undefined, args: re
     if ('vectors' in content) return ofVectors(memory, address, args, content.vectors as number | undefined, result)
     const length = content.length(args, result)
     if (Number.isNaN(length)) return textAt(memory, address)
-    return length > 0 ? memory.read(address, Math.min(length, lengthMax)) : nothing
+    const bytes = length > 0 ? memory.read(address, Math.min(length, lengthMax)) : nothing
+    return content.meaning?.(bytes) ?? bytes
   } catch {
     // A pointer to nowhere: the call fails, or has failed.
     return nothing

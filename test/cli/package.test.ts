@@ -42,6 +42,7 @@ test('check gives what the command prints with --json', async () => {
       criticalTransition: null,
       delayMs: 0,
       differs: null,
+      sometimes: {},
       report: realpathSync(join(out, 'adders/latest/noUpdateLost.html')),
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
     },

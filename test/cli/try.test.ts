@@ -59,9 +59,9 @@ test('a violation is kept as a test, once', async () => {
   })
 })
 
-test('check takes the one configuration of a directory', async () => {
+test('check says which configurations a directory has, where it has several', async () => {
   expect(await lastnail(directory, 'check', '--executions', '1')).toMatchObject({
     code: 64,
-    stderr: expect.stringContaining('there is no lastnail.config.ts here'),
+    stderr: expect.stringContaining('there is more than one configuration here: say which of '),
   })
 })

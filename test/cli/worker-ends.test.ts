@@ -97,20 +97,22 @@ const hanging = (flag: string) => `
     }
     return true
   })
-  const { noUpdateLost } = adders.properties
-  export default defineSystem({ ...adders, name: 'hanging', properties: { hanging, noUpdateLost } })`
+  export default defineSystem({ ...adders, name: 'hanging', properties: { hanging } })`
 
-test('a worker that hangs by itself is ended in time: the check goes on, says so, and what it finds counts', async () => {
+test('a worker that hangs by itself is ended in time: the check goes on, says so, and what others do counts', async () => {
   const copy = copyOfFixtures()
   onTestFinished(copy.remove)
   const file = join(copy.directory, 'hanging.config.mjs')
   writeFileSync(file, hanging(join(copy.directory, 'hung')))
   const order = { file, seed: 1 }
   const cells = [0, 1].map(cpu => new Worker({ ...order, cpu }, [0, 1], { taskMs: 4_000, stepMs: 1_000 }))
-  const properties = { hanging: always(() => true), noUpdateLost: always(() => true) }
-  const { verdict, property, coverage } = await checkInCells(cells, properties, { executions: 60 })
+  const { verdict, executions, coverage } = await checkInCells(
+    cells,
+    { hanging: always(() => true) },
+    { executions: 20 },
+  )
   await Promise.all(cells.map(cell => cell.end()))
-  expect([verdict, property, coverage.unfaithful > 0]).toEqual(['violated', 'noUpdateLost', true])
+  expect([verdict, executions, coverage.unfaithful > 0]).toEqual(['held', 20, true])
 })
 
 const killIfThere = (pid: number): void => {

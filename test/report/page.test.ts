@@ -164,7 +164,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const path = join(directory, 'timed.html')
     writeFileSync(path, pageOf({ ...trace, steps }))
     return inPage(browser, path, async page => {
-      expect(await rows(page).last().textContent()).toMatch(/^15\.000 s60/)
+      // Rows are there once they are scrolled to.
+      await expect.poll(() => rows(page).last().textContent()).toMatch(/^15\.000 s60/)
       const taken = steps.findLast(({ choice }) => choice?.kind === 'deliver')!
       await rows(page).filter({ hasText: taken.choice!.label }).last().click()
       expect(await details(page).textContent()).toContain(`at ${250 * taken.index} ms`)
