@@ -25,6 +25,9 @@ export interface Sent {
 /** What a node does: it is given a message, or one of its own choices is executed, by its label. */
 export type NodeInput = { readonly deliver: Sent } | { readonly choice: string }
 
+/** What an input is called. */
+export const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)
+
 /** What is seen of a node alone after its start, or after an input. Plain data. */
 export interface NodeSight {
   /** Its part of what the properties read. */

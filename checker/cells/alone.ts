@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import type { NodeInput, NodeOutcome, NodeSight, NodeSystem, Nodes, NodeTask } from '../node-system.ts'
+import {
+  labelOf,
+  type NodeInput,
+  type NodeOutcome,
+  type NodeSight,
+  type NodeSystem,
+  type Nodes,
+  type NodeTask,
+} from '../node-system.ts'
 
 /** A node alone, and what was done with it since its start. */
 interface Present {
@@ -66,8 +74,6 @@ const impossible = ({ inputs, trail, sight }: Present, all: readonly NodeInput[]
   const labels = sight.enabled.map(({ label }) => label)
   throw new Diverged(inputs.length + 1, labelOf(all[inputs.length]!), labels)
 }
-
-export const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)
 
 const isSame = (one: NodeInput, other: NodeInput): boolean =>
   'deliver' in one

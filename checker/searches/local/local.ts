@@ -2,7 +2,7 @@ import type { Properties } from '../../cells/executor.ts'
 import type { TaskOutcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../errors.ts'
 import { readLabel } from '../../labels.ts'
-import type { NodeInput, NodeOutcome, Nodes, NodeTask } from '../../node-system.ts'
+import { labelOf, type NodeInput, type NodeOutcome, type Nodes, type NodeTask } from '../../node-system.ts'
 import { startAfter, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
@@ -240,5 +240,3 @@ export class LocalSearch<State> implements Search {
     return true
   }
 }
-
-const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)
