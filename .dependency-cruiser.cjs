@@ -43,7 +43,7 @@ module.exports = {
       ['hold/'],
       ['files/'],
       ['rewind/'],
-      ['cell\\.ts$', 'timed/'],
+      ['runner\\.ts$', 'timed/'],
       ['checkpoint/'],
       ['node/'],
       ['clients/'],

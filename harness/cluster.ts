@@ -2,7 +2,6 @@ import { Diverged, Unfaithful, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
 import type { Nodes } from '../checker/node-system.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system.ts'
-import { Cell } from './cell.ts'
 import { letGo } from './checkpoint/stopped.ts'
 import { noNode } from './clients/state.ts'
 import type { VisitorListener } from './clients/visitors.ts'
@@ -33,6 +32,7 @@ import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
 import { regionsOf } from './rewind/regions.ts'
+import { Runner } from './runner.ts'
 import type { Time } from './timed/time.ts'
 import type { TimedAction, Timing } from './timed/timing.ts'
 import { noPackets, type PacketCounts } from './timed/ways.ts'
@@ -61,7 +61,7 @@ const startsMax = 3
 /** So many reasons are told for which states could not be marked. */
 const reasonsMax = 3
 
-/** Real processes as a system under check: the nodes of a definition on one cell. */
+/** Real processes as a system under check: the nodes of a definition on one thread. */
 export class Cluster implements System<GlobalState> {
   readonly #stage: Stage
   /** Of the node that was executed alone last. */
@@ -94,7 +94,7 @@ export class Cluster implements System<GlobalState> {
           rewind,
         ),
     )
-    this.#stage = new Stage(system, nodes, new Cell(cpu), timing)
+    this.#stage = new Stage(system, nodes, new Runner(cpu), timing)
     this.#state = this.#stage.snapshot()
   }
 
@@ -111,11 +111,11 @@ export class Cluster implements System<GlobalState> {
   }
 
   #aloneOf(node: Node): Alone {
-    const { system, cell, nodes, timing } = this.#stage
+    const { system, runner, nodes, timing } = this.#stage
     const stage = new Stage(
       system,
       [node],
-      cell,
+      runner,
       timing,
       nodes.filter(other => other !== node),
     )
@@ -135,8 +135,8 @@ export class Cluster implements System<GlobalState> {
     return this.#stage.nodes
   }
 
-  get #cell(): Cell {
-    return this.#stage.cell
+  get #runner(): Runner {
+    return this.#stage.runner
   }
 
   /** Pending timers of each node, in virtual time from now, for a trace. */
@@ -202,13 +202,13 @@ export class Cluster implements System<GlobalState> {
   /** From the next start on every system call is written down, or no longer. It costs ten times as much. */
   set isRecording(isRecording: boolean) {
     this.#isRecording = isRecording
-    this.#cell.tracer.recorder = undefined
+    this.#runner.tracer.recorder = undefined
   }
 
   /** How often each system call was made in this execution, by its number; none where they were not written down. */
   get callCounts(): ReadonlyMap<number, number> {
     const counts = new Map<number, number>()
-    const records = (this.#cell.tracer.recorder?.steps ?? []).flatMap(step => [...step.values()].flat())
+    const records = (this.#runner.tracer.recorder?.steps ?? []).flatMap(step => [...step.values()].flat())
     for (const { number } of records) if (number !== undefined) counts.set(number, (counts.get(number) ?? 0) + 1)
     return counts
   }
@@ -216,7 +216,7 @@ export class Cluster implements System<GlobalState> {
   /** The system calls of this execution, with what the nodes have mapped now. */
   get calls(): RecordedCalls {
     const mapped = this.#nodes.map(({ name, held }) => [name, held ? regionsOf(held.pid) : []] as const)
-    return { steps: this.#cell.tracer.recorder?.steps ?? [], regions: new Map(mapped) }
+    return { steps: this.#runner.tracer.recorder?.steps ?? [], regions: new Map(mapped) }
   }
 
   /** @throws Unfaithful where the network was not, or a node was killed by somebody else */
@@ -248,7 +248,7 @@ export class Cluster implements System<GlobalState> {
   async #start(variant: number): Promise<Finding[]> {
     for (let times = 1; ; times++) {
       this.#endExecution()
-      if (this.#isRecording) this.#cell.tracer.recorder = new CallRecorder()
+      if (this.#isRecording) this.#runner.tracer.recorder = new CallRecorder()
       const before = this.#nodes.map(({ starts }) => starts)
       const findings = await startAll(this.#stage, variant, this.#seed)
       const waited = this.#nodes.some(
@@ -272,7 +272,7 @@ export class Cluster implements System<GlobalState> {
     const { execution } = this.#stage
     execution.schedule.push(choice.label)
     execution.delayMs = undefined
-    this.#cell.tracer.recorder?.nextStep()
+    this.#runner.tracer.recorder?.nextStep()
     execution.time?.begin(execution.stepIndex, chosen.choice.due)
     const started = startedBy(action)
     if (started !== undefined) await unlessInterrupted(this.#stage.node(started).prepare())
@@ -301,7 +301,7 @@ export class Cluster implements System<GlobalState> {
     for (const { node: name, ...found } of differencesOf(evidence, again.slice(evidenceFrom))) {
       const difference = { ...found, step: evidenceFrom + found.step }
       const node = this.#stage.node(name)
-      node.close(this.#cell)
+      node.close(this.#runner)
       node.stopRewinding()
       this.#stage.notes.add(`${name}: ${describeDifference(difference, way.schedule)}`)
     }
@@ -501,10 +501,10 @@ export class Cluster implements System<GlobalState> {
   lend(name: string): { readonly pid: number; takeBack(): void } {
     const held = this.#alive(name)
     this.#options = []
-    this.#cell.endKeptThreads(held)
-    this.#cell.freeze(held)
-    letGo(this.#cell.tracer, held)
-    return { pid: held.pid, takeBack: () => this.#cell.tracer.abandon(held) }
+    this.#runner.endKeptThreads(held)
+    this.#runner.freeze(held)
+    letGo(this.#runner.tracer, held)
+    return { pid: held.pid, takeBack: () => this.#runner.tracer.abandon(held) }
   }
 
   /** Id of a node's first process, on this machine. */
@@ -527,7 +527,7 @@ export class Cluster implements System<GlobalState> {
   /** Ends all processes: the next execution begins with new ones. */
   endLives(): void {
     this.#stage.execution.clients.close()
-    for (const node of this.#nodes) node.close(this.#cell)
+    for (const node of this.#nodes) node.close(this.#runner)
   }
 
   /** Whether lives are brought back in place. */
@@ -547,7 +547,7 @@ export class Cluster implements System<GlobalState> {
     if (this.#isClosed) return
     this.#isClosed = true
     this.endLives()
-    this.#cell.close()
+    this.#runner.close()
     removeRunDirectory(this.#directory)
   }
 }

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLONE_NEWNET, check, libc, setns } from '../../proxy/libc.ts'
-import type { Cell } from '../cell.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { openRoot } from '../hold/launch.ts'
 import { enterFiles, type LocalMountPlan } from '../hold/machine-files.ts'
@@ -12,6 +11,7 @@ import { makeCalls } from '../rewind/batch.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import { lastThreadId, setLastId } from '../rewind/last-id.ts'
 import { registersBeforeWait } from '../rewind/thread-mark.ts'
+import type { Runner } from '../runner.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
 import { adoptProcesses, type HeldMark, markHeld } from './held-mark.ts'
@@ -54,27 +54,27 @@ const faultOnRead = 2
  */
 export const dump = (
   criu: Criu,
-  cell: Cell,
+  runner: Runner,
   node: HeldNode,
   { network, outputs }: Surroundings,
   directory: string,
 ): NodeImage => {
   if (node.threads.some(thread => thread.isStoppedBySignal)) throw new CannotCheckpoint('it is stopped by a signal')
   mkdirSync(directory)
-  cell.endKeptThreads(node)
-  cell.freeze(node)
+  runner.endKeptThreads(node)
+  runner.freeze(node)
   try {
     const waits = node.threads.map(thread => ({ thread, registers: prepareWait(thread) }))
     const image = { directory, held: markHeld(node), lastId: lastThreadId(node), outputs: outputs.map(nameOfOutput) }
-    letGo(cell.tracer, node)
+    letGo(runner.tracer, node)
     try {
       writeImage(criu, node.pid, network, image)
     } finally {
-      takeAgainOrAbandon(cell, node, image.held, waits)
+      takeAgainOrAbandon(runner, node, image.held, waits)
     }
     return image
   } finally {
-    cell.tracer.thaw(node)
+    runner.tracer.thaw(node)
   }
 }
 
@@ -87,7 +87,7 @@ export const dump = (
  */
 export const restore = (
   criu: Criu,
-  cell: Cell,
+  runner: Runner,
   node: HeldNode,
   image: NodeImage,
   { network, outputs }: Surroundings,
@@ -95,12 +95,12 @@ export const restore = (
 ): void => {
   const pid = readImage(criu, image, { network, outputs }, mounts, node)
   try {
-    adoptProcesses(cell.tracer, node, image.held, pid)
+    adoptProcesses(runner.tracer, node, image.held, pid)
     node.frozen = true
-    takeAgain(cell.tracer, node, image.held)
+    takeAgain(runner.tracer, node, image.held)
     makeOurs(node, image.lastId)
   } catch (error) {
-    cell.tracer.abandon(node)
+    runner.tracer.abandon(node)
     throw error
   }
 }
@@ -122,18 +122,18 @@ const nameOfOutput = (own: number): string => {
 
 /** CRIU runs code of its own in the processes; killed, it leaves them there. */
 const takeAgainOrAbandon = (
-  cell: Cell,
+  runner: Runner,
   node: HeldNode,
   mark: HeldMark,
   waits: readonly { thread: HeldThread; registers: Registers }[],
 ): void => {
   try {
-    takeAgain(cell.tracer, node, mark)
+    takeAgain(runner.tracer, node, mark)
     const now = new Registers()
     const isAsItWas = waits.every(({ thread, registers }) => now.load(thread.tid) && now.equals(registers))
     if (!isAsItWas) throw new CannotCheckpoint('its registers have changed')
   } catch (error) {
-    cell.tracer.abandon(node)
+    runner.tracer.abandon(node)
     throw new CannotCheckpoint(`it was lost: ${(error as Error).message}`)
   }
 }

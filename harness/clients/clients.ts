@@ -7,7 +7,6 @@ import type { Operation } from '../../checker/history/operation.ts'
 import { messageOf, thrown } from '../../checker/show.ts'
 import type { Finding, Sight } from '../../checker/system.ts'
 import type { Stream, VirtualHost, VirtualSocket } from '../../proxy/virtual-host.ts'
-import type { Cell } from '../cell.ts'
 import {
   type ClientCall,
   ConfigError,
@@ -18,6 +17,7 @@ import {
 } from '../config.ts'
 import { readInside } from '../hold/inside.ts'
 import type { Node } from '../node/node.ts'
+import type { Runner } from '../runner.ts'
 import { toJson } from './as-json.ts'
 import { runInside } from './exec.ts'
 import { History } from './history.ts'
@@ -60,7 +60,7 @@ type Connected = (error: Error | null, socket: never) => void
 
 /** Who speaks to the nodes from outside: the clients whose calls are choices, and the observer of states. */
 export class Clients {
-  readonly #cell: Cell
+  readonly #runner: Runner
   readonly #host: VirtualHost
   readonly #system: ResolvedSystem
   readonly #nodes: readonly Node[]
@@ -95,14 +95,14 @@ export class Clients {
 
   /** @param mark of clients that go on as these */
   constructor(
-    cell: Cell,
+    runner: Runner,
     host: VirtualHost,
     nodes: readonly Node[],
     system: ResolvedSystem,
     { mark, visitors }: { readonly mark?: ClientsMark | undefined; readonly visitors: Visitors },
   ) {
     this.visitors = visitors
-    this.#cell = cell
+    this.#runner = runner
     this.#host = host
     this.#nodes = nodes
     this.#system = system
@@ -486,12 +486,12 @@ export class Clients {
     const inside = node.isAlive ? node.inside : undefined
     if (inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
     this.#running += 1
-    this.#cell.tracer.foreignChildren += 1
+    this.#runner.tracer.foreignChildren += 1
     try {
       return await runInside(inside, command, msMax)
     } finally {
       this.#running -= 1
-      this.#cell.tracer.foreignChildren -= 1
+      this.#runner.tracer.foreignChildren -= 1
     }
   }
 }

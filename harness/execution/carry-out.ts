@@ -77,18 +77,18 @@ const nothing = (): Done => ({ findings: [], touched: [] })
 
 /** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
 const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choice): Done => {
-  const { cell, execution } = stage
+  const { runner, execution } = stage
   const held = node.held!
   execution.remember(node.name, choice, inputs)
   const isOverlap = inputs.length > 1
   // A timer that comes first fires before the node is stopped: its wait must end by time.
-  if (isOverlap) cell.freeze(held)
+  if (isOverlap) runner.freeze(held)
   for (const input of inputs) {
     if ('deliver' in input) execution.network.deliver(input.deliver)
     else fire(stage, node)
   }
   stage.limitSkew()
-  if (isOverlap) cell.tracer.thaw(held)
+  if (isOverlap) runner.tracer.thaw(held)
   return stage.settle([node])
 }
 
@@ -102,12 +102,12 @@ const fire = ({ execution, nodes }: Stage, node: Node): void => {
 
 const kill = (stage: Stage, action: Extract<Action, { do: 'kill' }>): Done => {
   const node = stage.node(action.node)
-  node.kill(stage.cell, action.peersSee)
+  node.kill(stage.runner, action.peersSee)
   return action.restart ? restart(stage, node) : { findings: [], touched: [node] }
 }
 
 const restart = (stage: Stage, node: Node): Done => {
   stage.limitSkew()
-  stage.cell.attach(node, stage.execution.network)
+  stage.runner.attach(node, stage.execution.network)
   return { findings: startAgain(stage, node), touched: [node] }
 }

@@ -78,10 +78,10 @@ const join = (stage: Stage, node: Node): Done => {
   }
   if (node.held !== undefined) {
     if (node.isAlive) return nothing()
-    node.kill(stage.cell, 'reset')
+    node.kill(stage.runner, 'reset')
   }
   stage.tellTime([node])
-  stage.cell.attach(node, network)
+  stage.runner.attach(node, network)
   const findings = startAgain(stage, node)
   time!.passableAgain(network.deliverable().filter(({ to }) => to === node.name))
   return { findings, touched: [node] }
@@ -96,7 +96,7 @@ const leave = (stage: Stage, node: Node, manner: 'stop' | 'kill' | 'cut'): Done 
   if (!node.isAlive) return nothing()
   if (manner === 'kill') {
     time!.hasLeft(node.name)
-    node.kill(stage.cell, 'reset')
+    node.kill(stage.runner, 'reset')
     return { findings: [], touched: [node] }
   }
   time!.leaves(node.name)
@@ -106,11 +106,11 @@ const leave = (stage: Stage, node: Node, manner: 'stop' | 'kill' | 'cut'): Done 
 }
 
 /** One that was asked to end has ended: that is no crash, and its kernel is gone with it. */
-export const noteLeft = ({ cell, execution: { time } }: Stage, nodes: readonly Node[]): void => {
+export const noteLeft = ({ runner, execution: { time } }: Stage, nodes: readonly Node[]): void => {
   for (const node of nodes) {
     if (!time?.isLeaving(node.name) || node.held?.exit === undefined) continue
     time.hasLeft(node.name)
-    node.kill(cell, 'reset')
+    node.kill(runner, 'reset')
   }
 }
 

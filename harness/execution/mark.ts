@@ -32,8 +32,8 @@ export class ClusterMark implements Checkpoint {
  * @throws CannotRewind, CannotMark; it must be asked whether the nodes still are where they were
  */
 export const markCluster = (stage: Stage, clients: ClientsMark, outline: string): ClusterMark => {
-  const { execution, cell } = stage
-  const nodes = stage.nodes.map(node => node.mark(cell))
+  const { execution, runner } = stage
+  const nodes = stage.nodes.map(node => node.mark(runner))
   const [finding] = stage.settleAlive()
   if (finding) throw new CannotRewind(finding.message)
   if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
@@ -42,7 +42,7 @@ export const markCluster = (stage: Stage, clients: ClientsMark, outline: string)
 
 /** Goes back to a mark. Gives why it was not possible; the stage's execution has ended then. */
 export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined => {
-  const { nodes, cell, system } = stage
+  const { nodes, runner, system } = stage
   stage.execution.clients.close()
   try {
     const gone = nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
@@ -51,10 +51,10 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
       { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
       mark.execution.network,
     )
-    for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, cell, network)
+    for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, runner, network)
     network.goOn()
     stage.execution = stage.newExecution(mark.way, network, mark.execution)
-    for (const [index, node] of nodes.entries()) node.goOn(cell, mark.nodes[index]!)
+    for (const [index, node] of nodes.entries()) node.goOn(runner, mark.nodes[index]!)
     requireSame(stage, mark.outline)
     stage.execution.goOn()
     return undefined

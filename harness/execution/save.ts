@@ -19,7 +19,7 @@ export const saveInto = (
   { clients, outline }: { clients: ClientsMark; outline: string },
 ): SavedCluster => {
   const criu = findCriu()
-  const nodes = stage.nodes.map(node => node.save(criu, stage.cell, join(directory, node.name)))
+  const nodes = stage.nodes.map(node => node.save(criu, stage.runner, join(directory, node.name)))
   requireStill(stage, outline)
   return { directory, bytes: bytesIn(directory), nodes, execution: stage.execution.mark(clients), outline }
 }
@@ -54,8 +54,8 @@ const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThe
     { dissector: stage.system.dissectorOf, messageBytesMax: stage.system.messageBytesMax },
     execution.network,
   )
-  for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.cell, network)
+  for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.runner, network)
   network.goOn()
   stage.execution = stage.newExecution(way, network, execution)
-  for (const { held } of stage.nodes) if (held) stage.cell.tracer.thaw(held)
+  for (const { held } of stage.nodes) if (held) stage.runner.tracer.thaw(held)
 }

@@ -1,6 +1,5 @@
 import type { Finding } from '../../checker/system.ts'
 import { Network } from '../../proxy/network.ts'
-import type { Cell } from '../cell.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { stateOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
@@ -9,6 +8,7 @@ import type { GlobalState, ResolvedSystem } from '../config.ts'
 import { watchUnanswered } from '../hold/unanswered.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
+import type { Runner } from '../runner.ts'
 import { Time } from '../timed/time.ts'
 import type { Timing } from '../timed/timing.ts'
 import type { Moment } from './choices.ts'
@@ -31,11 +31,11 @@ export interface Done {
   readonly touched: readonly Node[]
 }
 
-/** The nodes of a system on one cell, on which one execution is done after the other. */
+/** The nodes of a system on one thread, on which one execution is done after the other. */
 export class Stage {
   readonly system: ResolvedSystem
   readonly nodes: readonly Node[]
-  readonly cell: Cell
+  readonly runner: Runner
   /** Hosts on its network that somebody plays. */
   readonly peers: readonly Pick<Node, 'name' | 'address'>[]
   /** The present one. */
@@ -53,12 +53,18 @@ export class Stage {
   /** So many states of the past properties have asked for: two states that differ in them are not the same. */
   #pastAsked = 0
 
-  constructor(system: ResolvedSystem, nodes: readonly Node[], cell: Cell, timing?: Timing, peers: Stage['peers'] = []) {
+  constructor(
+    system: ResolvedSystem,
+    nodes: readonly Node[],
+    runner: Runner,
+    timing?: Timing,
+    peers: Stage['peers'] = [],
+  ) {
     this.timing = timing
     this.peers = peers
     this.system = system
     this.nodes = nodes
-    this.cell = cell
+    this.runner = runner
     this.delayMsMax = system.delayMsMax
     this.execution = this.newExecution({ variant: 0, schedule: [] }, new Network())
   }
@@ -74,7 +80,7 @@ export class Stage {
   /** Lets the present execution go: its clients, and what the nodes do. */
   endExecution(): void {
     this.execution.clients.close()
-    for (const node of this.nodes) node.end(this.cell)
+    for (const node of this.nodes) node.end(this.runner)
   }
 
   node(name: string): Node {
@@ -84,7 +90,7 @@ export class Stage {
   /** Lets these nodes do what they have left to do. */
   settle(nodes: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
-    const unsettled = this.cell.settle(this.execution.network, held, cpuMsMax)
+    const unsettled = this.runner.settle(this.execution.network, held, cpuMsMax)
     if (unsettled !== undefined)
       return { findings: [divergenceOf(this.node(unsettled.node.name), unsettled)], touched: nodes }
     return this.settleOthers({ findings: [], touched: nodes }, cpuMsMax)
@@ -221,6 +227,6 @@ export class Stage {
   #newClients(network: Network, mark?: ClientsMark): Clients {
     const host = network.virtualHost(observerName, observerAddress)
     const visitors = new Visitors(() => this.outside)
-    return new Clients(this.cell, host, this.nodes, this.system, { mark, visitors })
+    return new Clients(this.runner, host, this.nodes, this.system, { mark, visitors })
   }
 }

@@ -13,14 +13,14 @@ const startMax = 60 * second
 
 /** Begins another execution: every node comes up, one after the other. */
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
-  const { nodes, cell, system } = stage
+  const { nodes, runner, system } = stage
   const network = new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax })
   for (const { name, address } of stage.peers) network.attachPlayed(name, address)
   for (const node of nodes) node.renew(seed + variant)
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))
   const { timing } = stage
   if (timing) return startInitial(stage, variant, network, new Set(timing.initial))
-  for (const node of nodes) cell.attach(node, network)
+  for (const node of nodes) runner.attach(node, network)
   stage.execution = stage.newExecution({ variant, schedule: [] }, network)
   const findings: Finding[] = []
   for (const node of nodes) findings.push(...(await startFirst(stage, node)))
@@ -29,12 +29,12 @@ export const startAll = async (stage: Stage, variant: number, seed: number): Pro
 
 /** Where time runs through a system, a start takes none: what a node sleeps on its way belongs to the run. */
 const startInitial = (stage: Stage, variant: number, network: Network, initial: ReadonlySet<string>): Finding[] => {
-  const { nodes, cell } = stage
+  const { nodes, runner } = stage
   for (const { name, address } of nodes) network.announce(name, address)
   stage.execution = stage.newExecution({ variant, schedule: [] }, network)
   stage.tellTime(nodes)
   const there = nodes.filter(({ name }) => initial.has(name))
-  for (const node of there) cell.attach(node, network)
+  for (const node of there) runner.attach(node, network)
   return there.flatMap(node => startAgain(stage, node))
 }
 
@@ -43,7 +43,7 @@ const startInitial = (stage: Stage, variant: number, network: Network, initial: 
  * the end of its start is.
  */
 const startFirst = async (stage: Stage, node: Node): Promise<Finding[]> => {
-  node.start(stage.cell)
+  node.start(stage.runner)
   for (;;) {
     const findings = comeUp(stage, node)
     if (findings.length > 0 || node.isResumed || !node.isAlive) return findings
@@ -57,7 +57,7 @@ const startFirst = async (stage: Stage, node: Node): Promise<Finding[]> => {
 
 /** Starts a node in the middle of an execution. */
 export const startAgain = (stage: Stage, node: Node): Finding[] => {
-  node.start(stage.cell)
+  node.start(stage.runner)
   const findings = comeUp(stage, node)
   return findings.length > 0 || !node.isAlive ? findings : keepStart(stage, node)
 }
@@ -69,14 +69,14 @@ const comeUp = (stage: Stage, node: Node): Finding[] => {
 }
 
 /** What it comes to that a node has ended by itself. */
-export const endedItself = ({ cell }: Stage, node: Node): Finding[] => {
+export const endedItself = ({ runner }: Stage, node: Node): Finding[] => {
   if (node.exits === 'crash') return [crashOf(node)]
-  if (node.exits === 'restart') node.kill(cell, 'reset')
+  if (node.exits === 'restart') node.kill(runner, 'reset')
   return []
 }
 
 const keepStart = (stage: Stage, node: Node): Finding[] =>
-  node.keepStart(stage.cell) ? stage.settle([node]).findings : []
+  node.keepStart(stage.runner) ? stage.settle([node]).findings : []
 
 const isHealthy = async (stage: Stage, node: Node): Promise<boolean> => {
   if (node.healthCheck === undefined) return true

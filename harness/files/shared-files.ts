@@ -5,7 +5,7 @@ import { Randomness } from '../hold/randomness.ts'
 import { randomBytesLength } from '../hold/shown-files.ts'
 import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
 
-/** Paths of files that every node of a cell sees in place of the machine's. */
+/** Paths of files that every node of a system sees in place of the machine's. */
 export interface SharedFiles {
   /** All that nodes are given lies in it. */
   readonly directory: string

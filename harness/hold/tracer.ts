@@ -50,7 +50,7 @@ const stopSignals = [19, 20, 21, 22]
 
 /**
  * Holds processes: follows every one of their threads and children, and treats what the filter stops. One for each
- * cell, on the cell's thread; nothing happens but in `poll`.
+ * `Runner`, on its thread; nothing happens but in `poll`.
  */
 export class Tracer {
   readonly #threads = new Map<number, HeldThread>()

@@ -37,7 +37,7 @@ const setTimerSlack = 29
 const napUs = 20
 const napUsMax = 320
 
-/** Other programs of this machine get the CPU this often while a cell is busy. */
+/** Other programs of this machine get the CPU this often while the nodes are busy. */
 const courtesyMs = 10
 
 /**

@@ -1,7 +1,6 @@
 import { closeSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Network } from '../../proxy/network.ts'
-import type { Cell } from '../cell.ts'
 import type { Disk } from '../files/disk.ts'
 import type { Output } from '../files/output.ts'
 import type { HeldNode } from '../hold/held-node.ts'
@@ -11,6 +10,7 @@ import type { Facing } from '../rewind/connection.ts'
 import { DiskMark } from '../rewind/disk-mark.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { NodeMark } from '../rewind/node-mark.ts'
+import type { Runner } from '../runner.ts'
 import type { Place } from './runtime.ts'
 import type { Uplink } from './uplink.ts'
 
@@ -71,17 +71,17 @@ export class Life {
    *
    * @param random names the random bytes that it reads
    */
-  start(cell: Cell, random: string): void {
-    if (this.#start) return this.goOn(cell, this.#start)
+  start(runner: Runner, random: string): void {
+    if (this.#start) return this.goOn(runner, this.#start)
     const launched = this.place.launch(this.disk, random)
-    cell.hold(this.held, launched)
+    runner.hold(this.held, launched)
     launched.release()
   }
 
   /** Lets it go on from a mark that it was brought back to. It is not quiescent yet. */
-  goOn(cell: Cell, { processes }: LifeMark): void {
+  goOn(runner: Runner, { processes }: LifeMark): void {
     processes.goOn()
-    cell.tracer.thaw(this.held)
+    runner.tracer.thaw(this.held)
   }
 
   /** What it had sent by the end of its start. */
@@ -100,12 +100,12 @@ export class Life {
    * @param facing who faces its connections; undefined where it may have none
    * @throws CannotRewind
    */
-  mark(cell: Cell, facing?: Facing): LifeMark {
+  mark(runner: Runner, facing?: Facing): LifeMark {
     const { held, place, disk } = this
     if (!this.isAlive) throw new CannotRewind('it has ended')
     const rewinds = [this.stdout.mark(), this.stderr.mark()]
     return {
-      processes: cell.mark(held, facing),
+      processes: runner.mark(held, facing),
       disk: new DiskMark(held.root!, disk.layers, place.lowerOf, place.inMemory),
       rewindOutput: () => {
         for (const rewind of rewinds) rewind()
@@ -118,9 +118,9 @@ export class Life {
    *
    * @param datagrams what it has sent
    */
-  markStart(cell: Cell, datagrams: StartMark['datagrams']): void {
+  markStart(runner: Runner, datagrams: StartMark['datagrams']): void {
     try {
-      this.#start = { ...this.mark(cell), datagrams }
+      this.#start = { ...this.mark(runner), datagrams }
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
       this.#reason = error.message
@@ -133,10 +133,10 @@ export class Life {
   }
 
   /** Brings it back to the end of its start, frozen; false where that is not possible, and it must be killed. */
-  park(cell: Cell): boolean {
+  park(runner: Runner): boolean {
     if (!this.#start || !this.#hasProcesses) return false
     try {
-      this.goBack(cell, this.#start)
+      this.goBack(runner, this.#start)
       return true
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
@@ -151,10 +151,10 @@ export class Life {
   }
 
   /** Brings it back to a mark, off the network, and frozen. @throws CannotRewind; it must be killed then */
-  goBack(cell: Cell, { processes, disk, rewindOutput }: LifeMark): void {
+  goBack(runner: Runner, { processes, disk, rewindOutput }: LifeMark): void {
     const { pid } = this.held
     try {
-      cell.rewind(this.held, processes)
+      runner.rewind(this.held, processes)
       disk.rewind(this.held.root!)
       processes.goBackToDirectories()
       if (!this.uplink.clean(processes.connected)) throw new CannotRewind('its network still has connections')
@@ -172,8 +172,8 @@ export class Life {
   }
 
   /** Waits until what was killed has ended, and lets go of all it had. */
-  bury(cell: Cell): void {
-    cell.awaitEnd(this.held)
+  bury(runner: Runner): void {
+    runner.awaitEnd(this.held)
     if (this.held.root !== undefined) closeSync(this.held.root)
     this.held.root = undefined
     this.place.leave()

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Network } from '../../proxy/network.ts'
 import type { Side } from '../../proxy/tcp.ts'
 import { portOf, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
-import type { Cell } from '../cell.ts'
 import type { Criu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
@@ -14,6 +13,7 @@ import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
+import type { Runner } from '../runner.ts'
 import { Life, type LifeMark } from './life.ts'
 import { ParkedLives } from './parked-lives.ts'
 import type { NodePlan, Runtime } from './runtime.ts'
@@ -179,10 +179,10 @@ export class Node {
   }
 
   /** Lets its process run; it is not quiescent yet. */
-  start(cell: Cell): void {
+  start(runner: Runner): void {
     const life = this.#life!
     this.#network!.resend(life.datagrams)
-    life.start(cell, this.#random)
+    life.start(runner, this.#random)
   }
 
   /**
@@ -190,30 +190,30 @@ export class Node {
    *
    * @returns whether it has to settle again
    */
-  keepStart(cell: Cell): boolean {
+  keepStart(runner: Runner): boolean {
     const life = this.#life!
     if (!this.#isRewound || this.isAnew || !this.#lives.isWanted(life)) return false
     life.markStart(
-      cell,
+      runner,
       this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
     )
     return true
   }
 
   /** Kills it: its life ends at once, and what its disk keeps is there for the next. */
-  kill(cell: Cell, peersSee: 'reset' | 'nothing'): void {
+  kill(runner: Runner, peersSee: 'reset' | 'nothing'): void {
     if (this.#life === undefined) return
     this.#isFirst = false
     this.#livesBefore += 1
     this.#clock = this.#clock.copy()
     this.#randomness = this.#randomness.copy()
     this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
-    this.#end(this.#life, cell, peersSee)
+    this.#end(this.#life, runner, peersSee)
   }
 
   /** Ends its life, if it has one. Before the next it must be renewed. */
-  end(cell: Cell): void {
-    if (this.#life) this.#end(this.#life, cell, 'nothing')
+  end(runner: Runner): void {
+    if (this.#life) this.#end(this.#life, runner, 'nothing')
   }
 
   /**
@@ -222,7 +222,7 @@ export class Node {
    * @param directory a new one
    * @throws CannotCheckpoint
    */
-  save(criu: Criu, cell: Cell, directory: string): SavedNode {
+  save(criu: Criu, runner: Runner, directory: string): SavedNode {
     mkdirSync(directory)
     return {
       seed: this.#seed,
@@ -231,7 +231,7 @@ export class Node {
       clock: this.#clock.copy(),
       randomness: this.#randomness.mark(),
       disk: this.#disk?.copy(join(directory, 'disk')),
-      life: this.#life && saveLife(criu, cell, this.#life, this.#facing, join(directory, 'life')),
+      life: this.#life && saveLife(criu, runner, this.#life, this.#facing, join(directory, 'life')),
     }
   }
 
@@ -241,7 +241,7 @@ export class Node {
    *
    * @throws CannotCheckpoint
    */
-  restore(saved: SavedNode, criu: Criu, cell: Cell, network: Network): void {
+  restore(saved: SavedNode, criu: Criu, runner: Runner, network: Network): void {
     this.renew(saved.seed)
     this.#livesBefore = saved.lives
     this.#isFirst = saved.isFirst
@@ -249,8 +249,8 @@ export class Node {
     this.#clock = saved.clock.copy()
     this.#randomness = Randomness.from(saved.randomness)
     if (saved.life === undefined) return
-    const place = cell.aside(() => this.#runtime.place())
-    this.#life = restoreLife(criu, cell, this.name, saved.life, place, this.#newDirectory(), this.#random)
+    const place = runner.aside(() => this.#runtime.place())
+    this.#life = restoreLife(criu, runner, this.name, saved.life, place, this.#newDirectory(), this.#random)
     network.attach(this.name, this.address, place.uplink.link)
     this.#network = network
     this.#clock = this.#life.held.clock
@@ -262,7 +262,7 @@ export class Node {
    *
    * @throws CannotRewind
    */
-  mark(cell: Cell): MarkedNode {
+  mark(runner: Runner): MarkedNode {
     const life = this.#life
     if (life === undefined) throw new CannotRewind(`${this.name}: it is down`)
     try {
@@ -272,7 +272,7 @@ export class Node {
         isFirst: this.#isFirst,
         life,
         orphans: orphansOf(life.held.pid, this.#facing),
-        mark: life.mark(cell, this.#facing),
+        mark: life.mark(runner, this.#facing),
       }
     } catch (error) {
       throw inNode(this.name, error)
@@ -289,16 +289,16 @@ export class Node {
    *
    * @throws CannotRewind; it is down then, and must be renewed
    */
-  goBack({ seed, lives, isFirst, life, mark, orphans }: MarkedNode, cell: Cell, network: Network): void {
+  goBack({ seed, lives, isFirst, life, mark, orphans }: MarkedNode, runner: Runner, network: Network): void {
     if (life === this.#life) this.#network!.release(this.name, 'nothing')
-    else if (this.#life) this.#end(this.#life, cell, 'nothing')
+    else if (this.#life) this.#end(this.#life, runner, 'nothing')
     if (life !== this.#life && !this.#lives.takeOut(life)) throw inNode(this.name, new CannotRewind('it was ended'))
     this.#life = undefined
     try {
-      life.goBack(cell, mark)
+      life.goBack(runner, mark)
       makeOrphans(life.uplink.namespace, orphans)
     } catch (error) {
-      this.#lives.discard(life, cell)
+      this.#lives.discard(life, runner)
       throw inNode(this.name, error)
     }
     this.renew(seed)
@@ -312,17 +312,17 @@ export class Node {
   }
 
   /** Lets it go on from where it was brought back to; it is not quiescent yet. */
-  goOn(cell: Cell, { mark }: MarkedNode): void {
-    this.#life!.goOn(cell, mark)
+  goOn(runner: Runner, { mark }: MarkedNode): void {
+    this.#life!.goOn(runner, mark)
   }
 
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
 
-  #end(life: Life, cell: Cell, peersSee: 'reset' | 'nothing'): void {
+  #end(life: Life, runner: Runner, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is cut off first: it cannot tell anybody that its sockets close.
     this.#network!.release(this.name, peersSee)
     this.#life = undefined
-    this.#lives.end(life, cell)
+    this.#lives.end(life, runner)
   }
 
   /** Every life begins with new processes from now on. Those that were kept must have been ended by `close`. */
@@ -331,8 +331,8 @@ export class Node {
   }
 
   /** Ends all that was ever started. */
-  close(cell: Cell): void {
-    this.#lives.close(cell, this.#life)
+  close(runner: Runner): void {
+    this.#lives.close(runner, this.#life)
     this.#life = undefined
     this.#runtime.close()
   }

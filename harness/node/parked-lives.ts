@@ -1,4 +1,4 @@
-import type { Cell } from '../cell.ts'
+import type { Runner } from '../runner.ts'
 import type { Life } from './life.ts'
 
 /** Besides those that executions begin with: each has some megabytes. */
@@ -45,8 +45,8 @@ export class ParkedLives {
   }
 
   /** Ends one that is nobody's any more, and cannot be brought back. */
-  discard(life: Life, cell: Cell): void {
-    this.#end(life, cell)
+  discard(life: Life, runner: Runner): void {
+    this.#end(life, runner)
   }
 
   /**
@@ -68,44 +68,44 @@ export class ParkedLives {
   }
 
   /** Parks a life, or ends it. */
-  end(life: Life, cell: Cell): void {
+  end(life: Life, runner: Runner): void {
     const beginning = this.#beginnings.get(life)
-    if (beginning !== undefined && !this.#parked.has(beginning) && this.#park(life, cell)) {
+    if (beginning !== undefined && !this.#parked.has(beginning) && this.#park(life, runner)) {
       this.#parked.set(beginning, life)
-      this.#limit(cell)
-    } else this.#end(life, cell)
+      this.#limit(runner)
+    } else this.#end(life, runner)
     if (life.reason !== undefined && this.reasons.size < reasonsMax) this.reasons.add(life.reason)
   }
 
   /** Ends all, and the one that is lived now. */
-  close(cell: Cell, life: Life | undefined): void {
+  close(runner: Runner, life: Life | undefined): void {
     const all = life ? [...this.#parked.values(), life] : [...this.#parked.values()]
     for (const each of all) each.kill()
-    for (const each of all) each.bury(cell)
+    for (const each of all) each.bury(runner)
     this.#parked.clear()
   }
 
   /** Nobody else would end one that is neither parked nor lived. */
-  #park(life: Life, cell: Cell): boolean {
+  #park(life: Life, runner: Runner): boolean {
     try {
-      return life.park(cell)
+      return life.park(runner)
     } catch (error) {
-      this.#end(life, cell)
+      this.#end(life, runner)
       throw error
     }
   }
 
-  #end(life: Life, cell: Cell): void {
+  #end(life: Life, runner: Runner): void {
     life.kill()
-    life.bury(cell)
+    life.bury(runner)
   }
 
   /** What was parked first goes first. */
-  #limit(cell: Cell): void {
+  #limit(runner: Runner): void {
     const others = [...this.#parked].filter(([beginning]) => !this.#first.has(beginning))
     for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {
       this.#parked.delete(beginning)
-      this.#end(life, cell)
+      this.#end(life, runner)
     }
   }
 }

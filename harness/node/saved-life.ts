@@ -1,7 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Side } from '../../proxy/tcp.ts'
-import type { Cell } from '../cell.ts'
 import type { Criu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import { type HeldMark, markHeld, nodeOf } from '../checkpoint/held-mark.ts'
@@ -10,6 +9,7 @@ import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
 import type { Disk } from '../files/disk.ts'
 import { insideDirectory } from '../hold/inside.ts'
 import type { Facing } from '../rewind/connection.ts'
+import type { Runner } from '../runner.ts'
 import { Life } from './life.ts'
 import type { Place } from './runtime.ts'
 
@@ -35,14 +35,14 @@ const outputNames = ['stdout', 'stderr'] as const
  * @param directory a new one
  * @throws CannotCheckpoint
  */
-export const saveLife = (criu: Criu, cell: Cell, life: Life, facing: Facing, directory: string): SavedLife => {
+export const saveLife = (criu: Criu, runner: Runner, life: Life, facing: Facing, directory: string): SavedLife => {
   const { held, place } = life
   if (!place.mounts) throw new CannotCheckpoint('it is a container')
   mkdirSync(directory)
   if (life.isAlive && insideDirectory(held.root!, '/dev/shm', shared => readdirSync(shared)).length > 0)
     throw new CannotCheckpoint('it has files in /dev/shm')
   const orphans = life.isAlive ? orphansOf(held.pid, facing) : []
-  const image = life.isAlive ? dump(criu, cell, held, surroundingsOf(life), join(directory, 'images')) : undefined
+  const image = life.isAlive ? dump(criu, runner, held, surroundingsOf(life), join(directory, 'images')) : undefined
   for (const name of outputNames) copyFileSync(life[name].path, join(directory, name))
   const disk = life.disk.copy(join(directory, 'disk'))
   return { held: image?.held ?? markHeld(held), image, disk, outputs: directory, orphans }
@@ -58,7 +58,7 @@ export const saveLife = (criu: Criu, cell: Cell, life: Life, facing: Facing, dir
  */
 export const restoreLife = (
   criu: Criu,
-  cell: Cell,
+  runner: Runner,
   name: string,
   { held, image, disk, outputs, orphans }: SavedLife,
   place: Place,
@@ -71,11 +71,11 @@ export const restoreLife = (
       copyFileSync(join(outputs, name), life[name].path)
       life[name].read()
     }
-    if (image) restore(criu, cell, life.held, image, surroundingsOf(life), place.mounts!(life.disk, random))
+    if (image) restore(criu, runner, life.held, image, surroundingsOf(life), place.mounts!(life.disk, random))
     makeOrphans(life.uplink.namespace, orphans)
   } catch (error) {
     life.kill()
-    life.bury(cell)
+    life.bury(runner)
     throw error
   }
   return life

@@ -19,10 +19,10 @@ import { NodeMarks } from './rewind/node-marks.ts'
 const schedGetcpu = libc.func('int sched_getcpu()')
 
 /**
- * One system under check on one thread: its tracer and its network, polled by turns. The thread and all processes that
+ * Runs the nodes of one system on one thread: polls its tracer and its network by turns. The thread and all processes that
  * it starts are pinned to one CPU, so that they take turns in the same order in every execution.
  */
-export class Cell {
+export class Runner {
   readonly tracer = new Tracer()
   /** That all is pinned to. */
   readonly #cpu: number
