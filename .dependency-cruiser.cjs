@@ -47,7 +47,7 @@ module.exports = {
       ['checkpoint/'],
       ['node/'],
       ['clients/'],
-      ['execution/', 'live/'],
+      ['execution/', 'native/'],
       ['cluster\\.ts$'],
     ]),
     border('proxy', []),

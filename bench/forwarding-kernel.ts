@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 
 /** Two namespaces, and a third between them whose kernel forwards packets from one veth device to another. */
-export const throughKernel = (addresses: readonly [string, string], kind: 'held' | 'live') => {
+export const throughKernel = (addresses: readonly [string, string], kind: 'held' | 'native') => {
   const namespaces = [NetworkNamespace.create(kind), NetworkNamespace.create(kind)] as const
   const forwarder = NetworkNamespace.create(kind)
   forwarder.run(() => writeFileSync('/proc/sys/net/ipv4/ip_forward', '1'))

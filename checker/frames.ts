@@ -12,8 +12,8 @@ const own = ['bin', 'campaign', 'checker', 'cli', 'docker', 'harness', 'proxy', 
   join(root, name, '/'),
 )
 /** What a configuration calls directly: what is thrown there is about how it is called. */
-const handedOut = ['harness/clients/', 'harness/live/live-handle', 'harness/config/', 'proxy/virtual-host'].map(name =>
-  join(root, name),
+const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/config/', 'proxy/virtual-host'].map(
+  name => join(root, name),
 )
 
 /** Files of programs that an error came through, the innermost first; none of Node.js itself or of packages. */

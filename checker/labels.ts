@@ -83,16 +83,16 @@ export const inputsIn = (label: string): readonly string[] => {
   return kind === 'overlap' ? label.slice('overlap '.length).split(betweenInputs) : []
 }
 
-/** In a live run labels begin with their time: `12.50 s n1→n2 cut`. */
+/** In a run at the pace native labels begin with their time: `12.50 s n1→n2 cut`. */
 const withoutTime = (label: string): string => label.replace(/^\d+\.\d+ s /, '')
 
-/** What a choice cuts, by name: one way of a live run, or whatever its label says; `undefined` where it cuts nothing. */
+/** What a choice cuts, by name: one way of a run at the pace native, or whatever its label says; `undefined` where it cuts nothing. */
 export const cutBy = (label: string): string | undefined => {
   const text = withoutTime(label)
   return /^(partition|cut) /.test(text) ? text : /^(\S+→\S+) cut/.exec(text)?.[1]
 }
 
-/** Whether a choice that heals ends the cut of this name: all of them, or of a live run one way. */
+/** Whether a choice that heals ends the cut of this name: all of them, or of a run at the pace native one way. */
 export const isHealedBy = (label: string, cut: string): boolean => {
   const text = withoutTime(label)
   return text === 'heal' || /^(\S+→\S+) joined/.exec(text)?.[1] === cut

@@ -60,8 +60,8 @@ export const configOfTrace = async (path: string, trace: Trace): Promise<LoadedC
 
 /** @throws UsageError for a trace that is of no schedule */
 export const requireExecutable = (path: string, { header }: Pick<Trace, 'header'>): void => {
-  if ((header.options as { live?: boolean } | undefined)?.live)
-    throw new UsageError(`${path} is of a live run: it can be looked at, and not executed again`)
+  if ((header.options as { pace?: string } | undefined)?.pace === 'native')
+    throw new UsageError(`${path} is of a run at the pace native: it can be looked at, and not executed again`)
 }
 
 /** What can be said of an execution that went as recorded and broke nothing on its way. */

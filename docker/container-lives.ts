@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { hostsShownTo } from '../harness/files/shared-files.ts'
 import { sendSignal } from '../harness/hold/launch.ts'
-import { type Ending, endingOfCode } from '../harness/live/ending.ts'
-import { LiveDisk } from '../harness/live/live-disk.ts'
-import { type LiveLife, type LiveRuntime, outputLengthMax } from '../harness/live/live-runtime.ts'
+import { type Ending, endingOfCode } from '../harness/native/ending.ts'
+import { NativeDisk } from '../harness/native/native-disk.ts'
+import { type NativeLife, type NativeRuntime, outputLengthMax } from '../harness/native/native-runtime.ts'
 import type { NodePlan } from '../harness/node/runtime.ts'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 import { type Container, type ContainerPlan, startContainer } from './container.ts'
@@ -20,14 +20,14 @@ const SIGTERM = 15
  * Runs a node's image in real time: each life in a container of its own, all of them with the network of one that does
  * nothing but keep it.
  */
-export class ContainerLives implements LiveRuntime {
+export class ContainerLives implements NativeRuntime {
   readonly workingDirectory: string
   readonly namespace: NetworkNamespace
   readonly #docker: Docker
   readonly #plan: NodePlan
   readonly #container: ContainerPlan
   readonly #keeper: Container
-  readonly #disk: LiveDisk
+  readonly #disk: NativeDisk
   #lives = 0
 
   private constructor(
@@ -41,9 +41,9 @@ export class ContainerLives implements LiveRuntime {
     this.#docker = docker
     this.#plan = plan
     this.#container = container
-    this.#disk = new LiveDisk(plan.directory, writable, plan.definition)
+    this.#disk = new NativeDisk(plan.directory, writable, plan.definition)
     this.#keeper = keeper
-    this.namespace = NetworkNamespace.of(keeper.pid, 'live')
+    this.namespace = NetworkNamespace.of(keeper.pid, 'native')
   }
 
   /**
@@ -60,7 +60,7 @@ export class ContainerLives implements LiveRuntime {
     return new ContainerLives(docker, plan, container, writable, keeper)
   }
 
-  async begin(): Promise<LiveLife> {
+  async begin(): Promise<NativeLife> {
     const directory = join(this.#plan.directory, `life${this.#lives++}`)
     const container = await startContainer(this.#docker, this.#inItsNetwork(), directory, outputLengthMax)
     const { pid, stdout, stderr } = container

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { ConfigError, type ResolvedNode, type ResolvedSystem } from '../harness/config.ts'
-import type { LiveEngine, LiveRuntime } from '../harness/live/live-runtime.ts'
+import type { NativeEngine, NativeRuntime } from '../harness/native/native-runtime.ts'
 import type { Engine, NodePlan, Runtime } from '../harness/node/runtime.ts'
 import { connect } from './connect.ts'
 import type { ContainerPlan } from './container.ts'
@@ -15,7 +15,7 @@ import { commandOf, directoryOf, environmentOf, findImage, type Image, type OnPu
 import { type Labels, labelled, newLabels, removeContainers, removeStale } from './labels.ts'
 
 /** The Docker engine, for as long as a cluster uses it. */
-export class DockerEngine implements Engine, LiveEngine {
+export class DockerEngine implements Engine, NativeEngine {
   readonly #docker: Docker
   readonly #images: ReadonlyMap<string, Image>
   readonly #labels = newLabels()
@@ -55,7 +55,7 @@ export class DockerEngine implements Engine, LiveEngine {
   }
 
   /** @throws EngineLacks */
-  liveRuntime(plan: NodePlan): Promise<LiveRuntime> {
+  nativeRuntime(plan: NodePlan): Promise<NativeRuntime> {
     return ContainerLives.open(this.#docker, plan, this.#containerOf(plan), this.#writableOf(plan))
   }
 

@@ -6,7 +6,7 @@ import { Netlink } from './netlink.ts'
 const current = '/proc/thread-self/ns/net'
 
 /** What any node's kernel does differently. */
-const live: Readonly<Record<string, string>> = {
+const native: Readonly<Record<string, string>> = {
   'ipv6/conf/all/disable_ipv6': '1',
   'ipv6/conf/default/disable_ipv6': '1',
   // Only ::1.
@@ -31,7 +31,7 @@ export const chosenPorts = [49_152, 65_535] as const
  * real time; without these they would act while a message is held.
  */
 const held: Readonly<Record<string, string>> = {
-  ...live,
+  ...native,
   // A connection that is asked for may be held for any time: go on asking. It is asked again each second for two minutes, as
   // only then the kernel gives up where it is told to (harness/hold/unanswered.ts); the sum of the two fits into a byte.
   'ipv4/tcp_syn_retries': '127',
@@ -52,7 +52,7 @@ const held: Readonly<Record<string, string>> = {
   'ipv4/ip_local_port_range': chosenPorts.join(' '),
 }
 
-const settingsOf = { held, live }
+const settingsOf = { held, native }
 type Kind = keyof typeof settingsOf
 
 /**

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generate } from '../../topologies/generate.ts'
 import { withMeanRoundTrip } from '../../topologies/round-trip.ts'
 import { row, whole } from '../table.ts'
-import { withLive } from './with-live.ts'
+import { natively } from './natively.ts'
 
 const count = 100
 const seconds = 30
@@ -17,7 +17,7 @@ const nodes = Object.fromEntries(
   ]),
 )
 const topology = withMeanRoundTrip(generate('inet', 5000, 1), 130)
-const excess = await withLive(nodes, topology, async ({ cluster, output, delayMs }) => {
+const excess = await natively(nodes, topology, async ({ cluster, output, delayMs }) => {
   for (let index = 0; index < count; index++) await cluster.join(name(index))
   await sleep(1000 * seconds)
   return Array.from({ length: count }, (_, index) => {

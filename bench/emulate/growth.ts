@@ -1,7 +1,7 @@
 /** Packets a second, and CPU time for each, with 2 to 100 nodes that all send at once. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, whole } from '../table.ts'
-import { withLive } from './with-live.ts'
+import { natively } from './natively.ts'
 
 const seconds = 5
 const name = (index: number) => `n${index + 1}`
@@ -14,7 +14,7 @@ for (const count of [2, 10, 25, 50, 100]) {
       { command: ['sh', '-c', `exec busybox ping -A -q {{${name((index + 1) % count)}.address}}`] },
     ]),
   )
-  await withLive(nodes, undefined, async ({ cluster }) => {
+  await natively(nodes, undefined, async ({ cluster }) => {
     const names = Object.keys(nodes)
     const pipe = { delayMs: 0 }
     await cluster.set(names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to, pipe }))))

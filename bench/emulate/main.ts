@@ -1,4 +1,4 @@
-/** Prints every figure of live runs, each measured by a process of its own. The experiment takes ten minutes by itself. */
+/** Prints every figure of emulated runs, each measured by a process of its own. The experiment takes ten minutes by itself. */
 import { join } from 'node:path'
 import { runParts } from '../parts.ts'
 

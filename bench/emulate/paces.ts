@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pipe } from '../../topologies/topology.ts'
 import { median } from '../table.ts'
-import { pair, withLive } from './with-live.ts'
+import { natively, pair } from './natively.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const config = join(import.meta.dirname, 'transfer.config.js')
@@ -65,7 +65,7 @@ const chooseCongestionControl = (): string => {
 }
 
 const atNative = (pipe: Pipe): Promise<Times> =>
-  withLive(nodes, topologyOf(pipe), async ({ cluster, output }) => {
+  natively(nodes, topologyOf(pipe), async ({ cluster, output }) => {
     const chosen = cluster.nodes.map(({ namespace }) => namespace.run(chooseCongestionControl))
     await cluster.join('a')
     await sleep(500)

@@ -2,7 +2,7 @@
 import { annotate, internet } from '../../topologies/annotate.ts'
 import { generate } from '../../topologies/generate.ts'
 import { row, whole } from '../table.ts'
-import { withLive } from './with-live.ts'
+import { natively } from './natively.ts'
 
 const topology = annotate(generate('inet', 5000, 1), internet, 1)
 const server = "require('node:net').createServer(s => s.end()).listen(4000); console.log('up')"
@@ -15,7 +15,7 @@ for (const [kind, { count, command }] of Object.entries(kinds)) {
   const nodes = Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index + 1}`, { command }]))
   const begun = performance.now()
   let up = 0
-  await withLive(nodes, topology, async ({ cluster, output }) => {
+  await natively(nodes, topology, async ({ cluster, output }) => {
     row(`${count} nodes of ${kind}: networks made`, whole(performance.now() - begun), 'ms')
     for (const name of Object.keys(nodes)) await cluster.join(name)
     while (Object.keys(nodes).some(name => !output(name).includes('up'))) await new Promise(setImmediate)

@@ -1,7 +1,7 @@
 /** Whether loss and bandwidth are what was set, over 100,000 packets; and whether TCP fares as the Mathis formula says. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, whole } from '../table.ts'
-import { type Live, pair, withLive } from './with-live.ts'
+import { type NativeRun, natively, pair } from './natively.ts'
 
 const packets = 100_000
 const program = (name: string, ...words: readonly string[]) => ({
@@ -19,7 +19,7 @@ interface Received {
   readonly milliseconds: number
 }
 
-const afterBlast = async ({ cluster, output }: Live): Promise<Received> => {
+const afterBlast = async ({ cluster, output }: NativeRun): Promise<Received> => {
   await cluster.join('b')
   await sleep(500)
   await cluster.join('a')
@@ -35,13 +35,13 @@ const afterBlast = async ({ cluster, output }: Live): Promise<Received> => {
 const percent = (found: number, expected: number) => `${((100 * found) / expected - 100).toFixed(2)} %`
 
 const loss = 0.1
-const { received } = await withLive(blast(100, 10_000), pair({ delayMs: 10, loss }), afterBlast)
+const { received } = await natively(blast(100, 10_000), pair({ delayMs: 10, loss }), afterBlast)
 row(`packets of ${whole(packets)} that came, loss ${loss}`, whole(received), '')
 row('  lost, beyond what was set', percent(packets - received, packets * loss), '')
 
 const bandwidth = 50e6
 const queue = { packets: 100_000 }
-const { bytes, milliseconds } = await withLive(blast(1200, 10_000), pair({ delayMs: 10, bandwidth, queue }), afterBlast)
+const { bytes, milliseconds } = await natively(blast(1200, 10_000), pair({ delayMs: 10, bandwidth, queue }), afterBlast)
 row(`bandwidth of a pipe of ${bandwidth / 1e6} Mbit/s`, ((bytes * 8) / milliseconds / 1000).toFixed(2), 'Mbit/s')
 row('  beyond what was set', percent((bytes * 8000) / milliseconds, bandwidth), '')
 
@@ -51,7 +51,7 @@ const mathis = (p: number, roundTripMs: number, packetsPerAck: number) =>
 
 const p = 0.002
 const delayMs = 40
-const bits = await withLive(
+const bits = await natively(
   { a: program('reno', 'send', '{{b.address}}'), b: program('reno', 'receive') },
   pair({ delayMs, loss: p }),
   async ({ cluster, output }) => {

@@ -8,7 +8,7 @@ import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { NetworkNamespace } from '../../proxy/namespace.ts'
 import { throughKernel } from '../forwarding-kernel.ts'
 import { median, row, whole } from '../table.ts'
-import { withLive } from './with-live.ts'
+import { natively } from './natively.ts'
 
 const rounds = 7
 const requests = 200_000
@@ -27,7 +27,7 @@ const rateIn = (csv: string) => Number(/^"GET","([\d.]+)"/m.exec(csv)?.[1])
 
 /** @param pipe laid upon both ways; nothing is where there is none */
 const throughPlane = (pipe: PipeSettings | null) =>
-  withLive(
+  natively(
     { a: { command: benchmark('{{b.address}}', port) }, b: { command: server } },
     undefined,
     async ({ cluster, output }) => {
@@ -45,7 +45,7 @@ const throughPlane = (pipe: PipeSettings | null) =>
 
 /** @param proxy a program beside the server that listens on the proxy's port, and passes on to the server's */
 const throughForwardingKernel = async (proxy?: readonly string[]): Promise<number> => {
-  const way = throughKernel(addresses, 'live')
+  const way = throughKernel(addresses, 'native')
   const start = (namespace: NetworkNamespace, [program, ...words]: readonly string[]): ChildProcess =>
     namespace.run(() => spawn(program!, words, { stdio: 'ignore' }))
   const children = [start(way.namespaces[1], server), ...(proxy ? [start(way.namespaces[1], proxy)] : [])]

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { DockerEngine } from '../../docker/engine.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
-import { Emulation, type EmulationObserver, type EmulationOptions } from '../../harness/live/emulation.ts'
+import { Emulation, type EmulationObserver, type EmulationOptions } from '../../harness/native/emulation.ts'
 import { writeText } from '../../topologies/file.ts'
 import { amongGuests } from '../among-guests.ts'
 import { openEngine } from '../engine.ts'
@@ -10,10 +10,10 @@ import type { LoadedConfig } from '../load-config.ts'
 import { headerOf } from '../record.ts'
 import { newPlace } from '../store.ts'
 import { openControl } from './control.ts'
-import { LiveTrace } from './live-trace.ts'
+import { NativeTrace } from './native-trace.ts'
 import { OutputFiles } from './output-files.ts'
 import { drawRun } from './plot.ts'
-import { showLiveProgress } from './progress.ts'
+import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
 import type { RunOptions } from './settings.ts'
 import { type Summary, summaryOf } from './summary.ts'
@@ -26,8 +26,8 @@ export const emulateNatively = (
   options: RunOptions,
 ): Promise<Summary> => {
   return amongGuests(async signal => {
-    const progress = showLiveProgress(settings.forMs)
-    const observer: { trace?: LiveTrace; outputs?: OutputFiles } & EmulationObserver = {
+    const progress = showRunProgress(settings.forMs)
+    const observer: { trace?: NativeTrace; outputs?: OutputFiles } & EmulationObserver = {
       onStart: progress.start,
       onHappening: happening => observer.trace?.happened(happening),
       onLook: (look, atMs, values) => {
@@ -43,14 +43,18 @@ export const emulateNatively = (
       engine = await unlessInterrupted(openEngine(system))
       emulation = await Emulation.open(system, settings, observer, engine)
       const place = newPlace(options.out, system.name)
-      const [trace, plot] = [join(place, 'live.trace'), join(place, 'live.svg')]
+      const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
-      const header = headerOf(config, system, { seed: options.seed, options: { live: true, ...options }, addresses })
+      const header = headerOf(config, system, {
+        seed: options.seed,
+        options: { ...options, pace: 'native' },
+        addresses,
+      })
       observer.outputs = new OutputFiles(
         place,
         system.nodes.map(({ name }) => name),
       )
-      observer.trace = new LiveTrace(trace, header, system.properties)
+      observer.trace = new NativeTrace(trace, header, system.properties)
       const { origin, token } = (control = await openControl(emulation, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await emulation.run(signal)

@@ -9,7 +9,7 @@ const top = 34
 const plotWidth = width - left - 16
 const plotHeight = height - top - bottom
 
-/** What was seen of a live run over time, and how its times are distributed: one SVG file that needs nothing else. */
+/** What was seen of an emulated run over time, and how its times are distributed: one SVG file that needs nothing else. */
 export const drawRun = (
   { measurements, timed }: Pick<Run, 'measurements' | 'timed'>,
   name: string,

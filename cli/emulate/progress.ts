@@ -1,7 +1,7 @@
 import type { Look } from '../../harness/timed/look.ts'
 
 /** A line that is written over itself on a terminal; nothing where there is none. */
-export const showLiveProgress = (forMs: number) => {
+export const showRunProgress = (forMs: number) => {
   const isTerminal = process.stderr.isTTY === true
   let inconsistent = 0
   const show = (line: string) => {

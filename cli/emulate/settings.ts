@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { ConfigError, type ResolvedSystem } from '../../harness/config.ts'
-import type { EmulationOptions } from '../../harness/live/emulation.ts'
+import type { EmulationOptions } from '../../harness/native/emulation.ts'
 import { planChurn } from '../../topologies/churn/model.ts'
 import { type ChurnPlan, checkPlan, mergePlans, readPlan } from '../../topologies/churn/plan.ts'
 import { readScript } from '../../topologies/churn/script.ts'
@@ -40,7 +40,7 @@ const inetNodes = 5000
 const otherNodes = 100
 
 /**
- * How a system is to be run live.
+ * How a system is to be run over an emulated internet.
  *
  * @param directory what paths in its configuration are relative to
  * @throws ConfigError, TopologyError

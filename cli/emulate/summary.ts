@@ -12,7 +12,7 @@ export interface Distribution {
   readonly max: number
 }
 
-/** What a live run came to, as `--json` prints it. */
+/** What an emulated run came to, as `--json` prints it. */
 export interface Summary {
   readonly verdict: 'violated' | 'held' | 'undetermined'
   /** The first property that did not hold in some look; of `eventually` ones, that did not hold any more in the end. */
@@ -128,7 +128,7 @@ export const summaryOf = (
 
 const lengthOf = ({ fromMs, untilMs }: Outage, endMs: number) => (untilMs ?? endMs) - fromMs
 
-/** A live run shows what happened once: it is not repeated, and what did not come about may yet have. */
+/** An emulated run shows what happened once: it is not repeated, and what did not come about may yet have. */
 const conclusionOf = (
   properties: readonly PropertyFigures[],
   crash: string | undefined,

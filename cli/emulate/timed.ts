@@ -9,7 +9,7 @@ import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
-import type { EmulationOptions } from '../../harness/live/emulation.ts'
+import type { EmulationOptions } from '../../harness/native/emulation.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
@@ -22,7 +22,7 @@ import { newPlace } from '../store.ts'
 import { openControl } from './control.ts'
 import { OutputFiles } from './output-files.ts'
 import { drawRun } from './plot.ts'
-import { showLiveProgress } from './progress.ts'
+import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
@@ -44,7 +44,7 @@ export const emulateInTime = (
   return amongGuests(async signal => {
     const { seed } = options
     const { pace, forMs, lookEveryMs, joined } = settings
-    const progress = showLiveProgress(forMs)
+    const progress = showRunProgress(forMs)
     const engine = await unlessInterrupted(openEngine(system))
     const open = (how: Timing) => new Cluster(system, { seed, engine, rewind: false, timing: how })
     let cluster: Cluster | undefined

@@ -56,7 +56,7 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    * clients send there is recorded, and is sent again when the run is executed again.
    */
   readonly publish?: Readonly<Record<number, `${string}:${number}`>> | undefined
-  /** How it runs live, by `lastnail emulate`. */
+  /** How it runs over an emulated internet, by `lastnail emulate`. */
   readonly emulation?: EmulationDefinition | undefined
 }
 
@@ -78,7 +78,7 @@ export interface Goal {
   readonly holds: (state: GlobalState) => boolean
 }
 
-/** A live run over an emulated internet. What the command's options say counts before it. */
+/** A run over an emulated internet. What the command's options say counts before it. */
 export interface EmulationDefinition {
   /** A file of a topology, relative to the configuration, or one to be generated; all nodes side by side where absent. */
   readonly topology?: string | GeneratedTopology | undefined

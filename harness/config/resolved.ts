@@ -31,7 +31,7 @@ export interface ResolvedSystem {
   readonly stepCpuMsMax: number
   /** Ports of this machine's loopback, each with the port of a node that it leads to. */
   readonly publish: readonly { readonly port: number; readonly node: string; readonly nodePort: number }[]
-  /** How it runs live; times in milliseconds, paths as they stand in the configuration. */
+  /** How it runs over an emulated internet; times in milliseconds, paths as they stand in the configuration. */
   readonly emulation: CheckedEmulation
   /** What of a file of nodes has another meaning here, or none: a line each. */
   readonly notes: readonly string[]

@@ -327,7 +327,7 @@ const emulation = fields(
     clients: z.record(z.string(), duration, { error: 'expected a duration by the name of each client' }).default({}),
     joined: is<(node: NodeView) => boolean>(isFunction, 'expected a function of a node').optional(),
   } satisfies Record<keyof EmulationDefinition, unknown>,
-  'how it runs live: { topology, churn, … }',
+  'how it is emulated: { topology, churn, … }',
 )
 
 const publishExpected = "expected ports of nodes by ports of this machine: { 8080: 'web:80' }"

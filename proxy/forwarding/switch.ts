@@ -18,7 +18,7 @@ const ethernetHeader = 14
 
 /** An Ethernet switch in the kernel, with a cable to each host: what they send each other passes it, and not the TUN devices. */
 export class Switch {
-  readonly #namespace = NetworkNamespace.create('live')
+  readonly #namespace = NetworkNamespace.create('native')
   readonly #hosts: readonly Host[]
 
   /** @throws SystemError */

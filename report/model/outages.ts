@@ -49,7 +49,7 @@ const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
   return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
 }
 
-/** When which ways were cut: from each partition to the next healing, which ends all, or one way of a live run. */
+/** When which ways were cut: from each partition to the next healing, which ends all, or one way of a run at the pace native. */
 export const partitionsOf = (steps: readonly RecordedStep[]): Partition[] => {
   let open: { readonly from: number; readonly label: string; readonly cut: string }[] = []
   const partitions: Partition[] = []

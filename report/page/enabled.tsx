@@ -22,7 +22,11 @@ const shownMax = 100
 export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
   if (step === 0) return null
   if (!execution.tellsEnabled)
-    return <p class="hint">What else was possible is not in this trace: it is of a live run, or of an older version.</p>
+    return (
+      <p class="hint">
+        What else was possible is not in this trace: it is of a run at the pace native, or of an older version.
+      </p>
+    )
   const taken = execution.steps[step]!.choice!
   const enabled = execution.enabledBefore(step).filter(({ label }) => label !== taken.label)
   const inputs = enabled.filter(({ kind }) => kind === 'deliver' || kind === 'timer' || kind === 'client')

@@ -57,7 +57,7 @@ describe('a label', () => {
     expect(readLabel(label).kind).toBe(kind)
   })
 
-  it('of a live run tells which way is cut and joined again, whenever that was', () => {
+  it('of a run at the pace native tells which way is cut and joined again, whenever that was', () => {
     expect(cutBy('12.50 s n1→n2 cut')).toBe('n1→n2')
     expect(cutBy('12.50 s n1→n2 delayMs 5')).toBeUndefined()
     expect(isHealedBy('20.00 s n1→n2 joined', 'n1→n2')).toBe(true)

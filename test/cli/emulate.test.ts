@@ -55,7 +55,7 @@ test('a run tells what held, how clients fared, and leaves a trace that the repo
   expect(readFileSync(join(directory, summary.plot), 'utf8')).toMatch(/^<svg/)
   expect((await lastnail(directory, 'report', summary.trace)).code).toBe(0)
   const again = await lastnail(directory, 'replay', summary.trace)
-  expect(again).toMatchObject({ code: 64, stderr: expect.stringContaining('is of a live run') })
+  expect(again).toMatchObject({ code: 64, stderr: expect.stringContaining('is of a run at the pace native') })
 })
 
 test('a run can be told what to do, by a program and from the command line', async () => {

@@ -5,7 +5,7 @@ import type { start } from './lastnail.ts'
 type Run = ReturnType<typeof start>
 export type Asked = ReturnType<typeof control>
 
-/** Who can ask a live run, once it goes on. */
+/** Who can ask an emulated run, once it goes on. */
 export const controlOf = async (run: Run) => {
   let said = ''
   run.stderr!.on('data', chunk => (said += chunk))

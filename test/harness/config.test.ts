@@ -148,7 +148,7 @@ describe('a right definition', () => {
     expect(system).toMatchObject({ overlap: 0, fingerprint: 'history', stepCpuMsMax: 10 })
   })
 
-  test('may say how it runs live', () => {
+  test('may say how it is emulated', () => {
     const emulation = {
       topology: { kind: 'inet', meanRtt: 130 },
       churn: ['plan.txt', { kind: 'poisson', joinsPerMinute: 1, leavesPerMinute: 2 }],

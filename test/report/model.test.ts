@@ -135,7 +135,7 @@ test('where a trace tells who is up, a link that is taken away is no end of a no
   ])
 })
 
-test('a way of a live run that loses or delays is not cut; one that is joined is alone not cut any more', () => {
+test('a way of a run at the pace native that loses or delays is not cut; one that is joined is alone not cut any more', () => {
   const { steps } = traceOf([
     { choice: choice('partition', '', 'n1→n2 loss 0.1; n2→n1 loss 0.1') },
     { choice: choice('partition', '', 'n1→n2 cut') },

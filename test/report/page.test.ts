@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   test('an older trace is shown without what it does not tell', () =>
     inPage(browser, reportOf('before-enabled.trace'), async page => {
-      expect(await details(page).textContent()).toContain('it is of a live run, or of an older version')
+      expect(await details(page).textContent()).toContain('it is of a run at the pace native, or of an older version')
       expect(await page.getByRole('banner').textContent()).toContain('which changes n1’s mismatches from 0 to 1')
     }))
 

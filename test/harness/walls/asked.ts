@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Cluster } from '../../../harness/cluster.ts'
 import { defineSystem, type NodeDefinition, type NodeHandle, resolveSystem } from '../../../harness/config.ts'
-import { LiveCluster } from '../../../harness/live/live-cluster.ts'
-import { handleOf } from '../../../harness/live/live-handle.ts'
+import { NativeCluster } from '../../../harness/native/native-cluster.ts'
+import { handleOf } from '../../../harness/native/native-handle.ts'
 import { clusterOf, directoryWith, take } from '../system.ts'
 
 /** What a client gets of a node that is held. It may ask once. */
@@ -21,14 +21,14 @@ export const asked = async <Result>(
 }
 
 /** The same of a node that runs in real time, once it has written a line. */
-export const askedLive = async <Result>(
+export const askedNatively = async <Result>(
   definition: NodeDefinition,
   ask: (node: NodeHandle) => Promise<Result>,
   files: Readonly<Record<string, string>> = {},
 ): Promise<Result> => {
   const directory = directoryWith(files)
   const system = resolveSystem(defineSystem({ name: 'test', nodes: { n: definition } }), { directory })
-  const cluster = await LiveCluster.open(system, { topology: undefined, hops: 'collapsed', seed: 1 })
+  const cluster = await NativeCluster.open(system, { topology: undefined, hops: 'collapsed', seed: 1 })
   onTestFinished(() => cluster.close())
   const node = cluster.node('n')
   await cluster.join('n')

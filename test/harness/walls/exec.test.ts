@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NodeDefinition, NodeHandle } from '../../../harness/config.ts'
 import { clusterOf, stdoutOf } from '../system.ts'
-import { asked, askedLive, withSecret } from './asked.ts'
+import { asked, askedNatively, withSecret } from './asked.ts'
 
 const isRoot = process.getuid!() === 0
 
@@ -54,9 +54,9 @@ describe.skipIf(!isRoot)('what is run in a node', () => {
     expect(value).toEqual([...who, ...privileges(bounding, 1), descriptors])
   })
 
-  test('so it is in a live run', async () => {
+  test('so it is in a run at the pace native', async () => {
     withSecret()
-    const value = await askedLive({ command: ['sh', '-c', waiting], env: { ID: 'n1' }, cwd: '/usr' }, look)
+    const value = await askedNatively({ command: ['sh', '-c', waiting], env: { ID: 'n1' }, cwd: '/usr' }, look)
     expect(value[0]).toBe('0')
     expect(value.slice(4)).toEqual([
       '/usr',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jsonFile } from '../../../harness/config.ts'
 import { clusterOf, directoryWith, stdoutOf, take } from '../system.ts'
-import { asked, askedLive } from './asked.ts'
+import { asked, askedNatively } from './asked.ts'
 
 const isRoot = process.getuid!() === 0
 
@@ -31,14 +31,14 @@ describe.skipIf(!isRoot)('links that a node makes', () => {
   const misleading = (target: string) =>
     `ln -s ${target}/state.json state.json; ln -s ${target} there; mkdir /deeper; ln -s ${target} /deeper/there; ${sleep}`
 
-  test('lead to its own files, held or live', async () => {
+  test('lead to its own files, held or at the pace native', async () => {
     const { directory, file } = machineWith('"the machine’s"')
     const script = `echo '"mine"' > ${file}; ${misleading(directory)}`
     const read = async (node: { file(path: string): Promise<Buffer> }) =>
       Promise.all(readings.map(async path => String(await node.file(path))))
     const mine = readings.map(() => '"mine"\n')
     expect((await asked({ command: ['sh', '-c', script] }, read)).value).toEqual(mine)
-    expect(await askedLive({ command: ['sh', '-c', script] }, read)).toEqual(mine)
+    expect(await askedNatively({ command: ['sh', '-c', script] }, read)).toEqual(mine)
   })
 
   test('never lead to what it cannot see', async () => {
@@ -47,7 +47,7 @@ describe.skipIf(!isRoot)('links that a node makes', () => {
       Promise.all(readings.map(path => node.file(path).then(String, error => error.code)))
     const nothing = readings.map(() => 'ENOENT')
     expect((await asked({ command: ['sh', '-c', script] }, read)).value).toEqual(nothing)
-    expect(await askedLive({ command: ['sh', '-c', script] }, read)).toEqual(nothing)
+    expect(await askedNatively({ command: ['sh', '-c', script] }, read)).toEqual(nothing)
   })
 
   test('an observer of a file sees no state there, and a file that never ends is refused', async () => {

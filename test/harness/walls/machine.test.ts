@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { clusterOf, directoryWith, stdoutOf, take } from '../system.ts'
-import { askedLive } from './asked.ts'
+import { askedNatively } from './asked.ts'
 
 const isRoot = process.getuid!() === 0
 
@@ -61,10 +61,10 @@ describe.skipIf(!isRoot)('the machine of a node', () => {
     expect(attributes()).toEqual(before)
   })
 
-  test('so it is in a live run', async () => {
+  test('so it is in a run at the pace native', async () => {
     const paths = marks()
     const script = `${paths.map(path => `echo mine > ${path}`).join('; ')}; echo up; exec sleep 1000000`
-    const found = await askedLive({ command: ['sh', '-c', script] }, handle => handle.exec(['cat', ...paths]))
+    const found = await askedNatively({ command: ['sh', '-c', script] }, handle => handle.exec(['cat', ...paths]))
     expect(found.stdout.split('\n')).toEqual(paths.map(() => 'mine'))
     expect(paths.filter(path => existsSync(path))).toEqual([])
   })

@@ -37,7 +37,7 @@ socket.on('data', () => { console.log('answer'); setTimeout(() => socket.write('
 /** Two hosts, the first of which asks and the second of which answers. */
 const begin = async (plan: ForwardingPlan) => {
   const hosts = addresses.map(address => {
-    const namespace = NetworkNamespace.create('live')
+    const namespace = NetworkNamespace.create('native')
     return { address, namespace, descriptor: openForwardedTun(namespace, address) }
   })
   for (const { descriptor } of hosts) setOffloads(descriptor, true)

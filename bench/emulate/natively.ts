@@ -1,10 +1,10 @@
 import { defineSystem, type NodeDefinition, resolveSystem } from '../../harness/config.ts'
-import { LiveCluster } from '../../harness/live/live-cluster.ts'
+import { NativeCluster } from '../../harness/native/native-cluster.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
 
-export interface Live {
-  readonly cluster: LiveCluster
+export interface NativeRun {
+  readonly cluster: NativeCluster
   /** What a node has written so far. */
   output(name: string): string
   /** Propagation from one node to another by the model, in milliseconds. */
@@ -12,14 +12,14 @@ export interface Live {
 }
 
 /** Runs nodes over a topology for as long as some work takes. None has started yet. */
-export const withLive = async <Result>(
+export const natively = async <Result>(
   nodes: Readonly<Record<string, NodeDefinition>>,
   topology: Topology | undefined,
-  work: (live: Live) => Promise<Result>,
+  work: (run: NativeRun) => Promise<Result>,
 ): Promise<Result> => {
   const system = resolveSystem(defineSystem({ name: 'bench', nodes }), { directory: import.meta.dirname })
   const wiring = { topology, hops: 'collapsed', seed: 1 } as const
-  const cluster = await LiveCluster.open(system, wiring)
+  const cluster = await NativeCluster.open(system, wiring)
   const outputs = new Map<string, string>()
   const { pipes, routes } = planOf(cluster.nodes, wiring)
   const indexOf = (name: string) => cluster.nodes.findIndex(each => each.name === name)

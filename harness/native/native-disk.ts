@@ -3,7 +3,7 @@ import type { ResolvedNode } from '../config.ts'
 import { Disk } from '../files/disk.ts'
 
 /** The disk of a node that runs in real time: kept from life to life, or lost. */
-export class LiveDisk {
+export class NativeDisk {
   readonly #directory: string
   readonly #covered: readonly string[]
   readonly #isLost: boolean

@@ -10,8 +10,8 @@ import { coveredDirectories } from '../hold/machine-files.ts'
 import { environmentOf, findExecutable, findWritten } from '../node/local-runtime.ts'
 import type { NodePlan } from '../node/runtime.ts'
 import { endingOf } from './ending.ts'
-import { LiveDisk } from './live-disk.ts'
-import { type LiveLife, type LiveRuntime, outputLengthMax } from './live-runtime.ts'
+import { NativeDisk } from './native-disk.ts'
+import { type NativeLife, type NativeRuntime, outputLengthMax } from './native-runtime.ts'
 
 const SIGTERM = 15
 
@@ -22,13 +22,13 @@ const SIGTERM = 15
 const init = '"$@" & wait $!'
 
 /** Runs a node's command as a process of this machine. */
-export class LocalLives implements LiveRuntime {
+export class LocalLives implements NativeRuntime {
   readonly workingDirectory: string
-  readonly namespace = NetworkNamespace.create('live')
+  readonly namespace = NetworkNamespace.create('native')
   readonly #plan: NodePlan
   readonly #executable: string
   readonly #write: readonly string[]
-  readonly #disk: LiveDisk
+  readonly #disk: NativeDisk
   #lives = 0
 
   /** @throws ConfigError where the program is not found, or a path that it is to write to */
@@ -37,10 +37,10 @@ export class LocalLives implements LiveRuntime {
     this.#executable = findExecutable(plan.definition)
     this.#write = findWritten(plan.definition)
     this.workingDirectory = plan.definition.cwd ?? '/'
-    this.#disk = new LiveDisk(plan.directory, coveredDirectories(runRoot()), plan.definition)
+    this.#disk = new NativeDisk(plan.directory, coveredDirectories(runRoot()), plan.definition)
   }
 
-  async begin(): Promise<LiveLife> {
+  async begin(): Promise<NativeLife> {
     const { directory, files, definition } = this.#plan
     const environment = environmentOf(definition)
     const place = join(directory, `life${this.#lives++}`)

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici'
 import { runInside } from '../clients/exec.ts'
 import type { ExecResult, NodeHandle } from '../config.ts'
 import { readInside } from '../hold/inside.ts'
-import type { LiveNode } from './live-node.ts'
+import type { NativeNode } from './native-node.ts'
 import { connectInside, datagramsInside } from './sockets.ts'
 
 /** Real time after which what was asked of a node is given up. */
@@ -14,7 +14,7 @@ const patienceMs = 20_000
  *
  * @param onAsked it has to be running now, to answer
  */
-export const handleOf = (node: LiveNode, onAsked: () => void = () => undefined): NodeHandle & { close(): void } => {
+export const handleOf = (node: NativeNode, onAsked: () => void = () => undefined): NodeHandle & { close(): void } => {
   const agent = new Agent({
     connect: ({ port }, done) => {
       const socket = connectInside(node.namespace, node.address, Number(port || 80))
@@ -45,7 +45,7 @@ export const handleOf = (node: LiveNode, onAsked: () => void = () => undefined):
   }
 }
 
-const askByDatagram = ({ namespace, address }: LiveNode, port: number, data: Buffer): Promise<Buffer> => {
+const askByDatagram = ({ namespace, address }: NativeNode, port: number, data: Buffer): Promise<Buffer> => {
   const socket = datagramsInside(namespace, address)
   return new Promise<Buffer>((resolve, reject) => {
     const patience = setTimeout(() => reject(new Error(`no datagram came back from port ${port}`)), patienceMs)
@@ -55,14 +55,14 @@ const askByDatagram = ({ namespace, address }: LiveNode, port: number, data: Buf
   }).finally(() => socket.close())
 }
 
-const exec = async (node: LiveNode, command: readonly string[]): Promise<ExecResult> => {
+const exec = async (node: NativeNode, command: readonly string[]): Promise<ExecResult> => {
   if (node.inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
   const result = await runInside(node.inside, command, patienceMs)
   if (result) return result
   throw new Error(`"${command.join(' ')}" has not ended in ${node.name} after ${patienceMs / 1000} s`)
 }
 
-const rootOf = ({ name, root }: LiveNode): number => {
+const rootOf = ({ name, root }: NativeNode): number => {
   if (root !== undefined) return root
   throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
 }

@@ -17,21 +17,21 @@ import type { WaySetting } from '../timed/timing.ts'
 import { keep } from '../timed/way-settings.ts'
 import { planOf, type Wired, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
-import { LiveNode } from './live-node.ts'
-import type { LiveEngine } from './live-runtime.ts'
 import { LocalLives } from './local-lives.ts'
+import { NativeNode } from './native-node.ts'
+import type { NativeEngine } from './native-runtime.ts'
 
 /** A program that is asked to end is killed after so long. */
 const graceMs = 5000
 const pollMs = 5
 
 /** A system that runs in real time over an emulated network. Nothing runs in it at first: nodes join. */
-export class LiveCluster {
-  readonly nodes: readonly LiveNode[]
+export class NativeCluster {
+  readonly nodes: readonly NativeNode[]
   /** What of the topology is left out, a sentence each. */
   readonly notes: readonly string[]
   /** Called for each node that ends without having been told to. */
-  onEnd: (node: LiveNode, ending: Ending) => void = () => undefined
+  onEnd: (node: NativeNode, ending: Ending) => void = () => undefined
   readonly #directory: string
   readonly #plane: Plane
   readonly #reach: Reach
@@ -39,11 +39,11 @@ export class LiveCluster {
   readonly #settings = new Map<string, WaySetting>()
   #groups: readonly (readonly string[])[] | null = null
   /** Those that were told to end, and whoever waits for that. */
-  readonly #leaving = new Map<LiveNode, () => void>()
-  readonly #isCut = new Set<LiveNode>()
+  readonly #leaving = new Map<NativeNode, () => void>()
+  readonly #isCut = new Set<NativeNode>()
   readonly #reap = () => this.#notice()
 
-  private constructor(nodes: readonly LiveNode[], directory: string, { notes, ...plan }: Wired) {
+  private constructor(nodes: readonly NativeNode[], directory: string, { notes, ...plan }: Wired) {
     this.nodes = nodes
     this.notes = notes
     this.#directory = directory
@@ -59,9 +59,9 @@ export class LiveCluster {
    * @throws TopologyError where the nodes have no place in the topology
    * @throws SystemError
    */
-  static async open(system: ResolvedSystem, wiring: Wiring, engine?: LiveEngine): Promise<LiveCluster> {
+  static async open(system: ResolvedSystem, wiring: Wiring, engine?: NativeEngine): Promise<NativeCluster> {
     const directory = createRunDirectory()
-    const nodes: LiveNode[] = []
+    const nodes: NativeNode[] = []
     try {
       const plans = plansOf(system, directory)
       const wired = planOf(
@@ -69,7 +69,7 @@ export class LiveCluster {
         wiring,
       )
       for (const plan of plans) nodes.push(await unlessInterrupted(openNode(plan, engine)))
-      return new LiveCluster(nodes, directory, wired)
+      return new NativeCluster(nodes, directory, wired)
     } catch (error) {
       for (const node of nodes) node.close()
       removeRunDirectory(directory)
@@ -87,7 +87,7 @@ export class LiveCluster {
   }
 
   /** Whether its links were taken away. */
-  isCut(node: LiveNode): boolean {
+  isCut(node: NativeNode): boolean {
     return this.#isCut.has(node)
   }
 
@@ -190,7 +190,7 @@ export class LiveCluster {
   }
 
   /** @throws UsageError where there is none of that name */
-  node(name: string): LiveNode {
+  node(name: string): NativeNode {
     const node = this.nodes.find(each => each.name === name)
     if (node) return node
     throw new UsageError(noNode(name, this.nodes))
@@ -232,15 +232,15 @@ export class LiveCluster {
     return this.#plane.change(this.#reach.changes())
   }
 
-  #indexOf(node: LiveNode): number {
+  #indexOf(node: NativeNode): number {
     return this.nodes.indexOf(node)
   }
 }
 
-const openNode = async (plan: NodePlan, engine: LiveEngine | undefined): Promise<LiveNode> => {
-  const runtime = plan.definition.image === undefined ? new LocalLives(plan) : await engine!.liveRuntime(plan)
+const openNode = async (plan: NodePlan, engine: NativeEngine | undefined): Promise<NativeNode> => {
+  const runtime = plan.definition.image === undefined ? new LocalLives(plan) : await engine!.nativeRuntime(plan)
   try {
-    return new LiveNode(plan, runtime)
+    return new NativeNode(plan, runtime)
   } catch (error) {
     runtime.close()
     throw error

@@ -4,10 +4,10 @@ import { stateOf } from '../clients/state.ts'
 import type { Observer } from '../config.ts'
 import { type NodeOutputs, outputsOf } from '../files/output.ts'
 import type { Look } from '../timed/look.ts'
-import type { LiveClients } from './live-clients.ts'
-import type { LiveCluster } from './live-cluster.ts'
-import { handleOf } from './live-handle.ts'
-import type { LiveNode } from './live-node.ts'
+import type { NativeClients } from './native-clients.ts'
+import type { NativeCluster } from './native-cluster.ts'
+import { handleOf } from './native-handle.ts'
+import type { NativeNode } from './native-node.ts'
 
 /** An observer that has not seen the state of a node by then sees none. */
 const patienceMs = 1000
@@ -17,13 +17,13 @@ export type Manner = 'still' | 'running'
 
 /** Sees the states of the nodes of a running system. */
 export class Looks {
-  readonly #cluster: LiveCluster
-  readonly #clients: LiveClients
+  readonly #cluster: NativeCluster
+  readonly #clients: NativeClients
   readonly #observe: Observer | undefined
   readonly #past = new Past()
-  readonly #handles: ReadonlyMap<LiveNode, ReturnType<typeof handleOf>>
+  readonly #handles: ReadonlyMap<NativeNode, ReturnType<typeof handleOf>>
 
-  constructor(cluster: LiveCluster, clients: LiveClients, observe: Observer | undefined) {
+  constructor(cluster: NativeCluster, clients: NativeClients, observe: Observer | undefined) {
     this.#cluster = cluster
     this.#clients = clients
     this.#observe = observe
@@ -63,7 +63,7 @@ export class Looks {
     return { state, outputs, unseen }
   }
 
-  async #stateOf(node: LiveNode): Promise<unknown> {
+  async #stateOf(node: NativeNode): Promise<unknown> {
     const seen = this.#observe?.(this.#handles.get(node)!)
     if (!(seen instanceof Promise)) return seen
     const given = new AbortController()

@@ -9,12 +9,12 @@ import type { Look } from '../timed/look.ts'
 import { type Happened, Measurements } from '../timed/measurements.ts'
 import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
-import { LiveClients } from './live-clients.ts'
-import { LiveCluster } from './live-cluster.ts'
-import { handleOf } from './live-handle.ts'
-import type { LiveNode } from './live-node.ts'
-import type { LiveEngine } from './live-runtime.ts'
 import { type Manner as LookManner, Looks } from './looks.ts'
+import { NativeClients } from './native-clients.ts'
+import { NativeCluster } from './native-cluster.ts'
+import { handleOf } from './native-handle.ts'
+import type { NativeNode } from './native-node.ts'
+import type { NativeEngine } from './native-runtime.ts'
 
 export interface EmulationOptions extends Wiring {
   /** Who comes and goes, and when. */
@@ -37,8 +37,8 @@ export interface EmulationObserver {
 
 /** A system that runs in real time over an emulated internet while nodes come and go, and is looked at. */
 export class Emulation {
-  readonly cluster: LiveCluster
-  readonly clients: LiveClients
+  readonly cluster: NativeCluster
+  readonly clients: NativeClients
   readonly measurements: Measurements
   readonly #system: ResolvedSystem
   readonly #options: EmulationOptions
@@ -50,26 +50,26 @@ export class Emulation {
     system: ResolvedSystem,
     options: EmulationOptions,
     observer: EmulationObserver,
-    cluster: LiveCluster,
+    cluster: NativeCluster,
   ) {
     this.#system = system
     this.#options = options
     this.#observer = observer
     this.cluster = cluster
-    this.clients = new LiveClients(this.cluster)
+    this.clients = new NativeClients(this.cluster)
     this.#looks = new Looks(this.cluster, this.clients, system.observe)
     this.measurements = new Measurements(system.properties, options.joined)
     this.cluster.onEnd = (node, ending) => this.#noteEnd(node, ending)
   }
 
-  /** @throws what `LiveCluster.open` throws */
+  /** @throws what `NativeCluster.open` throws */
   static async open(
     system: ResolvedSystem,
     options: EmulationOptions,
     observer: EmulationObserver,
-    engine?: LiveEngine,
+    engine?: NativeEngine,
   ): Promise<Emulation> {
-    return new Emulation(system, options, observer, await LiveCluster.open(system, options, engine))
+    return new Emulation(system, options, observer, await NativeCluster.open(system, options, engine))
   }
 
   /** Milliseconds since it began. */
@@ -221,7 +221,7 @@ export class Emulation {
     return !over.aborted
   }
 
-  #noteEnd({ name }: LiveNode, ending: Ending): void {
+  #noteEnd({ name }: NativeNode, ending: Ending): void {
     const how = 'code' in ending ? `ended with code ${ending.code}` : `was killed by signal ${ending.signal}`
     const isCrash = !('code' in ending && ending.code === 0)
     this.#note({ atMs: this.elapsedMs, kind: 'fault', node: name, label: `${name} ${how}`, isCrash })

@@ -10,11 +10,11 @@ import { createTrace } from '../record.ts'
 import { type Recordable, StepReader } from '../step-reader.ts'
 import type { Summary } from './summary.ts'
 
-/** The trace of a live run: a step for whatever happened, and for each look that saw something new. */
-export class LiveTrace {
+/** The trace of a run at the pace native: a step for whatever happened, and for each look that saw something new. */
+export class NativeTrace {
   readonly #writer: TraceWriter
   readonly #reader: StepReader
-  readonly #source = new LiveSource()
+  readonly #source = new NativeSource()
   readonly #nodes: readonly string[]
   #state: GlobalState
   #seenAtMs = 0
@@ -61,8 +61,8 @@ export class LiveTrace {
   }
 }
 
-/** What a live run can tell of a step. */
-class LiveSource implements Recordable {
+/** What a run at the pace native can tell of a step. */
+class NativeSource implements Recordable {
   details: Recordable['details'] = noDetails
   readonly clocks = []
   readonly timers = []

@@ -3,8 +3,8 @@ import { messageOf } from '../../checker/show.ts'
 import { toJson } from '../clients/as-json.ts'
 import { History } from '../clients/history.ts'
 import type { ClientCall, NodeHandle, Operation, ResolvedClient } from '../config.ts'
-import type { LiveCluster } from './live-cluster.ts'
-import { handleOf } from './live-handle.ts'
+import type { NativeCluster } from './native-cluster.ts'
+import { handleOf } from './native-handle.ts'
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
@@ -18,7 +18,7 @@ export interface TimedCall {
 }
 
 /** Clients that call again and again, each its next when the last is over and it has paused. */
-export class LiveClients {
+export class NativeClients {
   readonly calls: Mutable<ClientCall>[] = []
   readonly timed: TimedCall[] = []
   readonly #history = new History()
@@ -27,7 +27,7 @@ export class LiveClients {
   readonly #begun = performance.now()
   #step = 0
 
-  constructor(cluster: LiveCluster) {
+  constructor(cluster: NativeCluster) {
     this.#handles = Object.fromEntries(cluster.nodes.map(node => [node.name, handleOf(node)]))
   }
 

@@ -7,19 +7,19 @@ import type { Ending } from './ending.ts'
 export const outputLengthMax = 1 << 20
 
 /** How the lives of one node that runs in real time come about: as processes of this machine, or in containers. */
-export interface LiveRuntime {
+export interface NativeRuntime {
   /** Where the node's relative paths begin. */
   readonly workingDirectory: string
   /** The node's network, which stays while its lives come and go. */
   readonly namespace: NetworkNamespace
   /** Begins a life. The one before has ended. */
-  begin(): Promise<LiveLife>
+  begin(): Promise<NativeLife>
   /** Lets go of all. No life is left. */
   close(): void
 }
 
 /** From the start of a node's program to its end. */
-export interface LiveLife {
+export interface NativeLife {
   /** Of the first process in its pid namespace, on this machine. */
   readonly pid: number
   /** Descriptor of the root of its files. */
@@ -39,6 +39,6 @@ export interface LiveLife {
 }
 
 /** Runs images in real time: made, and closed, by whoever makes the cluster. */
-export interface LiveEngine {
-  liveRuntime(plan: NodePlan): Promise<LiveRuntime>
+export interface NativeEngine {
+  nativeRuntime(plan: NodePlan): Promise<NativeRuntime>
 }

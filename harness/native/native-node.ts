@@ -4,7 +4,7 @@ import type { NodeOutput } from '../config.ts'
 import { sendSignal } from '../hold/launch.ts'
 import type { NodePlan } from '../node/runtime.ts'
 import type { Ending } from './ending.ts'
-import type { LiveLife, LiveRuntime } from './live-runtime.ts'
+import type { NativeLife, NativeRuntime } from './native-runtime.ts'
 import { signalAll } from './processes.ts'
 
 const SIGKILL = 9
@@ -14,20 +14,20 @@ const SIGSTOP = 19
 const nothing = Buffer.alloc(0)
 
 /** A process of a service that runs in real time, with a network of its own: what stays while it comes and goes. */
-export class LiveNode {
+export class NativeNode {
   readonly name: string
   readonly address: string
   /** Of its TUN device. */
   readonly descriptor: number
-  readonly #runtime: LiveRuntime
-  #life: LiveLife | undefined
+  readonly #runtime: NativeRuntime
+  #life: NativeLife | undefined
   #starting: Promise<void> | undefined
   #isFrozen = false
   /** What it wrote before it ended, and nobody has read. */
   #lastWords: { stdout: Buffer; stderr: Buffer } = { stdout: nothing, stderr: nothing }
 
   /** @throws SystemError */
-  constructor({ definition, address }: NodePlan, runtime: LiveRuntime) {
+  constructor({ definition, address }: NodePlan, runtime: NativeRuntime) {
     this.name = definition.name
     this.address = address
     this.#runtime = runtime
