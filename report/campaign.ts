@@ -1,11 +1,11 @@
-/** What the page of a campaign shows. */
+/** The data behind a campaign's page. */
 export interface CampaignShown {
   readonly title: string
   /** When it was written. */
   readonly at: string
   readonly commits: readonly string[]
   readonly verdict: string
-  /** Whether it is written no more: until then the page loads itself again. */
+  /** Whether the campaign has ended. Until then the page reloads itself. */
   readonly isOver: boolean
   readonly seconds: number
   readonly rounds: readonly {
@@ -26,16 +26,16 @@ export interface CampaignShown {
     readonly bucket: string
     readonly times: number
     readonly file: string | null
-    /** Path of the report, from the page. */
+    /** Path of the report, relative to the page. */
     readonly report: string | null
   }[]
-  /** Distinct states over time. */
+  /** How many distinct states were known at which time. */
   readonly growth: readonly { readonly seconds: number; readonly states: number }[]
   readonly workers: readonly string[]
   readonly notes: readonly string[]
 }
 
-/** A page that needs no script and loads nothing. */
+/** The page of a campaign: one HTML file without scripts that loads nothing. */
 export const campaignPage = (shown: CampaignShown): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -98,7 +98,7 @@ const bugsTable = (bugs: CampaignShown['bugs']) =>
     ]),
   )
 
-/** The last ones are what is of interest. */
+/** Only the latest rounds are listed. With more, the page of a long campaign gets slow to load. */
 const roundsShown = 200
 
 const roundsTable = (rounds: CampaignShown['rounds']) =>

@@ -3,17 +3,19 @@ import type { Trace } from '../checker/trace/trace.ts'
 import { pack } from './pack.ts'
 import type { Served } from './page-data.ts'
 
-/** Where `npm run build` puts the page's script and style: beside what is built of this file. */
+/** Where `npm run build` puts the page's script and style: beside the compiled form of this file. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/report/' : './', import.meta.url)
 
 /**
- * The page, with all that it shows in it. It may load nothing, and runs nothing but its own script.
+ * The report page, with all its data in it. Its content security policy forbids loading anything, and running any other
+ * script.
+ *
  *
  * @param path of the trace
  */
 export const pageOf = (trace: Trace, live?: Trace, path?: string): string => page({ trace, live, path }, undefined)
 
-/** The same, for processes that do what the page asks. */
+/** The same page with controls for the processes that a server keeps behind it. */
 export const servedPageOf = (trace: Trace, live: Trace | undefined, served: Served): string =>
   page({ trace, live }, served)
 

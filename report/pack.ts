@@ -2,17 +2,20 @@ import { deflateRawSync } from 'node:zlib'
 import type { Trace } from '../checker/trace/trace.ts'
 import type { PackedStep, PackedTrace, PageData } from './page-data.ts'
 
-/** Payloads and outputs of both executions together; of more, only the beginning of the largest is shown. */
+/**
+ * Bytes of payloads and outputs that a page may hold, for both executions together. The largest are cut to fit. If this
+ * were larger, the page would open slowly.
+ */
 const payloadBytesMax = 700_000
 
-/** What the page shows, compressed, as text that can stand in HTML. */
+/** The page's data, compressed and encoded as text that HTML may contain. */
 export const pack = (trace: Trace, live: Trace | undefined, path?: string): string => {
   const limit = limitOf([trace, ...(live ? [live] : [])])
   const data: PageData = { trace: packTrace(trace, limit), live: live && packTrace(live, limit), path }
   return deflateRawSync(JSON.stringify(data)).toString('base64')
 }
 
-/** The greatest length to which all can be cut so that they are not too much together. */
+/** The greatest length for one payload or output at which all of them together fit into `payloadBytesMax`. */
 const limitOf = (traces: readonly Trace[]): number => {
   const lengths = traces
     .flatMap(({ steps }) => steps.flatMap(({ messages, outputs }) => [...messages, ...outputs]))

@@ -1,37 +1,37 @@
 import type { RecordedMessage, RecordedOutput, RecordedStep, Trace } from '../checker/trace/trace.ts'
 
-/** What stands in the page as JSON: traces, with bytes as base64. */
+/** The JSON in the page: traces, with bytes as base64. */
 export interface PageData {
   readonly trace: PackedTrace
   readonly live: PackedTrace | undefined
-  /** Where the trace lies, for commands that are to be copied; absent where it lies nowhere. */
+  /** Path of the trace, for the commands that the page offers to copy. Absent if the trace is in no file. */
   readonly path?: string | undefined
 }
 
-/** What stands in a page that is served, with processes behind it. */
+/** The extra data of a page that is served and controls processes. */
 export interface Served {
-  /** To be shown with whatever is asked. */
+  /** The page sends it with each request to prove that the request is its own. */
   readonly token: string
-  /** The step that the processes stand at. */
+  /** The step at which the processes are. */
   readonly at: number
-  /** Whether the page shows a branch, which they have taken, and not the trace. */
+  /** Whether the page shows a branch that the processes took instead of the trace. */
   readonly isBranch: boolean
 }
 
-/** Where the processes stand after they were moved. */
+/** Where the processes are after a move. */
 export interface Moved {
   readonly at: number
   readonly isBranch: boolean
-  /** What the page is to show from now on, as in the page; absent where that is what it shows. */
+  /** New data for the page to show; absent if it shows the right execution already. */
   readonly packed?: string
 }
 
-/** Where a branch was written. */
+/** The file to which a branch was written. */
 export interface Saved {
   readonly path: string
 }
 
-/** What became of a program that was run in a node. */
+/** Result of a program that was run in a node. */
 export interface Ran {
   readonly exitCode: number
   readonly stdout: string
@@ -42,7 +42,7 @@ export interface PackedTrace extends Omit<Trace, 'steps'> {
   readonly steps: readonly PackedStep[]
 }
 
-/** Without what only a machine compares. */
+/** A step without the fields that only a program compares. */
 export interface PackedStep extends Omit<RecordedStep, 'messages' | 'outputs' | 'fingerprint' | 'durationUs'> {
   readonly messages: readonly (Omit<RecordedMessage, 'bytes'> & Base64)[]
   readonly outputs: readonly (Omit<RecordedOutput, 'bytes'> & Base64)[]
@@ -50,6 +50,6 @@ export interface PackedStep extends Omit<RecordedStep, 'messages' | 'outputs' | 
 
 interface Base64 {
   readonly base64: string
-  /** Of the whole, in bytes. */
+  /** Length of the whole before it was cut, in bytes. */
   readonly length: number
 }

@@ -4,20 +4,21 @@ import type { Trace } from '../checker/trace/trace.ts'
 import { ReportError } from './error.ts'
 import { pageOf } from './html.ts'
 
-/** Where the trace of the closest live execution lies: beside the trace of the dead one. */
+/** Path of the closest live execution's trace: beside the trace of the dead one. */
 export const liveTracePath = (trace: string): string => `${withoutExtension(trace)}.live.trace`
 
-/** Where the report of a trace is put, unless it is said. */
+/** Default path of a trace's report. */
 export const reportPath = (trace: string): string => `${withoutExtension(trace)}.html`
 
 const withoutExtension = (trace: string) => trace.replace(/\.trace$/, '')
 
 /**
- * Writes the report of a trace, and of the closest live execution where its trace lies beside it: one HTML file that needs
- * nothing else. A torn trace is shown as far as it goes.
+ * Writes the report of a trace as one HTML file that needs nothing else. It includes the closest live execution if its
+ * trace lies beside the given one. A torn trace is shown as far as it goes.
  *
- * @throws TraceError where the trace cannot be read
- * @throws ReportError where the page cannot be written
+ *
+ * @throws TraceError if the trace cannot be read
+ * @throws ReportError if the page cannot be written
  */
 export const writeReport = (tracePath: string, path = reportPath(tracePath)): string => {
   const trace = readTrace(tracePath, { torn: 'accept' })
@@ -25,16 +26,16 @@ export const writeReport = (tracePath: string, path = reportPath(tracePath)): st
   return path
 }
 
-/** The closest live execution to that of a trace, where its trace lies beside it. */
+/** The closest live execution, if its trace lies beside the given one. */
 export const closestLiveOf = (tracePath: string): Trace | undefined => {
   const besides = liveTracePath(tracePath)
   return existsSync(besides) ? readTrace(besides, { torn: 'accept' }) : undefined
 }
 
-/** What nodes said, and were told, is their user's alone. */
+/** Readable by the user alone: the page holds everything that nodes sent and printed, perhaps secrets. */
 const ownMode = 0o600
 
-/** What cannot be written whole leaves no file where there was none. */
+/** A new file that could not be written whole is removed. */
 const write = (path: string, page: string) => {
   const isNew = !existsSync(path)
   try {

@@ -1,12 +1,14 @@
 import type { Trace } from '../../checker/trace/trace.ts'
 import { verdictOf } from './story.ts'
 
-/** A command line that executes a trace again, as a shell reads it. */
+/** A shell command that executes a trace again. */
 export const replayCommand = (path: string): string => `npx lastnail replay ${quotedForShell(path)}`
 
 const quotedForShell = (word: string) => (/^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
-/** A test of vitest that fails as long as the schedule of a trace violates anything; undefined where it violates nothing. */
+/**
+ * A vitest test that fails while the trace's schedule violates something. Undefined for a trace without a violation.
+ */
 export const testOf = (trace: Trace): string | undefined => {
   const { header, steps } = trace
   const verdict = verdictOf(trace)

@@ -5,17 +5,17 @@ import type { Span } from './outages.ts'
 
 type Operation = RecordedStep['operations'][number]
 
-/** What a client asked for and saw, from the step in which it began to the one in which it had its answer. */
+/** One operation or call of a client, from the step in which it began to the step in which its answer came. */
 export interface Bar extends Span {
   readonly who: string
   readonly text: string
-  /** `unknown`: it may have happened or not. */
+  /** `unknown`: the operation may or may not have taken effect. */
   readonly outcome: 'ok' | 'failed' | 'unknown'
-  /** Whether it is one of those that contradict each other, by the message of the verdict. */
+  /** Whether the verdict's message lists this operation among those that contradict each other. */
   readonly contradicts: boolean
 }
 
-/** All that clients did, by who did it: operations where the trace tells of any, else calls. */
+/** What each client did, by the client's name: operations if the trace has any, otherwise calls. */
 export const barsOf = ({ steps, calls }: Execution, message = ''): ReadonlyMap<string, readonly Bar[]> => {
   const operations = operationsOf(steps)
   const lines = contradictionIn(message)
@@ -29,7 +29,7 @@ export const barsOf = ({ steps, calls }: Execution, message = ''): ReadonlyMap<s
   return rows
 }
 
-/** Operations as they are in the end, in the order of their invocation. */
+/** The final record of each operation, in the order of invocation. */
 const operationsOf = (steps: readonly RecordedStep[]): Operation[] => {
   const all = new Map<number, Operation>()
   for (const { operations } of steps) for (const operation of operations) all.set(operation.invoked, operation)
@@ -66,7 +66,9 @@ interface Line {
   readonly what: string
 }
 
-/** The operations that a message about a history names, one a line: `    ann  step 3 to 5  write x 1`. */
+/**
+ * The operations that the message of a history violation lists, one on each line: `    ann  step 3 to 5  write x 1`.
+ */
 const contradictionIn = (message: string): Line[] =>
   message.split('\n').flatMap(line => {
     const [, who, from, what] = /^ {4}(\S.*?) +step (\d+) to (?:\d+|…) +(.*?)\s*$/.exec(line) ?? []

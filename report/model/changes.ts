@@ -1,7 +1,7 @@
 import { diffLines } from 'diff'
 import stringify from 'json-stringify-pretty-compact'
 
-/** A line of a state: kept, or of one side alone. */
+/** A line of a diff: in both states, or in one only. */
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+'
   readonly text: string
@@ -9,11 +9,11 @@ export interface DiffLine {
 
 const lineLengthMax = 72
 
-/** A value as JSON, short lists and objects on one line. */
+/** A value as JSON. Short lists and objects stay on one line. */
 export const show = (value: unknown): string =>
   value === undefined ? '(nothing seen)' : stringify(value, { maxLength: lineLengthMax })
 
-/** The lines of two states, and which are of one alone. */
+/** The line diff of two states. */
 export const diffOf = (before: unknown, after: unknown): DiffLine[] =>
   diffLines(`${show(before)}\n`, `${show(after)}\n`).flatMap(({ value, added, removed }) =>
     value
@@ -22,15 +22,15 @@ export const diffOf = (before: unknown, after: unknown): DiffLine[] =>
       .map(text => ({ sign: added ? ('+' as const) : removed ? ('-' as const) : (' ' as const), text })),
   )
 
-/** A field of a state that has another value than before. */
+/** A field whose value changed. */
 export interface ChangedField {
-  /** With those that it is in: `connection.seq`; empty for a whole state that is no object. */
+  /** Path of the field: `connection.seq`. Empty if the state is not an object and changed as a whole. */
   readonly name: string
   readonly before: unknown
   readonly after: unknown
 }
 
-/** The innermost fields that changed, as far as objects go: a list is one value. */
+/** The innermost fields that changed. A list counts as one value. */
 export const changedFields = (before: unknown, after: unknown, name = ''): ChangedField[] => {
   if (!isRecord(before) || !isRecord(after)) return same(before, after) ? [] : [{ name, before, after }]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -39,17 +39,17 @@ export const changedFields = (before: unknown, after: unknown, name = ''): Chang
   )
 }
 
-/** A name may be one that every object inherits. */
+/** Ignores inherited properties: a field may be called `constructor`. */
 const fieldOf = (value: Record<string, unknown>, name: string) => (Object.hasOwn(value, name) ? value[name] : undefined)
 
 const glanceMax = 300
 
-/** All of a value that can be seen at a glance. */
+/** A value on one line, cut where it is too long to read at a glance. */
 export const onOneLine = (value: unknown): string => beginningOf(value, glanceMax)
 
 const lengthMax = 60
 
-/** A value on one line, its beginning where it is long. */
+/** A value on one short line, cut if necessary. */
 export const shortly = (value: unknown): string => beginningOf(value, lengthMax)
 
 const beginningOf = (value: unknown, max: number): string => {

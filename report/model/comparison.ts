@@ -1,10 +1,10 @@
 import type { Execution } from './execution.ts'
 
-/** Where two executions part. */
+/** Where two executions diverge. */
 export interface Comparison {
-  /** Index of the last step up to which both made the same choices; 0 for the start alone. */
+  /** Index of the last step up to which both made the same choices; 0 if only the start is common. */
   readonly common: number
-  /** Index of the first step that differs, in either that has it. */
+  /** Index of the first step that differs. One of the two executions may end before it. */
   readonly firstDifference: number
 }
 

@@ -5,13 +5,16 @@ import { type ChangedField, changedFields } from './changes.ts'
 import { type Journey, journeysOf, takenBy } from './journeys.ts'
 import { type Outage, outagesOf, type Partition, partitionsOf } from './outages.ts'
 
-/** A value, from a step on until the next one. */
+/** A value that holds from a step until the next entry. */
 interface Since<Value> {
   readonly step: number
   readonly value: Value
 }
 
-/** The states, values and messages of a recorded execution, by step: a trace says of each step only what it changed. */
+/**
+ * The states, values and messages of a recorded execution at each step. A trace records for each step only what
+ * changed.
+ */
 export class Execution {
   readonly trace: Trace
   readonly steps: readonly RecordedStep[]
@@ -20,9 +23,9 @@ export class Execution {
   readonly outages: readonly Outage[]
   readonly partitions: readonly Partition[]
   readonly calls: readonly Call[]
-  /** Whether time ran through it. */
+  /** Whether the trace was recorded with virtual time, so that each step has a time. */
   readonly tellsTime: boolean
-  /** Whether its trace tells what was enabled. */
+  /** Whether the trace records which choices were enabled. */
   readonly tellsEnabled: boolean
   readonly #byLabel: ReadonlyMap<string, Journey>
   readonly #byEnd: ReadonlyMap<number, readonly Journey[]>
@@ -58,23 +61,23 @@ export class Execution {
     return this.steps.length - 1
   }
 
-  /** When a step was, in milliseconds since the start; `undefined` where no time ran through it. */
+  /** Time of a step in milliseconds since the start; `undefined` if the trace has no times. */
   timeOf(step: number): number | undefined {
     return this.steps[step]?.atMs ?? (this.tellsTime ? 0 : undefined)
   }
 
-  /** From one step to another, in milliseconds; `undefined` where no time ran through it. */
+  /** Time between two steps in milliseconds; `undefined` if the trace has no times. */
   timeBetween(one: number, other: number): number | undefined {
     const [from, to] = [this.timeOf(one), this.timeOf(other)]
     return from === undefined || to === undefined ? undefined : to - from
   }
 
-  /** What a node was seen in after a step; `undefined` where nothing was seen. */
+  /** The observed state of a node after a step; `undefined` if nothing was observed. */
   stateAfter(node: string, step: number): unknown {
     return at(this.#states.get(node), step)
   }
 
-  /** How far a node's virtual clock is after a step, in ms; `undefined` where the trace does not tell. */
+  /** A node's virtual clock after a step, in ms; `undefined` if the trace does not record it. */
   clockAfter(node: string, step: number): number | undefined {
     return at(this.#clocks.get(node), step)
   }
@@ -88,12 +91,12 @@ export class Execution {
     return this.outages.some(outage => outage.node === node && outage.from <= step && step < (outage.to ?? Infinity))
   }
 
-  /** The message that a label names. */
+  /** The journey of the message with this label. */
   journey(label: string): Journey | undefined {
     return this.#byLabel.get(label)
   }
 
-  /** Messages that came to their end in a step. */
+  /** Messages that were delivered, dropped or lost in a step. */
   journeysEndedAt(step: number): readonly Journey[] {
     return this.#byEnd.get(step) ?? []
   }
@@ -102,28 +105,28 @@ export class Execution {
     return this.steps[step]!.messages.flatMap(({ label }) => this.journey(label) ?? [])
   }
 
-  /** The first step from one on that makes a choice of this label, alone or in an overlap. */
+  /** The first step, at `from` or later, that takes this choice, alone or in an overlap. */
   stepTaking(label: string, from = 0): number | undefined {
     return this.#taking.get(label)?.find(({ index }) => index >= from)?.index
   }
 
-  /** The fields of nodes' states that a step changed. */
+  /** Fields of node states that a step changed. */
   changesIn(step: number): readonly (ChangedField & { readonly node: string })[] {
     return this.steps[step]!.states.flatMap(({ node, state }) =>
       changedFields(this.stateAfter(node, step - 1), state).map(field => ({ node, ...field })),
     )
   }
 
-  /** What was enabled when a step was chosen. */
+  /** The choices that were enabled when a step was chosen. */
   enabledBefore(step: number): readonly RecordedChoice[] {
     if (step === 0) return []
-    // Few steps are ever looked at: what was enabled before one is built from the last that is known.
+    // Built on demand from the latest list known, because few steps are ever looked at.
     for (let index = this.#enabled.length; index < step; index += 1)
       this.#enabled[index] = enabledAfter(this.#enabled[index - 1] ?? [], this.steps[index]!)
     return this.#enabled[step - 1]!
   }
 
-  /** Nodes that a step acts on, as far as it shows: it runs them, or they change, write or send. */
+  /** Nodes that a step ran or changed, judged by its choice, states, outputs and messages. */
   nodesTouchedBy(step: number): readonly string[] {
     const { choice, states, outputs, messages } = this.steps[step]!
     const touched = new Set([...states, ...outputs].map(({ node }) => node))
@@ -139,7 +142,7 @@ const append = <Value>(all: Map<string, Since<Value>[]>, name: string, step: num
   else all.set(name, [{ step, value }])
 }
 
-/** The value of the last entry up to a step, by halving: executions are long. */
+/** The value of the last entry up to a step. A binary search, because executions are long. */
 const at = <Value>(list: readonly Since<Value>[] | undefined, step: number): Value | undefined => {
   let [low, high] = [0, list?.length ?? 0]
   while (low < high) {

@@ -8,7 +8,7 @@ export interface Filter {
   readonly node: string | undefined
   /** `undefined`: of all kinds. */
   readonly kind: ChoiceKind | undefined
-  /** A regular expression, or a part of the text where it is none; regardless of case. */
+  /** A regular expression, or a plain text if it is not a valid one. Case is ignored. */
   readonly text: string
 }
 
@@ -17,7 +17,7 @@ export const noFilter: Filter = { node: undefined, kind: undefined, text: '' }
 export const isFiltering = ({ node, kind, text }: Filter): boolean =>
   node !== undefined || kind !== undefined || text !== ''
 
-/** Whether a step is to be shown: it acts on the node or concerns a message of it, is of the kind, and has the text. */
+/** Whether a step passes the filter: it concerns the node, is of the kind, and contains the text. */
 export const matcher = ({ node, kind, text }: Filter): ((execution: Execution, step: number) => boolean) => {
   const pattern = patternOf(text)
   return (execution, step) => {
@@ -32,7 +32,7 @@ const concerns = (execution: Execution, step: number, node: string) =>
   execution.nodesTouchedBy(step).includes(node) ||
   execution.journeysEndedAt(step).some(({ message: { from, to } }) => from === node || to === node)
 
-/** Where a text is looked for: what was chosen, sent, written and found. */
+/** The texts of a step that a filter searches: its choice, messages, outputs and findings. */
 const textsOf = ({ choice, messages, outputs, findings }: RecordedStep): string[] => [
   choice?.label ?? 'start',
   ...messages.map(({ label }) => label),

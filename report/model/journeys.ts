@@ -1,18 +1,21 @@
 import { inputsIn } from '../../checker/labels.ts'
 import type { RecordedChoice, RecordedMessage, RecordedStep } from '../../checker/trace/trace.ts'
 
-/** What became of a message: `lost` with its connection or in a partition, `held` where the execution ends before it does. */
+/**
+ * How a message ended: `lost` with its connection or in a partition; `held` if it was still in flight when the
+ * execution ended.
+ */
 export type Fate = 'delivered' | 'dropped' | 'lost' | 'held'
 
-/** A message from where it was sent to where it came to its end. */
+/** A message from its sending to its end. */
 export interface Journey {
   readonly message: RecordedMessage
-  /** Index of the step. */
+  /** Index of the step in which it was sent. */
   readonly sentAt: number
-  /** A copy that a `duplicate` made: its step is the one it was sent in. */
+  /** Whether a `duplicate` step made this copy. `sentAt` is then that step. */
   readonly isCopy: boolean
   readonly fate: Fate
-  /** Index of the step; `undefined` for what is held. */
+  /** Index of the step in which it ended; `undefined` for a held message. */
   readonly endedAt: number | undefined
 }
 
@@ -38,5 +41,8 @@ const endsOf = (steps: readonly RecordedStep[]) => {
 
 const fateBy = ({ kind }: RecordedChoice): Fate => (kind === 'drop' ? 'dropped' : 'delivered')
 
-/** Labels of the inputs that a choice lets in, or of the message that it drops. Older traces do not tell what an overlap joins. */
+/**
+ * Labels of the inputs that a choice delivers, or of the message that it drops. Older traces do not record the parts of
+ * an overlap, so they are read from its label.
+ */
 export const takenBy = ({ label, joins }: RecordedChoice): readonly string[] => joins ?? inputsIn(label)

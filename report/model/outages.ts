@@ -1,24 +1,24 @@
 import { cutBy, isHealedBy } from '../../checker/labels.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 
-/** From a step to another, or to the end of the execution. */
+/** From one step to another, or to the end of the execution. */
 export interface Span {
   readonly from: number
   readonly to: number | undefined
 }
 
-/** A node that is down. */
+/** A time during which a node is down. */
 export interface Outage extends Span {
   readonly node: string
 }
 
-/** Nodes that cannot reach each other. */
+/** A time during which nodes cannot reach each other. */
 export interface Partition extends Span {
-  /** As its choice is called. */
+  /** Label of the choice that began it. */
   readonly label: string
 }
 
-/** When which nodes were down: crashed by choice, ended of themselves, or not there yet. */
+/** When each node was down: before its start, after a crash by choice, or after its process ended by itself. */
 export const outagesOf = (steps: readonly RecordedStep[]): Outage[] =>
   steps[0]?.lives === undefined ? outagesByChoices(steps) : outagesByLives(steps)
 
@@ -34,7 +34,7 @@ const outagesByLives = (steps: readonly RecordedStep[]): Outage[] => {
   return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
 }
 
-/** In an older trace, which does not tell who was up. */
+/** For an older trace, which does not record which nodes were up. */
 const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
   const down = new Map<string, number>()
   const outages: Outage[] = []
@@ -49,7 +49,10 @@ const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
   return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
 }
 
-/** When which ways were cut: from each partition to the next healing, which ends all, or one way of a run at the pace native. */
+/**
+ * When links were cut. A partition lasts until the next healing, which ends all of them, or in a native run until its own
+ * link is healed.
+ */
 export const partitionsOf = (steps: readonly RecordedStep[]): Partition[] => {
   let open: { readonly from: number; readonly label: string; readonly cut: string }[] = []
   const partitions: Partition[] = []

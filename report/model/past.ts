@@ -1,12 +1,12 @@
 import type { Execution } from './execution.ts'
 
 /**
- * The steps that a step may depend on, and itself: those before it at the nodes that it acts on, those in which the
- * messages that it takes were sent, and what these depend on in turn (happened before: Lamport, 1978).
+ * The step itself and all steps that it may depend on: earlier steps of the nodes that it acts on, the steps that sent
+ * the messages that it takes, and whatever these depend on in turn (happened before: Lamport, 1978).
  */
 export const pastOf = (execution: Execution, step: number): ReadonlySet<number> => {
   const past = new Set([step])
-  /** By node, whether what it did before the step being looked at belongs to the past. */
+  /** Nodes whose earlier steps belong to the past. */
   const wanted = new Set(execution.nodesTouchedBy(step))
   const needed = new Set([...sendersOf(execution, step)])
   for (let index = step - 1; index >= 0; index -= 1) {

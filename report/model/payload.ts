@@ -1,8 +1,8 @@
-/** Bytes as text where all of it is printable UTF-8, JSON laid out; else `undefined`. */
+/** Bytes as text, with JSON indented; `undefined` unless all of it is printable UTF-8. */
 export const textOf = (bytes: Uint8Array): string | undefined => {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is not printable
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are the unprintable ones
     return /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(text) ? undefined : text
   } catch {
     return undefined
@@ -11,7 +11,7 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
 
 const bytesPerLine = 16
 
-/** As hexdump -C: offset, bytes, characters. */
+/** In the format of `hexdump -C`: offset, bytes, characters. */
 export const hexOf = (bytes: Uint8Array): string => {
   const lines: string[] = []
   for (let offset = 0; offset < bytes.length; offset += bytesPerLine) {

@@ -4,15 +4,15 @@ import { describeCall } from './calls.ts'
 import { type Comparison, compare } from './comparison.ts'
 import type { Execution } from './execution.ts'
 
-/** What an execution shows, beside a live one where there is one. */
+/** An execution, and the closest live execution to compare it with, if there is one. */
 export interface Story {
   readonly main: Execution
   /** The closest live execution. */
   readonly live: Execution | undefined
-  /** Where the live one leaves the other. */
+  /** Where the live execution diverges from the main one. */
   readonly comparison: Comparison | undefined
   readonly verdict: RecordedVerdict | undefined
-  /** The step to look at first: the critical transition, the one that violates, or the last. */
+  /** The step to look at first: the critical transition, else the violating step, else the last. */
   readonly decisive: number
 }
 
@@ -22,19 +22,19 @@ export const storyOf = (main: Execution, live: Execution | undefined): Story => 
   return { main, live, comparison: live && compare(main, live), verdict, decisive }
 }
 
-/** What a search concluded of the execution, where its trace ends with that. */
+/** The search's verdict on the execution, if the trace ends with one. */
 export const verdictOf = ({ end }: Trace): RecordedVerdict | undefined => {
   const verdict = end?.verdict as RecordedVerdict | null | undefined
   return typeof verdict?.message === 'string' ? verdict : undefined
 }
 
-/** Words for what a step is in a story, most important first. */
+/** A short remark on a step. Lists of badges have the most important first. */
 export interface Badge {
   readonly tone: 'bad' | 'good' | 'plain'
   readonly text: string
 }
 
-/** What is special about a step of the main execution. */
+/** Badges for a step of the main execution. */
 export const badgesOf = (story: Story, step: number): Badge[] => {
   const { main, verdict, decisive, comparison } = story
   const badges: Badge[] = []
@@ -50,14 +50,14 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
   return [...badges, ...valueBadges(story, main, step), ...answerBadges(main, step)]
 }
 
-/** What is special about a step of the live execution. */
+/** Badges for a step of the live execution. */
 export const liveBadgesOf = (story: Story, step: number): Badge[] => {
   const badges: Badge[] = []
   if (step === story.comparison?.firstDifference) badges.push({ tone: 'plain', text: 'first difference' })
   return [...badges, ...valueBadges(story, story.live!, step), ...answerBadges(story.live!, step)]
 }
 
-/** What clients saw. */
+/** Badges for calls that returned or threw in a step. */
 const answerBadges = ({ calls }: Execution, step: number): Badge[] =>
   calls
     .filter(({ to }) => to === step)
@@ -65,7 +65,7 @@ const answerBadges = ({ calls }: Execution, step: number): Badge[] =>
 
 const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
-/** Where the property that the story is about changes its value. */
+/** Badges where the violated property changes its value. */
 const valueBadges = ({ verdict, decisive }: Story, execution: Execution, step: number): Badge[] => {
   const property = verdict?.property
   const changed = execution.steps[step]!.properties.find(({ name }) => name === property)

@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks'
 import { replayCommand, testOf } from '../model/again.ts'
 import type { Story } from '../model/story.ts'
 
-/** What has the execution again, ready to be copied. */
+/** A command and a test that execute the trace again, with buttons to copy them. */
 export const Again = ({ story, path }: { story: Story; path: string | undefined }) => {
   const test = testOf(story.main.trace)
   if (path === undefined && test === undefined) return null
   return (
-    <section class="again" aria-label="Have it again">
-      <h2>Have it again</h2>
+    <section class="again" aria-label="Execute it again">
+      <h2>Execute it again</h2>
       {path !== undefined && <Copied name="command" text={replayCommand(path)} />}
       {test !== undefined && (
         <details>
-          <summary>As a test of vitest, which fails while it is there</summary>
+          <summary>As a vitest test, which fails until the bug is mended</summary>
           <Copied name="test" text={test} />
         </details>
       )}
@@ -29,7 +29,7 @@ const Copied = ({ name, text }: { name: string; text: string }) => {
   return (
     <div class="copied">
       <pre>{text}</pre>
-      {/* A page that is no secure context may not write to the clipboard. */}
+      {/* Browsers offer the clipboard to secure contexts only. */}
       {navigator.clipboard && (
         <button type="button" onClick={copy} aria-label={`copy the ${name}`}>
           {isCopied ? 'copied' : 'copy'}

@@ -16,14 +16,17 @@ import { Summary } from './summary.tsx'
 import { Timeline } from './timeline.tsx'
 import { Toolbar, zooms } from './toolbar.tsx'
 
-/** Executions of so many steps begin with high rows, which say what changed. */
+/**
+ * Executions with at most this many steps open with high rows, which show what changed. With more, the first screen
+ * would show only a small part.
+ */
 const roomyMax = 60
 
 interface AppProps {
   readonly story: Story
-  /** Of the trace. */
+  /** Path of the trace. */
   readonly path: string | undefined
-  /** Behind a page that is served. */
+  /** The processes behind a page that is served. */
   readonly processes: Processes | undefined
 }
 
@@ -81,7 +84,7 @@ export const App = ({ story: first, path, processes }: AppProps) => {
   )
 }
 
-/** Indices of the steps that have a row: what one of the two executions shows in it. */
+/** Indices of the steps that have a row: those that the filter lets pass in at least one execution shown. */
 const shownSteps = (story: Story, filter: Filter, pastOnly: Selection | undefined, isComparing: boolean): number[] => {
   const { main, live } = story
   const end = Math.max(main.end, isComparing ? live!.end : 0)

@@ -5,17 +5,20 @@ import type { Lanes } from './lanes.ts'
 interface ArrowsProps {
   readonly execution: Execution
   readonly lanes: Lanes
-  /** Steps whose rows are there. */
+  /** Steps whose rows are rendered. */
   readonly visible: readonly number[]
   readonly y: (step: number) => number
   readonly rowHeight: number
   readonly selected: number | undefined
 }
 
-/** Longer arrows are shown by their two ends, unless they belong to the selected step. */
+/**
+ * An arrow over more rows than this is drawn as two stubs, unless it belongs to the selected step. Longer arrows would
+ * hide the graph.
+ */
 const rowsMax = 30
 
-/** The messages that are sent or come to their end in a row that is there. */
+/** Arrows of the messages that are sent or end in a rendered row. */
 export const Arrows = ({ execution, visible, selected, ...geometry }: ArrowsProps) => {
   const journeys = new Set(
     visible.flatMap(step => [...execution.journeysSentAt(step), ...execution.journeysEndedAt(step)]),
@@ -44,7 +47,7 @@ const Arrow = ({ journey, lanes, y, rowHeight, isChosen }: ArrowProps) => {
   const start = { x: from, y: y(sentAt) }
   const classes = `message ${fate}${isChosen ? ' chosen' : ''}${journey.isCopy ? ' copy' : ''}`
   if (endedAt === undefined) return <Held start={start} toX={to} rowHeight={rowHeight} classes={classes} />
-  // What is lost or dropped ends on its way.
+  // The arrow of a lost or dropped message ends before it reaches its receiver.
   const share = fate === 'delivered' ? 1 : 0.7
   const end = { x: from + (to - from) * share, y: y(endedAt) }
   const line = (a: Point, b: Point, isEnd: boolean) => (
@@ -80,13 +83,13 @@ const stubLength = 40
 
 const distance = (one: Point, other: Point) => Math.hypot(other.x - one.x, other.y - one.y)
 
-/** The point before `to`, so far away from it. */
+/** The point on the line towards `to` that is `by` away from it. */
 const shortened = (from: Point, to: Point, by: number): Point => {
   const share = Math.max(0, 1 - by / (distance(from, to) || 1))
   return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }
 }
 
-/** From a node to itself. */
+/** The curve for a message from a node to itself. */
 const bow = (a: Point, b: Point) => `M${a.x} ${a.y}C${a.x + 26} ${a.y} ${b.x + 26} ${b.y} ${b.x} ${b.y}`
 
 interface HeldProps {
@@ -96,7 +99,7 @@ interface HeldProps {
   readonly classes: string
 }
 
-/** A message that stays on its way: a stub with an open end. */
+/** A held message: a stub with an open end. */
 const Held = ({ start, toX, rowHeight, classes }: HeldProps) => {
   const end = { x: start.x + (toX - start.x) * 0.4, y: start.y + rowHeight * 0.6 }
   return (

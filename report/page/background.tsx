@@ -5,14 +5,14 @@ import { clientsLane, type Lanes } from './lanes.ts'
 interface BackgroundProps {
   readonly execution: Execution
   readonly lanes: Lanes
-  /** Steps whose rows are there. */
+  /** Steps whose rows are rendered. */
   readonly visible: readonly number[]
   readonly y: (step: number) => number
   readonly rowHeight: number
   readonly height: number
 }
 
-/** Lines of the nodes, broken while they are down, and partitions as bands. */
+/** The nodes' lines, interrupted while a node is down, and partitions as bands. */
 export const Background = ({ execution, lanes, visible, y, rowHeight, height }: BackgroundProps) => {
   const [first = 0, last = 0] = [visible[0], visible.at(-1)]
   const isSeen = ({ from, to }: Span) => from <= last && (to ?? Infinity) >= first
@@ -20,7 +20,7 @@ export const Background = ({ execution, lanes, visible, y, rowHeight, height }: 
     const start = Math.max(y(from), -rowHeight)
     return { start, length: Math.min(to === undefined ? height : y(to), height + rowHeight) - start }
   }
-  // Each client has a bar of its own in their lane, to the left of its line.
+  // Each client has a bar of its own in the clients' lane, to the left of its line.
   const clients = [...new Set(execution.calls.map(({ client }) => client))]
   const room = lanes.laneWidth / 2 - 12
   const barX = (client: string) =>

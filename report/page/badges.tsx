@@ -1,6 +1,5 @@
 import type { Badge } from '../model/story.ts'
 
-/** What is special about a step. */
 export const Badges = ({ badges }: { badges: readonly Badge[] }) => (
   <span class="badges">
     {badges.map(({ tone, text }) => (

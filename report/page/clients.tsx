@@ -10,10 +10,13 @@ interface ClientsProps {
   readonly select: (selection: Selection) => void
 }
 
-/** Moments that have a column: of more, those around what contradicts each other, or the last. */
+/**
+ * At most this many moments have a column. If there are more, those around a contradiction are shown, or else the last
+ * ones. More columns would be too narrow to read.
+ */
 const columnsMax = 60
 
-/** What clients asked for and saw: a row for each, and a bar from each invocation to its return. */
+/** What clients saw: a row for each client, with a bar from each invocation to its return. */
 export const Clients = ({ story, selection, select }: ClientsProps) => {
   const { side, step } = selection
   const execution = executionOn(story, side)
@@ -34,7 +37,7 @@ export const Clients = ({ story, selection, select }: ClientsProps) => {
         {contradict && <span class="hint"> those in red contradict each other</span>}
         {isCut && <span class="hint"> a part of it: all is among the steps below</span>}
       </h2>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it can be reached */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must be able to focus it */}
       <section class="bars" aria-label="Calls, from invocation to return" tabIndex={0}>
         <div
           class="bar-grid"
@@ -75,7 +78,7 @@ interface RowProps extends Pick<ClientsProps, 'select'> {
   readonly line: number
   readonly isFirst: boolean
   readonly columnOf: (moment: number) => number
-  /** The last column. */
+  /** Index of the last column. */
   readonly last: number
 }
 
@@ -105,7 +108,7 @@ const Row = ({ who, row, side, line, isFirst, columnOf, last, select }: RowProps
   </>
 )
 
-/** The bars of one client on as few lines as they need: it may do several things at once. */
+/** The bars of one client on as few lines as possible. A client may have several calls at once. */
 const rowsOf = (bars: readonly Bar[]): Bar[][] => {
   const rows: Bar[][] = []
   for (const bar of bars) {
@@ -116,7 +119,7 @@ const rowsOf = (bars: readonly Bar[]): Bar[][] => {
   return rows
 }
 
-/** Steps in which something begins or ends. */
+/** Steps in which a call begins or ends. */
 const momentsOf = (bars: readonly Bar[], end: number) => {
   const all = [...new Set(bars.flatMap(({ from, to }) => [from, to ?? end]))].sort((one, other) => one - other)
   if (all.length <= columnsMax) return { moments: all, isCut: false }

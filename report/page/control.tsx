@@ -4,34 +4,34 @@ import type { Story } from '../model/story.ts'
 import type { Ran } from '../page-data.ts'
 import type { Place, Processes } from './processes.ts'
 
-/** What a page that is served can have its processes do. */
+/** What a served page can make its processes do. */
 export interface Control {
-  /** The step that they stand at. */
+  /** The step at which the processes are. */
   readonly at: number
-  /** Whether they have left the trace. */
+  /** Whether they have left the trace for a branch. */
   readonly isBranch: boolean
-  /** Whether they are on their way. */
+  /** Whether they are moving now. */
   readonly isBusy: boolean
-  /** What was wrong with what was asked last. */
+  /** Error of the last request. */
   readonly problem: string | undefined
-  /** What was run in a node last. */
+  /** Result of the last program that was run in a node. */
   readonly ran: Ran | undefined
-  /** Where the branch was saved last. */
+  /** Path to which the branch was last saved. */
   readonly saved: string | undefined
   readonly go: (step: number) => void
-  /** Has them make a choice after a step. */
+  /** Goes to a step and takes a choice there. */
   readonly take: (step: number, label: string) => void
-  /** Has them leave a branch. */
+  /** Leaves a branch. */
   readonly leave: () => void
-  /** Writes the steps up to where they stand as a trace. */
+  /** Writes the steps up to the present one as a trace. */
   readonly save: () => void
   readonly run: (step: number, node: string, program: string) => void
 }
 
-/** Nothing in a page that is opened from a file. */
+/** Undefined in a page that is opened from a file. */
 export const Controlled = createContext<Control | undefined>(undefined)
 
-/** @param show what the page shows from now on, and the step that is selected */
+/** @param show is called with the execution to show from now on, and the step to select */
 export const useControl = (
   processes: Processes | undefined,
   show: (story: Story | undefined, step: number) => void,
@@ -70,7 +70,7 @@ export const useControl = (
   }
 }
 
-/** Where the processes stand, and what can be done with them at the selected step. */
+/** Where the processes are, and what they can be made to do at the selected step. */
 export const ControlBox = ({ nodes, step }: { nodes: readonly string[]; step: number }) => {
   const control = useContext(Controlled)
   const [node, setNode] = useState(nodes[0]!)
@@ -138,7 +138,7 @@ export const ControlBox = ({ nodes, step }: { nodes: readonly string[]; step: nu
   )
 }
 
-/** Has the processes make a choice after a step. */
+/** A button that takes a choice after a step. */
 export const Take = ({ step, label }: { step: number; label: string }) => {
   const control = useContext(Controlled)
   if (control === undefined) return null

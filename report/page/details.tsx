@@ -21,7 +21,7 @@ interface DetailsProps {
   readonly select: (selection: Selection) => void
 }
 
-/** All that is known of the selected step. */
+/** Everything known of the selected step. */
 export const Details = ({ story, selection, select }: DetailsProps) => {
   const { side, step } = selection
   const execution = executionOn(story, side)
@@ -29,7 +29,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
   const badges = side === 'live' ? liveBadgesOf(story, step) : badgesOf(story, step)
   const shared = { execution, side, step, select }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it can be reached
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must be able to focus it
     <section class="details" aria-label="The selected step" tabIndex={0}>
       <h2>
         {side === 'live' ? 'Live execution, step' : 'Step'} {step} of {execution.end}
@@ -76,7 +76,7 @@ interface PartProps {
   readonly select: (selection: Selection) => void
 }
 
-/** Calls of clients that began, were under way or ended in the step. */
+/** Calls that began, were under way or returned in the step. */
 const Calls = ({ execution, side, step, select }: PartProps) => {
   const calls = execution.calls.filter(({ from, to }) => from <= step && step <= (to ?? Infinity))
   if (calls.length === 0) return null
@@ -112,7 +112,7 @@ const ms = (value: number | undefined) => (value === undefined ? '?' : `${Number
 const onItsWay = (milliseconds: number | undefined): string =>
   milliseconds === undefined ? '' : `, ${ms(milliseconds)} on its way`
 
-/** Virtual time at the nodes that the step acts on. */
+/** Virtual clocks of the nodes that the step acts on. */
 const Clocks = ({ execution, step }: PartProps) => {
   const clocks = execution.nodesTouchedBy(step).flatMap(node => {
     const after = execution.clockAfter(node, step)
@@ -131,7 +131,7 @@ const Clocks = ({ execution, step }: PartProps) => {
   )
 }
 
-/** Properties that the step changed. */
+/** Properties whose value the step changed. */
 const Values = ({ step, recorded: { properties } }: PartProps & { recorded: RecordedStep }) => (
   <>
     {properties.map(({ name, holds }) => (
@@ -143,7 +143,7 @@ const Values = ({ step, recorded: { properties } }: PartProps & { recorded: Reco
   </>
 )
 
-/** The messages that the step took. */
+/** The messages that the step delivered or dropped. */
 const Taken = ({ execution, side, step, select }: PartProps) => (
   <>
     {execution.journeysEndedAt(step).map(journey => (
@@ -158,7 +158,7 @@ const Taken = ({ execution, side, step, select }: PartProps) => (
   </>
 )
 
-/** The states that the step changed, and that of its node where it did not. */
+/** States that the step changed. If the state of its own node did not change, it is shown as well. */
 const States = ({ execution, step, recorded }: PartProps & { recorded: RecordedStep }) => {
   const changed = recorded.states.map(({ node }) => node)
   const unchanged = execution.nodesTouchedBy(step).filter(node => !changed.includes(node))
@@ -195,7 +195,7 @@ const Outputs = ({ recorded: { outputs } }: { recorded: RecordedStep }) => (
   </>
 )
 
-/** The messages that were sent in the step, and what becomes of them. */
+/** The messages that were sent in the step, and how each ended. */
 const Sent = ({ execution, side, step, select }: PartProps) => {
   const sent = execution.journeysSentAt(step)
   if (sent.length === 0) return null

@@ -15,10 +15,12 @@ interface EnabledProps {
   readonly select: (selection: Selection) => void
 }
 
-/** Of one list: who looks at a step looks for the likely, which come first. */
+/**
+ * Choices shown in each list. Likely choices come first, so the rest would make the list longer but hardly more useful.
+ */
 const shownMax = 100
 
-/** What could have happened in the place of a step, and whether it happens later. */
+/** The choices that could have been taken instead of a step, and whether each is taken later. */
 export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
   if (step === 0) return null
   if (!execution.tellsEnabled)
@@ -59,7 +61,7 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
   )
 }
 
-/** What can happen after the last step, where there are processes to do it. */
+/** The choices enabled after the last step, if there are processes that can take them. */
 export const Next = ({ execution }: { execution: Execution }) => {
   if (useContext(Controlled) === undefined) return null
   const choices = execution.enabledBefore(execution.end + 1)
@@ -85,7 +87,7 @@ type WhenProps = Omit<EnabledProps, 'execution'> & {
   choice: RecordedChoice
 }
 
-/** Where a choice that was not made is made after all: here or in the execution beside. */
+/** Where a choice that was not taken here is taken later, in this execution or in the other one. */
 const When = ({ story, execution, side, step, select, taken, choice }: WhenProps) => {
   if (takenBy(taken).includes(choice.label)) return <em>a part of this step</em>
   const later = execution.stepTaking(choice.label, step + 1)

@@ -3,7 +3,7 @@ import type { Story } from '../model/story.ts'
 import { Again } from './again.tsx'
 import { Plots } from './plots.tsx'
 
-/** How the execution came about, and how to have it again. */
+/** How the execution was made, and how to execute it again. */
 export const Facts = ({ story, path }: { story: Story; path: string | undefined }) => {
   const { main, verdict } = story
   const { header } = main.trace
@@ -36,7 +36,7 @@ export const Facts = ({ story, path }: { story: Story; path: string | undefined 
   )
 }
 
-/** As far as the verdict tells: that of another command, or of an older version, may not. */
+/** Figures of the search. A verdict of another command or of an older version may lack some of them. */
 const SearchFacts = ({ verdict }: { verdict: Partial<Verdict> }) => {
   const { executions, steps, states, seconds, discovery, repeated, notRepeated = [] } = verdict
   return (

@@ -9,7 +9,7 @@ interface GlanceProps {
   readonly recorded: RecordedStep
 }
 
-/** The states of all nodes after a step, a line each, as far as any was ever seen. */
+/** The states of all nodes after a step, one on each line. Nodes that were never observed are left out. */
 export const Glance = ({ execution, step, recorded }: GlanceProps) => {
   const changed = new Set(recorded.states.map(({ node }) => node))
   const rows = execution.nodes.map(node => ({
@@ -19,7 +19,7 @@ export const Glance = ({ execution, step, recorded }: GlanceProps) => {
   }))
   if (rows.every(({ isDown, state }) => !isDown && state === undefined)) return null
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it can be reached
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must be able to focus it
     <section class="glance" aria-label="States after this step" tabIndex={0}>
       <table>
         <caption>All nodes after this step</caption>

@@ -1,6 +1,6 @@
 import type { ChoiceKind } from '../../checker/system.ts'
 
-/** The mark of a step on the line of its node; shapes differ, so that none needs its colour. */
+/** The mark of a step on its node's line. Kinds differ in shape, so that colour is not needed to tell them apart. */
 export const Glyph = ({ kind, x, y }: { kind: ChoiceKind | 'start'; x: number; y: number }) => (
   <g class={`glyph ${kind}`} transform={`translate(${x} ${y})`}>
     {shapes[kind]}

@@ -15,15 +15,17 @@ interface GraphProps {
   readonly isPrinting: boolean
 }
 
-/** Of the lanes together, in pixels: what is said of the steps needs its place too. */
+/** Width of all lanes together, in pixels. The rest of the window is for the text of the steps. */
 const wholeWidth = () => Math.min(520, innerWidth / 2)
 const comparedWidth = 160
-/** Rows before and after those that can be seen. */
+/** Rows rendered beyond each edge of the window, so that scrolling shows no gaps. */
 const overscan = 8
-/** Rows that are printed, around the decisive one: nobody reads more on paper. */
+/** Rows printed, around the decisive step. Nobody reads more on paper. */
 const printedMax = 1200
 
-/** The event graph: nodes as columns, steps downwards; beside it that of the live execution. Only what can be seen is there. */
+/**
+ * The event graph: nodes as columns, steps downwards, and the live execution beside it. Only visible rows are rendered.
+ */
 export const Graph = (props: GraphProps) => {
   const { story, steps, selection, select, rowHeight, isComparing, isPrinting } = props
   const scroller = useRef<HTMLDivElement>(null)
@@ -74,7 +76,7 @@ export const Graph = (props: GraphProps) => {
   )
 }
 
-/** The row of a step, or of the first one shown after it. */
+/** The row of a step, or of the next step that is shown. */
 const rowOf = (steps: readonly number[], step: number): number => {
   const row = steps.findIndex(each => each >= step)
   return row === -1 ? Math.max(0, steps.length - 1) : row
@@ -95,7 +97,7 @@ const printedWindow = (rows: number, decisive: number): Window => {
   return { first, end: Math.min(rows, first + printedMax) }
 }
 
-/** Which part of the graph can be seen. */
+/** Which part of the graph is visible. */
 const useSeen = (scroller: { readonly current: HTMLDivElement | null }): Seen => {
   const [seen, setSeen] = useState<Seen>({ top: 0, height: 800 })
   useEffect(() => {
@@ -112,7 +114,7 @@ const useSeen = (scroller: { readonly current: HTMLDivElement | null }): Seen =>
   return seen
 }
 
-/** Brings the selected row to where it can be seen, with some rows around it. */
+/** Scrolls until the selected row is visible, with some rows around it. */
 const useScrolledIntoView = (
   scroller: { readonly current: HTMLDivElement | null },
   top: number,

@@ -5,7 +5,7 @@ import { searchFieldId } from './toolbar.tsx'
 
 interface Actions {
   readonly story: Story
-  /** Those that are shown. */
+  /** Steps that are shown. */
   readonly steps: readonly number[]
   readonly selection: Selection
   readonly select: (selection: Selection) => void
@@ -13,9 +13,9 @@ interface Actions {
   readonly changeZoom: (by: number) => void
 }
 
-/** Keys that work wherever nothing is being typed. */
+/** Keyboard commands of the page. They are off while the user types. */
 export const useKeyboard = (actions: Actions): void => {
-  // Not after the next paint: the next key may come before it, and must find what this one selected.
+  // A layout effect runs before the next paint. A later one could miss what the previous key selected.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return
@@ -28,7 +28,7 @@ export const useKeyboard = (actions: Actions): void => {
 
 const page = 20
 
-/** False for a key that means nothing. */
+/** Returns false for a key without a meaning. */
 const act = (key: string, actions: Actions): boolean => {
   const { story, steps, selection, select, isComparing, changeZoom } = actions
   const move = (by: number) => select({ ...selection, step: moved(reachable(actions), selection.step, by) })
@@ -71,7 +71,7 @@ const act = (key: string, actions: Actions): boolean => {
   }
 }
 
-/** Shown steps that the selected execution has. */
+/** The shown steps that belong to the selected execution. */
 const reachable = ({ story, steps, selection }: Actions) => {
   const { end } = executionOn(story, selection.side)
   return steps.filter(step => step <= end)
@@ -80,15 +80,15 @@ const reachable = ({ story, steps, selection }: Actions) => {
 const moved = (steps: readonly number[], from: number, by: number): number => {
   const next = steps.findIndex(step => step >= from)
   const place = next === -1 ? steps.length : next
-  // From a step that is not shown, the nearest that is shown is one step away.
+  // A hidden step lies between two shown ones, so the next shown step is one move away.
   const isBetween = steps[place] !== from && by > 0
   return steps[Math.max(0, Math.min(place + by - (isBetween ? 1 : 0), steps.length - 1))] ?? from
 }
 
-/** By a field, or by an element whose own keys these are. */
+/** Whether a form field, or a scrolling element, handles the key itself. */
 const isTaken = ({ target, key }: KeyboardEvent): boolean => {
   if (!(target instanceof HTMLElement)) return false
   if (target.closest('input, select, textarea')) return true
-  // What scrolls keeps the keys that scroll it.
+  // The details pane scrolls by these keys.
   return target.closest('.details') !== null && /^(Arrow|Page|Home|End)/.test(key)
 }

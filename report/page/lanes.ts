@@ -1,18 +1,17 @@
 import type { Execution } from '../model/execution.ts'
 
-/** Where things are in the event graph, in pixels. */
+/** Positions in the event graph, in pixels. */
 export interface Lanes {
   readonly names: readonly string[]
   readonly laneWidth: number
   readonly width: number
-  /** Of the line of a node or of the clients; `undefined` for what has none. */
+  /** Centre of the lane of a node or of the clients; `undefined` for an unknown name. */
   readonly x: (name: string) => number | undefined
 }
 
-/** The lane that clients' calls come from. */
 export const clientsLane = 'clients'
 
-/** A lane for each node, and one for the clients where any calls. */
+/** A lane for each node, and one for the clients if any of them calls. */
 export const lanesOf = (execution: Execution, widthMax: number): Lanes => {
   const hasClients = execution.steps.some(({ choice }) => choice?.kind === 'client')
   const names = [...(hasClients ? [clientsLane] : []), ...execution.nodes]

@@ -22,7 +22,6 @@ const fates = [
   ['held', 'M2 4L24 10', 'held to the end'],
 ] as const
 
-/** What each key does, for the legend. */
 const keys: readonly (readonly [string, string])[] = [
   ['↑ ↓', 'step before, step after'],
   ['PgUp PgDn', 'twenty steps'],
@@ -33,7 +32,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['/', 'search'],
 ]
 
-/** What the marks mean, and what keys do. */
+/** What the marks mean and what the keys do. */
 export const Legend = () => (
   <details class="legend">
     <summary>Legend and keys</summary>

@@ -7,7 +7,7 @@ interface StepLinkProps {
   readonly children?: preact.ComponentChildren
 }
 
-/** Goes to a step. */
+/** A button that selects a step. */
 export const StepLink = ({ side = 'main', step, select, children }: StepLinkProps) => (
   <button type="button" class="link" onClick={() => select({ side, step })}>
     {children ?? `step ${step}`}

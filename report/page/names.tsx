@@ -1,12 +1,12 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 
-/** Names of nodes by their addresses. */
+/** Names of nodes by address. */
 export const Names = createContext<ReadonlyMap<string, string>>(new Map())
 
 const address = /(\b\d{1,3}(?:\.\d{1,3}){3}\b)/
 
-/** A text in which each address of a node is followed by its name. */
+/** A text in which the node's name follows each address. */
 export const Named = ({ text }: { text: string }) => {
   const names = useContext(Names)
   if (names.size === 0) return <>{text}</>

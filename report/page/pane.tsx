@@ -10,7 +10,7 @@ import { clientsLane, type Lanes } from './lanes.ts'
 import { Named } from './names.tsx'
 import type { Selection, Side } from './selection.ts'
 
-/** Rows that are there, from `first` to before `end`. */
+/** The rows that are rendered, from `first` up to but without `end`. */
 export interface Window {
   readonly first: number
   readonly end: number
@@ -21,7 +21,7 @@ export interface PaneProps {
   readonly execution: Execution
   readonly lanes: Lanes
   readonly label: string
-  /** Shown beside the names of the nodes. */
+  /** Shown above the lanes. */
   readonly heading: string
   readonly steps: readonly number[]
   readonly rowHeight: number
@@ -29,26 +29,26 @@ export interface PaneProps {
   readonly selected: number | undefined
   readonly select: (selection: Selection) => void
   readonly badges: (step: number) => readonly Badge[]
-  /** The critical transition: a line is drawn before it. */
+  /** The critical transition. A line is drawn before it. */
   readonly boundary: number | undefined
-  /** Steps up to this one are the same as in the execution beside. */
+  /** Up to this step, the execution beside it is the same. */
   readonly commonUpTo?: number | undefined
 }
 
-/** Lower rows have no text. */
+/** Below this height, a row has no text. */
 const textHeightMin = 14
-/** Lower rows have a tick instead of a glyph. */
+/** Below this height, a row has a tick instead of a glyph. */
 const glyphHeightMin = 8
-/** Higher ones have a second line: what is special about it, or else what changed. */
+/** From this height on, a row has a second line: badges, or else what changed. */
 const highMin = 34
-/** Of the column of numbers: of steps, as many digits as the last one has. */
+/** Width of the column of step numbers: as many digits as the last step has, and the time if there is one. */
 const numberWidthOf = ({ end, tellsTime }: Execution) => 22 + 9 * String(end).length + (tellsTime ? timeWidth : 0)
-/** Beside it, of the time of a step: seconds, of which a day has five digits. */
+/** Width of a step's time: seconds with three decimals; a day has five digits before them. */
 const timeWidth = 76
-/** Lower rows have smaller text. */
+/** Below this height, a row has smaller text. */
 const normalMin = 18
 
-/** One execution: the lanes of its nodes, what happened on them, and the steps as a list. */
+/** One execution: its lanes, the events on them, and the list of steps. */
 export const Pane = (props: PaneProps) => {
   const { side, execution, lanes, label, steps, rowHeight, window, selected } = props
   const numberWidth = numberWidthOf(execution)
@@ -99,7 +99,7 @@ export const Pane = (props: PaneProps) => {
 
 const optionId = (side: Side, step: number) => `${side}-${step}`
 
-/** The middle of a step's row; for one that is not shown, the border between the rows where it would be. */
+/** Vertical middle of a step's row. For a hidden step, the border between the rows around it. */
 const yOf = (steps: readonly number[], step: number, rowHeight: number): number => {
   let [low, high] = [0, steps.length]
   while (low < high) {
@@ -155,7 +155,7 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
   const [hasText, isHigh] = [rowHeight >= textHeightMin, rowHeight >= highMin]
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled for the whole page
-    // biome-ignore lint/a11y/useFocusableInteractive: the listbox is what is focused
+    // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus, not its rows
     <div
       id={optionId(side, step)}
       role="option"
@@ -189,7 +189,7 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
 
 const secondsOf = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(3)} s`
 
-/** The states that a step changed, on one line. */
+/** The fields that a step changed, on one line. */
 const Changes = ({ execution, step }: { execution: Execution; step: number }) => {
   const texts = execution.changesIn(step).map(({ node, name, before, after }, index, all) => {
     const whose = node === all[index - 1]?.node ? '' : `${node}: `
@@ -202,7 +202,10 @@ const Changes = ({ execution, step }: { execution: Execution; step: number }) =>
   )
 }
 
-/** What a step is, on the lane of its node; a call of a client reaches from the clients' lane to what it touches. */
+/**
+ * The glyph of a step on its node's lane. A client's call is a line from the clients' lane to the nodes that it
+ * touches.
+ */
 const StepGlyph = memo(
   ({ execution, lanes, step, y }: { execution: Execution; lanes: Lanes; step: number; y: number }) => {
     const { choice } = execution.steps[step]!

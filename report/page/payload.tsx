@@ -3,7 +3,7 @@ import { show } from '../model/changes.ts'
 import { hexOf, textOf } from '../model/payload.ts'
 import { Named } from './names.tsx'
 
-/** A message: its name, its text where it is text, its bytes. */
+/** A message: its label, its text if it is printable, and its bytes. */
 export const Payload = ({ message: { label, kind, bytes, length } }: { message: RecordedMessage }) => {
   const text = textOf(bytes)
   const hex = bytes.length > 0 && <pre class="hex">{hexOf(bytes)}</pre>

@@ -3,7 +3,7 @@ import type { RecordedVerdict, Sample } from '../../checker/verdict/verdict.ts'
 const size = { width: 460, height: 150, left: 56, bottom: 26, top: 8 }
 const inner = { width: size.width - size.left - 12, height: size.height - size.bottom - size.top }
 
-/** How the search went, where its verdict tells. */
+/** How the search went, if the verdict records it. */
 export const Plots = ({ verdict: { growth = [], coverage } }: { verdict: RecordedVerdict }) => (
   <div class="plots">
     {growth.length > 1 && growth.some(({ states }) => states > 0) && <Growth samples={growth} />}
@@ -30,12 +30,15 @@ const Growth = ({ samples }: { samples: readonly Sample[] }) => {
   )
 }
 
-/** Walks by the steps that they had to go to a live state, each bar twice as far as the one before. */
+/**
+ * A histogram of walks by the number of steps that they needed to reach a live state. Each bar covers twice as many
+ * steps as the one before.
+ */
 const ToLive = ({ counts }: { counts: readonly number[] }) => {
   const most = Math.max(...counts)
   const width = inner.width / counts.length
   return (
-    <Figure title="How many steps walks needed until all that must always become true again had been true">
+    <Figure title="Steps that walks needed to reach a live state (each `eventually` property held at some step)">
       <Axes most={most} />
       {counts.map((count, digits) => {
         const height = (count / most) * inner.height

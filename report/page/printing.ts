@@ -1,7 +1,7 @@
 import { flushSync } from 'preact/compat'
 import { useEffect, useState } from 'preact/hooks'
 
-/** Whether the page is being printed: then all of it has to be there. */
+/** Whether the page is being printed. All of its content must then be rendered. */
 export const usePrinting = (): boolean => {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {

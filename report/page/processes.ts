@@ -3,18 +3,18 @@ import { type Story, storyOf } from '../model/story.ts'
 import type { Moved, Ran, Saved, Served } from '../page-data.ts'
 import { unpack } from './unpack.ts'
 
-/** Where the processes stand, and what the page then shows, where that has changed. */
+/** Where the processes are, and a new story to show if it has changed. */
 export interface Place {
   readonly at: number
   readonly isBranch: boolean
   readonly story: Story | undefined
 }
 
-/** The processes behind a page that is served. What it asks for rejects with an `Error` that says what is wrong. */
+/** The processes behind a served page. A request that fails rejects with an `Error` whose message says why. */
 export class Processes {
   readonly #served: Served
 
-  /** Where they stood when the page was made. */
+  /** Where the processes were when the page was made. */
   get place(): Pick<Place, 'at' | 'isBranch'> {
     return this.#served
   }
@@ -23,27 +23,27 @@ export class Processes {
     this.#served = served
   }
 
-  /** Brings them to a step. */
+  /** Goes to a step. */
   go(step: number): Promise<Place> {
     return this.#move('go', { step })
   }
 
-  /** Brings them to a step, and has them make a choice there: a branch, unless it is the one that was recorded. */
+  /** Goes to a step and takes a choice there. Unless the trace has the same choice, this begins a branch. */
   take(step: number, label: string): Promise<Place> {
     return this.#move('take', { step, label })
   }
 
-  /** Has them leave a branch, for the last step that it has in common with the trace. */
+  /** Leaves a branch and goes to the last step that it has in common with the trace. */
   leave(): Promise<Place> {
     return this.#move('leave', {})
   }
 
-  /** Writes the steps up to where they stand as a trace; gives its path. */
+  /** Writes the steps up to the present one as a trace, and returns its path. */
   async save(): Promise<string> {
     return (await this.#ask<Saved>('save', {})).path
   }
 
-  /** Brings them to a step, and runs a program in one of them. */
+  /** Goes to a step and runs a program in a node. */
   run(step: number, node: string, program: readonly string[]): Promise<Ran> {
     return this.#ask<Ran>('run', { step, node, program })
   }

@@ -1,10 +1,10 @@
 import type { Execution } from '../model/execution.ts'
 import type { Story } from '../model/story.ts'
 
-/** Which of two executions. */
+/** Which of the two executions. */
 export type Side = 'main' | 'live'
 
-/** The step that is looked at. */
+/** The selected step. */
 export interface Selection {
   readonly side: Side
   readonly step: number
@@ -13,7 +13,7 @@ export interface Selection {
 export const executionOn = (story: Story, side: Side): Execution =>
   side === 'live' && story.live ? story.live : story.main
 
-/** The step that the address names, as `#12` or `#live:12`; else the decisive one. */
+/** The step that the URL's hash names, as `#12` or `#live:12`; else the decisive step. */
 export const selectionFrom = (hash: string, story: Story): Selection => {
   const [, live, step] = /^#(live:)?(\d+)$/.exec(hash) ?? []
   if (step === undefined) return { side: 'main', step: story.decisive }
@@ -22,7 +22,7 @@ export const selectionFrom = (hash: string, story: Story): Selection => {
 
 export const hashOf = ({ side, step }: Selection): string => `#${side === 'live' ? 'live:' : ''}${step}`
 
-/** A step that there is. */
+/** The nearest step that exists in the execution. */
 export const within = (story: Story, { side, step }: Selection): Selection => ({
   side,
   step: Math.max(0, Math.min(step, executionOn(story, side).end)),

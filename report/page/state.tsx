@@ -1,7 +1,7 @@
 import { type DiffLine, show } from '../model/changes.ts'
 import { Named } from './names.tsx'
 
-/** Two states as one text: lines that went with −, lines that came with +. */
+/** The diff of two states: `−` before removed lines, `+` before added ones. */
 export const Diff = ({ lines }: { lines: readonly DiffLine[] }) => (
   <pre class="diff">
     {lines.map(({ sign, text }, index) => {

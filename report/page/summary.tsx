@@ -9,7 +9,7 @@ interface SummaryProps {
   readonly select: (selection: Selection) => void
 }
 
-/** What was found, in a few sentences that lead to the steps. */
+/** What was found, in a few sentences with links to the steps. */
 export const Summary = ({ story, select }: SummaryProps) => {
   const { main, verdict } = story
   const { header, torn } = main.trace
@@ -56,7 +56,7 @@ const Decisive = ({ story: { main, decisive, verdict }, select }: SummaryProps) 
   )
 }
 
-/** What the closest live execution does instead. */
+/** What the closest live execution did instead. */
 const Contrast = ({ story: { main, live, comparison, verdict, decisive }, select }: SummaryProps) => {
   const { criticalTransition, closestLive } = verdict!
   const before = criticalTransition!.step - 1

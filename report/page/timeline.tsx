@@ -14,7 +14,7 @@ interface TimelineProps {
 const width = 1000
 const height = 30
 
-/** The whole execution in one line: what happened when, where its property holds, where one is. */
+/** The whole execution in one line: the events, where the property holds, and the selected step. */
 export const Timeline = ({ story, selection, select }: TimelineProps) => {
   const execution = executionOn(story, selection.side)
   const property = story.verdict?.property ?? undefined
@@ -60,7 +60,10 @@ const rowOf = (kind: ChoiceKind): Row => {
 
 const xOf = ({ end }: Execution, step: number) => Math.round((step / Math.max(1, end)) * width)
 
-/** One path for each kind, however many steps there are: no place is marked twice. */
+/**
+ * One SVG path for each kind. Steps that fall on the same pixel are drawn once, so the size does not grow with the
+ * execution.
+ */
 const marksOf = (execution: Execution, property: string | undefined) => {
   const marks: Record<Row | 'holds', Set<string>> = {
     ...{ deliver: new Set(), timer: new Set(), client: new Set(), fault: new Set(), holds: new Set() },

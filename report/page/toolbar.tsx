@@ -4,7 +4,7 @@ import type { Story } from '../model/story.ts'
 import { Legend } from './legend.tsx'
 import type { Selection } from './selection.ts'
 
-/** Heights of a row, in pixels: at the lowest, rows have no text. */
+/** Row heights in pixels. The lowest ones leave no room for text. */
 export const zooms = [4, 8, 14, 20, 26, 34, 44]
 export const searchFieldId = 'search'
 

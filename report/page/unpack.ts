@@ -1,7 +1,7 @@
 import type { Trace } from '../../checker/trace/trace.ts'
 import type { PackedTrace, PageData } from '../page-data.ts'
 
-/** What `pack` put into the page. */
+/** The inverse of `pack`. */
 export const unpack = async (packed: string): Promise<Unpacked> => {
   const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
   const { trace, live, path }: PageData = await new Response(stream).json()

@@ -233,9 +233,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await page.keyboard.press('Enter')
       expect(await heading(page).textContent()).toContain('Step 14 of 16')
       expect(await details(page).getByRole('row').allTextContents()).toHaveLength(4)
-      const again = page.getByRole('region', { name: 'Have it again' })
+      const again = page.getByRole('region', { name: 'Execute it again' })
       expect(await again.textContent()).toContain("npx lastnail replay '/srv/a b/linearizable.trace'")
-      await again.getByText('As a test of vitest').click()
+      await again.getByText('As a vitest test').click()
       expect(await again.textContent()).toContain("await expect('/srv/register/lastnail.config.ts').toHold({")
     }))
 
