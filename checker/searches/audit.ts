@@ -6,25 +6,28 @@ import { identityOf } from '../likeness.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 
-/** Two schedules that led to states which were taken for the same. */
+/** Two schedules that reached states with the same fingerprint. */
 export interface Pair {
   readonly first: readonly string[]
   readonly second: readonly string[]
 }
 
-/** One of so many states that are pruned is looked at: each costs two executions. */
+/**
+ * One of this many pruned states is audited. Each audit costs two executions: a smaller number makes the search slower,
+ * a larger one finds hidden state later.
+ */
 const sampleEvery = 8
 const length = 24
 
 /**
- * Looks whether states that are taken for the same have the same future: from a sample of those that were pruned it goes on
- * both ways with the same choices, and compares what is enabled, known and printed after each step. Where something
- * differs, the states were not the same: something hidden tells them apart.
+ * Tests whether states with equal fingerprints have equal futures. From a sample of the pruned states it continues both
+ * ways with the same choices, and compares what is enabled, observed and printed after each step. A difference proves
+ * that the fingerprint misses something hidden.
  */
 export class Audit {
-  /** States that were gone on from both ways, and came to the same. */
+  /** Pruned states whose two continuations came to the same. */
   passed = 0
-  /** In what the first two differed that did not, for a person. */
+  /** What differed in the first pair that did not, in words for the verdict. */
   refuted: string | undefined
   readonly #random: Random
   readonly #pairs: Pair[] = []
@@ -34,19 +37,19 @@ export class Audit {
     this.#random = random
   }
 
-  /** Learns of a state that was pruned. */
+  /** Records a pruned state. A sample of them is audited. */
   consider(pair: Pair): void {
     if (this.#pruned % sampleEvery === 0) this.#pairs.push(pair)
     this.#pruned += 1
   }
 
-  /** A pair to be looked at next, and a walk from where its second schedule leads. */
+  /** The next pair to audit, and the walk to take after its second schedule. */
   next(): { readonly pair: Pair; readonly walk: Walk } | undefined {
     const pair = this.refuted === undefined ? this.#pairs.shift() : undefined
     return pair && { pair, walk: { chooser: 'swarm', seed: this.#random.seed(), length } }
   }
 
-  /** The same steps as a walk took, to be taken after the other schedule. */
+  /** A walk that repeats the same choices after the first schedule. */
   again(outcome: TaskOutcome): Walk {
     const steps = outcome.schedule
       .slice(outcome.arrival.steps)
@@ -54,7 +57,7 @@ export class Audit {
     return { chooser: 'again', seed: 0, length: steps.length, steps }
   }
 
-  /** Compares what came of both. A schedule that could not be executed again says nothing here. */
+  /** Compares the two continuations. If the first schedule diverged, the pair proves nothing. */
   compare(one: TaskOutcome, other: TaskOutcome | Diverged): void {
     if (other instanceof Diverged) return
     const difference = firstDifference(one, other)
@@ -68,7 +71,7 @@ const firstDifference = (one: TaskOutcome, other: TaskOutcome): string | undefin
   const [seen, again] = [one.watched ?? [], other.watched ?? []]
   for (const [index, here] of seen.entries()) {
     const there = again[index]
-    // What the two ways there printed says nothing of what comes.
+    // The two schedules themselves may have printed different things, so index 0 is not compared.
     const what = there && (differenceOf(here, there) ?? (index > 0 ? printedOtherwise(here, there) : undefined))
     if (!what) continue
     const where =
@@ -92,8 +95,8 @@ const differenceOf = (one: Watched, other: Watched): string | undefined => {
   const names = namesOfOthers(one.parts, other.parts)
   if (names.length > 0) return `${names.slice(0, namesShown).join(', ')} differed`
   const only = firstOutside(one.enabled, other.enabled) ?? firstOutside(other.enabled, one.enabled)
-  if (only !== undefined) return `"${only.label}" was enabled in one of them alone`
-  return one.enabled.length === other.enabled.length ? undefined : 'not the same was enabled'
+  if (only !== undefined) return `"${only.label}" was enabled in only one of them`
+  return one.enabled.length === other.enabled.length ? undefined : 'different choices were enabled'
 }
 
 const firstOutside = (some: readonly Choice[], others: readonly Choice[]): Choice | undefined => {

@@ -1,20 +1,27 @@
 import type { SearchCoverage, SearchName } from './search.ts'
 
-/** What each execution counts less for each that came after it: about fifty count, for what pays first is soon known. */
+/**
+ * Factor by which an execution's weight falls with each later one. At 0.98 about the last fifty executions count. A
+ * value nearer 1 would be slow to notice that a search no longer pays.
+ */
 const discount = 0.98
-/** How much a search that had few turns is favoured. With more, turns would be given alike; with less, what once was unlucky never returns. */
+/**
+ * Bonus for searches with few turns. If it were larger, all would get equally many turns; if it were smaller, a search
+ * that was unlucky once would never get another.
+ */
 const curiosity = 0.1
 
 interface Tried {
-  /** Discounted: executions, and the sum of what they paid. */
+  /** Both sums are discounted: executions, and what they paid. */
   executions: number
   paid: number
 }
 
 /**
- * Learns which of some searches pays: whose steps lead to states that no search had met. It is a bandit with discounted upper
- * confidence bounds (Garivier, Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011): what pays
- * changes, as the states near the start are soon all met. It goes by counts alone, so the same executions teach it the same.
+ * Learns which search pays, that is, whose steps reach states that no search had met. It uses discounted upper
+ * confidence bounds (Garivier, Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems", ALT 2011),
+ * because what pays changes: the states near the start are soon all known. It uses only counts, so the same executions
+ * always teach it the same.
  */
 export class Bandit {
   readonly #tried: ReadonlyMap<SearchName, Tried>
@@ -23,7 +30,7 @@ export class Bandit {
     this.#tried = new Map(Array.from(names, name => [name, { executions: 0, paid: 0 }]))
   }
 
-  /** Learns from an execution of a search: what that had looked at before, and after it. */
+  /** Learns from one execution, by the search's coverage before and after it. */
   learn(before: SearchCoverage, after: SearchCoverage): void {
     for (const tried of this.#tried.values()) {
       tried.executions *= discount
@@ -36,7 +43,7 @@ export class Bandit {
     tried.paid += steps === 0 ? 0 : (after.states - before.states) / steps
   }
 
-  /** The search to be given a turn; of several the first. */
+  /** The search that should get the next turn. On a tie, the first. */
   best(): SearchName {
     let executions = 0
     for (const tried of this.#tried.values()) executions += tried.executions

@@ -8,32 +8,32 @@ export interface Level {
   readonly depth: number
   /** Schedules of this length that were executed. */
   executions: number
-  /** Those that led to a state not met before at this depth or a smaller one; without fingerprints, all. */
+  /** Schedules that reached a new state. Without fingerprints, all of them. */
   states: number
-  /** Those that led to a state met before: nothing after it is searched again. */
+  /** Schedules that reached a known state. The search does not continue from there. */
   pruned: number
-  /** Schedules that were not executed, because another order of the same steps is. */
+  /** Schedules that were not executed because another order of the same steps was (sleep sets). */
   asleep: number
-  /** Whether every schedule of this length has been executed, or left out for one of these reasons. */
+  /** Whether every schedule of this length was executed, or left out for one of these reasons. */
   complete: boolean
 }
 
-/** What a schedule of the search led to. */
+/** What a schedule led to. */
 export type Arrived = 'new' | 'pruned' | 'violation'
 
-/** A choice that need not be executed after some schedule, because it is in another order. */
+/** A choice that is asleep after a schedule: it is not executed there, because another order of it is. */
 interface Asleep {
   readonly choice: Choice
-  /** The schedule that ends with it and goes on in all other orders. */
+  /** The schedule that ends with this choice and covers all other orders. */
   readonly by: Prefix
 }
 
-/** A schedule to be executed: a shorter one, and a label. */
+/** A schedule to execute: a shorter one plus one label. */
 export class Prefix {
   readonly depth: number
   readonly asleep: readonly Asleep[]
   state: 'open' | 'arrived' | 'given up' = 'open'
-  /** After which schedules its last choice was left out, in trust that this one would be executed. */
+  /** Schedules after which its last choice was left asleep, because this schedule was expected to cover it. */
   readonly trusting: { readonly after: Prefix; readonly choice: Choice }[] = []
   readonly #parent: Prefix | undefined
   readonly #label: string
@@ -54,37 +54,40 @@ export class Prefix {
 
 export interface BoundedOptions {
   readonly depthMax?: number | undefined
-  /** Whether every order of steps is executed, also where they commute. */
+  /** Whether to execute every order of steps, including steps that commute. */
   readonly everyOrder?: boolean | undefined
-  /** Whether faults are left out; what is broken already is still repaired. */
+  /** Whether to leave out faults. Restarts and heals are still executed. */
   readonly faultless?: boolean | undefined
-  /** By what states are taken for the same: `fingerprint` by default. */
+  /** What tells states apart; `fingerprint` by default. */
   readonly by?: 'fingerprint' | 'history' | 'nothing' | undefined
-  /** So many schedules wait at most, and so many states are remembered. */
+  /** Limit on waiting schedules and, separately, on remembered states. */
   readonly waitingMax?: number | undefined
 }
 
-/** A schedule is given up that diverged so often, or was disturbed so often. */
+/** After this many divergences, or disturbances from outside, a schedule is given up. With more attempts, one bad schedule would hold up the search. */
 const divergedMax = 2
 const disturbedMax = 4
 
-/** About a hundred bytes each. */
+/** Each schedule or state takes about a hundred bytes, so these take about 100 MB each. */
 const waitingMaxDefault = 1_000_000
 
 /**
  * Bounded search with rising depth: the empty schedule, then all schedules of length 1, of length 2, and so on (MaceMC,
- * algorithm 1, with an increment of one). It says which schedule is to be executed next, from the start, and learns what
- * it led to; several can be on their way at once, as long as it learns of them in their order.
+ * algorithm 1, with an increment of one). It returns the schedule to execute next, always from the start, and learns
+ * what it led to. Several may be under way at once, if their outcomes are reported in the order in which they were
+ * handed out.
  *
- * Nothing is searched beyond a state whose fingerprint was met before. As depth rises by one, the first way to a state
- * is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
  *
- * Of two steps that commute, one order is enough: sleep sets (Godefroid, "Partial-Order Methods for the Verification of
- * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions and no state,
- * nor any depth at which one is met. Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) would leave out more,
- * among it states that properties read, and within a depth even ways that no race leads to (Coons, Musuvathi, McKinley,
- * OOPSLA 2013); made to lose none, it executes more than sleep sets where nodes always have something to do
- * (`bench/partial-orders.ts`).
+ * The search does not continue from a state whose fingerprint is known. Because depth rises by one, the first path to a
+ * state is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
+ *
+ *
+ * Of two steps that commute, one order is enough. Sleep sets (Godefroid, "Partial-Order Methods for the Verification of
+ * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions, but no
+ * state, and meet each state at the same depth. Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) would
+ * leave out more, but also states that properties read and, within a depth bound, schedules that no race leads to
+ * (Coons, Musuvathi, McKinley, OOPSLA 2013). Made to lose nothing, it executes more than sleep sets if nodes always
+ * have something to do (`bench/partial-orders.ts`).
  */
 export class BoundedSearch {
   readonly levels: Level[] = []
@@ -93,16 +96,19 @@ export class BoundedSearch {
   readonly #faultless: boolean
   readonly #by: 'fingerprint' | 'history' | 'nothing'
   readonly #waitingMax: number
-  /** By fingerprint, the first way there, and the identities of what was left out after it. */
+  /**
+   * By fingerprint: the first schedule that reached the state, and the identities of the choices that were asleep
+   * there.
+   */
   readonly #met = new Map<string, { readonly first: Prefix; asleep: ReadonlySet<string> }>()
   #waiting: Prefix[] = [new Prefix()]
-  /** How many of these have been taken. */
+  /** How many schedules were taken from the front of `#waiting`. */
   #taken = 0
-  /** To be tried once more. */
+  /** Schedules to try once more. */
   readonly #again: Prefix[] = []
-  /** By depth, how many schedules wait, are on their way, or had no room. */
+  /** By depth, the number of schedules that wait, are under way, or had no room. */
   readonly #open = [1]
-  /** How often a schedule failed. */
+  /** How often each schedule failed. */
   readonly #failures = new WeakMap<Prefix, number>()
   #isCut = false
 
@@ -125,22 +131,22 @@ export class BoundedSearch {
     return this.levels.filter(level => level.complete).length
   }
 
-  /** Schedules that led to a state met before. */
+  /** Schedules that reached a known state. */
   get pruned(): number {
     return this.levels.reduce((sum, level) => sum + level.pruned, 0)
   }
 
-  /** Whether all schedules that there were room for have been executed, to their ends or to the bound. */
+  /** Whether all schedules for which there was room have been executed, to their ends or to the depth bound. */
   get isDone(): boolean {
     return this.#open.every(open => open === 0)
   }
 
-  /** Whether no schedule goes on, so that all have been searched whatever their length. */
+  /** Whether all schedules were executed to their ends, with no depth bound in the way. */
   get exhausted(): boolean {
     return !this.#isCut && this.isDone
   }
 
-  /** The next schedule; `undefined` where there is none as long as it does not learn of others. */
+  /** The next schedule; `undefined` if there is none until it learns of those under way. */
   next(): Prefix | undefined {
     const again = this.#again.pop()
     if (again || this.#taken === this.#waiting.length) return again
@@ -152,13 +158,15 @@ export class BoundedSearch {
     return next
   }
 
-  /** The first schedule that led where this one did; `undefined` where states are not told apart. */
+  /**
+   * The first schedule that reached the same state; `undefined` if the state is not known or states are not told apart.
+   */
   firstTo(outcome: TaskOutcome): Prefix | undefined {
     const fingerprint = this.#fingerprintOf(outcome)
     return fingerprint === undefined ? undefined : this.#met.get(fingerprint)?.first
   }
 
-  /** Learns what a schedule led to. What is done beyond its end does not matter here. */
+  /** Learns what a schedule led to. Steps after its end do not matter here. */
   arrive(prefix: Prefix, outcome: TaskOutcome): Arrived {
     const { arrival, violation } = outcome
     const isViolation = arrival.broken || (violation !== undefined && violation.step <= arrival.steps)
@@ -170,7 +178,7 @@ export class BoundedSearch {
     prefix.trusting.length = 0
     if (!isViolation) {
       const asleep = new Map(prefix.asleep.flatMap(each => (isTrusted(each) ? [[each.choice.label, each]] : [])))
-      // What slept when the state was met before, and is awake now, is what is left to be executed there.
+      // A choice that was asleep when the state was first met, but is awake now, still has to be executed there.
       const wanted = this.#faultless
         ? arrival.enabled.filter(({ kind }) => !faultKinds.includes(kind))
         : arrival.enabled
@@ -189,10 +197,12 @@ export class BoundedSearch {
   }
 
   /**
-   * Learns that a schedule could not be executed again. It is tried once more, for it may be that this once something went
-   * otherwise; one that was disturbed from outside some times more, but not for ever: it may be what disturbs.
+   * Learns that a schedule diverged or was disturbed. It is tried once more, since the cause may have been a passing
+   * one. A schedule that was disturbed from outside gets a few more attempts; the number is limited, because the
+   * schedule itself may cause the disturbance.
    *
-   * @returns whether it is given up
+   *
+   * @returns whether the schedule is given up
    */
   fail(prefix: Prefix, error: unknown): boolean {
     const failures = (this.#failures.get(prefix) ?? 0) + 1
@@ -203,7 +213,7 @@ export class BoundedSearch {
     return isGivenUp
   }
 
-  /** What was left out in trust that this schedule would be executed is executed after all. */
+  /** Choices that were left asleep because this schedule should have covered them are executed after all. */
   #giveUp(prefix: Prefix): void {
     prefix.state = 'given up'
     for (const { after, choice } of prefix.trusting.splice(0)) {
@@ -254,7 +264,7 @@ export class BoundedSearch {
     return this.levels[depth - 1]!
   }
 
-  /** One that has no room stays open for ever: its depth is never said to be searched. */
+  /** A schedule without room stays open for ever, so that its depth is never reported as searched. */
   #put(prefix: Prefix): void {
     this.#open[prefix.depth] = (this.#open[prefix.depth] ?? 0) + 1
     if (this.#waiting.length - this.#taken < this.#waitingMax) this.#waiting.push(prefix)

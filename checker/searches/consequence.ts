@@ -5,20 +5,20 @@ import type { Choice } from '../system.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Execution, type Search } from './search.ts'
 
-/** Schedules that wait: each is some hundred bytes. */
+/** At most this many schedules wait. Each takes some hundred bytes. */
 const waitingMax = 1_000_000
-/** So often a schedule is tried that could be executed before. */
+/** A schedule is given up after this many failed attempts, although it could be executed before. */
 const triesMax = 3
 
 /**
- * Consequence prediction ("Predicting and Preventing Inconsistencies in Deployed Distributed Systems", Yabandeh and others,
- * 2010, figure 8): breadth first, every message that may arrive is followed, and what a node does by itself (its timer, a
- * client's call, a fault) only in a state of this node that was not met before. So it follows chains of cause and effect
- * deep into the future, and leaves most interleavings out.
+ * Consequence prediction ("Predicting and Preventing Inconsistencies in Deployed Distributed Systems", Yabandeh and
+ * others, 2010, figure 8): a breadth-first search that follows every message that may arrive. It follows what a node
+ * does by itself (a timer, a client's call, a fault) only in states of that node that are new. So it follows chains of
+ * cause and effect deep into the future and skips most interleavings.
  */
 export class ConsequenceSearch implements Search {
   readonly name = 'consequence'
-  /** Steps of the longest schedule that was looked at. */
+  /** Length of the longest schedule that was executed. */
   depth = 0
   /** Schedules that could be executed once and never again. */
   givenUp = 0
@@ -27,9 +27,9 @@ export class ConsequenceSearch implements Search {
   readonly #depthMax: number
   #waiting: (readonly string[])[] = [[]]
   #taken = 0
-  /** Fingerprints of states that were gone on from. */
+  /** Fingerprints of states whose choices were followed. */
   readonly #explored = new Set<string>()
-  /** States of single nodes in which what the node does by itself was followed. */
+  /** States of single nodes in which the node's own actions were followed. */
   readonly #localExplored = new Set<string>()
   readonly #tries = new Map<Execution, number>()
   readonly #again: Execution[] = []
@@ -70,7 +70,7 @@ export class ConsequenceSearch implements Search {
     return this.#counted.coverage
   }
 
-  /** Messages, and what nodes do by themselves that are in a state not met before. */
+  /** The choices to follow: all messages, and what nodes in a new state do by themselves. */
   #followed({ arrival, watched }: TaskOutcome): Choice[] {
     const parts = watched?.[0]?.parts ?? {}
     const isNew = new Map<string, boolean>()
@@ -81,7 +81,10 @@ export class ConsequenceSearch implements Search {
     })
   }
 
-  /** What is known of one node: all parts that are named for it; of what is no node, of everything. */
+  /**
+   * Whether a node's state is new. A node's state is all parts named for it; for anything else, it is all parts of the
+   * system.
+   */
   #isNewState(node: string, parts: Readonly<Record<string, string>>): boolean {
     const own = Object.entries(parts).filter(([name]) => name.endsWith(` of ${node}`))
     const key = JSON.stringify([node, own.length > 0 ? own : parts])

@@ -8,9 +8,9 @@ import type { Execution, SearchName } from './search.ts'
 import { WaysToLife } from './ways-to-life.ts'
 
 export interface ExperienceOptions {
-  /** Fixed by the user; else it follows from the longest way to a live state. */
+  /** Fixed by the user. If undefined, it follows from the longest path to a live state. */
   readonly walkLength: number | undefined
-  /** Labels that each execution begins with. */
+  /** Labels with which each execution begins. */
   readonly from: readonly string[]
   /** Names of the liveness properties. */
   readonly liveness: readonly string[]
@@ -18,50 +18,54 @@ export interface ExperienceOptions {
 }
 
 /**
- * The length of walks to a live state by itself, in times what nearly all of them needed (MaceMC, section 4.4, took 80,000
- * steps where all walks had lived by 10,000), and in times what the slowest needed: one of thousands may be very slow.
+ * Length of walks to a live state, as a multiple of what nearly all of them needed (MaceMC, section 4.4, took 80,000
+ * steps where all walks were live by 10,000), and as a multiple of what the slowest needed, since one of thousands may
+ * be very slow. Shorter walks would accuse slow systems more often; longer ones cost executions.
  */
 export const walkLengthFactor = 8
 const slowestFactor = 2
-/** The same factor for the many walks that test a suspect: a few longer ones are tried beside them. */
+/**
+ * The same factor for the many walks that test a suspect. It can be smaller, because a few longer walks are tried as
+ * well.
+ */
 const recoveryLengthFactor = 2
 const nearlyAll = 0.95
 const walkLengthMin = 64
 export const walkLengthMax = 8_000
-/** Steps of the first walk, which shows how far away a live state is. A system that needs more is hardly ever met. */
+/** Length of the first walk, which shows how far away a live state is. Hardly any system needs more. */
 const firstLength = 2_000
 
-/** What a search wants to be executed. */
+/** What a search wants to have executed. */
 interface Wish {
   readonly search: SearchName
   readonly variant?: number
-  /** Labels to execute after those that each execution begins with. */
+  /** Labels to execute after those with which each execution begins. */
   readonly labels?: readonly string[]
-  /** Makes the walks that follow, from a source of randomness of their own. */
+  /** Makes the walks that follow, with a source of random numbers of their own. */
   readonly walks: (random: Random) => readonly Walk[]
-  /** How the last walk looks for a live state. */
+  /** How the last walk chooses on its way to a live state. */
   readonly towardsLife?: ChooserName
   readonly walkLength?: number
 }
 
-/** What all searches of a check have learned together: how far away live states are, and which surprises there may be. */
+/** What the searches of a check have learned together: how far away live states are, and which states were met. */
 export class Experience {
   readonly liveness: readonly string[]
   readonly surprises = new Surprises()
   readonly ways = new WaysToLife()
   /** Fingerprints that any search has met. */
   readonly met = new Set<string>()
-  /** Executions that were carried to their end. */
+  /** Executions that came to their end. */
   completed = 0
-  /** Executions that went on, or began, as a random walk. */
+  /** Executions that contained a random walk. */
   walks = 0
   readonly #options: ExperienceOptions
   #random: Random
-  /** How many walks had to go so many steps to a live state. */
+  /** By number of steps, how many walks needed that many to reach a live state. */
   readonly #walksOfSteps: number[] = []
-  /** The most steps that a suspect took to live again. */
+  /** The most steps that a suspect needed to recover. */
   #slowest = 0
-  /** Walks that came to no live state. */
+  /** Walks that reached no live state. */
   #starved = 0
 
   constructor(options: ExperienceOptions) {
@@ -70,17 +74,19 @@ export class Experience {
     this.liveness = options.liveness
   }
 
-  /** Labels that each execution begins with. */
+  /** Labels with which each execution begins. */
   get begin(): readonly string[] {
     return this.#options.from
   }
 
-  /** Whether each execution begins with a schedule that is given. */
+  /** Whether each execution begins with a given schedule. */
   get hasBegin(): boolean {
     return this.begin.length > 0
   }
 
-  /** An execution of up to three parts: labels, walks, and where there are liveness properties a walk to a live state. */
+  /**
+   * An execution of up to three parts: labels, walks, and, if there are liveness properties, a walk to a live state.
+   */
   executionOf({
     search,
     variant = 0,
@@ -104,7 +110,8 @@ export class Experience {
       task: {
         start: startAfter([...from, ...labels]),
         walks: first,
-        // Most of what is merely slow lives in a healthy network, which shows for the price of some steps, not of an examination.
+        // Most states that are merely slow recover in a healthy network. To see that costs a few steps, while an
+        // examination of the suspect costs many executions.
         ...(liveness.length > 0 && {
           untilLive: { properties: liveness, walks: [toLive(towardsLife), ...healthy] },
         }),
@@ -114,7 +121,9 @@ export class Experience {
     }
   }
 
-  /** Does some work, in which what searches ask for is drawn from another source: later ones are as they would be without it. */
+  /**
+   * Runs `work` with another source of random numbers, so that later executions draw the same numbers as without it.
+   */
   drawingFrom<Result>(random: Random, work: () => Result): Result {
     const before = this.#random
     this.#random = random
@@ -125,7 +134,10 @@ export class Experience {
     }
   }
 
-  /** Takes in what an execution came to. Gives a liveness property that was not live in all of its last part. */
+  /**
+   * Learns from an execution's outcome. Returns a liveness property that was never live in its last part, if there is
+   * one.
+   */
   learn({ task }: Execution, outcome: TaskOutcome): string | undefined {
     this.completed += 1
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
@@ -133,23 +145,23 @@ export class Experience {
     return this.#judge(outcome)
   }
 
-  /** Of the walks that looked for a live state, the share that came to one; undefined before the first. */
+  /** Share of the walks to a live state that reached one; undefined before the first. */
   get liveShare(): number | undefined {
     const lived = this.#walksOfSteps.reduce((sum, walks) => sum + walks, 0)
     return lived + this.#starved === 0 ? undefined : lived / (lived + this.#starved)
   }
 
-  /** The most steps that a live state was away. */
+  /** The most steps that a walk needed to reach a live state. */
   get stepsToLive(): number {
     return Math.max(0, this.#walksOfSteps.length - 1)
   }
 
-  /** Learns how many steps a suspect took to live again: later walks last at least as long. */
+  /** Learns how many steps a suspect needed to recover. Later walks are at least as long. */
   recovered(steps: number): void {
     this.#slowest = Math.max(this.#slowest, steps)
   }
 
-  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
+  /** How many walks needed 0, 1, 2-3, 4-7, 8-15 … steps to reach a live state. */
   get walksToLive(): readonly number[] {
     const doubling: number[] = []
     for (const [steps, walks] of this.#walksOfSteps.entries()) {
@@ -159,17 +171,17 @@ export class Experience {
     return doubling
   }
 
-  /** Steps of the first execution's walk to a live state. */
+  /** Length of the first execution's walk to a live state. */
   get firstLength(): number {
     return this.#lengthOf(firstLength)
   }
 
-  /** Steps of each of the many walks that test a suspect. */
+  /** Length of each of the many walks that test a suspect. */
   get recoveryLength(): number {
     return this.#lengthOf(recoveryLengthFactor * this.#usual())
   }
 
-  /** Steps of a walk to a live state. */
+  /** Length of a walk to a live state. */
   get walkLength(): number {
     return this.#lengthOf(
       Math.max(walkLengthFactor * this.#usual(), slowestFactor * Math.max(this.stepsToLive, this.#slowest)),
@@ -180,7 +192,9 @@ export class Experience {
     return this.#options.walkLength ?? Math.min(Math.max(walkLengthMin, own), walkLengthMax)
   }
 
-  /** The number of steps after which nearly all walks lived, of those that did not live at once. */
+  /**
+   * The number of steps within which nearly all walks reached a live state, not counting those that were live at once.
+   */
   #usual(): number {
     const [, ...late] = this.#walksOfSteps
     let left = Math.ceil(nearlyAll * late.reduce((sum, walks) => sum + walks, 0))

@@ -6,19 +6,22 @@ import type { Experience } from './experience.ts'
 import { Counted, type Execution, type Search } from './search.ts'
 import { surpriseWalk, variants } from './walks.ts'
 
-/** So many beginnings are kept, the last ones: they lead to what was new most lately. */
+/**
+ * Only the latest beginnings are kept, because they lead to the newest states. With more, old ones would take turns
+ * away from these.
+ */
 const keptMax = 32
 
-/** What an execution is to begin with, and the random numbers with which that was executed. */
+/** Labels for an execution to begin with, and the random numbers with which they were executed. */
 interface Beginning {
   readonly labels: readonly string[]
   readonly variant: number
 }
 
 /**
- * Walks towards races that begin where something new was met, or, one of two, at the start: coverage-guided fuzzing, as of
- * programs' inputs (Böhme, Pham, Roychoudhury, "Coverage-Based Greybox Fuzzing as Markov Chain", CCS 2016), with states that no
- * search had met for branches that no input had taken.
+ * Walks towards races, half of which begin where something new was met and half at the start. It is coverage-guided
+ * fuzzing as known for program inputs (Böhme, Pham, Roychoudhury, "Coverage-Based Greybox Fuzzing as Markov Chain", CCS
+ * 2016), with new states in place of new branches.
  */
 export const fruitfulSearch = (experience: Experience, round: () => number): Search => {
   const counted = new Counted('fruitful', experience.met)
@@ -40,7 +43,7 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
       const variant = begun.get(execution)!
       begun.delete(execution)
       if (!('schedule' in came)) return
-      // What comes after the walk with surprises only looks for a live state.
+      // Steps after the walk with surprises only look for a live state, so they are not counted.
       const end = came.toLive?.begin ?? came.schedule.length
       const isNew = (state: string | undefined) => state !== undefined && !experience.met.has(state)
       const last = came.fingerprints.slice(0, end + 1).findLastIndex(isNew)

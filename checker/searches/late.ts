@@ -2,10 +2,13 @@ import type { Experience } from './experience.ts'
 import type { Search } from './search.ts'
 import { surpriseWalk, walkSearch } from './walks.ts'
 
-/** How long a system has been running where the walk towards races begins: some surprises do harm only then. */
+/**
+ * Number of straight steps before the walk towards races begins. Some surprises do harm only after a system has run for
+ * a while.
+ */
 const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
 
-/** Walks towards races where ways are slow, after a straight beginning. */
+/** Walks towards races on slow links, after a straight beginning. */
 export const lateSearch = (experience: Experience, round: () => number): Search =>
   walkSearch('late', experience, round, random => {
     const length = random.pick(warmUpLengths)

@@ -2,42 +2,45 @@ import type { CellOptions } from '../cells/cell.ts'
 import { UsageError } from '../errors.ts'
 
 /**
- * `auto` takes turns between walks that look for races, weighted walks, and bounded search that goes on as a walk. `local`
- * executes each node alone; `consequence` follows chains of cause and effect.
+ * `auto` alternates between several searches. `local` executes each node alone. `consequence` follows chains of cause
+ * and effect.
  */
 export const searches = ['auto', 'bounded', 'walk', 'local', 'consequence'] as const
 export type SearchKind = (typeof searches)[number]
 
-/** What a search is to do. */
+/** What a check should do. */
 export interface SearchOptions {
   /** `auto` by default. */
   readonly search?: SearchKind | undefined
-  /** Wall-clock time for the search in milliseconds: a minute where nothing else limits it. What it finds is examined after. */
+  /**
+   * Wall-clock time for the search in milliseconds; a minute if nothing else limits it. What it finds is examined
+   * afterwards.
+   */
   readonly milliseconds?: number | undefined
   readonly executions?: number | undefined
-  /** Of the bounded search, and of consequence prediction, in steps. */
+  /** Depth limit of the bounded search and of consequence prediction, in steps. */
   readonly depth?: number | undefined
-  /** Whether the bounded search executes every order of steps, also where they commute; it does not by default. */
+  /** Whether the bounded search executes every order of steps, including steps that commute; false by default. */
   readonly everyOrder?: boolean | undefined
   /**
-   * Steps of a walk to a live state; by itself eight times the longest way to one that was seen, and 64 at least. Before
-   * a state is called dead, some walks are longer: up to 8,000 steps, or eight times what is given here.
+   * Length of a walk to a live state in steps. By default eight times the longest path to one that was seen, and at
+   * least 64. Before a state is called dead, some walks are longer: up to 8,000 steps, or eight times this value.
    */
   readonly walkLength?: number | undefined
   readonly seed?: number | undefined
-  /** A schedule that each execution begins with: prefix search (MaceMC, section 4.2). */
+  /** A schedule with which each execution begins: prefix search (MaceMC, section 4.2). */
   readonly from?: readonly string[] | undefined
-  /** Walks that must fail before a state is called dead: 60 by default. */
+  /** Walks that must fail before a state is called dead; 60 by default. */
   readonly walks?: number | undefined
-  /** Ends the check where it stands, with what was found. */
+  /** Ends the check early, with what was found so far. */
   readonly signal?: AbortSignal | undefined
-  /** Called whenever something has been done. */
+  /** Called after each piece of work. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** The same with what is needed to do it on a system. */
+/** The same, with what is needed to execute the system. */
 export interface CheckOptions<State> extends SearchOptions, CellOptions<State> {
-  /** Checks this property alone. */
+  /** Checks only this property. */
   readonly property?: string | undefined
 }
 
@@ -48,13 +51,13 @@ export interface Progress {
   readonly states: number
   readonly depth: number
   readonly seconds: number
-  /** Of the walks that looked for a live state, the share that came to one; undefined before the first. */
+  /** Share of the walks to a live state that reached one; undefined before the first. */
   readonly liveShare?: number | undefined
-  /** What was seen last that may be a violation, in a few words. */
+  /** The latest possible violation, in a few words. */
   readonly finding?: string | undefined
 }
 
-/** Refuses what no search can do, with a line for the one who asked. */
+/** @throws UsageError for options that no search can follow */
 export const validate = (options: SearchOptions): void => {
   const { search = 'auto' } = options
   if (!searches.includes(search)) throw new UsageError(`no search "${search}": there are ${searches.join(', ')}`)

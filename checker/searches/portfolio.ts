@@ -20,20 +20,20 @@ import { weightedSearch } from './weighted.ts'
 export interface PortfolioOptions extends ExperienceOptions {
   readonly search: SearchKind
   readonly depthMax?: number | undefined
-  /** Whether the bounded search executes every order of steps, also where they commute. */
+  /** Whether the bounded search executes every order of steps, including steps that commute. */
   readonly everyOrder?: boolean | undefined
-  /** Whether time or executions limit the check. */
+  /** Whether time or a number of executions limits the check. */
   readonly isLimited: boolean
-  /** Makes the local search; absent where no node can be executed alone. */
+  /** Makes the local search; absent if nodes cannot be executed alone. */
   readonly localOf?: ((experience: Experience, from: readonly string[]) => Local) | undefined
 }
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
 
 /**
- * Who has a turn after whom. `best` is the search that pays most so far. It has one turn a round, for new states are not all that
- * matters; it comes last, for at first nothing is known of any; and it draws from a source of its own, so that the others do what they
- * would do without it.
+ * The order of turns in a round. `best` is the search that pays most so far. It has only one turn a round, because new
+ * states are not all that matters. Its turn comes last, because at first nothing is known of any search. It has its own
+ * source of random numbers, so that the other searches do the same with it as without it.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
   auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'best'],
@@ -42,39 +42,41 @@ const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
   local: ['local'],
   consequence: ['consequence'],
 }
-/** Those that have turns only while they pay most. */
+/** Searches that get a turn only while they pay most. */
 const whilePaying: readonly SearchName[] = ['fruitful']
 
 /**
- * What an execution shows is used by those that are planned from then on. So many are under way at once, however many
- * cells there are, so that the search does not depend on their number.
+ * This many executions are under way at once, whatever the number of cells. Each uses what earlier ones taught, so the
+ * number must be fixed if the search shall not depend on the number of cells. A larger one would plan on older
+ * knowledge; a smaller one would leave cells idle.
  */
 const aheadMax = 8
 
-/** An execution that was done. */
+/** An execution that was completed. */
 export interface Explored {
   readonly execution: Execution
   readonly outcome: TaskOutcome
-  /** A liveness property that it was not live in for all of its last part. */
+  /** A liveness property that was never live in its last part. */
   readonly starved: string | undefined
 }
 
-/** An execution that could not be done as its schedule says, or does not count. */
+/** An execution that diverged from its schedule, or does not count because it was disturbed. */
 export interface Failed {
   readonly execution: Execution
   readonly error: Diverged
 }
 
 /**
- * Gives turns to the searches of a check. Each execution has up to three parts: a schedule that a search wants; a walk with
- * faults and overlaps; and, where there are liveness properties, a walk without faults until each has been live (MaceMC,
- * algorithm 2: liveness counts only from there on). An execution is used to its end, for its start is the dearest part.
+ * Gives turns to the searches of a check. Each execution has up to three parts: a schedule that a search wants; a walk
+ * with faults and overlaps; and, if there are liveness properties, a walk without faults until each was live (MaceMC,
+ * algorithm 2: liveness counts only from there on). An execution is used to its end, because its start is the most
+ * expensive part.
  */
 export class Portfolio {
   readonly experience: Experience
   readonly #round: (typeof rounds)[SearchKind]
   readonly #bandit: Bandit
-  /** What is drawn in the turns of the best. */
+  /** Random numbers for the turns of `best`. */
   readonly #ofBest = new Random(2)
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
@@ -110,7 +112,7 @@ export class Portfolio {
       this.#consequence,
       ...(this.#local ? [this.#local] : []),
     ]
-    // The way that systems are built for comes first.
+    // First the way that systems are built for.
     this.#straight = isAlone ? undefined : straightSearch(experience)
     const others = this.#round.includes('best') ? whilePaying : []
     const mine = all.filter(({ name }) => this.#round.includes(name) || others.includes(name))
@@ -119,10 +121,7 @@ export class Portfolio {
     this.#bandit = new Bandit(mine.map(({ name }) => name))
   }
 
-  /**
-   * Executes until nothing is left to explore. Where a schedule could not be repeated, or an execution does not count,
-   * it says so.
-   */
+  /** Executes until nothing is left to explore. Also yields the executions that diverged or do not count. */
   async *explore(cells: Cells): AsyncGenerator<Explored | Failed, void, void> {
     const outcomes = cells.inOrder(
       () => this.#next(),
@@ -149,7 +148,7 @@ export class Portfolio {
     }
   }
 
-  /** What each search has looked at, in the order of their first turns. */
+  /** Coverage of each search, in the order of their first turns. */
   get coverage(): readonly SearchCoverage[] {
     return [...this.#searches.values()].map(search => search.coverage())
   }
@@ -167,7 +166,7 @@ export class Portfolio {
     return [...this.#bounded.notes, ...(this.#local?.notes ?? [])]
   }
 
-  /** What the local search has done; null where there is none. */
+  /** Figures of the local search; null if there is none. */
   get local(): LocalCoverage | null {
     return this.#local?.local ?? null
   }
@@ -182,7 +181,7 @@ export class Portfolio {
 
   #planned(): Execution | NodeExecution | undefined {
     if (this.experience.completed === 0) {
-      // Nothing else is begun before it is known how far away a live state is.
+      // How far away a live state is must be known before anything else begins.
       if (this.#underWay > 0) return undefined
       const straight = this.#straight?.next()
       if (straight) return straight
@@ -193,12 +192,12 @@ export class Portfolio {
     return this.experience.drawingFrom(this.#ofBest, () => this.#nextOf(this.#bandit.best()))
   }
 
-  /** Where the bounded search waits for what is under way, or is done, another goes on. */
+  /** While the bounded search waits for executions under way, or is done, walks towards races take its turn. */
   #nextOf(name: SearchName): Execution | NodeExecution | undefined {
     return this.#searches.get(name)!.next() ?? this.#searches.get('race')?.next()
   }
 
-  /** In a system that shows all of its state, nothing is left once every state was met. */
+  /** In a system whose whole state is visible, nothing is left once every state was met. */
   get #isOver(): boolean {
     return this.#bounded.isExhaustive && (this.#bounded.isWhole || !this.#straight)
   }
@@ -206,5 +205,5 @@ export class Portfolio {
 
 const required = <Making>(localOf: Making | undefined): Making => {
   if (localOf) return localOf
-  throw new UsageError('search: local executes each node alone, which is not possible in this system')
+  throw new UsageError('search: `local` executes each node alone, which this system cannot do')
 }

@@ -11,47 +11,48 @@ import { surpriseWalk } from './walks.ts'
 
 export interface StagedOptions {
   readonly depthMax?: number | undefined
-  /** Whether every order of steps is executed, also where they commute. */
+  /** Whether to execute every order of steps, including steps that commute. */
   readonly everyOrder?: boolean | undefined
-  /** Whether it goes on with finer states where all is done that coarser ones left; else it ends there. */
+  /** Whether to continue with finer states when coarser ones leave nothing to do; otherwise the search ends there. */
   readonly goesOn: boolean
-  /** Whether its schedules go on as walks. */
+  /** Whether its schedules continue as walks. */
   readonly walksOn: boolean
   readonly random: Random
 }
 
-/** What the bounded search came to. */
+/** How far the bounded search came. */
 export interface Depths {
   readonly levels: readonly Level[]
-  /** The depth up to which every schedule was executed, or left out as said here. */
+  /** The depth up to which every schedule was executed, or left out for a reason given here. */
   readonly depth: number
-  /** Whether no schedule goes on beyond that. */
+  /** Whether no schedule is longer than that. */
   readonly exhausted: boolean
-  /** Schedules not searched beyond, because they led to a state known already. */
+  /** Schedules after which it stopped because they led to a known state. */
   readonly pruned: number
-  /** By what states were taken for the same; `null` where none was. */
+  /** What told states apart when schedules were pruned; `null` if none was pruned. */
   readonly prunedBy: Abstraction | null
-  /** Of these states, how many were gone on from both ways, and came to the same. */
+  /** How many of these states were audited and had equal futures. */
   readonly audited: number
 }
 
-/** One bounded search, with what it takes for the same state. */
+/** One bounded search, and what it uses to tell states apart. */
 interface Stage {
   readonly by: 'fingerprint' | 'history' | 'nothing'
   readonly bounded: BoundedSearch
   readonly audit: Audit
 }
 
-/** What an execution was asked for. */
+/** Why an execution was requested. */
 type Purpose =
   | { readonly is: 'prefix'; readonly stage: Stage; readonly prefix: Prefix }
   | { readonly is: 'second'; readonly stage: Stage; readonly pair: Pair }
   | { readonly is: 'first'; readonly stage: Stage; readonly second: TaskOutcome }
 
 /**
- * All schedules by rising depth, first without those after a state in which the same is observed as in one met before. As
- * something hidden may differ in such states, a sample of them is audited. Where that shows a difference, and where nothing
- * else is left, it begins again with finer states: those by the inputs that each node was given, and in the end none.
+ * All schedules by rising depth. At first, the search does not continue from a state that looks like a known one. Such
+ * states may differ in something hidden, so a sample of them is audited. If an audit finds a difference, or nothing
+ * else is left to do, the search begins again and tells states apart by the inputs that each node took, and in the end
+ * treats each schedule as new.
  */
 export class StagedSearch implements Search {
   readonly name = 'bounded'
@@ -63,7 +64,7 @@ export class StagedSearch implements Search {
   readonly #options: StagedOptions
   readonly #counted: Counted
   readonly #purposes = new Map<Execution, Purpose>()
-  /** Audits whose second half is due. */
+  /** Audits whose first half is done. */
   readonly #halves: { readonly stage: Stage; readonly pair: Pair; readonly second: TaskOutcome }[] = []
   #stages: Stage[] = []
   #abstraction: Abstraction | undefined
@@ -76,12 +77,12 @@ export class StagedSearch implements Search {
     this.#begin('fingerprint')
   }
 
-  /** Whether every schedule was executed, and none left out for a state that merely looked like another. */
+  /** Whether every schedule was executed, and none was left out because its state merely looked like another. */
   get isExhaustive(): boolean {
     return this.#stages.some(stage => stage.bounded.exhausted && !this.#isLossy(stage))
   }
 
-  /** Whether states are told apart as a whole, so that nothing is left to be found once all are met. */
+  /** Whether fingerprints cover the whole state, so that nothing is left to find once all states were met. */
   get isWhole(): boolean {
     return this.#abstraction === 'whole'
   }
@@ -151,10 +152,10 @@ export class StagedSearch implements Search {
     stage.audit.consider({ first, second: prefix.labels })
   }
 
-  /** An execution whose states are watched, after a schedule of its own. */
+  /** An execution with recorded observations, after a schedule of its own. */
   #audit(purpose: Purpose, labels: readonly string[], walk: Walk): Execution {
     const { task, ...rest } = this.#experience.executionOf({ search: 'bounded', labels, walks: () => [walk] })
-    // No walk to a live state: the walk to be compared is all that is wanted.
+    // No walk to a live state: only the walk to compare is wanted.
     const { untilLive: _, surprises: __, untilViolation: ___, ...others } = task
     const execution = { ...rest, task: { ...others, isWatched: true } }
     this.#purposes.set(execution, purpose)
@@ -167,16 +168,16 @@ export class StagedSearch implements Search {
     if (refuted === undefined || !this.#stages.includes(stage)) return
     const finer = this.#finerThan(stage)
     const told =
-      finer === 'history' ? 'by the inputs that each node was given' : 'by nothing: each schedule is executed'
+      finer === 'history' ? 'by the inputs that each node took' : 'by their schedules: each schedule is executed'
     this.notes.push(
-      `states that look alike are not the same: two of them were gone on from with the same choices, and ${refuted}. ` +
-        `They are told apart ${told} from there on`,
+      `some states that look alike are not the same: the same choices were executed after two of them, and ${refuted}. ` +
+        `From now on states are told apart ${told}`,
     )
     this.#stages = this.#stages.filter(each => each !== stage)
     this.#begin(finer)
   }
 
-  /** Where all is done that this kind of states left. */
+  /** Once nothing is left to do with the present kind of states. */
   #beginFiner(): Stage | undefined {
     const stage = this.#stage
     if (!this.#options.goesOn || !stage.bounded.isDone || !this.#isLossy(stage)) return undefined

@@ -1,12 +1,15 @@
 import type { Experience } from './experience.ts'
 import { Counted, type Search } from './search.ts'
 
-/** A straight way that fails so often is what disturbs, as by ending the program that executes it: others go on without. */
+/**
+ * After this many failures the straight way is given up: it may itself cause the disturbance, for instance by ending
+ * the program that executes it.
+ */
 const triesMax = 3
 
 /**
- * The way that systems are built for: calls begin, messages arrive in the order of their sending, timers fire once nothing
- * is in flight. Once is enough; it shows how far away a live state is.
+ * The way that systems are built for: calls begin, messages arrive in the order in which they were sent, and timers
+ * fire once nothing is in flight. One execution is enough. It shows how far away a live state is.
  */
 export const straightSearch = (experience: Experience): Search => {
   const counted = new Counted('straight', experience.met)
@@ -30,7 +33,7 @@ export const straightSearch = (experience: Experience): Search => {
       })
     },
     learn: (_, came) => {
-      // One that does not count is done again, for all later lengths depend on it.
+      // Repeat it until one execution counts: all later lengths depend on it.
       if ('schedule' in came) counted.count(came)
       else isAsked = false
     },

@@ -3,19 +3,23 @@ import type { Random } from '../random.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Search, type SearchName } from './search.ts'
 
-// A reset of real processes costs some hundred steps, so short walks save little; but short schedules shrink fast.
+// Resetting real processes costs about a hundred steps, so shorter walks save little; but violations in short walks
+// shrink faster.
 const lengths = [32, 64, 128, 256] as const
 
-/** Walks take turns with what the nodes draw by chance: some violations need other numbers. */
+/**
+ * Number of variants of random numbers that walks alternate between. Some violations need other numbers. With more
+ * variants, each would get fewer walks.
+ */
 export const variants = 4
 
-/** A walk with faults and overlaps, of a length that is drawn. */
+/** A walk of random length, with faults and overlaps. */
 export const surpriseWalk = (random: Random, chooser: ChooserName): Walk => {
   const length = random.pick(lengths)
   return { chooser, seed: random.seed(), length }
 }
 
-/** A search that does one walk after the other, each from the initial state and on its own. */
+/** A search of independent walks, each from the initial state. */
 export const walkSearch = (
   name: SearchName,
   experience: Experience,
@@ -26,7 +30,7 @@ export const walkSearch = (
   return {
     name,
     next: () => {
-      // A schedule that each execution begins with was recorded with the first random numbers.
+      // A given schedule was recorded with variant 0.
       const variant = experience.hasBegin ? 0 : round() % variants
       return experience.executionOf({ search: name, variant, walks })
     },

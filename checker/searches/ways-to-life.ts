@@ -1,14 +1,14 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
-/** So many executions are kept, the last ones. */
+/** Only the latest executions are kept. More would take memory and lookup time. */
 const keptMax = 64
 
-/** From which states live executions came to life, and how: what was seen to work is tried first where a state seems dead. */
+/** Paths from known states to live ones, taken from live executions. They are tried first when a state seems dead. */
 export class WaysToLife {
   readonly #kept: { readonly schedule: readonly Choice[]; readonly steps: ReadonlyMap<string, number> }[] = []
 
-  /** Takes in an execution that was live after this step. A way that takes a fault is none: see `recover`. */
+  /** Adds an execution that was live after step `live`. Paths with a fault are left out: see `recover`. */
   learn({ schedule, fingerprints }: Pick<TaskOutcome, 'schedule' | 'fingerprints'>, live: number): void {
     const steps = new Map<string, number>()
     const lastFault = schedule.slice(0, live).findLastIndex(({ kind }) => faultKinds.includes(kind))
@@ -21,7 +21,7 @@ export class WaysToLife {
     if (this.#kept.length > keptMax) this.#kept.shift()
   }
 
-  /** The shortest way from this state to a live one. */
+  /** The shortest known path from this state to a live one. */
   from(fingerprint: string): readonly Choice[] | undefined {
     let shortest: readonly Choice[] | undefined
     for (const { schedule, steps } of this.#kept) {

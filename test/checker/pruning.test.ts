@@ -18,8 +18,8 @@ describe('states that merely look alike', () => {
     const { verdict, notes, coverage } = await check(hiddenCounter(6), {}, { search: 'bounded', executions: 200 })
     expect(verdict).toBe('held')
     expect(notes).toEqual([
-      'states that look alike are not the same: two of them were gone on from with the same choices, and state differed ' +
-        'after 4 more steps (n timer). They are told apart by nothing: each schedule is executed from there on',
+      'some states that look alike are not the same: the same choices were executed after two of them, and state differed ' +
+        'after 4 more steps (n timer). From now on states are told apart by their schedules: each schedule is executed',
     ])
     expect(coverage).toMatchObject({ exhausted: false, pruned: 0, prunedBy: null })
     expect(coverage.levels.length).toBeGreaterThan(100)

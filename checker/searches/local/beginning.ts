@@ -5,7 +5,7 @@ import type { NodeInput, NodeSight, NodeTask, Sent } from '../../node-system.ts'
 import type { Before } from './order.ts'
 import { afterInput, type Beginning } from './space.ts'
 
-/** One node on its way to where a local search begins. */
+/** A node on its way to the state in which a local search begins. */
 interface Member {
   readonly name: string
   readonly inputs: NodeInput[]
@@ -15,20 +15,20 @@ interface Member {
 }
 
 /**
- * The start of each node, and a schedule of the whole system to begin with, executed by its nodes alone: of each message it
- * is known who sent it, for labels are the same. One task after the other.
+ * The start of each node and the schedule with which the search begins, executed by each node alone. Labels are the
+ * same as in the whole system, so it is known who sent each message. It hands out one task at a time.
  */
 export class Begin {
   readonly #members: readonly Member[]
   readonly #labels: readonly string[]
   #done = 0
   #inFlight: Sent[] = []
-  /** Nodes that the next step cannot be taken by. */
+  /** Nodes that cannot take the next step. */
   readonly #refusing = new Set<Member>()
   readonly #counts = new Map<string, number>()
   #asked: { readonly member: Member; readonly input: NodeInput | undefined } | undefined
 
-  /** @param labels of the whole system's schedule */
+  /** @param labels the whole system's schedule */
   constructor(names: readonly string[], labels: readonly string[]) {
     this.#labels = labels
     this.#members = names.map(name => ({
@@ -40,7 +40,7 @@ export class Begin {
     return this.#asked === undefined && this.#done === this.#labels.length && this.#members.every(({ sight }) => sight)
   }
 
-  /** What is on its way there, and what was sent. */
+  /** Messages in flight at that state, and how many were sent. */
   get before(): Before {
     return { inFlight: this.#inFlight, counts: this.#counts }
   }
@@ -49,12 +49,12 @@ export class Begin {
     return this.#members.map(({ sight, received, streams }) => ({ sight: sight!, received, streams }))
   }
 
-  /** Inputs of a node on the way. */
+  /** Inputs that brought a node there. */
   inputsOf(node: number): readonly NodeInput[] {
     return this.#members[node]!.inputs
   }
 
-  /** @throws UsageError for a step that no node takes alone */
+  /** @throws UsageError for a step that no node can take alone */
   next(): NodeTask | undefined {
     if (this.#asked || this.isDone) return undefined
     const waiting = this.#members.find(({ sight }) => sight === undefined)
@@ -64,7 +64,10 @@ export class Begin {
     return { node: member.name, inputs: input ? [...member.inputs, input] : [] }
   }
 
-  /** Learns what came of the task; undefined where the input cannot enter: another node's client, perhaps. */
+  /**
+   * Learns a task's outcome. `sight` is undefined if the node could not take the input, for example because it is
+   * another node's client.
+   */
   learn(sight: NodeSight | undefined): void {
     const { member, input } = this.#asked!
     this.#asked = undefined
@@ -91,7 +94,7 @@ export class Begin {
   }
 
   /**
-   * The message of this label; or one of another number: what a node says to one that was restarted meanwhile takes none in
+   * The message with this label, or one with another number: what a node sends to a restarted node takes no number in
    * the whole system.
    */
   #messageOf(label: string): Sent | undefined {
@@ -100,7 +103,7 @@ export class Begin {
     return alike.find(each => each.label === label) ?? alike[0]
   }
 
-  /** Undefined after a step that no node notices: a message that is lost. */
+  /** Undefined after a step that concerns no node, such as a lost message. */
   #nextStep(): { readonly member: Member; readonly input: NodeInput } | undefined {
     const label = this.#labels[this.#done]!
     const message = this.#messageOf(label)

@@ -1,4 +1,7 @@
-/** A queue of items by rank, a whole number: the lowest first, and those of one rank in the order in which they came. */
+/**
+ * A queue of items by rank, a whole number. The lowest rank comes first, and items of one rank come in the order of
+ * arrival.
+ */
 export class Buckets<Item> {
   readonly #buckets: { items: Item[]; taken: number }[] = []
   #count = 0

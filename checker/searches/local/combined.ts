@@ -6,8 +6,8 @@ import { Reads } from './reads.ts'
 import { type Cut, type LocalState, merge } from './space.ts'
 
 /**
- * Which states of single nodes are combined into states of the system. `all`: each with each (LMC-GEN). `differing`: those
- * that are the same to a property, by its `of` or by what it reads, are combined once (LMC-OPT).
+ * Which states of single nodes are combined into states of the system. `all`: each with each (LMC-GEN). `differing`:
+ * states that look the same to a property, by its `of` or by what it reads, are combined once (LMC-OPT).
  */
 export type Combining = 'all' | 'differing'
 
@@ -16,41 +16,41 @@ export interface CombinedOptions<State> {
   readonly property: Property<State>
   readonly nodes: Nodes<State>
   readonly combining: Combining
-  /** Of combinations with one state, or one kind of states, so many are evaluated. */
+  /** At most this many combinations with one state, or one kind of states, are evaluated. */
   readonly evaluationsMax: number
   readonly isPossible: IsPossible
 }
 
-/** States of one node that are the same to a property. */
+/** States of one node that look the same to a property. */
 interface Kind {
   readonly key: string
   readonly states: Set<LocalState>
 }
 
-/** Kinds, one of each node, in which a property does not hold. */
+/** Kinds, one for each node, for which a property does not hold. */
 interface Suspicion {
   readonly kinds: readonly Kind[]
   checksLeft: number
 }
 
-/** For one suspicion so many combinations of its states are looked at for each that is new, and so many in all. */
+/** Limits on the combinations of states examined for one suspicion: for each new state, and in all. Larger ones make the search slower; smaller ones miss violations, which `left` counts. */
 const checksPerStateMax = 64
 const checksMax = 20_000
 
-/** One safety property over the states of single nodes. */
+/** One safety property, evaluated over combined states of single nodes. */
 export class Combined<State> {
-  /** States of the system in which the property was evaluated. */
+  /** Combinations for which the property was evaluated. */
   evaluations = 0
-  /** Combinations that were not looked at, for there were too many. */
+  /** Combinations that were skipped because there were too many. */
   left = 0
-  /** Why nothing can be said of the property. */
+  /** Why the property could not be decided. */
   undecided: string | undefined
   readonly #options: CombinedOptions<State>
-  /** By node, what the property reads of its states; undefined where that does not matter, or cannot be told. */
+  /** For each node, what the property reads of its states; undefined if that does not matter or cannot be watched. */
   #reads: readonly Reads[] | undefined
   #kinds: readonly Map<string, Kind>[]
   #suspicions: Suspicion[] = []
-  /** How much had been read when the kinds were made. */
+  /** How many fields had been read when the kinds were made. */
   #readBefore = 0
   readonly #states: LocalState[] = []
 
@@ -61,17 +61,17 @@ export class Combined<State> {
     this.#reads = combining === 'all' || property.of ? undefined : nodes.names.map(() => new Reads())
   }
 
-  /** Takes in a new state. Gives combinations with it in which the property does not hold, the likeliest first. */
+  /** Adds a new state. Yields the combinations with it for which the property does not hold, the most likely first. */
   *add(state: LocalState): Generator<Cut, void> {
     if (this.undecided !== undefined) return
     this.#states.push(state)
     this.#classify(state)
-    // Where more was read than before, what was the same may not be.
+    // If the property read a field for the first time, states that looked the same may now differ.
     while (this.#isStale) this.#classifyAnew()
     yield* this.suspectsWith(state)
   }
 
-  /** The same of a state that was taken in: by other ways to it, other combinations may have an execution in common. */
+  /** The same for a known state. After a new path to it was found, it may share an execution with other states. */
   *suspectsWith(state: LocalState): Generator<Cut, void> {
     if (this.undecided !== undefined) return
     const key = this.#keyOf(state)
@@ -116,7 +116,7 @@ export class Combined<State> {
     this.left += Math.max(0, count - evaluationsMax)
   }
 
-  /** Combinations of kinds, first that of the states to which an execution is known: it was one of the whole system. */
+  /** Combinations of kinds. The one with a known execution comes first, because it is a state of the whole system. */
   *#inOrder({ cut }: LocalState, kinds: readonly (readonly Kind[])[]): Generator<readonly Kind[], void> {
     const known = cut?.map((state, node) => this.#kinds[node]!.get(this.#keyOf(state)))
     const isKnown = known?.every((kind, node) => kind !== undefined && kinds[node]!.includes(kind))
@@ -149,11 +149,11 @@ export class Combined<State> {
       return evaluateOf(this.#reads ? states.map((state, node) => this.#reads![node]!.watch(state)) : states)
     } catch (error) {
       if (error instanceof Undecided) {
-        this.undecided = `${name} was not looked at: ${error.message}`
+        this.undecided = `${name} was not evaluated: ${error.message}`
         return undefined
       }
       if (this.#reads === undefined) throw error
-      // Something in it cannot be watched, as a Map: each state is a kind of its own.
+      // A value cannot be watched, for example a Map. Each state then counts as a kind of its own.
       this.#reads = undefined
       this.#readBefore = Number.NaN
       return evaluateOf(states)
@@ -161,23 +161,26 @@ export class Combined<State> {
   }
 }
 
-/** Whether two states of different nodes may be met in one execution, as far as it is known. */
+/** Whether one execution may contain both states (of different nodes), as far as is known. */
 type IsPossible = (one: LocalState, other: LocalState) => boolean
 
-/** States of the kinds, this one among them, each two of which may be met in one execution: first those known to be. */
+/**
+ * Combinations of states of these kinds, with `state` among them, in which every two may occur in one execution. Those
+ * with a known execution come first.
+ */
 function* candidates(kinds: readonly Kind[], state: LocalState, isPossible: IsPossible): Generator<Cut, void> {
   if (state.cut) yield* consistent(kinds, state, state.cut)
   yield* possible(kinds, state, isPossible, [])
 }
 
-/** The same, of states that have an execution in common with one. */
+/** Combinations that share a known execution with `one`. */
 function* consistent(kinds: readonly Kind[], one: LocalState, cut: Cut, node = 0): Generator<Cut, void> {
   const kind = kinds[node]
   if (kind === undefined) {
     if (cut[one.node] === one && cut.every((state, index) => kinds[index]!.states.has(state))) yield cut
     return
   }
-  // Where the execution has come to such a state already, nothing has to be added.
+  // If the execution already reaches such a state, no other has to be merged into it.
   const here = cut[node]!
   if (kind.states.has(here)) yield* consistent(kinds, one, cut, node + 1)
   if (node === one.node) return

@@ -13,37 +13,41 @@ import { type Cut, type LocalState, Space, type Transition, wayTo } from './spac
 
 export interface LocalOptions<State> {
   readonly nodes: Nodes<State>
-  /** Those of safety are looked at. */
+  /** Only the safety properties are evaluated. */
   readonly properties: Properties<State>
-  /** What every execution begins with. */
+  /** Labels with which every execution begins. */
   readonly from: readonly string[]
   /** `differing` by default. */
   readonly combining?: Combining | undefined
-  /** Of combinations with one kind of states, so many are evaluated; 1,000 by default. */
+  /** At most this many combinations with one kind of states are evaluated; 1,000 by default. */
   readonly evaluationsMax?: number | undefined
 }
 
 const evaluationsMaxUsual = 1_000
-/** An order that cannot be executed as it was made shows a node that is not the same alone: with so many the search ends. */
+/**
+ * The search ends after this many orders that the whole system could not execute or that violated nothing. So many
+ * failures show that the nodes behave differently when alone.
+ */
 const failuresMax = 50
-/** So often an execution of a node that was disturbed is done again. */
+/** A node's execution is tried this many times if it is disturbed from outside. */
 const triesMax = 3
-/** Of ends and divergences of nodes, so many kinds are executed on the whole system. */
+/** At most this many kinds of crashes and divergences are executed on the whole system. Each costs an execution. */
 const findingsMax = 16
 
-/** Labels of an order, to be executed as they are, or as far as they are on offer. */
+/** Labels of an order. They are executed exactly, or, if lenient, as far as they are enabled. */
 interface Order {
   readonly labels: readonly string[]
   readonly isLenient: boolean
 }
 
-/** What an execution of a node was asked for. */
+/** Why an execution of a node was requested. */
 type Purpose = { readonly is: 'begin' } | { readonly is: 'transition'; readonly transition: Transition }
 
 /**
- * Local model checking (Guerraoui and Yabandeh, 2011): every node is executed alone, and its states are combined into those
- * of the system only to evaluate properties. What does not hold there is a violation only if its states have an execution
- * in common: where an order of their histories is possible, the whole system executes it, which alone decides.
+ * Local model checking (Guerraoui and Yabandeh, 2011). Every node is executed alone, and its states are combined into
+ * states of the system only to evaluate properties. A combination that violates one is real only if its states occur in
+ * one execution. So an order of their inputs is looked for, and the whole system executes it. Only that execution
+ * decides.
  */
 export class LocalSearch<State> implements Search {
   readonly name = 'local'
@@ -56,17 +60,17 @@ export class LocalSearch<State> implements Search {
   readonly #again: NodeExecution[] = []
   readonly #tries = new Map<NodeTask, number>()
   #space: Space | undefined
-  /** Orders that the whole system is to execute. */
+  /** Orders for the whole system to execute. */
   readonly #orders: Order[] = []
   readonly #ordered = new Set<string>()
-  /** Of what ended a node: what it was, so that each kind is looked at once. */
+  /** Kinds of crashes and divergences that were examined. Each kind is examined once. */
   readonly #endings = new Set<string>()
   #soundnessChecks = 0
   /** Orders that the whole system could not execute, or in which nothing was violated. */
   #failures = 0
-  /** Executions of nodes that did not come to the same twice. */
+  /** Executions of nodes that came to another result when repeated. */
   #notRepeated = 0
-  /** Inputs whose outcome is not known: they were disturbed each time. */
+  /** Inputs without a known outcome, because each attempt was disturbed. */
   #unknown = 0
 
   constructor(experience: Experience, options: LocalOptions<State>) {
@@ -98,10 +102,10 @@ export class LocalSearch<State> implements Search {
     return grown.length > 0 ? this.next() : undefined
   }
 
-  /** Learns what came of an order on the whole system. */
+  /** Learns what an order led to in the whole system. */
   learn({ task: { start } }: Execution, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged && start.at === 'schedule' && !start.isLenient) {
-      // Where a connection was reset, messages may have other numbers there.
+      // After a connection was reset, messages may have other numbers in the whole system. Try it again leniently.
       this.#orders.push({ labels: start.labels.slice(this.#options.from.length), isLenient: true })
       return
     }
@@ -132,23 +136,25 @@ export class LocalSearch<State> implements Search {
     }
   }
 
-  /** What a reader has to know to trust what it found, or did not find. */
+  /** What a reader must know to trust the result. */
   get notes(): string[] {
     const left = this.#combined.reduce((sum, each) => sum + each.left, 0)
     const discarded = this.#space?.discarded ?? 0
     return [
       ...this.#combined.flatMap(({ undecided }) => undecided ?? []),
-      ...(left > 0 ? [`${left} combinations of states of single nodes were left out: there were too many`] : []),
-      ...(discarded > 0
-        ? [`${discarded} states of single nodes in which the node had ended were not gone on from`]
+      ...(left > 0
+        ? [`${left} combinations of states of single nodes were left out, because there were too many`]
         : []),
+      ...(discarded > 0 ? [`${discarded} states of single nodes in which the node had ended were not followed`] : []),
       ...(this.#failures > 0
-        ? [`${this.#failures} orders that seemed possible for the nodes alone came to no violation of the whole system`]
+        ? [`${this.#failures} orders that seemed possible for single nodes violated nothing in the whole system`]
         : []),
       ...(this.#notRepeated > 0
-        ? [`${this.#notRepeated} executions of a node alone did not come to the same twice`]
+        ? [`${this.#notRepeated} executions of a node alone had another outcome when repeated`]
         : []),
-      ...(this.#unknown > 0 ? [`${this.#unknown} inputs of nodes alone could not be given without a disturbance`] : []),
+      ...(this.#unknown > 0
+        ? [`${this.#unknown} inputs of single nodes have no known outcome, because each attempt was disturbed`]
+        : []),
     ]
   }
 
@@ -211,7 +217,10 @@ export class LocalSearch<State> implements Search {
     if (state) this.#combine(state)
   }
 
-  /** A node may have ended for what nobody would ever have sent it; where an execution to it is known, it is executed. */
+  /**
+   * The node may have ended because of an input that no peer would ever send. If an execution that leads there is
+   * known, the whole system executes it.
+   */
   #lookAtEnding({ cut, input, from }: Transition, kind: string): void {
     if (cut === undefined || this.#endings.size >= findingsMax) return
     const what = `${from.node} ${kind} ${readLabel(labelOf(input)).subject}`
@@ -224,13 +233,13 @@ export class LocalSearch<State> implements Search {
     this.#suspect(combined => combined.add(state))
   }
 
-  /** Of the combinations in which a property does not hold, the first that has an order is executed. */
+  /** Of the combinations that violate a property, the first one that has an order is executed. */
   #suspect(cutsOf: (combined: Combined<State>) => Iterable<Cut>): void {
     for (const combined of this.#combined)
       for (const cut of cutsOf(combined)) if (this.#failures < failuresMax && this.#order(cut)) break
   }
 
-  /** Whether there is an order; the whole system is to execute it then. */
+  /** Whether there is an order. If so, it is queued for the whole system. */
   #order(cut: Cut, last?: { readonly node: number; readonly input: NodeInput }): boolean {
     this.#soundnessChecks += 1
     const order = orderTo(cut, this.#begin.before, last)

@@ -3,13 +3,13 @@ import { type Cut, type Edge, type LocalState, wayTo } from './space.ts'
 
 /** Messages that were sent before the histories begin. */
 export interface Before {
-  /** On their way. */
+  /** Messages in flight. */
   readonly inFlight: readonly Sent[]
-  /** How many were ever sent, by way: `n1→n2`. */
+  /** How many were ever sent, by sender and receiver: `n1→n2`. */
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** One more input of a node, after all others. */
+/** One more input for a node, after all others. */
 interface Last {
   readonly node: number
   readonly input: NodeInput
@@ -17,13 +17,13 @@ interface Last {
 
 type Event = Pick<Edge, 'input' | 'sent'>
 
-/** Of one state, so many histories are tried, and so many combinations of those of all states. */
+/** Limits on the histories tried for one state, and on their combinations over all states. Larger ones find an order more often but take longer. */
 const historiesMax = 16
 const combinationsMax = 256
 
 /**
- * Labels of an execution of the whole system that leads its nodes to these states; undefined where none was found (LMC,
- * figure 9, `isStateSound`). The first edges of the states are tried first, then others, as far as the bounds allow.
+ * Labels of an execution of the whole system that brings its nodes to these states; undefined if none was found (LMC,
+ * figure 9, `isStateSound`). The first path to each state is tried first, then others within the limits.
  */
 export const orderTo = (states: Cut, before: Before, last?: Last): string[] | undefined => {
   const first = states.map(state => [...wayTo(state), ...lastOf(last, state)])
@@ -44,8 +44,8 @@ const lastOf = (last: Last | undefined, from: LocalState): Event[] =>
   last?.node === from.node ? [{ input: last.input, sent: [] }] : []
 
 /**
- * A total order of histories, in which each message is sent before it is received. Greedy is complete here: whichever of
- * the enabled inputs comes next, no other is disabled by it, for each message of a content is as good as another.
+ * A total order of the histories in which each message is sent before it is received. A greedy choice is enough: an
+ * enabled input never disables another, because any message with the same content serves as well.
  */
 const orderOf = (histories: readonly (readonly Event[])[], before: Before): string[] | undefined => {
   const net = new Net(before)
@@ -67,10 +67,10 @@ const orderOf = (histories: readonly (readonly Event[])[], before: Before): stri
   return histories.every((history, node) => done[node] === history.length) ? order : undefined
 }
 
-/** What is on its way while an order is made, numbered as the whole system numbers it. */
+/** The messages in flight while an order is built, numbered as in the whole system. */
 class Net {
   readonly #counts: Map<string, number>
-  /** By content, the labels under which it is on its way. */
+  /** By content, the labels of the messages in flight. */
   readonly #labels = new Map<string, string[]>()
 
   constructor({ inFlight, counts }: Before) {
@@ -98,7 +98,7 @@ class Net {
   }
 }
 
-/** Ways on which a state is reached without coming through another twice, shorter ones not before others. */
+/** Paths to a state that visit no state twice, in no order of length. */
 function* historiesOf(state: LocalState, later: readonly LocalState[] = []): Generator<Edge[], void> {
   if (state.first === undefined) yield []
   for (const edge of state.edges) {
@@ -107,7 +107,7 @@ function* historiesOf(state: LocalState, later: readonly LocalState[] = []): Gen
   }
 }
 
-/** One of each. */
+/** All ways to pick one item from each list. */
 export function* combinations<Item>(lists: readonly (readonly Item[])[]): Generator<Item[], void> {
   const [first, ...others] = lists
   if (first === undefined) yield []

@@ -1,27 +1,27 @@
-/** What was read of a value: at this path the value itself, or which keys it has. */
+/** One read of a value: of the value at this path, or of its keys. */
 interface Read {
   readonly path: readonly string[]
   readonly what: 'value' | 'keys'
 }
 
 /**
- * Watches what a predicate reads of values, so that those are the same to it which are alike in all that it ever read. A
- * value must be plain data.
+ * Watches what a predicate reads of values. Two values look the same to the predicate if they agree in everything that
+ * it ever read. Values must be plain data.
  */
 export class Reads {
   readonly #reads = new Map<string, Read>()
 
-  /** How much was read: it grows when something is read for the first time. */
+  /** How many different reads there were. It grows with each first read of a field. */
   get count(): number {
     return this.#reads.size
   }
 
-  /** The value, read through this. */
+  /** The value behind a proxy that records reads. */
   watch(value: unknown): unknown {
     return this.#watch(value, [])
   }
 
-  /** Equal for values that are alike in all that was read. */
+  /** Equal for values that agree in everything read so far. */
   keyOf(value: unknown): string {
     if (!isObject(value)) return JSON.stringify(shown(value, 'value'))
     return JSON.stringify([...this.#reads.values()].map(({ path, what }) => shown(at(value, path), what)))
@@ -32,7 +32,7 @@ export class Reads {
     return new Proxy(value, {
       get: (target, key) => {
         const read = Reflect.get(target, key)
-        // A method reads by what it is called on.
+        // A method's reads are recorded when it is called on the proxy.
         if (typeof key === 'symbol' || typeof read === 'function') return read
         return this.#watch(read, this.#note(path, key))
       },
@@ -67,7 +67,7 @@ const at = (value: unknown, path: readonly string[]): unknown =>
     value,
   )
 
-/** An object is told by what is read in it. */
+/** An object counts only by what is read inside of it. */
 const shown = (value: unknown, what: Read['what']): unknown => {
   if (what === 'keys') return isObject(value) ? Object.keys(value) : null
   if (isObject(value)) return Array.isArray(value) ? ['array'] : ['object']

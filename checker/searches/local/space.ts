@@ -2,100 +2,113 @@ import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
 import { type Abstraction, type Choice, faultKinds } from '../../system.ts'
 import { Buckets } from './buckets.ts'
 
-/** One input that a node was given in a state, and what it sent. */
+/** An input that a node took in a state, and what it sent. */
 export interface Edge {
   readonly from: LocalState
   readonly to: LocalState
   readonly input: NodeInput
   readonly sent: readonly Sent[]
-  /** Names what was seen then. */
+  /** Name of the observation that this input led to. */
   readonly seen: string
 }
 
-/** A state of one node, reached alone. */
+/** A state of one node that was executed alone. */
 export interface LocalState {
-  /** By its place among the nodes. */
+  /** Index of the node. */
   readonly node: number
-  /** Counts the states of its node. */
+  /** Index of the state among those of its node. */
   readonly index: number
   readonly state: unknown
   readonly enabled: readonly Choice[]
   /** All edges that lead to it. */
   readonly edges: Edge[]
-  /** The one that is gone to execute it again; undefined where its node began. */
+  /** The last edge of the path by which it is executed again; undefined for the state in which the node began. */
   first: Edge | undefined
-  /** On that way: its length, what came of each stream, and what choices count. */
+  /** Of that path: its length, how much of each stream was received, and the cost of its choices. */
   depth: number
   streams: ReadonlyMap<string, number>
   choices: number
-  /** States of all nodes, this one among them, to which one possible execution leads; undefined while none is known. */
+  /** States of all nodes, this one included, that one possible execution reaches; undefined while none is known. */
   cut: Cut | undefined
-  /** Choices that an execution to it takes, of all nodes: exactly where a cut is known. */
+  /** Cost of the choices, of all nodes, in an execution that reaches it. Exact if a cut is known. */
   cost: number
-  /** Inputs that each execution to it gives to nodes, and what they send, as far as executions are known. */
+  /** Facts that are true in every known execution that reaches it. */
   must: Facts
-  /** The same of its own node alone, in any of them. */
+  /** Facts about its own node that are true in at least one of them. */
   readonly may: Set<Fact>
   readonly leaving: Edge[]
-  /** What was taken up of what can be done in it: contents of messages, and labels of choices. */
+  /** Inputs that were already tried in it: contents of messages and labels of choices. */
   readonly taken: Set<string>
   hasChildren: boolean
 }
 
-/** That a node was given an input, or sent something, as a number. */
+/** That a node took an input or sent something, as a number. */
 type Fact = number
 type Facts = ReadonlySet<Fact>
 
-/** One state of each node, in their order. */
+/** One state of each node, in the nodes' order. */
 export type Cut = readonly LocalState[]
 
-/** A message of the one network that only grows, with the states in which it was on its way at first. */
+/** A message in the network, which only grows: a message once sent may arrive in every state of its receiver. */
 interface Carried {
   readonly message: Sent
   readonly producers: LocalState[]
   /** Edges that deliver it. */
   readonly deliveries: Edge[]
-  /** The same of each execution in which it is sent. */
+  /** Facts that are true in every known execution that sends it. */
   must: Facts
-  /** States of its receiver to which no known execution brings it. */
+  /** States of its receiver for which no execution is known that also sends the message. */
   readonly lacking: Set<LocalState>
-  /** States of its receiver to which no execution brings it: it follows from what they were not given, or did not send. */
+  /**
+   * States of its receiver that cannot share an execution with the message, as their node never took or sent what the
+   * message requires.
+   */
   readonly impossible: Set<LocalState>
 }
 
-/** An input that is to be given to a node in a state. */
+/** An input to give to a node in a state. */
 export interface Transition {
   readonly from: LocalState
   readonly input: NodeInput
   readonly key: string
-  /** States of all nodes, before it, to which one possible execution leads that has sent the message. */
+  /**
+   * States of all nodes before the input, in a possible execution that has sent the message; undefined while none is
+   * known.
+   */
   readonly cut: Cut | undefined
   readonly cost: number
 }
 
-/** What was sent before the search begins, and who has what. */
+/** A node's state at the beginning of the search, and what it had received by then. */
 export interface Beginning {
   readonly sight: NodeSight
   readonly received: ReadonlySet<string>
   readonly streams: ReadonlyMap<string, number>
 }
 
-/** A fault counts as so many choices: each begins another life of a node, which takes as long as some hundred inputs. */
+/**
+ * Cost of a fault, in choices. Each begins another life of a node, which takes as long as some hundred inputs. A lower
+ * cost would fill the search with restarts.
+ */
 const faultCost = 2
-/** Of the states that send a message, so many are tried for one that an execution has in common with its receiver. */
+/**
+ * At most this many senders of a message are tried when looking for an execution that also reaches its receiver's
+ * state. More would cost time for each message.
+ */
 const producersMax = 64
 
 /**
- * The states of each node, and the network: every message and every choice meets every state of its node (LMC, figure 9). A
- * message meets no state to which every way has received the same, nor one that has not done what every way to that message has it do:
- * no answer comes to a question that was not asked. What takes fewer choices, of all nodes together, comes first, and of
- * that what a possible execution is known for: so the bound on local events rises, as in section 4.2.
+ * The states of each node, and the network: every message and every choice meets every state of its node (LMC, figure
+ * 9). Two cases are left out: a state that has received the same message on every path, and a state whose node cannot
+ * have done what every execution with that message requires (an answer does not come before its question). Inputs with
+ * fewer choices, over all nodes, come first, and among these the ones with a known execution. So the bound on local
+ * events rises as in section 4.2.
  */
 export class Space {
   readonly states: readonly LocalState[][]
-  /** Inputs that were given; those that lead nowhere new among them. */
+  /** Inputs that were executed, including those that led to nothing new. */
   transitions = 0
-  /** Inputs after which a node ended, computed without an end, or could take nothing. */
+  /** Inputs after which a node ended, did not become quiescent, or could do nothing. */
   discarded = 0
   readonly #abstraction: Abstraction
   readonly #known: readonly Map<string, LocalState>[]
@@ -103,13 +116,13 @@ export class Space {
   readonly #to: readonly Carried[][]
   readonly #names: readonly string[]
   readonly #facts = new Map<string, Fact>()
-  /** By fact, the node that it is about. */
+  /** The node that each fact is about. */
   readonly #factNodes: number[] = []
   readonly #waiting = new Buckets<Transition>()
-  /** To which another way was found since they were last taken. */
+  /** States to which another path was found since the last `takeGrown`. */
   readonly #grown = new Set<LocalState>()
 
-  /** @param inFlight messages that nobody has received yet */
+  /** @param inFlight messages that were sent and not yet received */
   constructor(
     names: readonly string[],
     abstraction: Abstraction,
@@ -131,25 +144,24 @@ export class Space {
     return this.states.map(([root]) => root!)
   }
 
-  /** Whether every input has been given to every state. */
+  /** Whether every input was given to every state. */
   get isDone(): boolean {
     return this.#waiting.isEmpty
   }
 
-  /** What is to be executed next. */
   next(): Transition | undefined {
     for (;;) {
       const transition = this.#waiting.shift()
       if (transition === undefined) return undefined
       const { taken } = transition.from
-      // The same may have been offered with and without a cut.
+      // The same input may have been offered twice, with a cut and without.
       if (taken.has(transition.key)) continue
       taken.add(transition.key)
       return transition
     }
   }
 
-  /** Takes in what an input came to. Gives the state, where that is new. */
+  /** Adds the outcome of an input. Returns the state if it is new. */
   arrive({ from, input, cut, cost }: Transition, sight: NodeSight, seen: string): LocalState | undefined {
     this.transitions += 1
     if (sight.findings.length > 0) {
@@ -176,9 +188,9 @@ export class Space {
     return known ? undefined : state
   }
 
-  /** States to which other ways were found since the last call, and those that they lead to. */
+  /** States to which other paths were found since the last call, and all states after them. */
   takeGrown(): LocalState[] {
-    // A set gives what is added while it is gone through.
+    // Iterating over a set includes items that are added meanwhile.
     for (const { leaving } of this.#grown) for (const { to } of leaving) this.#grown.add(to)
     const grown = [...this.#grown]
     this.#grown.clear()
@@ -214,7 +226,7 @@ export class Space {
     return added
   }
 
-  /** This edge is the way that is gone to a state. */
+  /** Makes this edge the last one of the path by which the state is executed again. */
   #lead(state: LocalState, edge: Edge): void {
     const { from, input } = edge
     state.first = edge
@@ -224,14 +236,17 @@ export class Space {
     state.choices = from.choices + (choice === undefined ? 0 : faultKinds.includes(choice.kind) ? faultCost : 1)
   }
 
-  /** What is observed may hide something: which inputs led there tells more; in what order, all. */
+  /**
+   * Equal observations may hide different states. Adding the set of inputs tells more of them apart; adding their order
+   * tells all apart.
+   */
   #identity(fingerprint: string, inputs: readonly string[]): string {
     if (this.#abstraction === 'whole') return fingerprint
     if (this.#abstraction === 'observed') return [fingerprint, ...inputs.toSorted()].join('\n')
     return inputs.join('\n')
   }
 
-  /** A message that was not there before meets all states of its receiver. */
+  /** A new message meets all states of its receiver. */
   #carry(message: Sent, edge: Edge): void {
     const known = this.#messages.get(message.content)
     if (known === undefined) {
@@ -265,13 +280,13 @@ export class Space {
     return fact
   }
 
-  /** What the node of an edge is given and sends there. */
+  /** Facts about the edge's own node: its input and what it sent. */
   #ownFactsOf({ from, input, sent }: Edge): Fact[] {
     const facts = [keyOf(input), ...sent.map(({ content }) => `sends ${content}`)]
     return facts.map(each => this.#factOf(from.node, each))
   }
 
-  /** What each execution that takes an edge gives to nodes, and what they send in it. */
+  /** Facts that are true in every execution that takes the edge. */
   #factsOf(edge: Edge): Facts {
     const { from, input } = edge
     const message = 'deliver' in input ? this.#messages.get(input.deliver.content)!.must : []
@@ -284,7 +299,10 @@ export class Space {
     for (const fact of [...from.may, ...this.#ownFactsOf(edge)]) to.may.add(fact)
   }
 
-  /** There is one more way to a state, or less is known of it: what all ways have in common is less. */
+  /**
+   * Updates a state after another path to it was found, or after less became certain about one. Fewer facts are then
+   * true on all paths, and more may be true on some.
+   */
   #loosen(edge: Edge): void {
     const { from, to } = edge
     const must = intersection(to.must, this.#factsOf(edge))
@@ -294,7 +312,7 @@ export class Space {
     const hasLess = must.size < to.must.size
     if (!hasMore && !hasLess) return
     to.must = must
-    // What was left out may have to be given after all.
+    // Inputs that were left out as impossible may be possible now.
     for (const carried of this.#to[to.node]!)
       if (carried.impossible.delete(to) || hasLess) this.#offerMessage(to, carried)
     for (const next of to.leaving) {
@@ -317,17 +335,17 @@ export class Space {
     }
   }
 
-  /** Whether it was received on every way. */
+  /** Whether the message was received on every path to the state. */
   #hasReceived({ node, must }: LocalState, { content }: Sent): boolean {
     return must.has(this.#factOf(node, content))
   }
 
-  /** Whether what is in one state for certain may be in the other. */
+  /** Whether the facts that are certain for one state are possible for the other. */
   isPossible(one: LocalState, other: LocalState): boolean {
     return this.#may(other, one.must) && this.#may(one, other.must)
   }
 
-  /** Whether a state has all of these that are about its node, on some way. */
+  /** Whether all facts about this state's node are true on some path to it. */
   #may({ node, may }: LocalState, must: Facts): boolean {
     for (const fact of must) if (this.#factNodes[fact] === node && !may.has(fact)) return false
     return true
@@ -354,7 +372,9 @@ export class Space {
     this.#put({ from: state, input: { deliver: message }, key: message.content, cut: undefined, cost })
   }
 
-  /** Whether an execution is known to the state in which one of these producers sent the message. */
+  /**
+   * Whether a known execution reaches both this state and a state in which one of these producers has sent the message.
+   */
   #offerWith(state: LocalState, { message, lacking }: Carried, producers: readonly LocalState[]): boolean {
     const usable: Cut[] = []
     for (const { cut } of producers) {
@@ -369,19 +389,19 @@ export class Space {
   }
 
   #put(transition: Transition): void {
-    // What no execution is known for comes after what takes one choice more, and has one.
+    // An input without a known execution comes after one with a known execution that costs one choice more.
     this.#waiting.push(transition, transition.cut ? 2 * transition.cost : 2 * transition.cost + 3)
   }
 }
 
-/** Inputs on the way to a state. */
+/** Edges on the path to a state. */
 export const wayTo = (state: LocalState): Edge[] => {
   const way: Edge[] = []
   for (let edge = state.first; edge !== undefined; edge = edge.from.first) way.push(edge)
   return way.reverse()
 }
 
-/** States to which one execution leads that leads to both; undefined where none is known. */
+/** The later state of each node, if one execution contains both cuts; undefined if none is known. */
 export const merge = (one: Cut, other: Cut): Cut | undefined => {
   const merged: LocalState[] = []
   for (const [node, here] of one.entries()) {
@@ -392,7 +412,7 @@ export const merge = (one: Cut, other: Cut): Cut | undefined => {
   return merged
 }
 
-/** The one of two states of a node that the other leads to. */
+/** The later of two states of a node, if one lies on the path to the other. */
 const laterOf = (one: LocalState, other: LocalState): LocalState | undefined => {
   const [early, late] = one.depth <= other.depth ? [one, other] : [other, one]
   let state = late
@@ -408,7 +428,7 @@ const keyOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.
 
 const inputsOf = (state: LocalState): string[] => wayTo(state).map(({ input }) => keyOf(input))
 
-/** Whether nothing comes before it on its connection. */
+/** Whether the message is the next one of its stream. */
 const isNext = ({ streams }: LocalState, { stream }: Sent): boolean =>
   stream === undefined || (streams.get(stream.name) ?? 0) === stream.index
 

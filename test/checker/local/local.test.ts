@@ -108,7 +108,7 @@ test('the search begins after the steps that are given', async () => {
 
 test('a system whose nodes cannot be executed alone is refused', async () => {
   await expect(check(new HandlerSystem(oneProposal), { agreement }, { search: 'local' })).rejects.toThrow(
-    'search: local executes each node alone, which is not possible in this system',
+    'search: `local` executes each node alone, which this system cannot do',
   )
 })
 

@@ -101,7 +101,7 @@ it('what a process hides is told of: which node, and what differed', async () =>
   expect(verdict).toBe('held')
   expect(notes).toEqual([
     expect.stringMatching(
-      /^states that look alike are not the same: .* and state of n differed after \d+ more steps? \(n timer \+10ms\)\. They are told apart by the inputs that each node was given/,
+      /^some states that look alike are not the same: .* and state of n differed after \d+ more steps? \(n timer \+10ms\)\. From now on states are told apart by the inputs that each node took/,
     ),
   ])
   expect(coverage).toMatchObject({ exhausted: false, pruned: 0 })
