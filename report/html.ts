@@ -10,7 +10,6 @@ const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/report/' : './'
  * The report page, with all its data in it. Its content security policy forbids loading anything, and running any other
  * script.
  *
- *
  * @param path of the trace
  */
 export const pageOf = (trace: Trace, live?: Trace, path?: string): string => page({ trace, live, path }, undefined)

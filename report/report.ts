@@ -16,7 +16,6 @@ const withoutExtension = (trace: string) => trace.replace(/\.trace$/, '')
  * Writes the report of a trace as one HTML file that needs nothing else. It includes the closest live execution if its
  * trace lies beside the given one. A torn trace is shown as far as it goes.
  *
- *
  * @throws TraceError if the trace cannot be read
  * @throws ReportError if the page cannot be written
  */

@@ -2,7 +2,7 @@ import { saidBy } from '../likeness.ts'
 import type { Choice } from '../system.ts'
 import type { Again, Chooser } from './chooser.ts'
 
-/** The same steps from another way to the same state; ends where one of them is not enabled. */
+/** Repeats steps on another path to the same state. Ends when one of them is not enabled. */
 export const again = (steps: readonly Again[]): Chooser => {
   let index = 0
   return enabled => {
@@ -12,7 +12,7 @@ export const again = (steps: readonly Again[]): Chooser => {
   }
 }
 
-/** How a step can be found again where messages are counted otherwise. */
+/** Describes a step so that it can be found again in an execution that numbers its messages differently. */
 export const againOf = (choice: Choice, enabled: readonly Choice[]): Again => {
   const said = saidBy(choice)
   return {

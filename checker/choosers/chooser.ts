@@ -1,12 +1,12 @@
 import type { Choice } from '../system.ts'
 
 /**
- * Chooses the next step of an execution among what is enabled, or `undefined` where it takes none of that. It knows neither
- * cells nor executions. Where it draws, it draws from a `Random`: the same seed on the same system gives the same walk.
+ * Chooses the next step of an execution among the enabled choices, or `undefined` to end. It knows neither cells nor
+ * executions. Random choices come from a `Random`, so the same seed on the same system gives the same walk.
  */
 export type Chooser = (enabled: readonly Choice[]) => Choice | undefined
 
-/** The choosers that there are: each is described where it is made, see `chooserOf`. */
+/** All choosers. Each is described where it is made; see `chooserOf`. */
 export type ChooserName =
   | 'straight'
   | 'fresh'
@@ -20,20 +20,20 @@ export type ChooserName =
   | 'priorities'
   | 'again'
 
-/** A walk: so many steps by a chooser. It is plain data, and goes the same wherever it is done. */
+/** A walk: up to `length` steps by a chooser. It is plain data and gives the same steps in every cell. */
 export interface Walk {
   readonly chooser: ChooserName
   readonly seed: number
-  /** In steps, at most. */
+  /** At most, in steps. */
   readonly length: number
-  /** Of `again`: what is to be executed. */
+  /** For `again`: the steps to repeat. */
   readonly steps?: readonly Again[]
 }
 
-/** A step that was executed elsewhere, by what it was about. */
+/** A step of another execution, by its content. */
 export interface Again {
-  /** What it said: see `saidBy`. */
+  /** Its content: see `saidBy`. */
   readonly said: string
-  /** Among the choices that were enabled there and said this, which one; 0 is the first. */
+  /** Its rank among the choices with this content that were enabled there; 0 is the first. */
   readonly rank: number
 }

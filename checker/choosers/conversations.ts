@@ -4,12 +4,12 @@ import type { Chooser } from './chooser.ts'
 import { Origins } from './origins.ts'
 
 /**
- * One node after the other begins a conversation, by its timer or a call, and it goes on to its end before the next one
- * begins: every message that comes of it is delivered, and nothing else. What is in flight already waits, in half of these
- * walks for ever, in the others until each node has had its turn. So steps follow each other that a walk takes in that
- * order once in thousands.
+ * One node after the other begins a conversation, by its timer or a call. Every message of that conversation is
+ * delivered, and nothing else, until it ends; then the next node begins. Messages that are already in flight wait: in
+ * half of these walks for ever, in the others until each node has had its turn. A random walk takes steps in such an
+ * order only once in thousands.
  *
- * @param seed which order of the nodes; up to so many nodes as a schedule is short for, all orders come in turn
+ * @param seed which order of the nodes; for up to four nodes, successive seeds give all orders
  */
 export const conversations = (seed: number): Chooser => {
   const origins = new Origins()
@@ -45,7 +45,7 @@ const beginning = (enabled: readonly Choice[], node: string): Choice | undefined
 
 const factorials = [1, 1, 2, 6, 24] as const
 
-/** An order of the nodes that can begin something: the one of this number, or a random one where there are very many. */
+/** An order of the nodes that can begin something: permutation `number` for up to four nodes, a random one for more. */
 const orderOf = (enabled: readonly Choice[], number: number): string[] => {
   const nodes = [...new Set(enabled.filter(isBeginning).map(({ node }) => node))]
   const count = factorials[nodes.length]

@@ -2,8 +2,8 @@ import type { Choice } from '../system.ts'
 import type { Chooser } from './chooser.ts'
 
 /**
- * Time as a chooser: what is due first happens first; of several at one time the first in the order of what is enabled. What
- * has no time, as a fault that nobody planned, never happens.
+ * Time as a chooser: the choice that is due first. Of several that are due at the same time it takes the first enabled
+ * one. Choices without a time, such as faults that nobody planned, never happen.
  */
 export const due: Chooser = enabled => {
   let first: Choice | undefined

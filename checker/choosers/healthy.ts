@@ -3,15 +3,18 @@ import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 import type { Chooser } from './chooser.ts'
 
-/** After so many inputs without a timer, one fires: two nodes may send to each other for ever. */
+/**
+ * A timer fires after this many inputs without one, because two nodes may send to each other for ever. With a smaller
+ * number, timers would interrupt long exchanges.
+ */
 const inputsMax = 128
 
 /**
- * A healthy network: every message arrives before anything else happens, none overtakes another on its way, and timers fire
- * in the order in which they would by one clock that all nodes go by, give or take a twentieth. What recovers in life
- * recovers here.
+ * A healthy network: every message arrives before anything else happens, messages between two nodes keep their order,
+ * and timers fire in the order of one clock shared by all nodes, within five percent. A system that recovers in
+ * practice recovers here.
  *
- * @param seed of which nodes it is assumed that they set their timers anew with each input: see `healthySeed`
+ * @param seed which nodes are assumed to reset their timers with each input: see `healthySeed`
  */
 export const healthy = (random: Random, seed: number): Chooser => {
   const clock = new CommonClock(random, settingShares[seed % settingShares.length]!)
@@ -29,7 +32,7 @@ export const healthy = (random: Random, seed: number): Chooser => {
 
 const isCall = ({ kind }: Choice): boolean => kind === 'client'
 
-/** Deliveries of one way are enabled in the order of sending. */
+/** The first delivery of each sender and receiver. Deliveries between two nodes are enabled in the order of sending. */
 const firstOfAWay = (enabled: readonly Choice[], random: Random): Choice | undefined => {
   const firsts = new Map<string, Choice>()
   for (const choice of enabled) {
@@ -40,26 +43,29 @@ const firstOfAWay = (enabled: readonly Choice[], random: Random): Choice | undef
   return firsts.size > 0 ? random.pick([...firsts.values()]) : undefined
 }
 
-/** Of the nodes, the share that sets its timers anew with each input: all, none, or some. */
+/** Share of the nodes assumed to reset their timers with each input: all, none, or half. */
 const settingShares = [1, 0, 0.5] as const
 
-/** A seed like this one: with the first of such walks all nodes set their timers anew, with the second none, with the third some. */
+/**
+ * A seed near `seed` with which the first of such walks assumes that all nodes reset their timers, the second none, the
+ * third half.
+ */
 export const healthySeed = (seed: number, ordinal: number): number =>
   seed - (seed % settingShares.length) + (ordinal % settingShares.length)
 
 /**
- * When timers are due, if the clocks of all nodes went alike from the first step on. A node's own clock moves only when
- * one of its timers fires, so what it sets between is counted from now. For the same reason a timer that is set anew for the
- * same time, as by whoever waits for the next heartbeat, looks like one that goes on: which nodes do so is assumed.
+ * When timers would be due if all nodes shared one clock. A node's own clock moves only when one of its timers fires,
+ * so a timer set in between is counted from now. A timer that is reset to the same delay, for example while waiting for
+ * the next heartbeat, looks just like one that keeps running. So which nodes reset theirs is an assumption.
  */
 class CommonClock {
   readonly #random: Random
   readonly #settingShare: number
-  /** By node, whether it sets its timers anew with each input. */
+  /** By node: whether it is assumed to reset its timers with each input. */
   readonly #isSetting = new Map<string, boolean>()
-  /** By label. */
+  /** Due times by label. */
   #due = new Map<string, number>()
-  /** The node that the last input entered, where that sets its timers anew. */
+  /** The node that took the last input, if it is assumed to reset its timers. */
   #set: string | undefined
   #nowMs = 0
 

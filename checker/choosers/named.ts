@@ -9,7 +9,7 @@ import { SlowWays } from './slow-ways.ts'
 import type { Surprises } from './surprise.ts'
 import { fresh, straight, swarm, type Weights, weighted, withoutFaults } from './weights.ts'
 
-/** How many of the ways between nodes are slow in a late race. */
+/** Share of the links between nodes that are slow in a late race. */
 const slowShares = [0, 0.25, 0.5] as const
 
 /** The chooser of a walk. The same seed on the same system gives the same walk. */

@@ -1,8 +1,8 @@
 import type { Choice } from '../system.ts'
 
 /**
- * By message in flight, the activity that it belongs to: that of the message whose delivery made it appear, or a new
- * one, where a timer, a call or anything else did.
+ * The activity to which each message in flight belongs: the activity of the message whose delivery caused it, or a new
+ * one if a timer, a call or anything else caused it.
  */
 export class Origins {
   readonly #origins = new Map<string, number>()
@@ -15,23 +15,23 @@ export class Origins {
     return origin === undefined || origin !== this.#origins.get(second)
   }
 
-  /** The activity of a message in flight; anything else begins a new one. */
+  /** The activity of a message in flight; undefined for anything else, which begins a new one. */
   of(label: string): number | undefined {
     return this.#origins.get(label)
   }
 
-  /** The activity that the last step was of. */
+  /** The activity of the last step. */
   get current(): number {
     return this.#current
   }
 
-  /** Takes in what a step made appear. */
+  /** Assigns activities to messages that the last step made appear. */
   arrive(enabled: readonly Choice[]): void {
     for (const { kind, label } of enabled)
       if (kind === 'deliver' && !this.#origins.has(label)) this.#origins.set(label, this.#current)
   }
 
-  /** Takes note of the choice that is executed next. */
+  /** Notes the choice that is executed next. */
   leave({ label }: Choice): void {
     this.#count += 1
     this.#current = this.#origins.get(label) ?? this.#count

@@ -6,14 +6,14 @@ import { Origins } from './origins.ts'
 const ordinary: readonly ChoiceKind[] = ['client', 'deliver', 'timer', 'restart', 'heal']
 
 /**
- * Probabilistic concurrency testing: what goes on has random priorities, and the highest comes first; at a few random
- * steps what is first becomes last. A violation that needs d events in an order is met in a walk of k steps with n things
- * going on with a chance of about 1/(n k^(d-1)), whatever else happens (Burckhardt, Kothari, Musuvathi, Nagarakatte,
- * "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+ * Probabilistic concurrency testing: activities get random priorities and the highest goes first; at a few random
+ * steps, the first becomes the last. A walk of k steps over n activities meets a violation that needs d events in order
+ * with a probability of about 1/(n k^(d-1)), whatever else happens (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A
+ * Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
  *
- * Threads have priorities there. Here it is activities: a message has that of the message whose delivery sent it (as in
- * Ozkan, Majumdar, Niksic, Befrouei, Weissenbacher, "Randomized Testing of Distributed Systems with Probabilistic
- * Guarantees", OOPSLA 2018); each timer and each call begins a new one.
+ * In that paper threads have priorities. Here activities have them: a message has the priority of the message whose
+ * delivery caused it (as in Ozkan, Majumdar, Niksic, Befrouei, Weissenbacher, "Randomized Testing of Distributed
+ * Systems with Probabilistic Guarantees", OOPSLA 2018). Each timer and each call begins a new activity.
  *
  * @param length of the walk, in steps
  */
@@ -31,7 +31,7 @@ export const prioritised = (random: Random, length: number): Chooser => {
     if (demoted) priorities.demote(activityOf(demoted))
     const choice = first()
     if (choice) {
-      // What begins anew, as a timer does, has another priority the next time.
+      // A timer or call begins a new activity each time, so it draws a new priority.
       if (origins.of(choice.label) === undefined) priorities.forget(choice.label)
       origins.leave(choice)
     }
@@ -51,13 +51,13 @@ class Priorities {
     this.#random = random
   }
 
-  /** The first of those of the activity that comes first. */
+  /** The first choice of the activity with the highest priority. */
   highest(choices: readonly Choice[], activityOf: (choice: Choice) => Activity): Choice | undefined {
     const values = choices.map(choice => this.#valueOf(activityOf(choice)))
     return choices[values.indexOf(Math.max(...values))]
   }
 
-  /** It comes after all others from now on. */
+  /** Gives an activity the lowest priority from now on. */
   demote(activity: Activity): void {
     this.#lowest -= 1
     this.#values.set(activity, this.#lowest)

@@ -7,16 +7,16 @@ import { Hunt, type Surprises } from './surprise.ts'
 import { type Weights, weighted } from './weights.ts'
 
 /**
- * A walk that looks for races: activities of several nodes at once, and their inputs meeting in one node.
+ * A walk that looks for races: several nodes are active at once, and their inputs meet in one node.
  *
- * Activities begin in bursts: some timers and calls, then messages are delivered until none is in flight, in an order
- * that is drawn anew with each step, or by priorities that messages have from the begin, so that some are very late
- * (as in probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In a quarter of the
- * walks some timers and calls also come in between. A walk has three bursts or more, for its start is the dearest part.
+ * Activities begin in bursts: some timers and calls, then messages are delivered until none is in flight. Their order
+ * is drawn with each step, or by random priorities that messages keep, so that some are very late (as in probabilistic
+ * concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In a quarter of the walks timers and
+ * calls also happen during a burst. A walk has three bursts or more, because its start is the most expensive part.
  *
- * On slow ways, where there are some, whole bursts overtake what is sent.
+ * If some links are slow, whole bursts overtake the messages on them.
  *
- * What has a budget (overlaps, faults) is taken seldom, and where activities meet: see `Hunt`.
+ * Choices with a budget (overlaps, faults) are taken seldom, and preferably where activities meet: see `Hunt`.
  */
 export const racing = (
   random: Random,
@@ -58,8 +58,8 @@ export const racing = (
 }
 
 /**
- * Some activities that begin at once, at different nodes as far as there are. One node, if there are others, takes no
- * part: it is where they can meet.
+ * Some activities that begin at once, at different nodes as far as possible. If there are enough nodes, one takes no
+ * part: the activities can meet there.
  */
 class Burst {
   readonly #random: Random

@@ -2,16 +2,13 @@ import { wayOf } from '../likeness.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 
-/**
- * Ways between nodes that are slow for a while: what is sent on them comes only after timers that it should have come
- * before.
- */
+/** Links that are slow for a while: messages on them arrive only after timers that would normally fire later. */
 export class SlowWays {
   readonly #random: Random
   readonly #share: number
   readonly #slow = new Map<string, boolean>()
 
-  /** @param share of the ways that are slow at a time, from 0 to 1 */
+  /** @param share of the links that are slow at a time, from 0 to 1 */
   constructor(random: Random, share: number) {
     this.#random = random
     this.#share = share
@@ -24,7 +21,7 @@ export class SlowWays {
     return this.#slow.get(name)!
   }
 
-  /** Some change their pace. */
+  /** Changes the pace of some links. */
   next(): void {
     for (const name of this.#slow.keys()) if (this.#random.below(4) === 0) this.#slow.set(name, this.#draw())
   }

@@ -3,28 +3,31 @@ import type { Random } from '../random.ts'
 import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
 import type { Origins } from './origins.ts'
 
-/** What choices with a budget (overlaps, faults) are about, whatever their numbers. */
+/** A kind of choice with a budget (an overlap or fault), identified by its content without numbers. */
 export interface Surprise {
   readonly name: string
   readonly group: 'fault' | 'overlap' | 'collision'
-  /** Of what is joined; of a fault, of itself. */
+  /** Content of the joined inputs, or of the fault itself. */
   readonly subjects: readonly string[]
-  /** How often it was looked for, and how often it came about. */
+  /** How often it was looked for, and how often it then came about. */
   readonly tried: number
   readonly met: number
 }
 
-/** So many are kept in mind: they go with every execution, and a service may put anything into its messages. */
+/**
+ * At most this many surprises are remembered. They are sent along with every execution, and a service may put anything
+ * into its messages, so without a limit they would grow for ever.
+ */
 const knownMax = 2_000
 
 type Counted = { -readonly [Key in keyof Surprise]: Surprise[Key] }
 
-/** The surprises that were offered so far. */
+/** The surprises offered so far. */
 export class Surprises {
   readonly #known = new Map<string, Counted>()
   readonly #before: readonly Surprise[]
 
-  /** @param before those of earlier executions */
+  /** @param before surprises known from earlier executions */
   constructor(before: readonly Surprise[] = []) {
     this.#before = before
     for (const surprise of before) this.#known.set(surprise.name, { ...surprise })
@@ -34,7 +37,7 @@ export class Surprises {
     return [...this.#known.values()].map(surprise => ({ ...surprise }))
   }
 
-  /** What has been added to those of before. */
+  /** What was learned since `before`. */
   learned(): Surprise[] {
     const before = new Map(this.#before.map(surprise => [surprise.name, surprise]))
     return this.all.flatMap(surprise => {
@@ -44,7 +47,7 @@ export class Surprises {
     })
   }
 
-  /** Takes in what was learned elsewhere. */
+  /** Adds what other executions learned. */
   learn(learned: readonly Surprise[]): void {
     for (const surprise of learned) {
       const { tried, met } = this.#known.get(surprise.name) ?? { tried: 0, met: 0 }
@@ -53,7 +56,10 @@ export class Surprises {
     }
   }
 
-  /** Takes in what is offered. Messages that can be overlapped at all could also collide with their like. */
+  /**
+   * Adds the surprises among the enabled choices. If a message can be overlapped at all, a collision with another
+   * message of its kind is added as well.
+   */
   note(enabled: readonly Choice[]): void {
     for (const choice of enabled.filter(hasBudget)) {
       this.#add(choice.kind, subjectsOf(choice))
@@ -69,8 +75,9 @@ export class Surprises {
   }
 
   /**
-   * One to look for: each group with the same chance, and much rather what came about when it was looked for. (The cube
-   * finds the vote race of liferaft in half of the executions that the plain rate takes.)
+   * Draws a surprise to look for. Each group has the same chance, and within it a surprise that came about when it was
+   * looked for is favoured. (The cube finds the vote race of liferaft in half of the executions that the plain rate
+   * needs.)
    */
   draw(random: Random): Counted | undefined {
     const known = [...this.#known.values()]
@@ -84,11 +91,12 @@ export class Surprises {
 }
 
 /**
- * Looks for one surprise after the other in a walk. For an overlap it holds back the messages that could be part of it,
+ * Looks for one surprise after another during a walk. For an overlap it holds back messages that could take part in it
  * until they meet (as in K. Sen, "Race Directed Random Testing of Concurrent Programs", PLDI 2008).
  *
- * An overlap joins messages of different origin: two answers to one broadcast are many and meet nothing new. Where two
- * are about the same, it is a collision: peers that do the same thing at once. In half of these they say the very same.
+ * An overlap joins messages of different activities: the answers to one broadcast are many, and their meeting is
+ * nothing new. If both have the same content it is a collision: peers that do the same thing at once. In half of the
+ * collisions, numbers must be equal too.
  */
 export class Hunt {
   readonly #random: Random
@@ -97,7 +105,7 @@ export class Hunt {
   #left: number
   #wanted: Counted | undefined
   #isExact = false
-  /** So many opportunities are passed over. */
+  /** How many more opportunities to let pass before taking one. */
   #patience = 0
 
   constructor(random: Random, surprises: Surprises, origins: Origins) {
@@ -108,7 +116,7 @@ export class Hunt {
     this.next()
   }
 
-  /** The surprise that is looked for, where it is offered. */
+  /** The wanted surprise, if it is offered. */
   take(enabled: readonly Choice[]): Choice | undefined {
     this.#surprises.note(enabled)
     const budgeted = enabled.filter(hasBudget)
@@ -125,14 +133,14 @@ export class Hunt {
     return this.#random.pick(wanted)
   }
 
-  /** Looks for another one. */
+  /** Looks for another surprise. */
   next(): void {
     this.#wanted = this.#left > 0 ? this.#surprises.draw(this.#random) : undefined
     this.#isExact = this.#random.below(2) === 0
     this.#patience = this.#wanted?.group === 'fault' ? this.#random.below(32) : this.#random.few() - 1
   }
 
-  /** Whether a delivery could be part of what is looked for. */
+  /** Whether a delivery could take part in the wanted surprise, and so should wait. */
   holds({ subject }: Choice): boolean {
     if (this.#left === 0 || this.#wanted === undefined || this.#wanted.group === 'fault') return false
     return this.#wanted.subjects.includes(subject)
@@ -150,7 +158,7 @@ export class Hunt {
 
 const hasBudget = ({ kind }: Choice): boolean => kind === 'overlap' || faultKinds.includes(kind)
 
-/** Whether a node has two inputs: where no overlap is offered then, there is no budget for it any more. */
+/** Whether a node has two inputs. If no overlap is offered although it has, the budget is spent. */
 const canMeet = (enabled: readonly Choice[]): boolean => {
   const inputs = enabled.filter(({ kind }) => kind === 'deliver' || kind === 'timer')
   return new Set(inputs.map(({ node }) => node)).size < inputs.length

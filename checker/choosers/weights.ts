@@ -2,7 +2,7 @@ import type { Random } from '../random.ts'
 import type { Choice, ChoiceKind } from '../system.ts'
 import type { Chooser } from './chooser.ts'
 
-/** How likely a walk takes a choice of each kind; only their ratios matter. */
+/** How likely a walk takes a choice of each kind. Only the ratios matter. */
 export interface Weights {
   readonly client: number
   readonly deliver: number
@@ -30,13 +30,14 @@ const groups: Partial<Record<ChoiceKind, Group>> = {
 const groupOf = (choice: Choice): Group => groups[choice.kind] ?? 'fault'
 
 /**
- * Weighs by kind of choice (MaceMC, section 4.3).
+ * Weighs choices by kind (MaceMC, section 4.3).
  *
- * Each delivery has its weight for itself, so that a network in which much is in flight drains; with one weight for
- * them all, a system that sends five messages for each timer would drown in them. Any other kind shares its weight
- * among its enabled choices, so that thirty timers do not drown one delivery.
+ * Each delivery has its full weight, so that a network with many messages in flight drains; if all deliveries shared
+ * one weight, a system that sends five messages for each timer would drown in them. The choices of any other kind share
+ * its weight, so that thirty timers do not drown one delivery.
  *
- * Every enabled choice with a weight above zero has a chance in each step, so an endless walk is fair with probability 1.
+ * In each step, every enabled choice with a weight above zero has a chance. So an endless walk is fair with probability
+ * 1.
  */
 export const weighted =
   (random: Random, weights: Weights): Chooser =>
@@ -49,13 +50,13 @@ export const weighted =
     })
   }
 
-/** The same without faults. What is already broken can still be repaired. */
+/** The same weights without faults. Restarts and heals stay possible. */
 export const withoutFaults = (weights: Weights): Weights => ({ ...weights, fault: 0 })
 
 /**
- * The way that systems are built for: calls begin, messages arrive in the order of their sending, timers fire once
- * nothing is in flight. It is the shortest way to a live state in most systems. One step in sixteen is weighted
- * instead, so that two nodes which send to each other for ever do not starve the timers.
+ * The straight way, for which systems are built: calls begin, messages arrive in the order in which they were sent, and
+ * timers fire once nothing is in flight. In most systems it is the shortest path to a live state. One step in sixteen
+ * is weighted instead, so that two nodes which send to each other for ever do not starve the timers.
  */
 export const straight = (random: Random, weights: Weights): Chooser => {
   const fair = weighted(random, withoutFaults(weights))
@@ -71,8 +72,8 @@ export const straight = (random: Random, weights: Weights): Chooser => {
 }
 
 /**
- * The straight way, with all that is in flight at its begin delayed until nothing else can happen: what old messages
- * would break, the system may long have got over when they arrive.
+ * The straight way, but messages that are in flight at its beginning are delayed until nothing else can happen. By the
+ * time old messages arrive, the system may have recovered from what they would break.
  */
 export const fresh = (random: Random, weights: Weights): Chooser => {
   const go = straight(random, weights)
@@ -86,9 +87,9 @@ export const fresh = (random: Random, weights: Weights): Chooser => {
 }
 
 /**
- * Draws other weights for each walk, up to eight times heavier or lighter for each kind. Bugs that need many timers, or
- * late messages, or an early overlap, hide from the average walk and not from all of these.
- * Source: Groce, Zhang, Eide, Chen, Regehr, "Swarm Testing", ISSTA 2012.
+ * Draws other weights for each walk, up to eight times heavier or lighter for each kind. Bugs that need many timers,
+ * late messages or an early overlap are hidden from the average walk, but not from all of these. Source: Groce, Zhang,
+ * Eide, Chen, Regehr, "Swarm Testing", ISSTA 2012.
  */
 export const swarm = (random: Random, weights: Weights): Weights => {
   const drawn = Object.entries(weights).map(([kind, weight]) => [kind, weight * 8 ** (2 * random.next() - 1)])

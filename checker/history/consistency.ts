@@ -2,19 +2,19 @@ import { keyOf, type Model, withKeys } from './model.ts'
 import { groupBy, type Operation } from './operation.ts'
 import { findOrder, isFound, type Order } from './order.ts'
 
-/** What a history has to be like. */
+/** A consistency condition for histories. */
 export interface Consistency {
-  /** Where an order of all operations has to be, for a message. */
+  /** Which orders count, in words for a message. */
   readonly where: string
-  /** Parts of a history that are each to be put in order, whatever the others are. */
+  /** The parts of a history that each need an order, independent of the others. */
   parts(history: readonly Operation[]): readonly (readonly Operation[])[]
-  /** What of a part happened, where there is such an order. */
+  /** The operations of a part that took effect, in such an order. */
   order<State>(part: readonly Operation[], model: Model<State>, limit?: number): Order
 }
 
 /**
- * Each operation seems to happen at one moment between its invocation and its return (Herlihy, Wing, "Linearizability: A
- * Correctness Condition for Concurrent Objects", TOPLAS 1990). It is local: each key's operations for themselves.
+ * Each operation takes effect at one moment between its invocation and its return (Herlihy, Wing, "Linearizability: A
+ * Correctness Condition for Concurrent Objects", TOPLAS 1990). It is local: each key can be checked by itself.
  */
 export const linearizability: Consistency = {
   where: 'each between its invocation and its return',
@@ -23,7 +23,7 @@ export const linearizability: Consistency = {
 }
 
 /**
- * The operations seem to happen one after the other, those of each process in its order (Lamport, "How to Make a
+ * All operations take effect one after another, and those of each process in its order (Lamport, "How to Make a
  * Multiprocessor Computer That Correctly Executes Multiprocess Programs", IEEE TC 1979). It is not local.
  */
 export const sequentialConsistency: Consistency = {
@@ -31,7 +31,8 @@ export const sequentialConsistency: Consistency = {
   parts: history => [history],
   order: (part, model, limit) => {
     const keys = groupBy(part, keyOf)
-    // What is linearizable is this too, and much sooner found to be: mostly it is, and it is local.
+    // A linearizable history is sequentially consistent too. Most histories are, and linearizability is checked much
+    // faster, because it is local.
     const orders = [...keys.values()].map(ofKey => findOrder([ofKey], model, limit))
     if (orders.every(isFound)) return orders.flat()
     const lanes = [...groupBy(part, ({ process }) => process).values()]

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../errors.ts'
 import type { Operation } from './operation.ts'
 
-/** An object as it is where operations come one after the other. States are JSON, and never changed in place. */
+/** The sequential behaviour of an object. States are JSON and never changed in place. */
 export interface Model<State = unknown> {
   readonly name: string
   readonly initial: State
-  /** Names of operations that change nothing, ever: an order of others is found sooner where they are known. */
+  /** Names of operations that never change the state. Knowing them makes the search for an order faster. */
   readonly reads: readonly string[]
-  /** The state after an operation, or `undefined` where it cannot have returned what it did. */
+  /** The state after an operation, or `undefined` if the operation cannot have returned its result in this state. */
   step(state: State, operation: Operation): Next<State> | undefined
 }
 
@@ -19,7 +19,7 @@ export interface Next<State> {
 /** What each operation does, by name. */
 export type Operations<State> = Readonly<Record<string, Model<State>['step']>>
 
-/** A model of its operations; one that it does not know is a mistake of the caller's, and a `UsageError`. */
+/** A model with these operations. Any other operation is the caller's mistake and throws a `UsageError`. */
 export const modelOf = <State>(
   name: string,
   initial: State,
@@ -36,11 +36,11 @@ export const modelOf = <State>(
   },
 })
 
-/** Whether an operation may have returned this; one that returned nothing, or of which nothing is known, may. */
+/** Whether an operation may have returned `expected`. True if it returned nothing, or if its outcome is unknown. */
 export const mayReturn = ({ outcome, result }: Operation, expected: unknown): boolean =>
   outcome !== 'ok' || isSame(result, expected)
 
-/** Nothing is `null`, as in JSON. */
+/** An absent value counts as `null`, as in JSON. */
 export const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one ?? null, other ?? null)
 
 /** Many objects of one model, one for each key. */

@@ -1,8 +1,11 @@
 import { isSame, type Model, mayReturn, modelOf, type Next } from './model.ts'
 
-/** Values are JSON; nothing is `null`. */
+/** Values are JSON; an absent value is `null`. */
 
-/** `write` a value; `read` → the value; `cas` of `[expected, value]` → whether it was the expected one, and is now this. */
+/**
+ * `write` a value; `read` → the value; `cas` with `[expected, value]` → whether the value was `expected` and has been
+ * replaced.
+ */
 export const register = (initial: unknown = null): Model =>
   modelOf<unknown>(
     'register',
@@ -19,7 +22,7 @@ export const register = (initial: unknown = null): Model =>
     ['read'],
   )
 
-/** Of one key: `put` a value; `get` → the value, or nothing; `delete`. */
+/** For one key: `put` a value; `get` → the value, or nothing; `delete`. */
 export const map = (): Model =>
   modelOf<unknown>(
     'map',
@@ -32,7 +35,7 @@ export const map = (): Model =>
     ['get'],
   )
 
-/** First in, first out: `enqueue` a value; `dequeue` → the oldest one, or nothing where it is empty. */
+/** First in, first out: `enqueue` a value; `dequeue` → the oldest value, or nothing if the queue is empty. */
 export const queue = (): Model<readonly unknown[]> =>
   modelOf<readonly unknown[]>('queue', [], {
     enqueue: (values, { value }) => to([...values, value ?? null]),
@@ -40,8 +43,8 @@ export const queue = (): Model<readonly unknown[]> =>
   })
 
 /**
- * One process has it at a time: `acquire` → `false` where another one, or this one, has it already; `release` → `false`
- * where this one does not have it. Any other result says that it was done.
+ * One process holds it at a time: `acquire` → `false` if any process already holds it; `release` → `false` if this
+ * process does not hold it. Any other result means success.
  */
 export const lock = (): Model<string | null> => {
   const doneIf = (isPossible: boolean, holder: string | null, next: string | null, isRefused: boolean) =>

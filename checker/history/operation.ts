@@ -1,40 +1,43 @@
-/** What a process asked of an object, and what became of it: one operation of a history. Values are JSON. */
+/** One operation of a history: what a process asked of an object, and the outcome. Values are JSON. */
 export interface Operation {
-  /** Who asked. */
+  /** The process that asked. */
   readonly process: string
-  /** What it asked for, in the words of a model: `read`, `write`. */
+  /** The operation's name in its model: `read`, `write`. */
   readonly op: string
-  /** Of which object; operations without a key are all of one. */
+  /** The object; operations without a key all concern the same one. */
   readonly key?: string | undefined
-  /** What it gave: the value to be written. */
+  /** The argument, for example the value to write. */
   readonly value?: unknown
-  /** `ok`: it returned `result`. `failed`: it did not happen. `unknown`: it may have happened, may yet, or never. */
+  /**
+   * `ok`: it returned `result`. `failed`: it did not take effect. `unknown`: it may have taken effect, may do so later,
+   * or never.
+   */
   readonly outcome: 'ok' | 'failed' | 'unknown'
   readonly result?: unknown
-  /** When it was invoked: its place among all that was invoked and that returned. */
+  /** When it was invoked: its position among all invocations and returns. */
   readonly invoked: number
-  /** When it returned: it cannot have happened after that. */
+  /** When it returned. It cannot have taken effect later. */
   readonly returned?: number | undefined
-  /** Indexes of these two steps, where the history is of an execution. */
+  /** Steps of invocation and return, if the history belongs to an execution. */
   readonly invokedAt?: number | undefined
   readonly returnedAt?: number | undefined
 }
 
 export const isOk = ({ outcome }: Operation): boolean => outcome === 'ok'
 
-/** After which it cannot have happened any more. */
+/** The time after which it cannot have taken effect. */
 export const endOf = ({ returned = Number.POSITIVE_INFINITY }: Operation): number => returned
 
-/** The same operation before it returned. */
+/** The same operation, before it returned. */
 export const pending = ({ result, returned, returnedAt, ...operation }: Operation): Operation => ({
   ...operation,
   outcome: 'unknown',
 })
 
-/** The same operation, of which is not known whether it happened, in its time. */
+/** The same operation with an unknown outcome. */
 export const perhaps = (operation: Operation): Operation => ({ ...operation, outcome: 'unknown' })
 
-/** Operations by what `nameOf` says of them, in the order in which the names are first met. */
+/** Operations grouped by `nameOf`, in the order in which the names first appear. */
 export const groupBy = (
   operations: readonly Operation[],
   nameOf: (operation: Operation) => string,

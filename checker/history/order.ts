@@ -2,8 +2,8 @@ import type { Model } from './model.ts'
 import { endOf, isOk, type Operation } from './operation.ts'
 
 /**
- * The operations that happened, one after the other as the model has it; `none` where there is no such order, and
- * `undecided` where the search was given up.
+ * The operations that took effect, in an order that the model allows; `none` if there is no such order, and `undecided`
+ * if the search gave up.
  */
 export type Order = readonly Operation[] | 'none' | 'undecided'
 
@@ -11,7 +11,7 @@ export const isFound = (order: Order): order is readonly Operation[] => typeof o
 
 /** The operations of a lane that are not in the order yet, by invocation. */
 interface Lane extends Link {
-  /** When the last one of those that are was invoked. */
+  /** When the last operation in the order was invoked. */
   latest: number
 }
 
@@ -22,14 +22,14 @@ interface Link {
 interface Entry extends Link {
   readonly operation: Operation
   readonly lane: Lane
-  /** Its number among the operations that must be in the order, or among those that need not. */
+  /** Its number, either among the operations that returned or among those that may have taken effect. */
   readonly number: number
   before: Link
-  /** `latest` of its lane before it was put into the order. */
+  /** `latest` of its lane before this operation was put into the order. */
   latestBefore: number
 }
 
-/** A point of the search: what was put into the order last, what it led to, and what may come next. */
+/** A state of the search: the last operation in the order, the state of the object, and the candidates for the next. */
 interface Frame<State> {
   readonly taken: Entry | undefined
   readonly state: State
@@ -37,15 +37,18 @@ interface Frame<State> {
   tried: number
 }
 
-/** So many steps of the search take some seconds. */
+/**
+ * The search gives up after this many steps, which take some seconds. More would decide more histories, but one
+ * execution could then hold up the check for minutes.
+ */
 const triesMax = 500_000
 
 /**
- * Looks for an order of operations in which each one that returned could have returned what it did, by putting one after
- * the other (Wing, Gong, "Testing and Verifying Concurrent Objects", JPDC 1993) and never going on twice from the same
+ * Looks for an order in which each returned operation could have returned its result. It puts one operation after
+ * another (Wing, Gong, "Testing and Verifying Concurrent Objects", JPDC 1993) and never continues twice from the same
  * operations and state (Lowe, "Testing for Linearizability", CCPE 2017).
  *
- * @param lanes an operation that returned before another one of its lane was invoked comes first; lanes are independent
+ * @param lanes within a lane, an operation that returned before another was invoked comes first; lanes are independent
  */
 export const findOrder = <State>(
   lanes: readonly (readonly Operation[])[],
@@ -57,13 +60,13 @@ class Search<State> {
   readonly #model: Model<State>
   readonly #limit: number
   readonly #lanes: readonly Lane[]
-  /** Which of the operations that returned are in the order: 16 of them in each. */
+  /** Which returned operations are in the order, as bits: 16 in each element. */
   readonly #taken: Uint16Array
-  /** Which of the others are. */
+  /** Which other operations are. */
   #extra = 0n
-  /** How many that returned are not. */
+  /** How many returned operations are not. */
   #missing: number
-  /** By operations that returned, and state: what else had happened. */
+  /** By returned operations and state: sets of other operations with which the search has been there. */
   readonly #seen = new Map<string, bigint[]>()
   #tries = 0
 
@@ -107,7 +110,7 @@ class Search<State> {
     return { taken, state, candidates: read ? [read] : candidates, tried: 0 }
   }
 
-  /** What no other operation has to come before; what need not have happened last. */
+  /** Operations that may come next. Those that need not have taken effect come last. */
   #candidates(): Entry[] {
     const returned: Entry[] = []
     const others: Entry[] = []
@@ -124,7 +127,9 @@ class Search<State> {
     return [...returned, ...others]
   }
 
-  /** A read that is possible now can as well come now, where it is not too late then for what need not have happened. */
+  /**
+   * A possible read may as well come now, unless an operation that need not have taken effect would then be too late.
+   */
   #canComeNow(operation: Operation, state: State, candidates: readonly Entry[]): boolean {
     if (!isOk(operation) || !this.#model.reads.includes(operation.op)) return false
     const isInTime = ({ operation: other }: Entry) => isOk(other) || endOf(other) > operation.invoked
@@ -155,7 +160,7 @@ class Search<State> {
     } else this.#extra ^= 1n << BigInt(number)
   }
 
-  /** What leads on from here leads on from where less has happened that need not have. */
+  /** A search from here finds nothing more than one from the same place with fewer optional operations in the order. */
   #isNew(state: State): boolean {
     this.#tries += 1
     const key = `${String.fromCharCode(...this.#taken)} ${JSON.stringify(state)}`

@@ -6,19 +6,19 @@ import type { Operation } from './operation.ts'
 import { show } from './show.ts'
 import { smallestPart } from './smallest.ts'
 
-/** A state that knows all operations so far; the same array as long as there is nothing new. */
+/** A state that contains all operations so far. The array stays the same object while nothing is added. */
 export interface WithHistory {
   readonly history: readonly Operation[]
 }
 
 /**
- * Safety: the operations of an execution could have happened on one object of the model (one for each key), one after the
- * other, each between its invocation and its return. One that failed has not happened; one whose outcome is not known may
- * have. Throws `Undecided` where that cannot be told with a reasonable effort.
+ * Safety: the operations of an execution could have happened on one object of the model (one for each key), one after
+ * another, each between its invocation and its return. A failed operation did not take effect; one with an unknown
+ * outcome may have. Throws `Undecided` if that cannot be decided with reasonable effort.
  */
 export const linearizable = <State>(model: Model<State>): Property<WithHistory> => consistent(linearizability, model)
 
-/** The same, but for when: only that the operations of each process come in its order. */
+/** A weaker property: only the operations of each process must keep their order. */
 export const sequentiallyConsistent = <State>(model: Model<State>): Property<WithHistory> =>
   consistent(sequentialConsistency, model)
 
@@ -36,7 +36,7 @@ const consistent = <State>(consistency: Consistency, model: Model<State>): Prope
   }
 }
 
-/** A part of a history that has no order; `undefined` where each has one. */
+/** A part of a history that has no order; `undefined` if each part has one. */
 export const contradictoryPart = <State>(
   consistency: Consistency,
   model: Model<State>,
@@ -48,12 +48,14 @@ export const contradictoryPart = <State>(
   const undecided = parts.find(({ order }) => order === 'undecided')
   if (undecided && !contradictory)
     throw new Undecided(
-      `found no order of ${undecided.part.length} operations, and cannot try all: expected fewer whose outcome is unknown, or at once`,
+      `found no order of ${undecided.part.length} operations, and there are too many orders to try all: expected fewer operations that are concurrent or have an unknown outcome`,
     )
   return contradictory?.part
 }
 
-/** A search for an order that is one of many is given up early. */
+/**
+ * Limit of one search among many. It is smaller than that of a single search, so that all of them together stay fast.
+ */
 const triesMax = (operations: number) => 2_000 + 20 * operations
 
 const describe = <State>(consistency: Consistency, model: Model<State>, part: readonly Operation[]): string => {

@@ -1,15 +1,15 @@
 import { isOk, type Operation, pending, perhaps } from './operation.ts'
 import { isFound, type Order } from './order.ts'
 
-/** Looks for an order of operations, not for long. */
+/** Looks for an order of operations with limited effort. */
 export type FindOrder = (operations: readonly Operation[]) => Order
 
 /**
- * The smallest part found of a history without an order that shows why: the shortest beginning without one, and of its
- * operations those that contradict each other, with those that are needed to explain all but any one of these.
+ * The smallest part found that explains why a history has no order: its shortest prefix without one, reduced to the
+ * operations that contradict each other, plus those that are needed to explain all but one of them.
  *
- * An operation is not simply left out: where a write is missing, nobody can have read what it wrote, and that read would
- * be the smallest part of any history. So it is left open whether it happened.
+ * Operations are not simply removed: without its write, a read of the written value would contradict any history.
+ * Instead, an operation's outcome is made unknown.
  */
 export const smallestPart = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
   const beginning = shortestBeginning(history, findOrder)
@@ -18,7 +18,7 @@ export const smallestPart = (history: readonly Operation[], findOrder: FindOrder
   return [...against, ...explanation(against, others, findOrder)].sort((one, other) => one.invoked - other.invoked)
 }
 
-/** Up to the first return after which there is no order. */
+/** The prefix up to the first return after which there is no order. */
 const shortestBeginning = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
   const returns = history.flatMap(({ returned }) => returned ?? []).sort((one, other) => one - other)
   let [some, none] = [-1, returns.length - 1]
@@ -30,13 +30,13 @@ const shortestBeginning = (history: readonly Operation[], findOrder: FindOrder):
   return upTo(history, returns[none]!)
 }
 
-/** What was invoked until then, as it was known then. */
+/** Operations that were invoked by then, with what was known then. */
 const upTo = (history: readonly Operation[], time: number): readonly Operation[] =>
   history
     .filter(({ invoked }) => invoked <= time)
     .map(operation => (isOk(operation) && operation.returned! > time ? pending(operation) : operation))
 
-/** Operations that have no order whichever of the others happened, of which none could be left open as well. */
+/** Operations that have no order, whichever of the others took effect, and of which none could be made unknown. */
 const contradiction = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
   let open = new Set<Operation>()
   const tryToOpen = (operations: readonly Operation[]): void => {
@@ -54,8 +54,8 @@ const contradiction = (history: readonly Operation[], findOrder: FindOrder): rea
 }
 
 /**
- * Which of the other operations it takes, that each one of the contradiction could be the only one that is wrong: as they
- * were, or else left open.
+ * The other operations that are needed so that each single operation of the contradiction could be the wrong one. Each
+ * keeps its outcome, or else becomes unknown.
  */
 const explanation = (
   against: readonly Operation[],

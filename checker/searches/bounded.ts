@@ -77,10 +77,8 @@ const waitingMaxDefault = 1_000_000
  * what it led to. Several may be under way at once, if their outcomes are reported in the order in which they were
  * handed out.
  *
- *
  * The search does not continue from a state whose fingerprint is known. Because depth rises by one, the first path to a
  * state is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
- *
  *
  * Of two steps that commute, one order is enough. Sleep sets (Godefroid, "Partial-Order Methods for the Verification of
  * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions, but no
@@ -200,7 +198,6 @@ export class BoundedSearch {
    * Learns that a schedule diverged or was disturbed. It is tried once more, since the cause may have been a passing
    * one. A schedule that was disturbed from outside gets a few more attempts; the number is limited, because the
    * schedule itself may cause the disturbance.
-   *
    *
    * @returns whether the schedule is given up
    */

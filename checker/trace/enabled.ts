@@ -4,7 +4,7 @@ import type { RecordedChoice, RecordedStep } from './trace.ts'
 
 type Changes = Pick<RecordedStep, 'offered' | 'withdrawn'>
 
-/** What a step made of what was enabled before it. */
+/** How a step changed the list of enabled choices. */
 export const enabledChanges = (before: readonly RecordedChoice[], after: readonly RecordedChoice[]): Changes => {
   const kept = new Set(after.map(({ label }) => label))
   const known = new Set(before.map(({ label }) => label))
@@ -14,7 +14,7 @@ export const enabledChanges = (before: readonly RecordedChoice[], after: readonl
   }
 }
 
-/** What is enabled after a step; in the order in which it first came to be. */
+/** The choices enabled after a step, in the order in which each became enabled. */
 export const enabledAfter = (
   before: readonly RecordedChoice[],
   { offered, withdrawn }: Changes,
@@ -24,7 +24,7 @@ export const enabledAfter = (
   return [...before.filter((_, index) => !gone.has(index)), ...offered]
 }
 
-/** What a file holds of a choice. */
+/** The form of a choice in a file. */
 export const recordedChoice = ({ kind, node, label, joins }: Choice): RecordedChoice => ({
   ...{ kind, node, label },
   ...(joins && { joins: labelsOf(joins) }),

@@ -1,7 +1,8 @@
 /**
  * Why a trace cannot be read.
- * `missing`: there is no such file, or it cannot be opened · `foreign`: not a trace · `newer`: of a later format ·
- * `torn`: the tool ended while it wrote · `damaged`: bytes are not those that were written.
+ *
+ * `missing`: the file does not exist or cannot be opened · `foreign`: it is not a trace · `newer`: a later format ·
+ * `torn`: the tool ended while writing it · `damaged`: its bytes have changed since they were written.
  */
 export type TraceErrorReason = 'missing' | 'foreign' | 'newer' | 'torn' | 'damaged'
 

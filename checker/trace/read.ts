@@ -5,11 +5,14 @@ import { unseal } from './seal.ts'
 import type { RecordedStep, Tear, Trace, TraceEnd, TraceHeader } from './trace.ts'
 
 export interface ReadTraceOptions {
-  /** `refuse` (the default): a torn trace is an error. `accept`: its whole part is given, and `torn` says where it ends. */
+  /**
+   * `refuse` (the default): a torn trace is an error. `accept`: returns the steps that are whole; `torn` says where
+   * they end.
+   */
   readonly torn?: 'refuse' | 'accept'
 }
 
-/** Reads a whole trace. Throws a `TraceError`, one line, where it cannot. */
+/** Reads a whole trace. @throws TraceError with a one-line message */
 export const readTrace = (path: string, { torn = 'refuse' }: ReadTraceOptions = {}): Trace => {
   let header: TraceHeader | undefined
   let end: TraceEnd | undefined
@@ -26,8 +29,8 @@ export const readTrace = (path: string, { torn = 'refuse' }: ReadTraceOptions = 
 }
 
 /**
- * The records of a trace one after another, each decoded when it is asked for: the header, the steps, and the end or, in
- * a torn trace, where it is torn. Throws a `TraceError` for a file that is no trace, and at a damaged record.
+ * The records of a trace, each decoded when it is asked for: the header, the steps, and the end or, in a torn trace,
+ * where it is torn. Throws a `TraceError` for a file that is not a trace, and at a damaged record.
  */
 export function* traceRecords(path: string): Generator<TraceRecord | { readonly torn: Tear }, void> {
   const file = readFile(path)
@@ -89,7 +92,7 @@ const tryDecode = (payload: Uint8Array): TraceRecord | undefined => {
 
 const tornError = (path: string, tear: Tear) => new TraceError('torn', describeTear(path, tear))
 
-/** One line. */
+/** One line of text. */
 export const describeTear = (path: string, { byte, afterStep }: Tear): string =>
   `the trace ${path} is torn at byte ${byte}, ${place(afterStep)}: the tool ended while it wrote`
 

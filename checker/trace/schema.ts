@@ -2,8 +2,8 @@ import protobuf from 'protobufjs'
 import type { RecordedChoice, RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
 
 /**
- * What a record of a trace holds. Fields are only ever added, so that an older trace stays readable; a change that an
- * older reader would misunderstand raises `formatVersion`.
+ * The content of a trace's records. Fields are only ever added, so that older traces stay readable. A change that an
+ * older reader would misunderstand must raise `formatVersion`.
  */
 const schema = `
   syntax = "proto3";
@@ -99,7 +99,7 @@ const schema = `
   message End { string verdict_json = 1; }
 `
 
-/** The first line of every trace is this and the version of its format; a reader refuses a larger version than its own. */
+/** Each trace begins with this text and its format version. A reader refuses a version above its own. */
 export const magic = 'lastnail trace '
 export const formatVersion = 1
 
@@ -110,7 +110,7 @@ export type TraceRecord =
 
 const Record = protobuf.parse(schema).root.lookupType('lastnail.trace.Record')
 
-/** The bytes of a record: the same for equal records. */
+/** The bytes of a record. Equal records have equal bytes. */
 export const encodeRecord = (record: TraceRecord): Uint8Array => {
   const plain = toPlain(record)
   const problem = Record.verify(plain)
@@ -118,11 +118,11 @@ export const encodeRecord = (record: TraceRecord): Uint8Array => {
   return Record.encode(plain).finish()
 }
 
-/** Throws where the bytes are no record of this format. */
+/** @throws if the bytes are not a record of this format */
 export const decodeRecord = (bytes: Uint8Array): TraceRecord =>
   fromPlain(Record.toObject(Record.decode(bytes), { longs: Number, defaults: true, oneofs: true }))
 
-// Values of any shape are carried as JSON; all else is field by field.
+// Values of any shape are stored as JSON, everything else field by field.
 
 const toPlain = (record: TraceRecord) => {
   if ('header' in record) {
@@ -146,7 +146,7 @@ const toPlain = (record: TraceRecord) => {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: protobufjs gives plain objects, of the shape that the schema says
+// biome-ignore lint/suspicious/noExplicitAny: protobufjs returns plain objects of the schema's shape
 const fromPlain = (plain: any): TraceRecord => {
   if (plain.header) {
     const { optionsJson, ...header } = plain.header
@@ -179,6 +179,6 @@ const fromPlain = (plain: any): TraceRecord => {
   }
 }
 
-/** Only an overlap joins others. */
+/** Only an overlap joins other choices. */
 const choiceOf = ({ joins, ...choice }: RecordedChoice): RecordedChoice =>
   joins?.length ? { ...choice, joins } : choice

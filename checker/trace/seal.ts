@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * How a record lies in the file: its length, a check of the length, its bytes, a check of the bytes (the layout of
- * TFRecord files). With its own check a damaged length cannot pass for a torn end.
+ * Layout of a record in the file: its length, a checksum of the length, its bytes, a checksum of the bytes (as in
+ * TFRecord files). Because the length has its own checksum, a damaged length is not mistaken for a torn end.
  */
 const headBytes = 8
 const checkBytes = 4
 
-/** What lies at an offset of a file: a whole record, the beginning of one where the file ends, or neither. */
+/** What is at an offset of a file: a whole record, a record cut short by the end of the file, or neither. */
 export type Unsealed = { readonly payload: Uint8Array; readonly end: number } | 'torn' | 'damaged'
 
 export const seal = (payload: Uint8Array): Buffer => {

@@ -2,8 +2,8 @@ import type { Operation } from '../history/operation.ts'
 import type { Choice, Finding, PropertyKind } from '../system.ts'
 
 /**
- * A recorded execution, as the file format carries it (`schema.ts`). What the report and the debugger show and what a
- * replay follows is in here; nothing else is needed to look at an execution.
+ * A recorded execution as the file format holds it (`schema.ts`). It contains everything that the report and the
+ * debugger show and that a replay follows.
  */
 export interface Trace {
   readonly header: TraceHeader
@@ -11,18 +11,18 @@ export interface Trace {
   readonly steps: readonly RecordedStep[]
   /** Absent in a torn trace. */
   readonly end: TraceEnd | undefined
-  /** Present when the tool ended before the trace did; then `steps` are those that are whole. */
+  /** Present if the tool ended while writing; `steps` are then the whole ones. */
   readonly torn: Tear | undefined
 }
 
 export interface Tear {
-  /** Where in the file the last whole record ends. */
+  /** Offset at which the last whole record ends. */
   readonly byte: number
-  /** Index of the last whole step; -1 when not even the start is whole. */
+  /** Index of the last whole step; -1 if not even the start is whole. */
   readonly afterStep: number
 }
 
-/** How the execution came about: written first, before anything is executed. */
+/** How the execution was made. Written first, before anything is executed. */
 export interface TraceHeader {
   /** Name of the system. */
   readonly system: string
@@ -39,7 +39,7 @@ export interface TraceHeader {
   readonly faults: Readonly<Record<string, number>>
 }
 
-/** Which configuration was executed, and whether it is still the same. */
+/** Which configuration was executed, and its content at that time. */
 export interface ConfigIdentity {
   /** Absolute. */
   readonly path: string
@@ -50,13 +50,13 @@ export interface ConfigIdentity {
 export interface RecordedNode {
   readonly name: string
   readonly command: readonly string[]
-  /** Only what the configuration gives the node, not what the tool itself was started with. */
+  /** Only the variables that the configuration sets, not those inherited from the tool. */
   readonly env: Readonly<Record<string, string>>
-  /** Empty for a node that is not a container. */
+  /** Empty for a node without a container. */
   readonly image: string
-  /** Its IPv4 address; empty in a trace that does not tell. */
+  /** Its IPv4 address; empty in an older trace. */
   readonly address: string
-  /** Hash of the files that it was started with, in hex; empty for a container, and in a trace that does not tell. */
+  /** Hash of the files with which it was started, in hex; empty for a container and in an older trace. */
   readonly program: string
 }
 
@@ -65,104 +65,106 @@ export interface RecordedProperty {
   readonly kind: PropertyKind
 }
 
-/** A step with all that could be seen of it from outside. */
+/** A step with everything that could be observed of it from outside. */
 export interface RecordedStep {
   /** Counts from 0, the start of the system. */
   readonly index: number
-  /** `undefined` for the start alone. */
+  /** `undefined` only for the start. */
   readonly choice: RecordedChoice | undefined
-  /** Real time that it took; the only field that differs between two executions of one schedule. */
+  /** Real time that it took. The only field that may differ between two executions of one schedule. */
   readonly durationUs: number
-  /** What was sent while it ran. */
+  /** Messages sent during the step. */
   readonly messages: readonly RecordedMessage[]
-  /** Labels of messages that are gone after it, neither delivered nor dropped by its choice: of a connection that was reset. */
+  /**
+   * Labels of messages that disappeared in it without being delivered or dropped: their connection was reset, for
+   * example.
+   */
   readonly lost: readonly string[]
-  /** When it was executed, in milliseconds since the start; absent where time did not run through the system. */
+  /** When it was executed, in milliseconds since the start; absent if the system has no common time. */
   readonly atMs?: number | undefined
-  /** JSON: what it did because somebody outside asked for it while the system ran. */
+  /** JSON: what somebody outside asked for while the system ran, if the step did that. */
   readonly input?: unknown
-  /** Virtual clocks that it moved. */
+  /** Virtual clocks that moved in it. */
   readonly clocks: readonly RecordedClock[]
   /** All timers that are pending after it. */
   readonly timers: readonly RecordedTimer[]
-  /** Nodes that it started or ended; at the start all. Absent in a step that did neither, and in an older trace. */
+  /** Nodes that started or ended in it; all nodes at the start. Absent if there were none, and in an older trace. */
   readonly lives?: readonly RecordedLife[]
-  /** Observed states that it changed. */
+  /** Observed states that changed in it. */
   readonly states: readonly RecordedState[]
-  /** What nodes wrote while it ran. */
+  /** What nodes printed during it. */
   readonly outputs: readonly RecordedOutput[]
   readonly findings: readonly Finding[]
-  /** Of the history, those that it invoked or that returned, as they are after it; `invoked` tells them apart. */
+  /** Operations of the history that were invoked or returned in it, as they are after it. `invoked` identifies each. */
   readonly operations: readonly Operation[]
-  /** Calls of clients that it began or ended; absent in a step that did neither, and in a trace that does not tell. */
+  /** Client calls that began or ended in it; absent if there were none, and in an older trace. */
   readonly calls?: readonly RecordedCall[]
-  /** Properties whose value it changed; at the start all of them. */
+  /** Properties whose value changed in it; all properties at the start. */
   readonly properties: readonly PropertyValue[]
   readonly fingerprint: string | undefined
   /**
-   * What is enabled after it, as what became of that before: first those are taken away that are `withdrawn`, named by
-   * their places in the list so far, then those that are `offered` are put at its end (`enabledAfter`). Both are empty
-   * throughout in a trace that does not tell.
+   * How it changed the enabled choices (`enabledAfter`): first remove `withdrawn`, which are positions in the list so
+   * far, then append `offered`. Both are empty throughout a trace that does not record enabled choices.
    */
   readonly offered: readonly RecordedChoice[]
   readonly withdrawn: readonly number[]
 }
 
-/** A choice as a file holds it: `readLabel` tells the rest. */
+/** A choice as stored in a file. `readLabel` recovers the other parts. */
 export interface RecordedChoice extends Pick<Choice, 'kind' | 'node' | 'label'> {
-  /** Of an overlap: the labels of the choices that it joins; absent in older traces. */
+  /** For an overlap: the labels of the joined choices; absent in older traces. */
   readonly joins?: readonly string[]
 }
 
-/** A client's call: that it begins, or what it came to. */
+/** The beginning or the end of a client's call. */
 export interface RecordedCall {
   readonly client: string
   /** The n-th call of this client, from 1. */
   readonly ordinal: number
   readonly hasEnded: boolean
-  /** JSON of what it returned, or its beginning; absent where it returned nothing. */
+  /** What it returned as JSON, possibly shortened; absent if it returned nothing. */
   readonly result?: string | undefined
-  /** Message of what it threw. */
+  /** Message of the error that it threw. */
   readonly error?: string | undefined
 }
 
 export interface RecordedMessage {
   readonly from: string
   readonly to: string
-  /** The n-th from `from` to `to`, from 1. */
+  /** The n-th message from `from` to `to`, counted from 1. */
   readonly ordinal: number
-  /** As the choice that delivers it names it. */
+  /** The same label as that of the choice which delivers it. */
   readonly label: string
-  /** `data`, `open`, `close` and so on, as the network names it; empty in a trace that does not tell. */
+  /** `data`, `open`, `close` and so on, in the network's words; empty in an older trace. */
   readonly kind: string
-  /** The payload, or its beginning where the writer cut it. */
+  /** The payload, possibly cut by the writer. */
   readonly bytes: Uint8Array
-  /** Length of the whole payload. */
+  /** Length of the whole payload in bytes. */
   readonly length: number
 }
 
 export interface RecordedClock {
   readonly node: string
-  /** Virtual time since the node's clock was set up, at the start. */
+  /** Virtual time since the node's clock began at the start. */
   readonly elapsedMs: number
 }
 
 export interface RecordedTimer {
   readonly node: string
-  /** Virtual time from now until it is due. */
+  /** Virtual time until it is due. */
   readonly deadlineMs: number
 }
 
 export interface RecordedLife {
   readonly node: string
   readonly isAlive: boolean
-  /** Whether what it wrote before still counts as its output: of one that ended by itself. */
+  /** Whether its earlier output still counts: true for a process that ended by itself. */
   readonly keepsOutput: boolean
 }
 
 export interface RecordedState {
   readonly node: string
-  /** JSON; `undefined` where there is none, as of a node that is down. */
+  /** JSON; `undefined` if there is none, for example while a node is down. */
   readonly state: unknown
 }
 
@@ -178,6 +180,6 @@ export interface PropertyValue {
 }
 
 export interface TraceEnd {
-  /** JSON: what the search concluded of this execution. */
+  /** JSON: what the search concluded about this execution. */
   readonly verdict: unknown
 }

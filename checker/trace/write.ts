@@ -3,24 +3,24 @@ import { encodeRecord, formatVersion, magic, type TraceRecord } from './schema.t
 import { seal } from './seal.ts'
 import type { RecordedMessage, RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
 
-/** What nodes said, and were told, is their user's alone. */
+/** Readable by the user alone: a trace holds everything that nodes sent and printed, perhaps secrets. */
 const ownMode = 0o600
 
 export interface TraceWriterOptions {
-  /** Of a larger payload only so much is kept, with its length; 64 KiB by default. */
+  /** A larger payload is cut to this many bytes, and its full length is stored; 64 KiB by default. */
   readonly messageBytesMax?: number
 }
 
 /**
- * Writes the trace of one execution while it happens. A record is handed to the kernel before the call returns, so
- * that a crash of the tool loses nothing but the record being written.
+ * Writes the trace of one execution while it happens. Each call hands its record to the kernel before it returns, so a
+ * crash of the tool loses at most the record being written.
  */
 export class TraceWriter {
   readonly #file: number
   readonly #messageBytesMax: number
   #nextIndex = 0
 
-  /** Creates the file, or empties it; throws the error of the file system where that is impossible. */
+  /** Creates or truncates the file. @throws the file system's error if that fails */
   constructor(path: string, header: TraceHeader, { messageBytesMax = 65_536 }: TraceWriterOptions = {}) {
     this.#messageBytesMax = messageBytesMax
     this.#file = openSync(path, 'w', ownMode)
@@ -28,7 +28,7 @@ export class TraceWriter {
     this.#append({ header })
   }
 
-  /** Steps come in order, the start of the system first. */
+  /** Steps must come in order, beginning with the start of the system. */
   step(step: RecordedStep): void {
     if (step.index !== this.#nextIndex) {
       throw new RangeError(`expected step ${this.#nextIndex} of the trace, found step ${step.index}`)
@@ -37,7 +37,7 @@ export class TraceWriter {
     this.#nextIndex++
   }
 
-  /** The last record: without it the trace counts as torn. */
+  /** The last record. Without it, the trace counts as torn. */
   end(end: TraceEnd): void {
     this.#append({ end })
   }
