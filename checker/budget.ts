@@ -1,16 +1,16 @@
-/** What a search may spend. Whatever ends first ends it. */
+/** Limits on a search. The first one reached ends it. */
 export interface Limits {
   /** Executions, counted from `reset` to `reset`. */
   readonly executions?: number | undefined
-  /** Steps of what counts: what was begun ahead and is not needed is no part of it. */
+  /** Steps of executions that count. Executions begun ahead of need and then discarded are not included. */
   readonly steps?: number | undefined
   /** Wall-clock time in milliseconds. */
   readonly milliseconds?: number | undefined
-  /** Ends the work where it stands. */
+  /** Ends the work early. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Thrown inside a search when its budget is spent; what was found until then stays valid. */
+/** Thrown inside a search when its budget is spent. What was found by then stays valid. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
   readonly what: 'executions' | 'steps' | 'time' | 'aborted'
@@ -21,14 +21,14 @@ export class BudgetSpent extends Error {
   }
 }
 
-/** Limits that run from the moment of its making, but for those of steps, which `Cells` keeps. */
+/** Limits that count from construction. The limit on steps is kept by `Cells`. */
 export class Budget {
   #executions: number
   readonly #deadline: number
   readonly #signals: readonly AbortSignal[]
   readonly #parent: Budget | undefined
 
-  /** @param parent a budget of which this is a part: what is taken here is taken there too */
+  /** @param parent the budget of which this one is a part: each execution is taken from both */
   constructor({ executions = Number.POSITIVE_INFINITY, milliseconds, signal }: Limits, parent?: Budget) {
     const deadline = performance.now() + (milliseconds ?? Number.POSITIVE_INFINITY)
     this.#executions = executions
@@ -37,12 +37,12 @@ export class Budget {
     this.#parent = parent
   }
 
-  /** Time that is left, in milliseconds; infinite where nothing limits it. */
+  /** Time left in milliseconds; infinite without a limit. */
   get milliseconds(): number {
     return this.#deadline - performance.now()
   }
 
-  /** Takes one execution out of the budget. */
+  /** Takes one execution from the budget. */
   takeExecution(): void {
     this.check()
     this.#parent?.takeExecution()
@@ -50,13 +50,13 @@ export class Budget {
     this.#executions -= 1
   }
 
-  /** Throws `BudgetSpent` where time is over or the work was aborted. */
+  /** @throws BudgetSpent if time is over or the work was aborted */
   check(): void {
     if (this.#signals.some(({ aborted }) => aborted)) throw new BudgetSpent('aborted')
     if (performance.now() > this.#deadline) throw new BudgetSpent('time')
   }
 
-  /** Calls `listener` when the work is aborted, unless the function that it returns is called before. */
+  /** Calls `listener` when the work is aborted, unless the returned function is called first. */
   onAbort(listener: () => void): () => void {
     for (const signal of this.#signals) signal.addEventListener('abort', listener)
     return () => {

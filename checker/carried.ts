@@ -2,12 +2,12 @@ import { UsageError } from './errors.ts'
 import { callFold, type Property } from './property.ts'
 import { shown } from './show.ts'
 
-/** What was carried up to a state, as JSON, by property. */
+/** The values carried up to a state, as JSON, by property. */
 export type CarriedMark = ReadonlyMap<string, string>
 
 /**
- * What properties carry along an execution: their folds are given each state once, in order. Values are kept as JSON, so
- * that nothing that a fold does to one reaches an execution that goes on from a mark.
+ * The values that properties carry along an execution. Each fold receives each state once, in order. Values are kept as
+ * JSON, so that a fold that changes one in place cannot affect executions that continue from a mark.
  */
 export class Carried<State> {
   readonly #folds: readonly (readonly [name: string, property: Property<State>])[]
@@ -19,22 +19,22 @@ export class Carried<State> {
   }
 
   /**
-   * Goes on to a state.
+   * Moves on to the next state.
    *
-   * @throws UsageError where a fold throws, or gives what JSON cannot hold
+   * @throws UsageError if a fold throws or returns something that JSON cannot hold
    */
   next(state: State, where: () => string): void {
     for (const [name, property] of this.#folds)
       this.#values.set(name, jsonOf(name, callFold(name, property, this.of(name), state, where), where))
   }
 
-  /** A value of its own for whoever asks; undefined of a property that carries nothing. */
+  /** A fresh copy of a property's value; undefined if the property carries nothing. */
   of(name: string): unknown {
     const text = this.#values.get(name)
     return text === undefined ? undefined : JSON.parse(text)
   }
 
-  /** Equal where all that is carried is; empty where nothing is. */
+  /** Equal if all carried values are equal; empty if nothing is carried. */
   outline(): string {
     return this.#folds.length === 0 ? '' : JSON.stringify([...this.#values])
   }

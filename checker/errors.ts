@@ -1,13 +1,16 @@
 import type { Finding } from './system.ts'
 
-/** The caller asked for something impossible, or gave something wrong: an option, a property, a schedule. */
+/** The caller asked for something impossible or passed something wrong: an option, a property, a schedule. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A service of which a node ends, or stays closed, before anything was chosen, each time: there is nothing to check. */
+/**
+ * A node of the service ends, or never opens its ports, before any choice was made, and does so each time. So there is
+ * nothing to check.
+ */
 export class DoesNotStart extends UsageError {
-  /** The last lines that the node wrote. */
+  /** The last lines that the node printed. */
   readonly output: readonly string[]
 
   constructor({ message, bare }: { readonly message: string; readonly bare?: Finding['bare'] | undefined }) {
@@ -16,17 +19,17 @@ export class DoesNotStart extends UsageError {
   }
 }
 
-/** Whether a property holds in a state could not be told with a reasonable effort: nothing is known of this execution. */
+/** Thrown if a property could not be decided with reasonable effort. */
 export class Undecided extends Error {
   override readonly name = 'Undecided'
 }
 
-/** A recorded schedule met other choices than it recorded: the system does not repeat, or it is not the same system. */
+/** An execution met other choices than its schedule records: the system does not repeat, or it is another system. */
 export class Diverged extends Error {
   override readonly name: string = 'Diverged'
   /** The step that could not be executed, counted from 1. */
   readonly step: number
-  /** The label that was recorded for it. */
+  /** The label recorded for it. */
   readonly expected: string
   /** The labels that were enabled instead. */
   readonly enabled: readonly string[]
@@ -40,10 +43,13 @@ export class Diverged extends Error {
   }
 }
 
-/** An execution that does not count, and says nothing about the system: what surrounds it did not do its part. */
+/**
+ * An execution that says nothing about the system, because something around it (a client, an observer, the machine)
+ * failed.
+ */
 export class Unfaithful extends Diverged {
   override readonly name = 'Unfaithful'
-  /** What was not done. */
+  /** What failed. */
   readonly what: string
 
   constructor(step: number, label: string, what: string) {

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A place in a program. */
+/** A position in a program. */
 export interface Frame {
   readonly path: string
   readonly line: number
@@ -11,12 +11,12 @@ const root = join(import.meta.dirname, '..')
 const own = ['bin', 'campaign', 'checker', 'cli', 'docker', 'harness', 'proxy', 'report', 'topologies'].map(name =>
   join(root, name, '/'),
 )
-/** What a configuration calls directly: what is thrown there is about how it is called. */
+/** Code that a configuration calls directly. Errors thrown there are about how it was called. */
 const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/config/', 'proxy/virtual-host'].map(
   name => join(root, name),
 )
 
-/** Files of programs that an error came through, the innermost first; none of Node.js itself or of packages. */
+/** Stack frames of an error, the innermost first, without those of Node.js and of packages. */
 export const framesOf = (error: unknown): Frame[] => {
   const stack = error instanceof Error ? error.stack : undefined
   if (typeof stack !== 'string') return []
@@ -30,7 +30,7 @@ export const framesOf = (error: unknown): Frame[] => {
 const isOwn = ({ path }: Frame) => own.some(folder => path.startsWith(folder))
 const isHandedOut = ({ path }: Frame) => handedOut.some(prefix => path.startsWith(prefix))
 
-/** Where in a configuration, or in what it imports, an error was thrown: `raft.config.ts:12`. */
+/** Where in a configuration, or in a file that it imports, an error was thrown: `raft.config.ts:12`. */
 export const placeInConfiguration = (error: unknown): string | undefined => {
   const frame = framesOf(error).find(each => !isOwn(each))
   if (frame === undefined) return undefined
@@ -38,7 +38,10 @@ export const placeInConfiguration = (error: unknown): string | undefined => {
   return `${near.startsWith('..') ? frame.path : near}:${frame.line}`
 }
 
-/** Whether an error is a defect of this tool: it was thrown by its own code, but for that which configurations call. */
+/**
+ * Whether an error is a defect of this tool: it was thrown by the tool's own code, other than code that configurations
+ * call directly.
+ */
 export const isDefect = (error: unknown): boolean => {
   const [innermost] = framesOf(error)
   return innermost !== undefined && isOwn(innermost) && !isHandedOut(innermost)

@@ -1,36 +1,37 @@
 import { type About, type ChoiceKind, faultKinds } from './system.ts'
 
-// The only file that takes labels apart. A choice has its parts beside its label; of a schedule from a file there are labels alone.
+// The only file that parses labels. A choice carries its parts beside its label, but a schedule from a file has only
+// labels.
 
-/** The labels of some choices, or of messages. */
+/** The labels of choices or messages. */
 export const labelsOf = (labelled: readonly { readonly label: string }[]): string[] =>
   labelled.map(({ label }) => label)
 
-/** What a label tells of its choice. */
+/** The parts of a choice that its label contains. */
 export interface Described extends About {
-  /** Absent where the label does not tell. */
+  /** Absent if the label does not contain it. */
   readonly kind?: ChoiceKind
   readonly node?: string
   readonly joins?: readonly Described[]
 }
 
-// Neither a part of a word, as in `n1`, nor of another number.
+// A number that is not part of a word, as in `n1`, or of another number.
 const standingAlone = /(?<![\w.])\d+(?:\.\d+)?/g
 
-/** A text in two parts: what is left without its numbers, and the numbers. `vote term=4`: `vote term=` and 4. */
+/** Splits a text into its words and its numbers. `vote term=4` gives `vote term=` and 4. */
 export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> => ({
   subject: text.replaceAll(standingAlone, ''),
   numbers: Array.from(text.matchAll(standingAlone), Number),
 })
 
 /**
- * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `reset n1→n2 connection 1 :80`, `n1 timer +250ms`,
- * `overlap n1→n2 #3 vote & n2 timer +250ms`, and anything else, which begins with its kind.
+ * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `reset n1→n2 connection 1 :80`, `n1 timer
+ * +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`. Any other label begins with its kind.
  */
 export const readLabel = (label: string): Described =>
   overlapIn(label) ?? timerIn(label) ?? messageIn(label) ?? connectionIn(label) ?? otherIn(label)
 
-/** What a message says may have `&` in it, too: only before another input it joins two. */
+/** A message may contain ` & ` itself, so it separates two inputs only if another input follows. */
 const betweenInputs = / & (?=\S+→\S+ #\d|\S+ timer(?: \+|$))/
 
 const overlapIn = (label: string): Described | undefined => {
@@ -75,7 +76,7 @@ const otherIn = (label: string): Described => {
   return { ...(kind && { kind }), ...numbersApart(label) }
 }
 
-/** Labels of the inputs, messages and timers, that a choice lets in, or of the message that it drops. */
+/** Labels of the inputs (messages and timers) that a choice delivers, or of the message that it drops. */
 export const inputsIn = (label: string): readonly string[] => {
   const { kind } = readLabel(label)
   if (kind === 'deliver' || kind === 'timer') return [label]
@@ -83,16 +84,19 @@ export const inputsIn = (label: string): readonly string[] => {
   return kind === 'overlap' ? label.slice('overlap '.length).split(betweenInputs) : []
 }
 
-/** In a run at the pace native labels begin with their time: `12.50 s n1→n2 cut`. */
+/** In a native run, labels begin with a time: `12.50 s n1→n2 cut`. */
 const withoutTime = (label: string): string => label.replace(/^\d+\.\d+ s /, '')
 
-/** What a choice cuts, by name: one way of a run at the pace native, or whatever its label says; `undefined` where it cuts nothing. */
+/**
+ * The name of the cut that a choice makes: one direction of a link in a native run, otherwise what the label says.
+ * `undefined` if it cuts nothing.
+ */
 export const cutBy = (label: string): string | undefined => {
   const text = withoutTime(label)
   return /^(partition|cut) /.test(text) ? text : /^(\S+→\S+) cut/.exec(text)?.[1]
 }
 
-/** Whether a choice that heals ends the cut of this name: all of them, or of a run at the pace native one way. */
+/** Whether a heal ends the cut with this name. A heal ends all cuts, or in a native run one direction of a link. */
 export const isHealedBy = (label: string, cut: string): boolean => {
   const text = withoutTime(label)
   return text === 'heal' || /^(\S+→\S+) joined/.exec(text)?.[1] === cut

@@ -1,30 +1,33 @@
 import type { Described } from './labels.ts'
 import type { Choice } from './system.ts'
 
-// In which ways two choices of different states, or of different executions, are the same.
+// How choices of different states or executions are compared.
 
-/** From where to where a message goes; of anything else, the node that it acts on. */
+/** Sender and receiver of a message; for other choices, the node. */
 export const wayOf = ({ from, to, node }: Choice): string => (from === undefined ? node : `${from}→${to}`)
 
-/** Equal for choices that do the very same, whatever ordinals their messages have. */
+/** Equal for choices with the same content and bytes, whatever the ordinals of their messages. */
 export const identityOf = (choice: Choice): string =>
   choice.joins
     ? `overlap ${choice.joins.map(identityOf).join(' & ')}`
     : `${saidBy(choice)} ${choice.connection} ${choice.hash}`
 
-/** Equal for choices that read the same, whatever ordinals and bytes their messages have. */
+/** Equal for choices with the same text, whatever the ordinals and bytes of their messages. */
 export const saidBy = ({ kind, node, from, to, subject, numbers, joins }: Described): string =>
   joins ? `overlap ${joins.map(saidBy).join(' & ')}` : [kind, node, from, to, subject, ...numbers].join(' ')
 
-/** Whether two messages say the same, whoever sends them. */
+/** Whether two messages have the same text, whoever sends them. */
 export const sayTheSame = (one: Choice, other: Choice): boolean =>
   one.subject === other.subject && one.numbers.join() === other.numbers.join()
 
-/** Whether a choice is the same as what is described, whatever the numbers. */
+/** Whether a choice matches a description, apart from numbers. */
 export const isLike = (choice: Choice, wanted: Described): boolean =>
   isOfKind(choice, wanted) && choice.subject === wanted.subject && joinAlike(choice, wanted, isLike)
 
-/** Whether a choice is a message on the same way with the same words, but for those with a digit in them and what is quoted. */
+/**
+ * Whether a choice is a message between the same nodes with the same words, apart from quoted text and words with a
+ * digit.
+ */
 export const isAlikeInOutline = (choice: Choice, wanted: Described): boolean =>
   wanted.ordinal !== undefined && isOfKind(choice, wanted) && outline(choice.subject) === outline(wanted.subject)
 
@@ -47,7 +50,7 @@ const outline = (subject: string): string =>
     .filter(word => !/\d/.test(word))
     .join(' ')
 
-/** How far apart two alike choices are: first by the numbers in what they say, then by their places in the order of sending. */
+/** Distance between two matching choices: first by the numbers in their text, then by their ordinals. */
 export const distanceTo = (choice: Choice, wanted: Described): readonly [said: number, place: number] => {
   const joined = (choice.joins ?? []).map((each, index) => distanceTo(each, wanted.joins![index]!))
   return [

@@ -8,41 +8,41 @@ export type { PropertyKind }
 
 /**
  * `always`: holds in every state (safety). `eventually`: holds again and again, for ever (liveness: always eventually).
- * `sometimes`: holds in some state of some execution; nothing is violated where it does not, but the search has then not
- * met what it was to meet.
+ * `sometimes`: holds in some state of some execution. A `sometimes` that never held violates nothing, but shows that
+ * the search did not meet what it should have met.
  */
 export interface Property<State> {
   readonly kind: PropertyKind
   /**
-   * The state predicate. It must be pure, and give true or false at once: one that throws, or gives anything else (a
-   * promise, NaN), counts as a wrong configuration, not as a violation.
+   * The state predicate. It must be pure and return true or false synchronously. If it throws or returns anything else
+   * (a promise, NaN), the configuration is wrong; it does not count as a violation.
    */
   readonly holds: (state: State, carried?: unknown) => boolean
   /**
-   * What it carries along an execution, from each state to the next: it is given what it gave of the state before, and nothing
-   * at the start. It must be pure, and what it gives is held as JSON. `holds` is then given it, too.
+   * Computes the value that the property carries along an execution: it receives the previous value (undefined at the
+   * start) and the state, and returns the next value. It must be pure; its result is kept as JSON and passed to
+   * `holds`.
    */
   readonly fold?: ((carried: unknown, state: State) => unknown) | undefined
   /**
-   * Of `eventually`, for how many milliseconds at most it may not hold: a bound in time, which counts where time runs through
-   * the system.
+   * For `eventually`: how many milliseconds it may be false at most. It is checked only in systems with a common time.
    */
   readonly withinMs?: number | undefined
-  /** Of a state in which it does not hold: what there is about it, for the message of the violation. */
+  /** Explains a state in which it does not hold, for the message of the violation. */
   readonly explain?: (state: State) => string
   /**
-   * All that it reads of a node, for a local search: states of a node of which this gives the same, as JSON, are combined
-   * with those of other nodes once. By default it is what `holds` is seen to read.
+   * Everything that it reads of a node, for a local search. States of a node for which this returns the same JSON are
+   * combined with states of other nodes only once. By default it is whatever `holds` is observed to read.
    */
   readonly of?: ((node: NodeOf<State>) => unknown) | undefined
-  /** How many things of a state it is about, where that is not to be seen by what `holds` reads. */
+  /** How many things in a state the property is about, if that does not show in what `holds` reads. */
   readonly about?: ((state: State) => number) | undefined
 }
 
-/** A node as a state has it. */
+/** The type of a node in a state. */
 export type NodeOf<State> = State extends { readonly nodes: readonly (infer Node)[] } ? Node : never
 
-/** What a property of safety says beside its predicate. */
+/** Options of a safety property beside its predicate. */
 export type AlwaysOptions<State> = Pick<Property<State>, 'of'>
 
 /** Safety: `holds` is true in every state of every execution. */
@@ -52,7 +52,7 @@ export const always = <State>(holds: Predicate<State>, { of }: AlwaysOptions<Sta
   ...(of && { of }),
 })
 
-/** Liveness: from every state of every execution a state in which `holds` is true is reached in the end. */
+/** Liveness: from every state of every execution, a state in which `holds` is true is eventually reached. */
 export const eventually = <State>(
   holds: Predicate<State>,
   { withinMs }: Pick<Property<State>, 'withinMs'> = {},
@@ -60,12 +60,12 @@ export const eventually = <State>(
 
 const folds = Symbol('folds')
 
-/** A predicate; one that `history` made carries something along. */
+/** A predicate. One made by `history` also carries a value along. */
 export type Predicate<State> = ((state: State) => boolean) & {
   readonly [folds]?: Pick<Property<State>, 'holds' | 'fold'>
 }
 
-/** A predicate over a state and over what `fold` made of all states up to it, this one included. */
+/** A predicate over a state and the value that `fold` computed from all states up to and including it. */
 export const history = <State, Value>(
   fold: (carried: Value | undefined, state: State) => Value,
   holds: (state: State, carried: Value) => boolean,
@@ -80,8 +80,8 @@ const predicateOf = <State>(predicate: Predicate<State>): Pick<Property<State>, 
   predicate[folds] ?? { holds: predicate }
 
 /**
- * Something that the search must meet: a state in which `holds` is true, in at least one execution. Where it never was, a
- * verdict `held` says so: the properties may not have been put to the test.
+ * Something that the search should meet: a state in which `holds` is true, in at least one execution. If there was
+ * none, a verdict `held` says so, since the properties may not have been put to the test.
  */
 export const sometimes = <State>(holds: Predicate<State>): Property<State> => ({
   kind: 'sometimes',
@@ -91,9 +91,12 @@ export const sometimes = <State>(holds: Predicate<State>): Property<State> => ({
 /**
  * Whether a property holds in a state.
  *
- * @param where the state is, for a message: `after step 3 (n1 timer)`
- * @param carried what its fold made of the states up to this one
- * @throws UsageError where the predicate throws, or gives neither true nor false
+ * @param where describes the state in messages: `after step 3 (n1 timer)`
+ *
+ * @param carried the value that its fold computed from the states up to this one
+ *
+ * @throws UsageError if the predicate throws, or returns neither true nor false
+ *
  * @throws Undecided
  */
 export const evaluate = <State>(
@@ -103,10 +106,10 @@ export const evaluate = <State>(
   where: () => string,
   carried?: unknown,
 ): boolean => {
-  if (fold && carried === undefined) throw new Undecided('nothing is known of what came before this state')
+  if (fold && carried === undefined) throw new Undecided('the states before this one are unknown')
   const value = called(name, each => holds(each, carried), state, where)
   if (typeof value === 'boolean') return value
-  // Nobody asks for what comes of it.
+  // The promise is not used, so its rejection must not end the process.
   if ((value as unknown) instanceof Promise) (value as Promise<unknown>).catch(() => undefined)
   const found = (value as unknown) instanceof Promise ? 'a promise: it may not be async' : shown(value)
   throw new UsageError(
@@ -114,7 +117,7 @@ export const evaluate = <State>(
   )
 }
 
-/** What some evaluation came to; `undefined` where it could not be decided. */
+/** The result of an evaluation; `undefined` if it could not be decided. */
 export const decided = <Result>(evaluation: () => Result): Result | undefined => {
   try {
     return evaluation()
@@ -124,7 +127,7 @@ export const decided = <Result>(evaluation: () => Result): Result | undefined =>
   }
 }
 
-/** What a property says of a state in which it does not hold. */
+/** A property's explanation of a state in which it does not hold. */
 export const explanationOf = <State>(
   name: string,
   { explain }: Property<State>,
@@ -133,9 +136,9 @@ export const explanationOf = <State>(
 ): string | undefined => explain && String(called(name, explain, state, where))
 
 /**
- * What a property carries on from a state.
+ * The value that a property carries on from a state.
  *
- * @throws UsageError where its fold throws
+ * @throws UsageError if its fold throws
  */
 export const callFold = <State>(
   name: string,

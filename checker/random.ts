@@ -1,8 +1,8 @@
 /**
- * A seeded source of randomness: the same seed gives the same search.
+ * A seeded source of random numbers: the same seed gives the same search.
  *
  * The generator is sfc32 (Chris Doty-Humphrey, PractRand, 2010): 128 bits of state, passes PractRand and BigCrush,
- * shortest cycle at least 2^32. The seed enters one word, and the first twelve outputs are thrown away to mix it.
+ * shortest cycle at least 2^32. The seed fills one word; the first twelve outputs are discarded to mix it.
  */
 export class Random {
   #a = 0
@@ -10,7 +10,7 @@ export class Random {
   #c: number
   #counter = 1
 
-  /** Any number; its lowest 32 bits count. */
+  /** Any number; only its lowest 32 bits count. */
   constructor(seed: number) {
     this.#c = seed | 0
     for (let i = 0; i < 12; i++) this.#word()
@@ -26,20 +26,20 @@ export class Random {
     return Math.floor(this.next() * limit)
   }
 
-  /** A uniform element of a list that is not empty. */
+  /** A uniform element of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new RangeError('cannot pick from an empty list')
     return list[this.below(list.length)]!
   }
 
-  /** 1 in half of the cases, 2 in a quarter, and so on; at most 8. */
+  /** 1 with probability 1/2, 2 with 1/4, and so on; at most 8. */
   few(): number {
     let count = 1
     while (count < 8 && this.below(2) === 0) count += 1
     return count
   }
 
-  /** The elements in a uniform order (Fisher-Yates). */
+  /** The elements in a uniformly random order (Fisher-Yates). */
   shuffle<T>(list: readonly T[]): T[] {
     const shuffled = [...list]
     for (let i = shuffled.length - 1; i > 0; i--) {
@@ -49,7 +49,7 @@ export class Random {
     return shuffled
   }
 
-  /** An element with a chance proportional to its weight; `undefined` where no weight is above zero. */
+  /** An element with a probability proportional to its weight; `undefined` if no weight is above zero. */
   weighted<T>(list: readonly T[], weight: (element: T) => number): T | undefined {
     const weights = list.map(element => Math.max(0, weight(element)))
     let point = this.next() * weights.reduce((sum, each) => sum + each, 0)
@@ -63,12 +63,12 @@ export class Random {
     return last
   }
 
-  /** A generator of its own, so that how much one part of a search draws does not change what another part draws. */
+  /** A generator of its own, so that the number of draws in one part of a search does not affect the others. */
   fork(): Random {
     return new Random(this.seed())
   }
 
-  /** A seed for a generator of its own. */
+  /** A seed for another generator. */
   seed(): number {
     return this.#word()
   }

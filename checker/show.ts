@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** One line of any value at all, for a message. */
+/** Any value in one line, for a message. */
 export const shown = (value: unknown, lengthMax = 120): string => {
   const text = attempt(() =>
     typeof value === 'string'
@@ -10,17 +10,17 @@ export const shown = (value: unknown, lengthMax = 120): string => {
   return shortened(text ?? 'a value that cannot be shown', lengthMax)
 }
 
-/** One line of what was thrown, which may be anything. */
+/** Anything that was thrown, in one line. */
 export const thrown = (error: unknown): string =>
   error instanceof Error ? shortened(attempt(() => `${error}`) ?? 'an error that cannot be shown', 300) : shown(error)
 
-/** The same without the name of the error. */
+/** The same, without the error's name. */
 export const messageOf = (error: unknown): string => {
   const message = attempt(() => (error as Error).message)
   return typeof message === 'string' ? message : typeof error === 'string' ? error : shown(error)
 }
 
-/** What properties read, as far as a line goes: the states of its nodes, where it has some. */
+/** A state in one line for a message: the states of its nodes, if it has nodes. */
 export const shownState = (state: unknown): string => {
   const nodes = (state as { nodes?: unknown } | null | undefined)?.nodes
   if (!Array.isArray(nodes)) return shown(state, stateLengthMax)
@@ -38,7 +38,7 @@ const shortened = (text: string, lengthMax: number): string => {
   return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`
 }
 
-/** What a value does when it is read is its own matter: it may throw. */
+/** Reading a value may run code that throws. */
 const attempt = <Result>(work: () => Result): Result | undefined => {
   try {
     return work()

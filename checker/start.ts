@@ -1,17 +1,20 @@
 /**
- * The state in which an execution begins, by name. It does not say how to get there: a cell goes there by whatever is
- * cheapest, as a reset and the steps of a schedule, or a checkpoint that was saved on the way.
+ * The state in which an execution begins, by name. It does not say how to get there: a cell uses the cheapest way, a
+ * reset and a schedule's steps or a checkpoint saved on the way.
  */
 export type Start =
-  /** All nodes have started and are quiescent, and nothing has been chosen. */
+  /** All nodes have started and are quiescent, and no choice was made. */
   | { readonly at: 'initial' }
-  /** The state that a schedule leads to from the initial one. */
+  /** The state to which a schedule leads from the initial one. */
   | AfterSchedule
 
 interface AfterSchedule {
   readonly at: 'schedule'
   readonly labels: readonly string[]
-  /** Whether a label that is not enabled when its turn comes is left out, up to the first violation; else it has `Diverged`. */
+  /**
+   * If true, labels that are not enabled in their turn are skipped, up to the first violation. Otherwise the execution
+   * has `Diverged`.
+   */
   readonly isLenient?: boolean
 }
 
@@ -21,7 +24,7 @@ export const initial: Start = { at: 'initial' }
 export const startAfter = (labels: readonly string[]): Start =>
   labels.length === 0 ? initial : { at: 'schedule', labels }
 
-/** The same where steps that are not enabled when their turn comes are left out. */
+/** The same, but skipping steps that are not enabled in their turn. */
 export const startAsOffered = (labels: readonly string[]): Start => ({ at: 'schedule', labels, isLenient: true })
 
 /** The steps that lead there from the initial state. */

@@ -1,29 +1,29 @@
 import type { Property } from './property.ts'
 import type { Sight } from './system.ts'
 
-/** How things are called that a search meets of its properties. */
+/** Names of what a search meets of its properties. */
 export const propertySight = {
-  /** A state in which a property `sometimes` held. */
+  /** A state in which a `sometimes` property held. */
   met: (property: string) => `${property} was met`,
-  /** Something that a property read, and that was there: neither nothing nor empty. */
+  /** Something that a property read was present, that is, neither undefined, null nor empty. */
   found: (property: string, path: string) => `${property} found ${path}`,
-  /** The same, and it was not; the example says which of the two. */
+  /** Something that a property read was missing. The example says whether it was empty or nothing. */
   missed: (property: string, path: string) => `${property} missed ${path}`,
 } as const
 
-/** What a property has looked for at one place of a state, over all executions of a search. */
+/** A place in the state that a property read, over all executions of a search. */
 export interface Subject {
-  /** `nodes[].state.log`; `[]` stands for any index, `node()` for what a method gives. */
+  /** `nodes[].state.log`. `[]` stands for any index, `node()` for a method's result. */
   readonly path: string
-  /** States in which it was seen to be there; at least one is counted for each process that executes. */
+  /** States in which it was present. Each process that executes counts at least one. */
   readonly found: number
-  /** States in which it was not. */
+  /** States in which it was missing. */
   readonly missed: number
-  /** In one of these: a list or an object without anything in it, or nothing at all. */
+  /** What it was in one of the latter: an empty list or object, or nothing at all. */
   readonly was: 'empty' | 'nothing'
 }
 
-/** What a search has met of a property's subjects. */
+/** The subjects of a property that a search has met. */
 export const subjectsOf = (property: string, sights: readonly Sight[]): Subject[] => {
   const countOf = new Map(sights.map(({ what, count }) => [what, count]))
   const prefix = propertySight.missed(property, '')
@@ -42,9 +42,12 @@ export const subjectsOf = (property: string, sights: readonly Sight[]): Subject[
   }))
 }
 
-/** Of each property, so many places of a state at most: maps may have any number of keys. */
+/** At most this many places for each property, because a map may have any number of keys. */
 const pathsMax = 64
-/** A property is always watched in its first states, and after that in every so-many-th: another branch of it may read more. */
+/**
+ * A property is always watched in its first 32 states, and afterwards in every 16th, since another branch of it may
+ * read more. Watching more often would slow every execution down.
+ */
 const watchedFirst = 32
 const watchedEvery = 16
 
@@ -55,8 +58,8 @@ interface Path {
 }
 
 /**
- * Watches what a predicate reads of the states in which it is evaluated, and whether that is ever there. Nothing depends on
- * it but notes: the predicate is called for this alone, and whatever it does then counts for nothing.
+ * Watches what a predicate reads of the states, and whether it was ever present. Only notes depend on this: the
+ * predicate is called once more just for it, and the result is ignored.
  */
 export class Subjects<State> {
   readonly #name: string
@@ -79,12 +82,12 @@ export class Subjects<State> {
     try {
       holds(this.#watch(state, '', new WeakMap(), seen) as State)
     } catch {
-      // What throws is told where the property is evaluated.
+      // The property's own evaluation reports the error.
     }
     for (const [path, value] of seen) this.#note(path, value)
   }
 
-  /** What is new since it was asked last. */
+  /** What is new since the last call. */
   sights(): Sight[] {
     const found = this.#found.map(path => ({ what: propertySight.found(this.#name, path), count: 1 }))
     this.#found = []
@@ -109,9 +112,9 @@ export class Subjects<State> {
     if (isObject(value)) known.was = 'empty'
   }
 
-  /** @param seen the values that were read, by path: one that was there, where one of several was */
+  /** @param seen is filled with the values read, by path; of several values at one path, one that was present */
   #watch(value: unknown, path: string, proxies: WeakMap<object, unknown>, seen: Map<string, unknown>): unknown {
-    // Only plain data can be read through something else: a Map, or what cannot change, is read as it is.
+    // Only plain data can be read through a proxy. A Map, or a frozen object, is read directly.
     if (!isPlain(value) || Object.isFrozen(value)) return value
     const known = proxies.get(value)
     if (known) return known
@@ -141,6 +144,6 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const isPlain = (value: unknown): value is object =>
   isObject(value) && (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)))
 
-/** Neither nothing nor empty. */
+/** Neither undefined, null nor empty. */
 const isThere = (value: unknown): boolean =>
   isPlain(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null && value !== ''
