@@ -27,11 +27,11 @@ const defaultMs = 60_000
 const examinationsMax = 2
 
 /**
- * Explores a system until a property is violated, nothing is left, or the budget is spent. The same seed on the same
- * system, with a budget of executions, gives the same verdict.
+ * Explores a system until a property is violated, nothing is left, or the budget is spent. With a budget of executions,
+ * the same seed on the same system gives the same verdict.
  *
- * Throws `UsageError` for wrong options and for a property that throws, and `Diverged` where the system does not offer
- * the schedule to begin `from`.
+ * Throws `UsageError` for wrong options and for a property that throws, and `Diverged` if the system does not enable
+ * the labels of `from`.
  */
 export const check = async <State>(
   system: System<State>,
@@ -49,9 +49,10 @@ export const check = async <State>(
 }
 
 /**
- * The same with cells that each have such a system, and evaluate these properties. However many, the verdict is the same.
+ * The same with cells that each have such a system and evaluate these properties. The verdict does not depend on their
+ * number.
  *
- * @param nodes of such a system, which a local search needs
+ * @param nodes of such a system, needed for a local search
  */
 export const checkInCells = async <State>(
   cells: readonly Cell[],
@@ -63,15 +64,15 @@ export const checkInCells = async <State>(
   const liveness = Object.keys(properties).filter(name => properties[name]!.kind === 'eventually')
   const localOf: PortfolioOptions['localOf'] =
     nodes && ((experience, from) => new LocalSearch(experience, { nodes, properties, from }))
-  // What is carried along depends on the way to a state, and not on the state alone.
+  // A carried value depends on the path to a state and not on the state alone, so every order must be executed.
   const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
   return new Check(cells, liveness, { ...options, everyOrder }, localOf).run()
 }
 
 /**
- * The properties, or one of them alone.
+ * All properties, or only the named one.
  *
- * @throws UsageError where there is none of this name
+ * @throws UsageError if there is none with this name
  */
 export const select = <State>(properties: Properties<State>, name: string | undefined): Properties<State> => {
   if (name === undefined) return properties
@@ -93,19 +94,19 @@ const deferredMin = 32
 
 const needsSlowNetwork = ({ verdict, delayMs }: Found) => verdict === 'violated' && delayMs !== null && delayMs > slowMs
 
-/** A crash before anything was chosen. */
+/** A crash before any choice was made. */
 const isFailedStart = (violation: Violation | undefined): boolean => violation?.kind === 'crash' && violation.step === 0
 
 class Check {
   readonly #options: SearchOptions
   readonly #cells: Cells
   readonly #newPortfolio: () => Portfolio
-  /** What every execution begins with. */
+  /** Labels with which every execution begins. */
   #from: readonly string[]
   #portfolio: Portfolio
   readonly #examination: Examination
   readonly #begun = performance.now()
-  /** Of the search, in milliseconds. */
+  /** Time for the search, in milliseconds. */
   readonly #time: number | undefined
   readonly #examinations = new Map<string, number>()
   readonly #meetings = new Meetings()
@@ -113,25 +114,25 @@ class Check {
   #transient = 0
   /** One line for each thing that the check stopped relying on, with the reason. */
   readonly #changes: string[] = []
-  /** Whether steps that every execution should begin with were left out. */
+  /** Whether some of the steps to begin with were skipped. */
   #isShortened = false
   /** Whether every execution begins with new processes. */
   #isAnew = false
-  /** Whether the nodes have come up in any execution. */
+  /** Whether the nodes came up in any execution. */
   #hasStarted = false
   #unfaithful = 0
-  /** Executions in which it could not be told whether a property holds, and why not in the first of them. */
+  /** Executions in which a property could not be decided, and the reason in the first of them. */
   #undecided = 0
   #firstUndecided: string | undefined
   /** Why the first execution that does not count does not. */
   #disturbance: string | undefined
-  /** One line for each schedule that could be executed and, once, not again. */
+  /** One line for each schedule that could be executed once, but not again. */
   readonly #diverged: string[] = []
   #unsteady: Unsteady | undefined
   #undetermined: Discovered | undefined
   /** A violation that needs a slow network. */
   #deferred: Discovered | undefined
-  /** The search ends after so many executions, where none was found by then that needs no slow network. */
+  /** The number of executions at which the search ends unless it finds a violation without a slow network first. */
   #deferredUntil = 0
   #finding: string | undefined
   #ended: BudgetSpent | undefined
@@ -144,7 +145,7 @@ class Check {
   ) {
     const random = new Random(options.seed ?? 1)
     const { walkLength, signal, executions, depth, search = 'auto' } = options
-    // The bounded search ends by itself at a depth; walks never do.
+    // The bounded search ends by itself at a depth; walks never end by themselves.
     const isLimited =
       executions !== undefined || (depth !== undefined && (search === 'bounded' || search === 'consequence'))
     this.#options = options
@@ -193,7 +194,7 @@ class Check {
     return this.#verdict(violated ?? this.#deferred ?? this.#undetermined ?? this.#conclude())
   }
 
-  /** One execution after another, until one is a violation or none is left. */
+  /** Takes one execution after another, until one has a violation or none is left. */
   async #search(cells: Cells): Promise<Discovered | undefined> {
     for await (const explored of this.#portfolio.explore(cells)) {
       if ('error' in explored && this.#cannotBegin(explored)) {
@@ -211,26 +212,29 @@ class Check {
     return this.#deferred
   }
 
-  /** Whether the steps to begin with cannot be executed as they are: another service, or another version of it, had them. */
+  /**
+   * Whether the steps to begin with cannot be executed, because they were recorded with another service or another
+   * version.
+   */
   #cannotBegin({ error }: Failed): boolean {
     if (error instanceof Unfaithful) return false
     return this.#from.length > 0 && this.#portfolio.experience.completed === 0 && !this.#isAnew && !this.#isShortened
   }
 
-  /** Leaves out of the steps to begin with what is not on offer when its turn comes. @throws Diverged where nothing is */
+  /** Skips those of the steps to begin with that are not enabled in their turn. @throws Diverged if none is enabled */
   async #beginAsFarAsOffered(cells: Cells, error: Diverged): Promise<void> {
     const { schedule } = await cells.run({ start: startAsOffered(this.#from) })
     if (schedule.length === 0) throw error
     this.#isShortened = true
     const leftOut = this.#from.length - schedule.length
     this.#changes.push(
-      `the steps to begin with are not all on offer any more, from step ${error.step} ("${error.expected}") on: ${leftOut} of ${this.#from.length} were left out`,
+      `the steps to begin with are not all enabled any more, from step ${error.step} ("${error.expected}") on: ${leftOut} of ${this.#from.length} were skipped`,
     )
     this.#from = labelsOf(schedule)
     this.#portfolio = this.#newPortfolio()
   }
 
-  /** Keeps a violation that needs a slow network, while the search looks for one that a usual network has too. */
+  /** Keeps a violation that needs a slow network, while the search goes on for one that a usual network has too. */
   #defer(found: Discovered): void {
     if (this.#deferred && this.#deferred.delayMs! <= found.delayMs!) return
     this.#deferredUntil ||= this.#cells.counts.executions + found.discovery!.execution + deferredMin
@@ -243,13 +247,14 @@ class Check {
       this.#disturbance ??= error.what
       return
     }
-    // A schedule that never could be executed is the caller's; one that could before shows a system that does not repeat.
+    // A schedule that could never be executed is the caller's mistake. One that could be executed before shows that the
+    // system does not repeat.
     if (this.#portfolio.experience.completed === 0 && !this.#isAnew) throw error
     this.#unsteady ??= { schedule: labelsTo(execution.task.start), variant: execution.variant }
     this.#diverged.push(`a schedule that had been executed before ${error.message}`)
   }
 
-  /** Looks again at what an execution came to, if it may be a violation. */
+  /** Examines an execution that may have a violation. */
   async #examine(explored: Explored): Promise<Discovered | undefined> {
     const { execution, outcome, starved } = explored
     this.#meetings.add(outcome)
@@ -268,7 +273,7 @@ class Check {
       steps: violation?.step ?? schedule.length,
       seconds: Number(this.#seconds().toFixed(3)),
     }
-    // What is found is examined to the end, whatever is left of the budget of the search.
+    // An examination is finished even if the search's budget is spent.
     const found = await this.#cells.ofVariant(execution.variant).alone(cells => this.#examineIn(cells, explored))
     return found && { ...found, discovery, variant: execution.variant }
   }
@@ -303,7 +308,7 @@ class Check {
     return found
   }
 
-  /** What can be said where nothing was found. */
+  /** The verdict if nothing was found. */
   #conclude(): Discovered {
     const [first] = this.#repeats() ? this.#examination.notRepeated : this.#notRepeated
     const nothing = {
@@ -328,18 +333,18 @@ class Check {
     return { ...nothing, verdict: 'held', message: this.#covered() }
   }
 
-  /** Whether executions repeat but for some few, as on a machine that does much else: these say nothing of the rest. */
+  /** Whether all but a few executions repeat. A few may fail on a busy machine and say nothing about the others. */
   #repeats(): boolean {
     return this.#diverged.length <= divergedShareMax * this.#portfolio.experience.completed
   }
 
-  /** Whether so much did not repeat, since what is relied on was last changed, that nothing could be concluded. */
+  /** Whether so many executions failed to repeat since the last change that nothing could be concluded. */
   #isInDoubt(): boolean {
     const doubts = this.#notRepeated.length
     return doubts >= doubtsMax && doubts > divergedShareMax * this.#portfolio.experience.completed
   }
 
-  /** Goes on with new processes for each execution; false where that is so already. */
+  /** Continues with new processes for each execution; returns false if it does so already. */
   async #relyOnLess(cells: Cells): Promise<boolean> {
     const { completed } = this.#portfolio.experience
     if (this.#isAnew) {
@@ -351,9 +356,9 @@ class Check {
       `${this.#notRepeated.length} of ${completed} executions did not repeat, the first: ${this.#notRepeated[0]}; the search went on with new processes for each execution`,
     )
     await cells.stopRewinding()
-    // What was learned of executions that do not repeat leads nowhere.
+    // What was learned from executions that do not repeat is of no use.
     this.#portfolio = this.#newPortfolio()
-    // What was found in doubt may have been the doubt's.
+    // Earlier doubts may have had the same cause.
     this.#diverged.length = 0
     this.#examination.notRepeated.length = 0
     return true

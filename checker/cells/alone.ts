@@ -11,7 +11,7 @@ import {
   type NodeTask,
 } from '../node-system.ts'
 
-/** A node alone, and what was done with it since its start. */
+/** A node alone and the inputs that it took since its start. */
 interface Present {
   readonly name: string
   readonly variant: number
@@ -21,7 +21,10 @@ interface Present {
   sight: NodeSight
 }
 
-/** Executes nodes alone. One that is where a task's way leads goes on from there; else it is started anew. */
+/**
+ * Executes nodes alone. If the present node is already on the path to a task's inputs, it continues from there;
+ * otherwise it is started again.
+ */
 export class Solo {
   readonly #nodes: Pick<Nodes<never>, 'alone'>
   #present: Present | undefined
@@ -30,12 +33,16 @@ export class Solo {
     this.#nodes = nodes
   }
 
-  /** To be called when the whole system was used: the node that was executed last is gone. */
+  /** Must be called after the whole system was used: that has ended the present node. */
   forget(): void {
     this.#present = undefined
   }
 
-  /** @throws BudgetSpent, Diverged where an input before the last does not enter, though it did before */
+  /**
+   * @throws BudgetSpent
+   *
+   * @throws Diverged if an input before the last one is refused, although it was taken before
+   */
   async perform({ node: name, inputs }: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
     budget.check()
     const present = this.#onTheWay(name, variant, inputs) ?? (await this.#start(name, variant))
@@ -68,7 +75,7 @@ export class Solo {
   }
 }
 
-/** @throws Diverged unless it is the last input that cannot enter */
+/** @throws Diverged unless the refused input is the last one */
 const impossible = ({ inputs, trail, sight }: Present, all: readonly NodeInput[]): NodeOutcome => {
   if (inputs.length === all.length - 1) return { trail: [...trail], last: undefined }
   const labels = sight.enabled.map(({ label }) => label)

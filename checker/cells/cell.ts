@@ -14,35 +14,35 @@ import { attempt, attemptPromptly, follow } from './schedule.ts'
 import type { Arrival, Task, TaskOutcome, UntilLive, WalkEnd, Watched } from './task.ts'
 import { walk } from './walk.ts'
 
-/** Where executions are done, one at a time: a system here, or in another process. */
+/** A place where executions are done, one at a time: a system in this process, or in another. */
 export interface Cell {
   /**
    * Does a task.
    *
-   * Throws `BudgetSpent`, `Diverged` where a label of it is not enabled, `Unfaithful` where the execution does not
-   * count, and `UsageError` for a property that throws.
+   * Throws `BudgetSpent`; `Diverged` if one of its labels is not enabled; `Unfaithful` if the execution does not count;
+   * and `UsageError` for a property that throws.
    *
    * @param variant which random numbers the nodes draw
    */
   perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome>
-  /** The same for an execution of a node alone; absent where that is not possible. */
+  /** The same for an execution of a node alone; absent if that is not possible. */
   performAlone?(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome>
-  /** From now on no execution relies on what an earlier one left behind. To be called while it performs nothing. */
+  /** From now on, no execution reuses anything of earlier ones. Call it while nothing is performed. */
   stopRewinding?(): Promise<void>
-  /** Frees what it holds. It performs nothing any more. */
+  /** Frees its resources. It performs nothing afterwards. */
   end(): Promise<void>
 }
 
 export interface CellOptions<State> {
   readonly weights?: Partial<Weights> | undefined
-  /** Whether a crash or a divergence of a node ends an execution without being a violation. */
+  /** Whether a crash or divergence of a node ends an execution without being a violation. */
   readonly allowFindings?: boolean | undefined
   readonly observer?: Observer<State> | undefined
-  /** The nodes of the system, where each can be executed alone. */
+  /** The nodes of the system, if each can be executed alone. */
   readonly nodes?: Nodes<State> | undefined
 }
 
-/** A cell with a system of this process. */
+/** A cell whose system is in this process. */
 export class OwnCell<State> implements Cell {
   readonly #executor: Executor<State>
   readonly #weights: Weights
@@ -57,7 +57,7 @@ export class OwnCell<State> implements Cell {
     this.#checkpoints = new Checkpoints(this.#executor)
   }
 
-  /** To be called while there is nothing to perform: the first start of nodes takes ten times as long as the others. */
+  /** Call it while there is nothing to perform: the first start of the nodes takes ten times as long as later ones. */
   prepare(): Promise<void> {
     return this.#checkpoints.prepare()
   }
@@ -95,7 +95,7 @@ export class OwnCell<State> implements Cell {
     return this.#solo.perform(task, variant, budget)
   }
 
-  /** Brings the start about: by a reset and the steps from there, or from a state on the way that was saved. */
+  /** Goes to the start of the task: by a reset and all steps, or from a saved state on the way. */
   async #arrive({ start, isAnew, delayMsMax }: Task, variant: number): Promise<Arrival> {
     const executor = this.#executor
     if (start.at === 'schedule' && start.isLenient) {
@@ -123,7 +123,7 @@ export class OwnCell<State> implements Cell {
     const isLive = () => properties.every(name => (lastLive.get(name) ?? -1) >= begin + stepsMin)
     let end: WalkEnd = 'length'
     for (const each of walks) if (end === 'length') end = await this.#walk(each, walking, isLive)
-    // The goal of a walk is also what ends the execution.
+    // The goal of the last walk is also the goal of the whole execution.
     return { begin, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end } as const
   }
 

@@ -9,7 +9,7 @@ import type { Task, TaskOutcome } from './task.ts'
 export interface Counts {
   readonly executions: number
   readonly steps: number
-  /** Distinct fingerprints met; 0 where the system has none. */
+  /** Distinct fingerprints met; 0 if the system has none. */
   readonly states: number
 }
 
@@ -17,16 +17,16 @@ interface Scope {
   readonly crew: Crew
   readonly tally: Tally
   readonly budget: Budget
-  /** How many steps the tally may come to. */
+  /** The number of steps at which the limit is reached, counted in the tally. */
   readonly stepsMax: number
   readonly variant: number
-  /** Whether its tasks wait as long as others have the cells for themselves. */
+  /** Whether its tasks wait while other work has the cells for itself. */
   readonly isPatient: boolean
 }
 
 /**
- * The cells of a search, to which it gives its tasks. What a search comes to follows from the outcomes in the order of the
- * tasks, never from which was ready first: so it is the same however many cells there are.
+ * The cells of a search, which perform its tasks. Results are taken in the order of the tasks, never in the order in
+ * which they become ready, so a search has the same result with any number of cells.
  */
 export class Cells {
   readonly #scope: Scope
@@ -35,7 +35,7 @@ export class Cells {
     this.#scope = scope
   }
 
-  /** @param onCount is told whenever something has been done */
+  /** @param onCount is called after each piece of work */
   static of(cells: readonly Cell[], onCount?: (counts: Counts) => void): Cells {
     const tally = new Tally(onCount)
     const stepsMax = Number.POSITIVE_INFINITY
@@ -47,19 +47,19 @@ export class Cells {
     return { executions, steps, states: states.size }
   }
 
-  /** The same cells within limits that begin now, beside those in force. */
+  /** The same cells within further limits, which count from now. */
   within(limits: Limits): Cells {
     const { budget, tally, stepsMax } = this.#scope
     const steps = tally.steps + (limits.steps ?? Number.POSITIVE_INFINITY)
     return this.#with({ budget: new Budget(limits, budget), stepsMax: Math.min(stepsMax, steps) })
   }
 
-  /** The same cells for nodes that draw these random numbers. */
+  /** The same cells, with nodes that draw these random numbers. */
   ofVariant(variant: number): Cells {
     return this.#with({ variant })
   }
 
-  /** Does some work that has the cells for itself, once the tasks that are under way have ended. */
+  /** Waits for tasks under way, then does some work that has the cells for itself. */
   async alone<Result>(work: (cells: Cells) => Promise<Result>): Promise<Result> {
     const { crew } = this.#scope
     crew.pause()
@@ -70,17 +70,17 @@ export class Cells {
     }
   }
 
-  /** From now on no execution relies on what an earlier one left behind; those under way end before. */
+  /** From now on, no execution reuses anything of earlier ones. Executions under way end first. */
   stopRewinding(): Promise<void> {
     return this.#scope.crew.betweenTasks(async cell => cell.stopRewinding?.())
   }
 
-  /** When no task is under way any more. */
+  /** Resolves once no task is under way. */
   whenIdle(): Promise<void> {
     return this.#scope.crew.whenIdle()
   }
 
-  /** Does one task. Throws as `Cell.perform` does. */
+  /** Performs a task. Throws as `Cell.perform` does. */
   async run(task: Task): Promise<TaskOutcome> {
     const { crew, tally, budget, variant, isPatient } = this.#scope
     this.#checkSteps()
@@ -95,7 +95,7 @@ export class Cells {
     }
   }
 
-  /** Does one task; where it cannot be repeated, or does not count, the error that says so comes instead of an outcome. */
+  /** Performs a task. If it diverges or does not count, returns that error instead of an outcome. */
   async tryRun(task: Task): Promise<TaskOutcome | Diverged> {
     try {
       return await this.run(task)
@@ -105,7 +105,7 @@ export class Cells {
     }
   }
 
-  /** The same of a node alone: one execution, of as many steps as it was given inputs. */
+  /** The same for a node alone. It counts as one execution with a step for each input. */
   async tryRunAlone(task: NodeTask): Promise<NodeOutcome | Diverged> {
     const { crew, tally, budget, variant, isPatient } = this.#scope
     this.#checkSteps()
@@ -121,11 +121,12 @@ export class Cells {
   }
 
   /**
-   * Does some work for each item and hands out what came of it, in the order of the items. Work for later items begins
-   * before it is known whether it is needed; what is not asked for any more is ended, and is not counted.
+   * Does some work for each item and yields the results in the order of the items. Work for later items begins before
+   * it is known whether it is needed. When no more results are asked for, that work is aborted and not counted.
    *
-   * @param next the next item; `undefined` where there is none as long as nothing more has been handed out
-   * @param ahead for how many items work goes on at once
+   * @param next the next item; `undefined` if there is none until more results were yielded
+   *
+   * @param ahead how many items are worked on at once
    */
   async *inOrder<Item, Result>(
     next: () => Item | undefined,
@@ -161,7 +162,7 @@ export class Cells {
   }
 }
 
-/** Some work that counts only when its result is taken. */
+/** Work that is counted only when its result is taken. */
 class Part<Result> {
   readonly #whole: Scope
   readonly #tally = new Tally()
@@ -172,7 +173,7 @@ class Part<Result> {
     this.#whole = whole
     const budget = new Budget({ signal: this.#abort.signal }, whole.budget)
     this.#result = work({ ...whole, tally: this.#tally, budget, stepsMax: Number.POSITIVE_INFINITY })
-    // Told to whoever takes it; until then it is nobody's unhandled rejection.
+    // The error is reported to whoever takes the result. Until then it must not count as an unhandled rejection.
     this.#result.catch(() => undefined)
   }
 
@@ -218,12 +219,12 @@ class Tally {
   }
 }
 
-/** Gives each task to a cell that is free. */
+/** Gives each task to a free cell. */
 class Crew {
   readonly size: number
   readonly #free: Cell[]
   readonly #queue: PQueue
-  /** Before that one. */
+  /** Queue of patient tasks. Others are started before them. */
   readonly #patient: PQueue
 
   constructor(cells: readonly Cell[]) {
@@ -237,7 +238,7 @@ class Crew {
     return isPatient ? this.#patient.add(() => this.#start(work)) : this.#start(work)
   }
 
-  /** Does something with each cell while it performs nothing. */
+  /** Calls `work` with each cell while it performs nothing. */
   async betweenTasks(work: (cell: Cell) => Promise<void>): Promise<void> {
     this.pause()
     try {

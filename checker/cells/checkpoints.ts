@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../system.ts'
 import type { Executor, Mark } from './executor.ts'
 
-/** A state of the system that can be gone back to. */
+/** A saved state that the system can return to. */
 interface Saved {
   readonly variant: number
   readonly labels: readonly string[]
@@ -9,25 +9,29 @@ interface Saved {
   readonly mark: Mark
 }
 
-/** So many are kept: each takes the memory of all processes on the disk. */
+/** At most this many states are kept. Each takes as much disk space as all processes take memory. */
 const savedMax = 4
-/** So many states are remembered for having been asked for. */
+/** At most this many requests for states are remembered. */
 const askedMax = 1_000
-/** What going back is thought to cost before it was measured, in milliseconds: nothing is saved that is sooner executed. */
+/**
+ * Assumed cost of restoring a state before it was measured, in milliseconds. States that are executed faster than this
+ * are not saved.
+ */
 const restoreMsGuess = 200
 
 /**
- * Where executions begin that share a long way: those behind a critical transition, and candidates for a shorter one. A
- * state that is asked for a second time is saved, if the system can do that and it takes less time to go back there than
- * to execute the way again; where there are too many, the one that was not used for longest goes.
+ * Speeds up executions that share a long beginning, such as walks from behind a critical transition and candidates for
+ * a shorter schedule. A state is saved when it is requested for the second time, if the system can save it and
+ * restoring takes less time than executing its schedule. If there are too many, the least recently used one is
+ * discarded.
  */
 export class Checkpoints<State> {
   readonly #executor: Executor<State>
   readonly #asked = new Set<string>()
-  /** What was used last comes last. */
+  /** Least recently used first. */
   #saved: Saved[] = []
   #cannot = false
-  /** The nodes of these have been started: from then on they may be brought back to where they began, in no time. */
+  /** Variants whose nodes have been started. Their next start is faster, because processes are rewound. */
   readonly #startedVariants = new Set<number>()
   readonly #resetMs = new Average()
   readonly #stepMs = new Average()
@@ -37,13 +41,13 @@ export class Checkpoints<State> {
     this.#executor = executor
   }
 
-  /** Starts the nodes, so that they need not be started when something is to be executed. What fails will fail again then. */
+  /** Starts the nodes ahead of the first execution. An error is ignored here, because the execution will report it. */
   async prepare(): Promise<void> {
     await this.#reset(0).catch(() => {})
     this.#executor.end()
   }
 
-  /** Brings the executor to the begin of these labels, or as far beyond it as something was saved. */
+  /** Brings the executor to the initial state, or to the saved state that is furthest along these labels. */
   async begin(labels: readonly string[], variant: number): Promise<void> {
     const nearest = this.#nearest(labels, variant)
     if (nearest === undefined || this.#costMs(nearest.labels.length) < this.#goBackMs) return this.#reset(variant)
@@ -51,7 +55,7 @@ export class Checkpoints<State> {
     await this.#restoreMs.measure(1, () => this.#executor.restore(nearest.checkpoint, nearest.mark))
   }
 
-  /** Brings it to the initial state by a reset, and not to one that was saved. */
+  /** Brings the executor to the initial state by a reset, never to a saved state. */
   beginAnew(variant: number): Promise<void> {
     return this.#reset(variant)
   }
@@ -62,13 +66,13 @@ export class Checkpoints<State> {
     await this.#resetMs.measure(isStarted ? 1 : 0, () => this.#executor.reset(variant))
   }
 
-  /** Executes what leads to the end of labels, and saves that state where it is worth it. */
+  /** Executes the rest of the labels, and saves the state if that pays. */
   async arrive(labels: readonly string[], variant: number, execute: () => Promise<void>): Promise<void> {
     await this.#stepMs.measure(labels.length - this.#executor.schedule.length, execute)
     if (this.#isWorthSaving(labels, variant)) await this.#save(labels, variant)
   }
 
-  /** Frees what it holds. */
+  /** Frees its resources. */
   async end(): Promise<void> {
     for (const { checkpoint } of this.#saved.splice(0)) await checkpoint.discard()
   }
@@ -101,7 +105,7 @@ export class Checkpoints<State> {
     return this.#restoreMs.value ?? restoreMsGuess
   }
 
-  /** Of executing so many steps from the start. */
+  /** Estimated time for executing this many steps from the start. */
   #costMs(steps: number): number {
     return (this.#resetMs.value ?? 0) + steps * (this.#stepMs.value ?? 0)
   }
@@ -110,7 +114,7 @@ export class Checkpoints<State> {
 const isOnTheWay = (saved: Saved, labels: readonly string[], variant: number): boolean =>
   saved.variant === variant && saved.labels.every((label, index) => label === labels[index])
 
-/** Milliseconds that something takes, the last times more than those before. */
+/** A moving average of milliseconds per item, in which the latest measurements count most. */
 class Average {
   value: number | undefined
 

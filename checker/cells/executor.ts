@@ -10,18 +10,18 @@ import type { Violation } from './violation.ts'
 /** Properties by name. */
 export type Properties<State> = Readonly<Record<string, Property<State>>>
 
-/** Sees every execution as it happens. `state` reads the state after the event, and only then. */
+/** Sees every execution as it happens. `state` must be called only during the event. */
 export interface Observer<State> {
-  /** @param schedule what leads there: empty, but where the execution begins at a state that was saved */
+  /** @param schedule the steps so far: empty, unless the execution begins at a saved state */
   onReset?(findings: readonly Finding[], state: () => State, schedule: readonly Choice[]): void
   onStep?(step: Step, state: () => State): void
-  /** The execution is over: the system is reset next, or never used again. */
+  /** The execution is over: next the system is reset, or never used again. */
   onEnd?(): void
 }
 
 export interface ExecutorOptions<State> {
   readonly observer?: Observer<State> | undefined
-  /** Whether a crash or a divergence ends an execution without being a violation. */
+  /** Whether a crash or divergence ends an execution without being a violation. */
   readonly allowFindings?: boolean | undefined
 }
 
@@ -37,41 +37,44 @@ export interface Mark {
 }
 
 /**
- * Executes a system, one execution after another, and keeps watch: it evaluates the properties in every state, and throws
- * `BudgetSpent` when its budget is spent.
+ * Executes a system, one execution after another. It evaluates the properties in every state, and throws `BudgetSpent`
+ * when its budget is spent.
  */
 export class Executor<State> {
   readonly system: System<State>
-  /** Of what comes next. */
+  /** The budget of what is executed next. */
   budget = new Budget({})
-  /** What has been executed since the last reset. */
+  /** The steps executed since the last reset. */
   schedule: Choice[] = []
-  /** The fingerprints of its states, the initial one first. */
+  /** The fingerprints of its states, the initial state first. */
   fingerprints: (string | undefined)[] = []
-  /** The first violation of this execution. Nothing stops at it by itself. */
+  /** The first violation of this execution. The executor does not stop at it. */
   violation: Violation | undefined
-  /** Whether this execution met a crash or a divergence: the system offers nothing any more, which proves nothing. */
+  /** Whether this execution met a crash or divergence. The system then enables nothing, which proves nothing. */
   broken = false
-  /** The longest that a message was on its way in this execution, by the clock of a node whose timer fired meanwhile. */
+  /**
+   * The longest time that a message was in flight in this execution, by the clock of a node whose timer fired
+   * meanwhile.
+   */
   delayMs = 0
-  /** Why nothing can be said of a property in this execution; a line for each such property. */
+  /** By property: why it could not be decided in this execution. */
   undecided = new Map<string, string>()
-  /** By liveness property, the last step of this execution after which it was live. */
+  /** By liveness property: the last step of this execution after which it held. */
   lastLive = new Map<string, number>()
-  /** By label of what was `offered()` in this execution, the step after which it was first. */
+  /** By label from `offered()` in this execution: the step after which it first appeared. */
   offeredSince = new Map<string, number>()
 
   readonly #safety: [string, Property<State>][]
   readonly #subjects: readonly Subjects<State>[]
   readonly #goals: [string, Property<State>][]
-  /** Names of goals that were met in this execution. */
+  /** Names of the `sometimes` properties that were met in this execution. */
   #met = new Set<string>()
   readonly #liveness: [string, Property<State>][]
   readonly #observer: Observer<State>
   readonly #allowFindings: boolean
   #running = false
   #carried: Carried<State>
-  /** By liveness property that does not hold, since when, where time runs through the system. */
+  /** By liveness property that does not hold: since when, in a system with a common time. */
   #notSince = new Map<string, number>()
   readonly #properties: Properties<State>
 
@@ -90,13 +93,12 @@ export class Executor<State> {
     this.#allowFindings = options.allowFindings ?? false
   }
 
-  /** What was met of the properties, since it was asked last, in the present execution. */
+  /** What was met of the properties in this execution since the last call. */
   sights(): Sight[] {
     const met = [...this.#met].map(name => ({ what: propertySight.met(name), count: 1 }))
     return [...met, ...this.#subjects.flatMap(each => each.sights())]
   }
 
-  /** Names of the liveness properties. */
   get liveness(): string[] {
     return this.#liveness.map(([name]) => name)
   }
@@ -126,7 +128,7 @@ export class Executor<State> {
     this.#watch(findings)
   }
 
-  /** What it knows in the present state, for an execution that goes on from there once more. */
+  /** What it knows in the present state, for later executions that continue from there. */
   mark(): Mark {
     const { schedule, fingerprints, lastLive, offeredSince, delayMs } = this
     return {
@@ -140,7 +142,7 @@ export class Executor<State> {
     }
   }
 
-  /** Starts an execution that goes on from a state in which nothing was violated. */
+  /** Starts an execution that continues from a saved state in which nothing was violated. */
   async restore(checkpoint: Checkpoint, mark: Mark): Promise<void> {
     this.budget.check()
     this.end()
@@ -170,7 +172,7 @@ export class Executor<State> {
     return this.system.enabled()
   }
 
-  /** What is enabled, remembered as offered by now. */
+  /** The enabled choices, which are also recorded in `offeredSince`. */
   offered(): readonly Choice[] {
     const enabled = this.enabled()
     for (const { label } of enabled)
@@ -192,7 +194,7 @@ export class Executor<State> {
     return this.lastLive.get(property) === this.schedule.length
   }
 
-  /** The labels of what has been executed since the last reset. */
+  /** Labels of the steps executed since the last reset. */
   labels(): string[] {
     return labelsOf(this.schedule)
   }
@@ -210,17 +212,17 @@ export class Executor<State> {
       if (!this.#met.has(name) && this.#holds(name, property, state)) this.#met.add(name)
     this.#watchSafety(state)
     for (const each of this.#subjects) each.see(state)
-    // What the properties read of the past is part of it, and is known when they have been evaluated.
+    // The values that properties carry along are part of the fingerprint, so the properties are evaluated first.
     this.fingerprints.push(this.#fingerprint())
   }
 
-  /** Equal for states that are the same to the system, and in what properties carry along. */
+  /** Equal for states that are equal to the system, and in the values that properties carry along. */
   #fingerprint(): string | undefined {
     const fingerprint = this.system.fingerprint()
     return fingerprint === undefined ? undefined : `${fingerprint}${this.#carried.outline()}`
   }
 
-  /** A bound in time makes of liveness a property of safety: it is broken at the first step after it. */
+  /** A bound in time turns liveness into a safety property: the first step after the bound violates it. */
   #watchBound(name: string, { withinMs }: Property<State>, holds: boolean | undefined): void {
     const nowMs = withinMs === undefined ? undefined : this.system.nowMs?.()
     if (nowMs === undefined || withinMs === undefined) return
@@ -263,7 +265,10 @@ export class Executor<State> {
     }
   }
 
-  /** `undefined` from where it could not be decided in this execution: each later attempt would take as long. */
+  /**
+   * `undefined` once the property could not be decided in this execution, because each further attempt would take just
+   * as long.
+   */
   #holds(name: string, property: Property<State>, state: State): boolean | undefined {
     if (this.undecided.has(name)) return undefined
     try {

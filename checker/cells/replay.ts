@@ -4,19 +4,19 @@ import { Executor, type Observer, type Properties } from './executor.ts'
 import { follow } from './schedule.ts'
 import type { Violation } from './violation.ts'
 
-/** What became of a schedule that was executed again. */
+/** The result of executing a schedule again. */
 export interface Replay {
   /** Steps executed. */
   readonly steps: number
-  /** The first violation of safety, crash or divergence of a node. */
+  /** The first safety violation, crash or divergence. */
   readonly violation: Violation | undefined
-  /** By liveness property, the last step after which it was live; a property that never was is absent. */
+  /** By liveness property: the last step after which it held. Absent if it never held. */
   readonly lastLive: ReadonlyMap<string, number>
-  /** Where the system offered other choices than the schedule needs. */
+  /** Where the system did not enable what the schedule needs. */
   readonly diverged: Diverged | undefined
 }
 
-/** Executes a schedule from the initial state. An `observer` sees each step, and so can record it. */
+/** Executes a schedule from the initial state. An `observer` sees each step, so that it can record it. */
 export const replay = async <State>(
   system: System<State>,
   properties: Properties<State>,

@@ -4,7 +4,7 @@ import { distanceTo, isAlikeInOutline, isLike } from '../likeness.ts'
 import type { Choice } from '../system.ts'
 import type { Executor } from './executor.ts'
 
-/** Executes exactly these labels. Throws `Diverged` at the first that is not enabled. */
+/** Executes exactly these labels. @throws Diverged at the first one that is not enabled */
 export const follow = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
     const offered = executor.offered()
@@ -23,9 +23,9 @@ const divergence = <State>({ system, schedule }: Executor<State>, label: string,
 }
 
 /**
- * Executes those of these labels that are enabled when their turn comes, until the first violation.
+ * Executes these labels up to the first violation, skipping those that are not enabled in their turn.
  *
- * @returns those that were left out, in their order
+ * @returns the skipped labels, in their order
  */
 export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<string[]> => {
   const skipped: string[] = []
@@ -38,7 +38,10 @@ export const attempt = async <State>(executor: Executor<State>, labels: readonly
   return skipped
 }
 
-/** The same, where a timer may have to wait until messages are delivered: then they are, in the order in which they are offered. */
+/**
+ * The same. If a timer must wait for messages to be delivered, they are delivered first, in the order in which they are
+ * enabled.
+ */
 export const attemptPromptly = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const wanted of labels.map(readLabel)) {
     while (!executor.violation) {
@@ -52,9 +55,10 @@ export const attemptPromptly = async <State>(executor: Executor<State>, labels: 
 }
 
 /**
- * The enabled choice that is most like a recorded one. Where something earlier was left out, later messages, terms and
- * connections count lower: the one that says nearly the same is meant, and of these the one whose place is nearest. Where
- * not even the words are the same, as with identifiers that are drawn, a message of this outline on the same way.
+ * The enabled choice that is most similar to a recorded one. After earlier steps were skipped, later messages, terms
+ * and connections have lower numbers, so the choice with nearly the same content is meant, and among these the one with
+ * the nearest ordinal. If even the words differ, as with random identifiers, it is a message between the same nodes
+ * with the same outline.
  */
 const findSimilar = (enabled: readonly Choice[], wanted: Described): Choice | undefined => {
   const same = enabled.filter(choice => isLike(choice, wanted))

@@ -1,17 +1,17 @@
 import type { Finding } from '../system.ts'
 
-/** A state, or a step, that must not be. */
+/** A state or step that violates a property, or a crash or divergence. */
 export interface Violation {
   readonly kind: 'safety' | 'liveness' | 'crash' | 'divergence'
-  /** Its name; `undefined` for a crash or a divergence, which no property has to name. */
+  /** Name of the property; `undefined` for a crash or divergence. */
   readonly property: string | undefined
-  /** The step after which it held, counted from 1; 0 is the initial state. */
+  /** The step after which it appeared, counted from 1; 0 is the initial state. */
   readonly step: number
-  /** One line for the reader, and those in which the property explains itself. */
+  /** One line for the reader, followed by the property's explanation. */
   readonly message: string
-  /** Of a crash, what happened and the last lines that the node wrote. */
+  /** For a crash: what happened, and the last lines that the node printed. */
   readonly bare?: Finding['bare']
 }
 
-/** The first line of a message, for where it is said in passing. */
+/** The first line of a message. */
 export const headline = (message: string): string => message.split('\n', 1)[0]!

@@ -2,7 +2,7 @@ import type { Chooser } from '../choosers/chooser.ts'
 import type { Executor } from './executor.ts'
 import type { WalkEnd } from './task.ts'
 
-/** Goes on from the present state, step by step, until `goal`; a goal that is met already takes no step. */
+/** Executes steps from the present state until `goal` is true. If it is true already, no step is taken. */
 export const walk = async <State>(
   executor: Executor<State>,
   chooser: Chooser,

@@ -6,17 +6,20 @@ import type { Random } from '../random.ts'
 import { startAfter } from '../start.ts'
 import { type Recovery, recover } from './recovery.ts'
 
-/** Walks that look for life after what was called dead, and as many for the step before: of each chooser one at least. */
+/**
+ * Walks that look for a live state after a critical transition, and as many for the step before. There must be at least
+ * one for each chooser.
+ */
 export const confirmWalks = 6
 
-/** What was found, as far as it has to be found again. */
+/** A finding, in the terms in which it must be found again. */
 export interface Claim {
   readonly kind: Violation['kind'] | null
   readonly property: string | null
   readonly schedule: readonly string[]
 }
 
-/** What an execution of the schedule of a violation did instead, in words that go on after `it`; `undefined`: the same. */
+/** What an execution of a violation's schedule did instead, as words to follow `it`; `undefined` if it did the same. */
 export const differenceFrom = (
   { kind, property, schedule }: Claim,
   { violation, diverged }: Pick<Replay, 'violation' | 'diverged'>,
@@ -34,23 +37,23 @@ export const differenceFrom = (
 export interface DeathOptions {
   readonly property: string
   readonly walks: number
-  /** Of each walk, in steps at most. */
+  /** Length limit of each walk, in steps. */
   readonly walkLength: number
   readonly random: Random
-  /** An execution that is live at its end, and leaves the schedule before its last step. */
+  /** An execution that ends live and leaves the schedule before its last step. */
   readonly closestLive?: readonly string[] | null | undefined
 }
 
-/** What walks from the end of a schedule came to. */
+/** The result of walks from the end of a schedule. */
 export interface Death {
-  /** Whether none of them came to a state in which the property holds. */
+  /** Whether none of them reached a state in which the property holds. */
   readonly isDead: boolean
   readonly walks: number
-  /** In words that go on after `it`. */
+  /** The result in words to follow `it`. */
   readonly what: string
 }
 
-/** Looks for life after a schedule by fresh walks. */
+/** Looks for a live state after a schedule with fresh walks. */
 export const lookForLife = async (
   cells: Cells,
   schedule: readonly string[],
@@ -67,9 +70,9 @@ export const lookForLife = async (
 }
 
 /**
- * Whether a schedule still ends with a critical transition: no fresh walk from its end lives, and the execution that did
- * from the step before does again, or else a fresh walk from there. Gives what it did instead, in words that go on after
- * `it`; `undefined`: the same.
+ * Tests whether a schedule still ends with a critical transition: no fresh walk from its end recovers, while from the
+ * step before either the closest live execution or a fresh walk does. Returns what it did instead, as words to follow
+ * `it`; `undefined` if it did the same.
  */
 export const differenceFromDeath = async (
   cells: Cells,

@@ -7,17 +7,23 @@ import { type LifeSearch, searchLife } from './search-life.ts'
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'choosers'> {
   readonly scouts: Scouts
-  /** Steps of the first walk, from the end of the execution, which may show it to be transient; `walkLength` by default. */
+  /**
+   * Length of the first walk from the end of the execution, which may show that the state is transient; `walkLength` by
+   * default.
+   */
   readonly suspectLength?: number
-  /** `walkLength` grows up to this where walks turn out to be too short to tell. */
+  /** `walkLength` may grow up to this if walks turn out to be too short to tell. */
   readonly walkLengthMax: number
-  /** Whether a way back to life is also searched for where walks find none; it takes a part of their effort. */
+  /**
+   * Whether to also search for a way back to a live state if walks find none. The search takes a part of the walks'
+   * effort.
+   */
   readonly searches?: boolean
-  /** Ways to life that live executions went: that search tries them first. */
+  /** Paths to live states seen in live executions. The search tries them first. */
   readonly ways?: WaysToLife | undefined
 }
 
-/** Thrown where a walk that looked for a live state met a violation: that is to be reported, whatever else. */
+/** A walk that looked for a live state met a violation, which must be reported in any case. */
 export class ViolationMet extends Error {
   override readonly name = 'ViolationMet'
   readonly outcome: TaskOutcome
@@ -34,48 +40,48 @@ export class ViolationMet extends Error {
  */
 export interface Critical {
   readonly case: 'C1' | 'C2' | 'transient'
-  /** The first dead state is the one after this step; 0 is the initial state. */
+  /** The state after this step is the first dead one; 0 is the initial state. */
   readonly step: number
-  /** Fresh walks that started from there to test the answer, of which none recovered, and the most steps of each. */
+  /** Number and length limit of the fresh walks from there that tested the answer, of which none recovered. */
   readonly walks: number
   readonly walkLength: number
-  /** How many of these were walks of a healthy network, how many one conversation after the other. */
+  /** How many of these were walks of a healthy network, and how many took one conversation after the other. */
   readonly healthy: number
   readonly conversing: number
   /** Longer walks from there, of which none recovered either. */
   readonly longer: LongerWalks
-  /** Whether nothing is enabled there but faults, so that no walk was needed. */
+  /** Whether only faults are enabled there, so that no walk was needed. */
   readonly isTerminal: boolean
-  /** What the search for a way back to life did; undefined where there was none. */
+  /** What the search for a way back to a live state did; undefined if there was none. */
   readonly searched: LifeSearch | undefined
-  /** The most steps that a way back to life took, of those that were seen. */
+  /** The most steps that any observed recovery took. */
   readonly slowest: number
-  /** A live execution with the longest prefix in common: it leaves the other just before the critical transition. */
+  /** The live execution with the longest common prefix. It leaves the other one just before the critical transition. */
   readonly closestLive: readonly string[] | undefined
 }
 
-/** Walks that are longer than the many behind an answer. */
+/** Walks longer than the many walks behind an answer. */
 export interface LongerWalks {
   readonly walks: number
   /** How many of these were walks of a healthy network. */
   readonly healthy: number
-  /** The most steps that one of them took. */
+  /** Length of the longest one, in steps. */
   readonly longest: number
 }
 
 /**
- * Finds the step after which recovery is impossible (MaceMC, algorithm 3), in an execution that is not live at its end.
+ * Finds the step after which recovery is impossible (MaceMC, algorithm 3), in an execution that does not end live.
  *
- * States after the last live one are tried at doubling distance until the walks from one all fail to recover, then by
- * halving. A state that recovered is proven, and with it all before it. One that did not is believed dead after a few
- * walks, and the answer is tested again with the full number of fresh ones before it is given, and with some of
- * doubling length, until these come to nothing new in their second half.
+ * It tries states after the last live one at doubling distances until all walks from one fail to recover, and then
+ * bisects. A state that recovered proves itself and all states before it recoverable. A state that did not is believed
+ * dead after a few walks. Before the answer is given, it is tested with the full number of fresh walks, and with walks
+ * of doubling length until their second half meets no new state.
  *
- * The paper's walks end where the execution ended, so what died in its second half was doubtful (C2). These have their
- * whole length from wherever they start. What is doubtful instead is a death that no walk of this length ever escaped:
- * the walks may be too short for this system. So C1 takes a walk that did live again, from just before.
+ * In the paper, walks end where the execution ended, so a death in its second half was doubtful (C2). Here walks have
+ * their whole length wherever they start. What is doubtful instead is a death from which no walk of this length ever
+ * escaped: walks may be too short for this system. So C1 requires a walk that did recover, from just before.
  *
- * Throws `Diverged` where the execution does not repeat, and `ViolationMet`.
+ * Throws `Diverged` if the execution does not repeat, and `ViolationMet`.
  */
 export const findCriticalTransition = (
   cells: Cells,
@@ -84,8 +90,8 @@ export const findCriticalTransition = (
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).find()
 
 /**
- * The same for an execution that is thought to end with its critical transition, as one that was shrunk does: only that is
- * tested, and the search is done where it turns out to be wrong.
+ * The same for an execution that is expected to end with its critical transition, as after shrinking. Only that step is
+ * tested. The full search is done if the expectation turns out to be wrong.
  */
 export const confirmCriticalTransition = (
   cells: Cells,
@@ -93,30 +99,37 @@ export const confirmCriticalTransition = (
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
-/** An answer that stands on at least this many walks is tested with longer ones too. */
+/** An answer that rests on at least this many walks is also tested with longer ones. */
 const walksWithLonger = 20
-/** How much longer the longest of these are, and by how much all walks become longer where they turn out to be too short. */
+/**
+ * The longest walks are this many times longer; and if walks turn out to be too short, all become this many times
+ * longer.
+ */
 const longFactor = 8
-/** These have at least this many steps, for some systems recover in thousands. With more, each death would cost seconds. */
+/**
+ * Minimum length of the longest walks, because some systems need thousands of steps to recover. If this were larger,
+ * each death would cost seconds.
+ */
 const longestMin = 3_000
 /**
- * Of each length one walk by each: with more of them a death that goes on for ever, as where terms are counted up, would cost
- * more than all other walks. Walks of a healthy network come last, as long as the longest.
+ * One walk of each length by each of these. With more, a death in which new states appear for ever, for example with
+ * growing terms, would cost more than all other walks together. Walks of a healthy network come last, with the greatest
+ * length.
  */
 const longerChoosers = ['fair', 'fair swarm'] as const
-/** One for each assumption about which nodes set their timers anew: see `healthySeed`. */
+/** One for each assumption about which nodes reset their timers: see `healthySeed`. */
 const longHealthyWalks = 2
 /**
- * How much longer walks are at the least than the longest way back to life that was seen. A walk that could live but is
- * too short is no evidence.
+ * Walks are at least this many times longer than the slowest recovery seen. A walk that could recover but is too short
+ * is no evidence.
  */
 const recoveryFactor = 2
 
-/** A search for a way back to life takes this share of the effort of the walks, in steps, and so many at the least. */
+/** A search for a way back to a live state may take this share of the walks' steps, and at least this many. */
 const searchShare = 1 / 4
 const searchStepsMin = 1_000
 
-/** What stands behind an answer. */
+/** The evidence for an answer. */
 type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'longer' | 'isTerminal' | 'searched'>
 const noLonger: LongerWalks = { walks: 0, healthy: 0, longest: 0 }
 const noEvidence: Evidence = {
@@ -149,7 +162,7 @@ class CriticalSearch {
   readonly #schedule: readonly string[]
   readonly #options: CriticalOptions
   #walkLength: number
-  /** After this many steps the system can recover. */
+  /** The system can recover after this many steps. */
   #recoverable = 0
   #closestLive: readonly string[] | undefined
   #evidence: Evidence = noEvidence
@@ -163,7 +176,7 @@ class CriticalSearch {
   }
 
   async find(): Promise<Critical> {
-    // An execution that recovers from its end is told apart first: it is the common case in a correct system.
+    // First see whether the execution recovers from its end: most suspects of a correct system do.
     const { suspectLength = this.#walkLength } = this.#options
     const { live, begin } = await this.#recover(this.#schedule.length, 1, suspectLength)
     if (live) return this.#answer('transient')
@@ -178,7 +191,7 @@ class CriticalSearch {
     return isTerminal || (await this.#isCertain()) ? this.#answer('C1') : this.find()
   }
 
-  /** Finds a state to start from: the last live one, or else the initial state. */
+  /** Finds a recoverable state to start from: the last live one, or else the initial state. */
   async #findRecoverable(lastLive: number | undefined): Promise<Critical | undefined> {
     if (lastLive !== undefined) {
       this.#recoverable = lastLive
@@ -208,7 +221,7 @@ class CriticalSearch {
     }
   }
 
-  /** Makes walks longer, for they were too short to tell. @returns false where they have their greatest length already */
+  /** Makes walks longer after they were too short to tell. @returns false if they have their greatest length already */
   #lengthenWalks(): boolean {
     const { walkLengthMax } = this.#options
     if (this.#walkLength === walkLengthMax) return false
@@ -216,7 +229,7 @@ class CriticalSearch {
     return true
   }
 
-  /** Goes on at doubling distance to a state that is believed dead. */
+  /** Goes on at doubling distances to a state that is believed dead. */
   async #gallop(): Promise<number> {
     for (let distance = 1; ; distance *= 2) {
       const step = Math.min(this.#recoverable + distance, this.#schedule.length)
@@ -224,7 +237,7 @@ class CriticalSearch {
     }
   }
 
-  /** Halves the distance to the first state believed dead. */
+  /** Bisects to the first state that is believed dead. */
   async #narrow(upper: number): Promise<number> {
     let dead = upper
     while (dead - this.#recoverable > 1) {
@@ -234,7 +247,7 @@ class CriticalSearch {
     return dead
   }
 
-  /** Tests the answer with fresh walks, with longer ones, and by a search for a way back to life. */
+  /** Tests the answer with fresh walks, with longer ones, and by a search for a way back to a live state. */
   async #test(dead: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
     const { walks, searches } = this.#options
     const tested = await this.#recover(dead, walks, this.#walkLength)
@@ -246,8 +259,9 @@ class CriticalSearch {
   }
 
   /**
-   * Walks of doubling length, until they come to nothing new in their second half: longer ones would not either. Where something
-   * new comes for ever it ends at a length, with walks of a healthy network, in which recovers what recovers in life.
+   * Walks of doubling length, until their second half meets no new state: still longer ones would meet none either. If
+   * new states keep appearing, it ends at a maximum length with walks of a healthy network, in which whatever recovers
+   * in practice recovers.
    */
   async #liveByLonger(dead: number): Promise<Recovery['live']> {
     const { walkLengthMax, suspectLength = 0 } = this.#options
@@ -286,15 +300,15 @@ class CriticalSearch {
   }
 
   /**
-   * Whether the walks that failed are evidence: the state before recovers, and in no more steps than these walks had. Where it
-   * takes more, walks are longer from then on, and the test is done again.
+   * Whether the failed walks are evidence: the state before recovers, and within the length of these walks. If it needs
+   * more steps, walks are made longer from then on, and the test must be repeated.
    */
   async #isCertain(): Promise<boolean> {
     const length = this.#walkLength
     return this.#evidence.walks > 0 && (await this.#livesAgain()) && this.#walkLength === length
   }
 
-  /** Whether a walk that starts just before the critical transition comes to a live state by going on. */
+  /** Whether a walk from just before the critical transition reaches a live state with further steps. */
   async #livesAgain(): Promise<boolean> {
     const hasGoneOn = this.#closestLive !== undefined && this.#closestLive.length > this.#recoverable
     if (hasGoneOn) return true
@@ -319,17 +333,18 @@ class CriticalSearch {
     if (recovery.met) throw new ViolationMet(recovery.met)
     const { walk, by } = recovery
     if (walk) this.#options.scouts.learn(walk)
-    // Two are tried in any case: what others recover by is worth to be tried first from now on.
+    // Two walks are tried in any case. A walk by which the third or a later attempt recovered is tried first from now
+    // on.
     if (walk && walk > 2 && by?.chooser === 'conversations') this.#options.scouts.follow(by)
     if (recovery.live) this.#livesFrom(step, recovery.live)
     return recovery
   }
 
-  /** Takes in a live execution that goes on from after this step. */
+  /** Notes a live execution that continues from after this step. */
   #livesFrom(step: number, live: readonly string[]): void {
     this.#recoverable = step
     this.#closestLive = live
-    // Where one walk needs so many steps, another that has few more is no evidence of death.
+    // If one walk needs this many steps, the failure of another of about the same length is no evidence of death.
     const taken = live.length - step
     this.#slowest = Math.max(this.#slowest, taken)
     this.#walkLength = Math.max(this.#walkLength, Math.min(recoveryFactor * taken, this.#options.walkLengthMax))

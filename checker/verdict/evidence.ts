@@ -3,21 +3,22 @@ import type { Critical } from './critical.ts'
 const confidence = 0.95
 
 /**
- * The chance with which such a walk may recover at the most, where none of so many did: it would have been seen to with 95 %
- * confidence. Each further suspect is another chance for walks to fail by accident, so the confidence is divided among them
- * (Bonferroni).
+ * Upper bound on the chance that such a walk recovers, after this many did not: with a larger chance, one would have
+ * recovered with 95 % confidence. Each further suspect is another chance for walks to fail by accident, so the
+ * confidence is divided among them (Bonferroni).
  *
- * @param walks of which none recovered
- * @param suspects that were examined
+ * @param walks the number of walks, none of which recovered
+ *
+ * @param suspects the number of suspects examined
  */
 export const recoveryRateMax = (walks: number, suspects: number): number =>
   1 - ((1 - confidence) / Math.max(1, suspects)) ** (1 / walks)
 
-/** One line for a state that is called dead: what was tried, and how sure that makes one. */
+/** One line for a state that is called dead: what was tried, and how certain the result is. */
 export const describeDeath = (property: string, label: string, critical: Critical, suspects: number): string => {
   const dead = `${property} can never hold again after step ${critical.step} (${label})`
-  if (critical.isTerminal && critical.walks === 0) return `${dead}: nothing is enabled there any more but faults`
-  const ended = critical.isTerminal ? ', each to where nothing is enabled any more but faults' : ''
+  if (critical.isTerminal && critical.walks === 0) return `${dead}: only faults are enabled there`
+  const ended = critical.isTerminal ? ', each of which ended where only faults are enabled' : ''
   return `${dead}: ${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
 }
 

@@ -23,7 +23,7 @@ import { Scouts } from './recovery.ts'
 import { shrinkDeath, shrinkViolation } from './shrink.ts'
 import type { Verdict } from './verdict.ts'
 
-/** The part of a verdict that says what was found. */
+/** The part of a verdict about what was found. */
 export type Found = Pick<
   Verdict,
   | 'verdict'
@@ -38,46 +38,51 @@ export type Found = Pick<
 >
 
 export interface ExaminationOptions {
-  /** Walks behind a critical transition. */
+  /** Number of walks behind a critical transition. */
   readonly walks: number
-  /** The most steps that walks are made to have where shorter ones do not tell. */
+  /** Limit to which walks are lengthened if shorter ones do not tell. */
   readonly walkLengthMax: number
   readonly random: Random
-  /** Whether time is a limit here too; else steps are, and the same is found however fast the machine is. */
+  /**
+   * Whether time limits the examination too. If only steps do, the result does not depend on the speed of the machine.
+   */
   readonly isTimed: boolean
   readonly signal: AbortSignal | undefined
   readonly onPhase: (phase: Progress['phase']) => void
-  /** What live executions have shown. */
+  /** Paths to live states seen in live executions. */
   readonly ways?: WaysToLife | undefined
 }
 
-/** Of walks, in steps. */
+/** Lengths of walks, in steps. */
 export interface Lengths {
-  /** Of the one in which a property was not live. */
+  /** Length of the walk in which a property was not live. */
   readonly walkLength: number
-  /** Of each of the many that look for a live state from one state, to begin with. */
+  /** Initial length of each of the many walks that look for a live state. */
   readonly recoveryLength: number
 }
 
 const shrinkLimits: Limits = { steps: 20_000, milliseconds: 30_000 }
-/** Dead states are dear: each candidate that is dead costs the walks that show it. */
+/** Dead states get more steps, because each dead candidate costs all the walks that show it. */
 const shrinkDeadLimits: Limits = { steps: 50_000, milliseconds: 15_000 }
 const hastenLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
 const orderLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
 const criticalLimits: Limits = { steps: 500_000, milliseconds: 300_000 }
-/** Of the walks that a critical transition is to stand on, for the one that is to be shrunk. */
+/**
+ * Share of the final number of walks with which a critical transition is found before it is shrunk. With more,
+ * shrinking begins late; with fewer, it may shrink towards a state that recovers.
+ */
 const firstShare = 1 / 4
 
-/** So often the way to a death is shrunk: once more where what was left of it turned out to recover. */
+/** A death is shrunk at most this many times: a second time if the first result turned out to recover. */
 const shrinkTriesMax = 2
 
-/** Looks again at what a search suspects, with budgets of its own, and reports only what repeats. */
+/** Examines what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination {
-  /** One line for each thing that did not repeat. */
+  /** One line for each finding that did not repeat. */
   readonly notRepeated: string[] = []
-  /** The most steps that a suspect took to live again. */
+  /** The most steps that a suspect needed to recover. */
   slowest = 0
-  /** Suspects that were examined, whatever came of it. */
+  /** Number of suspects examined, whatever the result. */
   #suspects = 0
   readonly #options: ExaminationOptions
 
@@ -85,7 +90,7 @@ export class Examination {
     this.#options = options
   }
 
-  /** Examines an execution that came to a violation; `undefined` where it does not repeat. */
+  /** Examines an execution with a violation; `undefined` if it does not repeat. */
   async examineViolation(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
     const { signal, onPhase } = this.#options
     onPhase('repeating')
@@ -109,7 +114,10 @@ export class Examination {
     }
   }
 
-  /** The shortest schedule found; the given one where an execution diverges meanwhile: it has been executed twice. */
+  /**
+   * The shortest schedule found. If an execution diverges meanwhile, the given schedule, which was executed twice
+   * already.
+   */
   async #shorten(
     cells: Cells,
     schedule: readonly Choice[],
@@ -126,7 +134,10 @@ export class Examination {
     }
   }
 
-  /** Executes a violating schedule again. Its outcome, where it violates the same at the same step; else what it did instead. */
+  /**
+   * Executes a violating schedule again. Returns its outcome if it has the same violation at the same step, otherwise
+   * what it did instead.
+   */
   async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<TaskOutcome | string> {
     const came = await cells.tryRun({ start: startAfter(labels), isAnew: true })
     if (came instanceof Diverged) return came.message
@@ -136,8 +147,8 @@ export class Examination {
   }
 
   /**
-   * Examines an execution in which a liveness property was not live for the length of a walk. `transient`: it recovers,
-   * and violates nothing. `undefined`: it does not repeat.
+   * Examines an execution in which a liveness property did not hold for the length of a walk. Returns `transient` if it
+   * recovers and so violates nothing, and `undefined` if it does not repeat.
    */
   async examineLiveness(
     cells: Cells,
@@ -161,14 +172,14 @@ export class Examination {
     }
   }
 
-  /** A walk that looked for a live state met a violation: that is what was found. */
+  /** Examines a violation that a walk to a live state met. */
   #examineMet(cells: Cells, { schedule, violation }: TaskOutcome): Promise<Found | undefined> {
     return this.examineViolation(cells, schedule.slice(0, violation!.step), violation!)
   }
 
   /**
-   * Finds the critical transition with some of the walks, shrinks the way to it, and tests it there with all of them. Where the
-   * shorter way recovers after all, by walks that are longer, it is done again with walks of that length.
+   * Finds the critical transition with some of the walks, shrinks the schedule to it, and tests the result with all of
+   * them. If the shorter schedule recovers after all in longer walks, the whole is repeated with walks of that length.
    */
   async #examineDeath(
     cells: Cells,
@@ -219,7 +230,7 @@ export class Examination {
     return { signal, ...(isTimed ? { milliseconds } : { steps }) }
   }
 
-  /** The shortest schedule found to a state that seems as dead, what has waited longest first. */
+  /** The shortest schedule found to a state that seems as dead. Within it, steps that waited longest come first. */
   async #shrinkDeath(cells: Cells, found: readonly Choice[], options: CriticalOptions): Promise<readonly string[]> {
     const recovery = { ...options, walks: options.scouts.count, first: options.scouts.walks }
     const { schedule } = await shrinkDeath(cells, found, recovery, this.#within(shrinkDeadLimits))

@@ -8,20 +8,23 @@ import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
 import { candidatesPatience, isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
 
-/** A network may be so slow without anybody wondering. What needs a slower one is looked at again, and told as such. */
+/**
+ * Networks are often this slow, in milliseconds. A violation that needs a slower one is examined again and reported as
+ * such.
+ */
 export const slowMs = 1000
 
-/** Bounds are tried until the least one that violates is known this exactly. */
+/** Relative precision of the least bound that violates. A smaller one would cost more executions. */
 const accuracy = 0.05
 
-/** A violation, and how long messages must be on their way for it. */
+/** A violation, and how long messages must be in flight for it. */
 export interface Hastened extends Pick<ShrunkViolation, 'schedule' | 'message'> {
   readonly delayMs: number
 }
 
 /**
- * A schedule that violates alike in the fastest network for which one is found; where a usual network is slow enough for
- * the given one, that. What is returned was executed again.
+ * A schedule with the same violation in the fastest network for which one is found. If the given schedule does not need
+ * a slow network, it is kept. What is returned was executed again.
  */
 export const hasten = async (
   cells: Cells,
@@ -53,7 +56,7 @@ export const hasten = async (
   return isCertain ? best : ((await again(cells, best.schedule, violation, 1)) ?? { ...given, delayMs })
 }
 
-/** The same schedule, with messages delivered before timers that would leave them on their way for longer than this. */
+/** The same schedule, with messages delivered before timers that would leave them in flight for longer than this. */
 const tryWithin = async (
   delayMsMax: number,
   cells: Cells,

@@ -5,12 +5,12 @@ import { labelsOf } from '../labels.ts'
 import { startAfter } from '../start.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
-/** What was executed of a candidate, and for each step the one after which it was first offered. */
+/** What was executed of a candidate, and for each step the one after which it was first enabled. */
 export type Kept = Pick<TaskOutcome, 'schedule' | 'fingerprints'> & { readonly arrival: Pick<Arrival, 'offered'> }
 
 /**
- * Executes a candidate leniently: what a dropped step would have enabled is skipped. `undefined` where it does not violate
- * as the schedule does which is to be minimised.
+ * Executes a candidate leniently: steps that only a dropped step would have enabled are skipped. `undefined` unless it
+ * has the violation of the schedule to be minimised.
  */
 export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Kept | undefined>
 
@@ -18,19 +18,19 @@ export interface Minimum {
   readonly schedule: readonly Choice[]
   /** Executions that it took. */
   readonly executions: number
-  /** Whether no smaller schedule was left to try within the rules; `false` where the budget was spent before. */
+  /** Whether the rules left no smaller schedule to try; `false` if the budget was spent first. */
   readonly minimal: boolean
 }
 
 /**
- * The shortest schedule found that still violates. First it leaves out what leads from a state to the same one, then tries
- * to do without faults, then drops by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
- * Failure-Inducing Input", TSE 2002): all that a node does, or its timers, or conversations, which are what a timer or a
- * call begins with all messages that come of it, and in the end single steps (as hierarchical delta debugging does: Misherghi,
- * Su, ICSE 2006). Then it moves deliveries next to what sent them, and replaces overlaps by their parts one after the other,
- * and tries again. The result is 1-minimal: no single step can be dropped.
+ * The shortest schedule found that still violates. First it cuts loops between equal states and tries to do without
+ * faults. Then it drops steps by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
+ * Failure-Inducing Input", TSE 2002): all steps of a node, its timers, conversations (a timer or call with all messages
+ * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). Then
+ * it moves deliveries next to the steps that sent them, splits overlaps into their parts, and tries again. The result
+ * is 1-minimal: no single step can be dropped.
  *
- * The schedule must violate. Everything is deterministic, so the same schedule comes to the same one.
+ * The schedule must violate. Everything is deterministic, so equal schedules give equal results.
  */
 export const minimise = async (
   cells: Cells,
@@ -50,7 +50,7 @@ export const minimise = async (
   return { schedule: minimiser.best, executions: cells.counts.executions - before, minimal }
 }
 
-/** Steps of a schedule, from one up to another. */
+/** A piece of a schedule: from step `begin` up to before `end`. */
 type Piece = readonly [begin: number, end: number]
 
 class Minimiser {
@@ -77,7 +77,7 @@ class Minimiser {
     } while ((await this.#joinConversations()) || (await this.#splitOverlap()))
   }
 
-  /** The longest loop first; where it could not go, the shorter ones are left to what comes. */
+  /** Drops the longest loop first. If that fails, shorter ones are left to the later passes. */
   async #dropLoops(): Promise<void> {
     const { fingerprints, arrival } = await this.#cells.run({ start: startAfter(labelsOf(this.best)) })
     this.#offered = arrival.offered
@@ -91,7 +91,7 @@ class Minimiser {
     if ((await this.#tryOne([faultless])) === undefined) await this.#drop(faultsBefore)
   }
 
-  /** The same of what belongs together: groups of ever fewer units, from the end. */
+  /** Drops units of steps that belong together, in groups of ever fewer units, from the end. */
   async #dropUnits(unitsOf: () => readonly Unit[]): Promise<void> {
     for (let size = Math.ceil(unitsOf().length / 2); size >= 1; size = Math.floor(size / 2)) {
       for (let end = unitsOf().length; end > 0; ) {
@@ -105,7 +105,10 @@ class Minimiser {
     }
   }
 
-  /** Makes one piece of each conversation, of all at once or of one after the other. Says whether any order changed. */
+  /**
+   * Moves the steps of each conversation together, for all conversations at once or one after another. Returns whether
+   * any order changed.
+   */
   async #joinConversations(): Promise<boolean> {
     const isAnother = (candidate: readonly Choice[]) => candidate.some((choice, place) => choice !== this.best[place])
     const all = conversations(this.best, this.#offered).flatMap(unit => unit.map(place => this.best[place]!))
@@ -119,7 +122,7 @@ class Minimiser {
     return isChanged
   }
 
-  /** ddmin over complements: drops ever smaller chunks until no single step can go. */
+  /** ddmin over complements: drops ever smaller chunks until no single step can be dropped. */
   async #dropSteps(): Promise<void> {
     for (let size = Math.ceil(this.best.length / 2); size >= 1; ) {
       const dropped = await this.#drop((_, end) => chunksBefore(end, size))
@@ -128,7 +131,7 @@ class Minimiser {
     }
   }
 
-  /** Drops what can go of some pieces, from the end: what is last matters least to what comes before. */
+  /** Drops pieces from the end, because the steps before them depend least on the last ones. */
   async #drop(piecesBefore: (schedule: readonly Choice[], end: number) => readonly Piece[]): Promise<boolean> {
     let dropped = false
     for (let end = this.best.length; ; ) {
@@ -148,7 +151,7 @@ class Minimiser {
     return (await this.#tryOne(candidates)) !== undefined
   }
 
-  /** Executes candidates until one still violates; what was executed of that becomes the best. Says which it was. */
+  /** Executes candidates until one still violates, and keeps what was executed of it. Returns its index. */
   async #tryOne(candidates: readonly (readonly Choice[])[]): Promise<number | undefined> {
     const untried = this.#untried(candidates).values()
     const attempts = this.#cells.inOrder(
@@ -176,10 +179,10 @@ class Minimiser {
   }
 }
 
-/** Steps that belong together, by their places. */
+/** Indices of steps that belong together. */
 type Unit = readonly number[]
 
-/** By node, all that it does, and all of its timers. */
+/** For each node: all its steps, and all its timers. */
 const unitsOfNodes = (schedule: readonly Choice[]): Unit[] => {
   const nodes = [...new Set(schedule.map(({ node }) => node))]
   const placesOf = (isMeant: (choice: Choice) => boolean) =>
@@ -191,9 +194,9 @@ const unitsOfNodes = (schedule: readonly Choice[]): Unit[] => {
 }
 
 /**
- * What each step that is no delivery begins, with all deliveries that come of it.
+ * Conversations: each step other than a delivery, with all deliveries that follow from it.
  *
- * @param offered of each step, the one after which it was first offered, counted from 1
+ * @param offered for each step, the one after which it was first enabled, counted from 1
  */
 const conversations = (schedule: readonly Choice[], offered: readonly number[]): Unit[] => {
   const roots: number[] = []
@@ -212,7 +215,7 @@ const omit = (schedule: readonly Choice[], places: readonly number[]): Choice[] 
   return schedule.filter((_, place) => !gone.has(place))
 }
 
-/** A conversation in one piece, where it begins. */
+/** The schedule with the steps of a conversation moved together to its beginning. */
 const joinedAlone = (schedule: readonly Choice[], unit: Unit): Choice[] => {
   const [begin] = unit
   const rest = omit(schedule, unit)
@@ -224,7 +227,7 @@ const without = (schedule: readonly Choice[], [begin, end]: Piece): Choice[] => 
   ...schedule.slice(end),
 ]
 
-/** Chunks of a size, the last one first; the one at the begin may be smaller. */
+/** Chunks of this size, the last one first. The one at the beginning may be smaller. */
 const chunksBefore = (end: number, size: number): Piece[] =>
   Array.from({ length: Math.ceil(end / size) }, (_, i) => [Math.max(0, end - (i + 1) * size), end - i * size])
 
@@ -234,7 +237,7 @@ const faultsBefore = (schedule: readonly Choice[], end: number): Piece[] =>
     .flatMap((choice, i): Piece[] => (isFault(choice) ? [[i, i + 1]] : []))
     .reverse()
 
-/** Where a state is and where it is met again, as far apart as there is one; `[0, 0]` where there is none. */
+/** The longest piece between two equal states; `[0, 0]` if there is none. */
 const longestLoop = (states: readonly (string | undefined)[]): Piece =>
   states.reduce<Piece>(
     (longest, state, end) => {

@@ -1,11 +1,11 @@
 import type { SearchCoverage } from '../searches/search.ts'
 
-/** A check that does fewer executions than this a second was held up, or its service is very slow: both are worth a word. */
+/** With fewer executions in a second, the machine was busy or the service is very slow. Both are worth a note. */
 const executionsPerSecondMin = 0.5
-/** Below this many seconds a check may be short because it was asked to be. */
+/** A check shorter than this may simply have had a short budget. */
 const secondsMin = 10
 
-/** What a check could not do because an execution took so long, in a line; nothing where it was fast enough. */
+/** A note on what a check could not do because executions took so long; nothing if it was fast enough. */
 export const noteStarved = (
   searches: readonly SearchCoverage[],
   { executions }: { readonly executions: number },

@@ -6,11 +6,11 @@ import { labelsOf } from '../labels.ts'
 import { startAfter } from '../start.ts'
 
 /**
- * The same steps to the same state, with what has been waiting longer first, where two nodes do things that do not depend
- * on each other. Of all orders of a schedule (its Mazurkiewicz trace) that is the one which a reader expects; and which
- * step is the critical one does not depend any more on the order that the search happened to find.
+ * Reorders independent steps of different nodes so that those that waited longer come first, and the final state stays
+ * the same. Of all orders of a schedule (its Mazurkiewicz trace) this is the one that a reader expects, and it makes
+ * the critical step independent of the order that the search happened to find.
  *
- * Without fingerprints the schedule stays as it is.
+ * Without fingerprints, the schedule stays as it is.
  */
 export const oldestFirst = async (
   cells: Cells,
@@ -41,7 +41,7 @@ class Ordering {
     while (outcome) outcome = await this.#improve(outcome)
   }
 
-  /** Exchanges two neighbours; `undefined` where none is left that could be. */
+  /** Swaps two neighbours; `undefined` if no pair is left to swap. */
   async #improve(outcome: TaskOutcome): Promise<TaskOutcome | undefined> {
     const swapped = this.#swapped(outcome).values()
     const outcomes = this.#cells.inOrder(
@@ -57,7 +57,7 @@ class Ordering {
     return undefined
   }
 
-  /** The schedule with two neighbours exchanged of which the later has waited longer, wherever there are such. */
+  /** All schedules in which two neighbours are swapped because the second has waited longer. */
   #swapped({ schedule, arrival, fingerprints }: TaskOutcome): (readonly string[])[] {
     if (fingerprints.at(-1) === undefined) return []
     const labels = labelsOf(schedule)

@@ -9,8 +9,8 @@ import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
 
 /**
- * Walks that must fail before a state is called dead, where nobody says how many (MaceMC: with 60 the
- * critical transition was never off, with 20 by two steps at most).
+ * Default number of walks that must fail before a state is called dead (MaceMC: with 60 the critical transition was
+ * always right, with 20 off by two steps at most).
  */
 export const defaultWalks = 60
 
@@ -18,21 +18,21 @@ const scoutsMax = 8
 const followedMax = 2
 
 /**
- * How many walks must fail before a state is believed dead for the time being. Where a state was believed so and then
- * recovered in its n-th walk, others may be like it: it takes twice as many from then on, but not too many, for what comes
- * of it is tested with all.
+ * How many walks must fail before a state is provisionally believed dead. If a state recovers in its n-th walk after
+ * all, others may be like it, so from then on twice as many walks are tried, up to a limit: the final answer is tested
+ * with all walks anyway.
  */
 export class Scouts {
   count = 2
-  /** What recovered where others did not: tried first from then on. */
+  /** Walks that recovered after others had failed. They are tried first from then on. */
   walks: readonly Walk[] = []
 
-  /** @param n the walk that recovered, counted from 1 */
+  /** @param n index of the walk that recovered, counted from 1 */
   learn(n: number): void {
     this.count = Math.max(this.count, Math.min(2 * n, scoutsMax))
   }
 
-  /** @param walk that recovered though many others did not */
+  /** @param walk recovered although many others had not */
   follow(walk: Walk): void {
     const others = this.walks.filter(each => each.chooser !== walk.chooser || each.seed !== walk.seed)
     this.walks = [walk, ...others].slice(0, followedMax)
@@ -42,42 +42,44 @@ export class Scouts {
 export interface RecoveryOptions {
   /** The liveness property. */
   readonly property: string
-  /** How many walks are tried, and the steps of each at most; some shorter ones come before. */
+  /** Number of walks, and the length limit of each. Some shorter ones are tried before. */
   readonly walks: number
   readonly walkLength: number
-  /** A live state counts only after so many steps; 0 by default. */
+  /** A live state counts only after this many steps; 0 by default. */
   readonly stepsMin?: number
-  /** By which choosers they go, in turn; without it by all that may recover, as told at `recover`. */
+  /** Choosers to use in turn. By default all that are listed at `recover`. */
   readonly choosers?: readonly ChooserName[] | undefined
-  /** Whether labels of the schedule that are not enabled are left out. */
+  /** Whether to skip labels of the schedule that are not enabled. */
   readonly isLenient?: boolean
-  /** Tried before the others. */
+  /** Walks to try before the others. */
   readonly first?: readonly Walk[] | undefined
   readonly random: Random
 }
 
 export interface Recovery {
-  /** A schedule that begins with the one given and ends in a live state, where one was found. */
+  /** A schedule that begins with the given one and ends in a live state, if one was found. */
   readonly live: readonly string[] | undefined
-  /** Which of the walks of full length found it, counted from 1, and how that went. */
+  /** Which walk of full length found it, counted from 1, and how it chose. */
   readonly walk: number | undefined
   readonly by: Walk | undefined
-  /** Whether every walk ended because no choice but faults was left: going on could not have helped. */
+  /** Whether every walk ended because only faults were enabled, so that longer ones would not help. */
   readonly isTerminal: boolean
-  /** Where the walks began: what was executed of the schedule, and the last step of it after which the property held. */
+  /**
+   * Where the walks began: the executed part of the schedule, and the last step in it after which the property held.
+   */
   readonly begin: Begin
-  /** Walks of full length that failed. One that ended by a crash says nothing, and is none of them. */
+  /** Failed walks of full length. Walks that ended in a crash prove nothing and are not counted. */
   readonly failed: number
-  /** How many of these were walks of a healthy network, and how many one conversation after the other. */
+  /** How many of these were walks of a healthy network, and how many took one conversation after the other. */
   readonly healthy: number
   readonly conversing: number
-  /** The most steps that one of them took. */
+  /** Steps of the longest of these walks. */
   readonly longest: number
-  /** Whether each of these came, in its second half, to no state that it had not come to in its first. */
+  /** Whether the second half of each of these met no state that its first half had not. */
   readonly isSettled: boolean
-  /** Steps that the walks took, all together, with what their starts cost. */
+  /** Steps of all walks together, including the cost of their starts. */
   readonly effort: number
-  /** An execution that met a violation instead, or a crash or divergence that counts as one. */
+  /** An execution that met a violation, or a crash or divergence that counts as one. */
   readonly met: TaskOutcome | undefined
 }
 
@@ -90,13 +92,13 @@ export interface Begin {
 }
 
 /**
- * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3); it is enough that one walk
- * does. The walks take no faults: a fault that might still happen must not be what keeps a system from living. The
- * first and each third go as in a healthy network, for what recovers in life recovers there; each sixth goes one conversation
- * after the other; one leaves the messages in flight to the end, one goes the straight way, and the rest are weighted, some
- * of them with weights of their own.
+ * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3). One successful walk is
+ * enough. Walks take no faults: recovery must not depend on a fault that may never happen. The first and every third
+ * walk behave like a healthy network, since whatever recovers in practice recovers there. Every sixth takes one
+ * conversation after the other; one leaves the messages in flight to the end; one goes the straight way; the others are
+ * weighted, some with weights of their own.
  *
- * A state from which a walk recovers with probability p is taken for dead with probability (1-p)^walks.
+ * A state from which a walk recovers with probability p is mistaken for dead with probability (1-p)^walks.
  */
 export const recover = async (
   cells: Cells,
@@ -143,14 +145,14 @@ export const recover = async (
       return { ...none, ...counts, live, walk: number, by: walk, isTerminal: false, begin }
     }
     if (broken) {
-      // A crash that is no violation: nothing is known of what would have come.
+      // A crash that is not a violation. Nothing is known of what would have followed.
       isTerminal = false
       if (outcome.arrival.broken) return { ...none, ...counts, isTerminal, begin }
       if (!isShort) planned.another()
       continue
     }
     const isOver = toLive?.end === 'terminal'
-    // Nothing can happen, whatever the walk.
+    // Nothing is enabled, so no other walk can help.
     if (isOver && steps === 0) return { ...none, ...counts, isTerminal: true, begin }
     if (isShort) continue
     isTerminal &&= isOver
@@ -180,7 +182,7 @@ const settles = (states: readonly (string | undefined)[]): boolean => {
   return states.slice(half).every(state => state !== undefined && first.has(state))
 }
 
-/** A walk that does not count says nothing of the others. */
+/** A walk that does not count says nothing about the others. */
 const tryFaithfully = async (cells: Cells, task: Task): Promise<TaskOutcome | Unfaithful> => {
   const came = await cells.tryRun(task)
   if (came instanceof Diverged && !(came instanceof Unfaithful)) throw came
@@ -197,10 +199,10 @@ const taskOf = (
   untilLive: { properties: [property], ...(stepsMin && { stepsMin }), walks: [walk] },
 })
 
-/** How a walk goes. */
+/** How a walk chooses. */
 interface WalkManner {
   readonly chooser: Walk['chooser']
-  /** How many others of this kind came before it. */
+  /** How many walks with the same chooser came before it. */
   readonly nth: number
 }
 
@@ -226,7 +228,7 @@ const manneredBy =
     nth: Math.floor(ordinal / choosers.length),
   })
 
-/** So many of this many walks go one conversation after the other, each in another order of the nodes. */
+/** How many of this many walks take one conversation after the other. Each has another order of the nodes. */
 export const conversingAmong = (walks: number): number =>
   Array.from({ length: walks }, (_, ordinal) => mannerOf(ordinal)).filter(isConversing).length
 
@@ -244,22 +246,23 @@ const beginOf = ({ schedule, fingerprints, lastLive, arrival }: TaskOutcome, pro
 }
 
 interface PlannedWalk {
-  /** Among those of its length, counted from 0. */
+  /** Index among the walks of its length, from 0. */
   readonly ordinal: number
   readonly length: number
-  /** It is tried before those that count. */
+  /** Whether it is a short walk, tried before those that count. */
   readonly isShort: boolean
   readonly given?: Walk
 }
 
 const shortCount = 8
 const shortFactor = 8
-/** What a start of real processes costs, as steps. */
+/** Cost of a start of real processes, in steps. */
 export const startSteps = 64
 
 /**
- * What recovers mostly recovers soon: some short walks show it, for the price of one that goes its whole length. They have
- * to be worth the way to where they begin. In place of one that says nothing there is another, up to as many as were wanted.
+ * Most states that recover do so soon, so some short walks are tried first, all of them together for the price of one
+ * of full length. They are skipped if they would be shorter than the way to their beginning. A walk that proved nothing
+ * is replaced by another one, up to the number wanted.
  */
 class Planned {
   readonly #length: number

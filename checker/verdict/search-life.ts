@@ -13,41 +13,43 @@ import { startSteps } from './recovery.ts'
 export interface LifeOptions {
   /** The liveness property. */
   readonly property: string
-  /** Of each walk, in steps. */
+  /** Length limit of each walk, in steps. */
   readonly walkLength: number
-  /** Orders of the nodes that walks have gone through already. */
+  /** How many orders of the nodes were tried by walks already. */
   readonly ordersTried: number
-  /** How many steps it may take, each start counted as some: see `startSteps`. */
+  /** Limit on steps. A start counts as `startSteps`. */
   readonly effort: number
   readonly ways: WaysToLife | undefined
 }
 
-/** What was looked for, and what came of it. */
+/** What was searched, and the result. */
 export interface LifeSearch {
-  /** A schedule that begins with the one given and ends in a live state, where one was found. */
+  /** A schedule that begins with the given one and ends in a live state, if one was found. */
   readonly live: readonly string[] | undefined
-  /** An execution that met a violation instead. */
+  /** An execution that met a violation. */
   readonly met: TaskOutcome | undefined
-  /** The walk that found it, or one that goes the same way. */
+  /** The walk that found the live state, or one that repeats its steps. */
   readonly by: Walk | undefined
-  /** Ways tried that live executions went from a state that was met here too. */
+  /** Paths of live executions that were tried because they pass through a state met here. */
   readonly known: number
   /** Schedules of the bounded search, and the depth up to which all were executed. */
   readonly schedules: number
   readonly depth: number
-  /** Whether every state that can be reached from there was. */
+  /** Whether every reachable state was met. */
   readonly exhausted: boolean
 }
 
-/** Where there are more nodes there are too many orders: so many of them at random. */
+/**
+ * At most this many orders of the nodes are tried. With more than four nodes there are more, so random ones are drawn.
+ */
 const ordersMax = 24
 const orders = [0, 2, 4, 12]
 const knownMax = 8
 
 /**
- * Looks for a way back to life that random walks hardly ever take, before a state is called dead: the conversations of each
- * node to their ends in every order of nodes, the ways that live executions went from states which are met here too,
- * and all schedules from there by rising depth. None of them takes a fault: see `recover`.
+ * Searches for a way back to a live state that random walks rarely take, before a state is called dead: each node's
+ * conversations to their ends in every order of nodes; paths of live executions that pass through states met here; and
+ * all schedules from there by rising depth. None of them takes a fault: see `recover`.
  */
 export const searchLife = async (
   cells: Cells,
@@ -69,7 +71,7 @@ class Search {
   #met: TaskOutcome | undefined
   #by: Walk | undefined
   #schedules = 0
-  /** What is left of the effort. */
+  /** Steps left to take. */
   #left: number
   #isWhole = false
 
@@ -110,7 +112,7 @@ class Search {
     }
   }
 
-  /** The orders that are left of those in which the nodes can have their conversations. */
+  /** Tries the remaining orders of the nodes' conversations. */
   async #converse(enabled: readonly Choice[]): Promise<void> {
     const begins = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
     const count = orders[new Set(begins.map(({ node }) => node)).size] ?? ordersMax

@@ -15,15 +15,15 @@ import { type Critical, confirmCriticalTransition, ViolationMet } from './critic
 import { type Attempt, type Minimum, minimise } from './minimise.ts'
 import { defaultWalks, type RecoveryOptions, recover, Scouts } from './recovery.ts'
 
-/** What a violation is like, wherever in a schedule it comes. A `Verdict` of `violated` is one. */
+/** The identity of a violation, wherever it occurs in a schedule. A `Verdict` of `violated` has these fields. */
 export interface ViolationLike {
   readonly kind: Violation['kind']
-  /** Its name; none for a crash or a divergence. */
+  /** Name of the property; none for a crash or divergence. */
   readonly property?: string | null | undefined
 }
 
 export interface ShrinkOptions<State> extends Limits {
-  /** Of liveness: the walks that must fail before a state is called dead, and the most steps of each. */
+  /** For liveness: the number of walks that must fail before a state is called dead, and the length limit of each. */
   readonly walks?: number | undefined
   readonly walkLength?: number | undefined
   readonly weights?: Partial<Weights> | undefined
@@ -31,29 +31,32 @@ export interface ShrinkOptions<State> extends Limits {
   readonly observer?: Observer<State> | undefined
 }
 
-/** The shortest schedule found that violates as the recorded one did. */
+/** The shortest schedule found with the recorded violation. */
 export interface Shrunk {
   readonly schedule: readonly string[]
   /** One line: what is violated, and where in this schedule. */
   readonly message: string
   readonly executions: number
-  /** Whether no single step of it can be dropped; `false` where a limit was met before that was known. */
+  /** Whether no single step can be dropped; `false` if a limit was reached before that was known. */
   readonly minimal: boolean
-  /** Of liveness: the critical transition, at its end, with the step before shown to recover; none where that cannot be told. */
+  /**
+   * For liveness: the critical transition at its end, with the step before shown to recover; absent if that cannot be
+   * told.
+   */
   readonly critical?: Critical | undefined
 }
 
 const defaultWalkLength = 500
-/** Walks that must fail for a shorter schedule to be taken for as dead. What comes of it is tested with all. */
+/** Walks that must fail before a candidate is believed as dead. The final result is tested with all. */
 const candidateWalks = 5
-/** How much longer the longest walks behind an answer may be than what is asked for. */
+/** The longest walks behind an answer may be this many times longer than requested. */
 const longFactor = 8
 
 /**
- * Shrinks a recorded schedule to the shortest one found that violates alike: the same property, or a crash or
- * divergence; one that ends dead stays dead. What is returned was executed again.
+ * Shrinks a recorded schedule to the shortest one found with the same violation: of the same property, or a crash or
+ * divergence. A schedule that ends in a dead state still does. What is returned was executed again.
  *
- * Throws `Diverged` where the schedule cannot be executed, and `UsageError` where it does not violate alike.
+ * Throws `Diverged` if the schedule cannot be executed, and `UsageError` if it does not have this violation.
  */
 export const shrink = async <State>(
   system: System<State>,
@@ -110,7 +113,7 @@ const shrinkRecordedDeath = async (
   const limits = { milliseconds, executions, signal }
   const shrunk = await shrinkDeath(cells, found, { ...recovery, walks: candidateWalks }, limits)
   const { schedule, minimal } = (await isDead(shrunk.schedule)) ? shrunk : { schedule: found, minimal: false }
-  // That no step can be dropped does not say that the last one kills: the state before may be as dead.
+  // A minimal schedule does not prove that its last step is the critical one: the state before may be just as dead.
   const scouts = new Scouts()
   const wanted = { ...recovery, scouts, walkLengthMax: longFactor * walkLength }
   const critical = await certainly(() =>
@@ -121,7 +124,7 @@ const shrinkRecordedDeath = async (
   return { schedule: labels, message, minimal, critical }
 }
 
-/** `undefined` where it cannot be told: walks are too short, or met something else, or were interrupted. */
+/** `undefined` if it cannot be told: walks were too short, met something else, or were interrupted. */
 const certainly = async (find: () => Promise<Critical>): Promise<Critical | undefined> => {
   try {
     const critical = await find()
@@ -132,10 +135,13 @@ const certainly = async (find: () => Promise<Critical>): Promise<Critical | unde
   }
 }
 
-/** What computes for a tenth of the time after which it diverges mostly goes on; candidates take that for a sign. */
+/**
+ * A step that computes for a tenth of the divergence bound usually continues to the full bound. Candidates treat it as
+ * a divergence, which saves time.
+ */
 export const candidatesPatience = 0.1
 
-/** Shrinks a schedule that ends in a violation of safety, a crash or a divergence. What is returned was executed again. */
+/** Shrinks a schedule that ends in a safety violation, a crash or a divergence. What is returned was executed again. */
 export const shrinkViolation = async (
   cells: Cells,
   found: readonly Choice[],
@@ -148,7 +154,7 @@ export const shrinkViolation = async (
 }
 
 interface ShrinkLimits extends Limits {
-  /** The longest that a message may be on its way in what comes of it. */
+  /** The longest time that a message may be in flight in the result, in milliseconds. */
   readonly delayMsMax?: number | undefined
 }
 
@@ -158,7 +164,7 @@ export interface ShrunkViolation {
   readonly minimal: boolean
 }
 
-/** `undefined` where what candidates with this patience came to turns out to be something else. */
+/** `undefined` if the result found with this patience turns out not to have the violation. */
 const shrinkPatiently = async (
   cells: Cells,
   found: readonly Choice[],
@@ -180,8 +186,9 @@ const shrinkPatiently = async (
 }
 
 /**
- * Shrinks a schedule that ends with its critical transition, to one from which none of the walks of `recovery` lives
- * either. It ends with the same step: before that step all may seem as dead to a few walks, and is not.
+ * Shrinks a schedule that ends with its critical transition to one from which none of the `recovery` walks recovers
+ * either. The result ends with the same step: with few walks, an earlier state could seem just as dead without being
+ * so.
  */
 export const shrinkDeath = (
   cells: Cells,
@@ -190,7 +197,7 @@ export const shrinkDeath = (
   limits: Limits,
 ): Promise<Minimum> => {
   const last = found.at(-1)
-  // Each candidate is tried by the same walks.
+  // Each candidate is tried with the same walks.
   const seed = recovery.random.seed()
   const endsAlike = (end: Described | undefined) => (end && last ? isLike(last, end) : end === last)
   const attempt: Attempt = async (labels, cells) => {

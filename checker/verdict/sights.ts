@@ -1,11 +1,11 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import type { ChoiceKind, Sight } from '../system.ts'
 
-/** What a search has met, added up over its executions: what is not among it, no property was ever tried on. */
+/** What a search has met, summed over its executions. Properties were never tested on anything that is missing here. */
 export interface Met {
   /** Steps by kind of choice. */
   readonly steps: Partial<Readonly<Record<ChoiceKind, number>>>
-  /** By liveness property, the executions in which it held at some time. */
+  /** By liveness property, the number of executions in which it held at some time. */
   readonly live: Readonly<Record<string, number>>
   readonly sights: readonly Sight[]
 }

@@ -3,54 +3,57 @@ import type { LocalCoverage, SearchCoverage, SearchName } from '../searches/sear
 import type { Abstraction } from '../system.ts'
 import type { Met } from './sights.ts'
 
-/** What a check came to. */
+/** The result of a check. */
 export interface Verdict {
-  /** `held`: within the budget, which `coverage` describes. `undetermined`: `message` says why. */
+  /**
+   * `held`: nothing was found within the budget; `coverage` says what was executed. `undetermined`: `message` says why.
+   */
   readonly verdict: 'violated' | 'held' | 'undetermined'
-  /** The property that is violated or suspected; `null` for a crash or a divergence, and where there is nothing. */
+  /** The violated or suspected property; `null` for a crash or divergence, and if nothing was found. */
   readonly property: string | null
   readonly kind: 'safety' | 'liveness' | 'divergence' | 'crash' | null
   readonly executions: number
   readonly steps: number
-  /** Distinct fingerprints; 0 where the system has none. */
+  /** Distinct fingerprints; 0 if the system has none. */
   readonly states: number
   readonly seconds: number
   readonly stepsPerSecond: number
   /** Depth up to which every schedule was executed, or left out as `coverage` says. */
   readonly depth: number
   readonly seed: number
-  /** Which random numbers the nodes drew: they are started with the seed and this, added. */
+  /** Which random numbers the nodes drew. Their seed is the sum of the check's seed and this. */
   readonly variant: number
-  /** Labels of the shortest violating schedule found, to its critical transition for liveness; empty for `held`. */
+  /** Labels of the shortest violating schedule found; for liveness, up to its critical transition. Empty for `held`. */
   readonly schedule: readonly string[]
   readonly criticalTransition: CriticalTransition | null
   /**
-   * The longest that a message has to be on its way, by the clock of a node whose timer fires meanwhile, for `schedule` to
-   * violate: 0 where a network does that delivers all before time passes. `null` for liveness, and where nothing is violated.
+   * The longest time, in milliseconds, that a message must be in flight for `schedule` to violate, by the clock of a
+   * node whose timer fires meanwhile: 0 if all messages arrive before time passes. `null` for liveness, and if nothing
+   * is violated.
    */
   readonly delayMs: number | null
-  /** Whether the schedule was executed again, from the start, and violated the same at the same step. */
+  /** Whether the schedule was executed again from the start and violated the same at the same step. */
   readonly repeated: boolean
   /**
-   * One line: what was found and how sure it is, or what was covered, or why nothing can be said. Below it, what a
-   * property explains.
+   * One line: what was found and how certain it is, or what was covered, or why nothing can be said. Further lines hold
+   * the property's explanation.
    */
   readonly message: string
-  /** How it was found, before it was examined; `null` where nothing was. */
+  /** How it was found, before it was examined; `null` if nothing was found. */
   readonly discovery: Discovery | null
   /** A live execution that leaves `schedule` just before the critical transition. */
   readonly closestLive: readonly string[] | null
   readonly coverage: Coverage
   readonly met: Met
-  /** One line for each thing that was found once and did not repeat: what, and where it diverged. */
+  /** One line for each finding that did not repeat: what it was, and where it diverged. */
   readonly notRepeated: readonly string[]
-  /** The schedule of the first of these; `null` where everything repeated. */
+  /** The schedule of the first of these; `null` if everything repeated. */
   readonly unsteady: Unsteady | null
-  /** One line for each thing that a reader has to know to trust the verdict: what could not be done, what was assumed. */
+  /** What a reader must know to trust the verdict, one line each: what could not be done, and what was assumed. */
   readonly notes: readonly string[]
 }
 
-/** A schedule that did not do the same twice. */
+/** A schedule that had different results. */
 export interface Unsteady {
   readonly schedule: readonly string[]
   readonly variant: number
@@ -58,75 +61,75 @@ export interface Unsteady {
 
 /** The execution in which a violation was first seen. */
 export interface Discovery {
-  /** What led it there. */
+  /** The search that requested it. */
   readonly by: SearchName
-  /** Counted from 1. */
+  /** Index of the execution, from 1. */
   readonly execution: number
   /** Steps to the violation, or to the end of the walk that did not become live. */
   readonly steps: number
-  /** Since the search began. */
+  /** Seconds since the search began. */
   readonly seconds: number
 }
 
 /** The step after which recovery is impossible. */
 export interface CriticalTransition {
-  /** Counted from 1; 0: the initial state is dead. */
+  /** Counted from 1; 0 if the initial state is dead. */
   readonly step: number
   readonly label: string
   /** `C1`: dead from there on. `C2`: the walks were too short to tell. */
   readonly case: 'C1' | 'C2'
-  /** Walks from the state after it, none of which recovered, and the most steps that each had; 0 where none was needed. */
+  /** Number and length limit of walks from the state after it, none of which recovered; 0 if none was needed. */
   readonly walks: number
   readonly walkLength: number
 }
 
-/** What a search looked at, and what it left out. */
+/** What a search executed, and what it left out. */
 export interface Coverage {
   /** The bounded search, by depth. */
   readonly levels: readonly Level[]
-  /** What each search has looked at, in the same words. */
+  /** The coverage of each search, in the same words. */
   readonly searches: readonly SearchCoverage[]
-  /** Schedules not searched beyond, because they led to a state known already. */
+  /** Schedules after which the search stopped because they led to a known state. */
   readonly pruned: number
-  /** By what these states were taken for known; `null` where none was. */
+  /** What told states apart when schedules were pruned; `null` if none was pruned. */
   readonly prunedBy: Abstraction | null
-  /** How many of them were gone on from both ways with the same choices, and came to the same. */
+  /** How many pruned states were audited: the same choices after both schedules came to the same. */
   readonly audited: number
-  /** Whether the bounded search came to its end because no schedule goes on: every state was seen. */
+  /** Whether the bounded search ended because every schedule was executed to its end. */
   readonly exhausted: boolean
-  /** Executions that were carried to their end. */
+  /** Executions that came to their end. */
   readonly completed: number
-  /** Executions that went on, or began, as a random walk. */
+  /** Executions that contained a random walk. */
   readonly walks: number
-  /** The most steps that a live state was away. */
+  /** The most steps that a walk needed to reach a live state. */
   readonly stepsToLive: number
-  /** How many walks had to go 0, 1, 2-3, 4-7, 8-15 … steps to a live state. */
+  /** How many walks needed 0, 1, 2-3, 4-7, 8-15 … steps to reach a live state. */
   readonly walksToLive: readonly number[]
-  /** Walks that were not live for their whole length, and recovered when given more. */
+  /** Walks that were not live for their whole length, but recovered when given more steps. */
   readonly transient: number
-  /** Executions that do not count, because the network was not faithful in them. */
+  /** Executions that do not count, because something around the system failed. */
   readonly unfaithful: number
-  /** Schedules that could be executed once and never again: nothing after them was searched. */
+  /** Schedules that could be executed once and never again. Nothing after them was searched. */
   readonly givenUp: number
-  /** What a local search did; null where there was none, absent in older traces. */
+  /** Figures of a local search; null if there was none, absent in older traces. */
   readonly local?: LocalCoverage | null
 }
 
-/** How far a search was at some time. */
+/** The progress of a search at one time. */
 export interface Sample {
-  /** Since it began. */
+  /** Seconds since it began. */
   readonly seconds: number
   readonly executions: number
   readonly states: number
 }
 
-/** A verdict as a trace ends with it. */
+/** A verdict as stored at the end of a trace. */
 export interface RecordedVerdict extends Verdict {
-  /** How the search went on; absent in older traces, and where nothing was searched for. */
+  /** Progress of the search; absent in older traces, and if nothing was searched for. */
   readonly growth?: readonly Sample[]
 }
 
-/** What is added to a line where some executions do not count, and why the first of them does not; nothing for none. */
+/** Addition to a line if some executions do not count, with the reason of the first; empty if all count. */
 export const describeUnfaithful = (executions: number, why: string | undefined): string =>
   why === undefined ? '' : `; ${executions} do not count: ${why}`
 
@@ -148,11 +151,11 @@ export const describeCoverage = (
 const describeLocal = ({ local }: Pick<Coverage, 'local'>): string => {
   if (!local) return ''
   const { transitions, localStates, systemStates, soundnessChecks, exhausted } = local
-  const all = exhausted ? ', and no input was left' : ''
-  return `; nodes alone took ${transitions} inputs to ${localStates} states${all}; of these ${systemStates} states of the system were combined, and ${soundnessChecks} orders of events looked for`
+  const all = exhausted ? ', with no input left to try' : ''
+  return `; nodes alone took ${transitions} inputs to ${localStates} states${all}; they were combined into ${systemStates} states of the system, and for ${soundnessChecks} of these an order of events was looked for`
 }
 
-/** What can be said of all schedules, and what was left out of them. */
+/** How far all schedules were covered, and what was left out. */
 const describeAmong = ({
   depth,
   coverage: { exhausted, pruned, prunedBy, audited },
@@ -160,12 +163,12 @@ const describeAmong = ({
   if (!exhausted && depth === 0) return ''
   const all = exhausted ? 'every schedule to its end' : `every schedule of up to ${depth} steps`
   if (pruned === 0 || prunedBy === null || prunedBy === 'whole') return `; among them ${all}`
-  const looked = audited > 0 ? `, ${audited} of which were gone on from and came to the same` : ''
+  const looked = audited > 0 ? `, ${audited} of which were audited and had the same future` : ''
   const times = pruned === 1 ? 'once' : `${pruned} times`
-  return `; among them ${all}, but for what follows a state that ${taken[prunedBy]} (${times}${looked})`
+  return `; among them ${all}, except after a state that ${taken[prunedBy]} (${times}${looked})`
 }
 
 const taken = {
-  observed: 'looks like one met before',
-  history: 'comes of the same inputs to each node as one met before',
+  observed: 'looks like a known one',
+  history: 'has the same inputs of each node as a known one',
 } as const

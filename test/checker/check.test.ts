@@ -381,12 +381,12 @@ describe('a check within limits', () => {
     await expect(check(ring(), { comesHome }, { from: ['fall'] })).rejects.toMatchObject({ name: 'Diverged', step: 1 })
   })
 
-  it('leaves out of that what is not on offer any more, and says so', async () => {
+  it('skips steps to begin with that are not enabled any more, and says so', async () => {
     const from = ['r2 prepares', 'r2 sleeps', 'r2→tm #1 prepared', 'r9→tm #1 prepared']
     const { verdict, notes } = await check(twoPhaseCommit(3), { consistent }, { from, executions: 30 })
     expect(verdict).toBe('held')
     expect(notes).toContain(
-      'the steps to begin with are not all on offer any more, from step 2 ("r2 sleeps") on: 2 of 4 were left out',
+      'the steps to begin with are not all enabled any more, from step 2 ("r2 sleeps") on: 2 of 4 were skipped',
     )
   })
 

@@ -43,7 +43,7 @@ describe('states that merely look alike', () => {
     const { message, coverage } = await check(hiddenCounter(), { neverOver }, bound)
     expect(coverage).toMatchObject({ exhausted: true, pruned: 1, prunedBy: 'observed', audited: 1 })
     expect(message).toMatch(
-      /; among them every schedule to its end, but for what follows a state that looks like one met before \(once, 1 of which were gone on from and came to the same\)$/,
+      /; among them every schedule to its end, except after a state that looks like a known one \(once, 1 of which were audited and had the same future\)$/,
     )
   })
 })
