@@ -38,9 +38,7 @@ describe('walks that look for life', () => {
 
   it('are none where nothing is left to happen, and the verdict says so', async () => {
     const { message, criticalTransition } = await check(ring({ still: true }), { comesHome }, { executions: 50 })
-    expect(message).toBe(
-      'comesHome can never hold again after step 3 (fall): only faults are enabled there',
-    )
+    expect(message).toBe('comesHome can never hold again after step 3 (fall): only faults are enabled there')
     expect(criticalTransition).toMatchObject({ step: 3, case: 'C1', walks: 0 })
   })
 
