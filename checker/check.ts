@@ -2,6 +2,7 @@ import { BudgetSpent } from './budget.ts'
 import { type Cell, OwnCell } from './cells/cell.ts'
 import { Cells, type Counts } from './cells/cells.ts'
 import type { Properties } from './cells/executor.ts'
+import { Reliance } from './cells/reliance.ts'
 import { headline, type Violation } from './cells/violation.ts'
 import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts'
 import { labelsOf } from './labels.ts'
@@ -86,6 +87,8 @@ type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
 const divergedShareMax = 0.001
 /** With fewer failures to repeat than this, even beyond that share, chance is not ruled out. */
 const doubtsMax = 3
+/** With more executions than this share cut short, the search does little but those. */
+const cutShortShareMax = 0.05
 /** Share of executions in which a property may stay undecided. With more, `held` would leave out the long histories. */
 const undecidedShareMax = 0.01
 
@@ -116,11 +119,12 @@ class Check {
   readonly #changes: string[] = []
   /** Whether some of the steps to begin with were skipped. */
   #isShortened = false
-  /** Whether every execution begins with new processes. */
-  #isAnew = false
+  readonly #reliance: Reliance
   /** Whether the nodes came up in any execution. */
   #hasStarted = false
   #unfaithful = 0
+  /** Reasons of executions that do not count because a turn was cut short, since the search last began. */
+  readonly #cutShort: string[] = []
   /** Executions in which a property could not be decided, and the reason in the first of them. */
   #undecided = 0
   #firstUndecided: string | undefined
@@ -151,6 +155,7 @@ class Check {
     this.#options = options
     this.#time = options.milliseconds ?? (isLimited ? undefined : defaultMs)
     this.#cells = Cells.of(cells, counts => this.#report(counts))
+    this.#reliance = new Reliance(this.#cells)
     const searchSeed = random.seed()
     this.#from = options.from ?? []
     this.#newPortfolio = () =>
@@ -206,7 +211,8 @@ class Check {
       else if (found?.verdict === 'violated') return found
       else this.#undetermined ??= found
       this.#phase = 'searching'
-      if (this.#isInDoubt()) return (await this.#relyOnLess(cells)) ? this.#search(cells) : this.#deferred
+      if (this.#isInDoubt()) return (await this.#relyOnLess()) ? this.#search(cells) : this.#deferred
+      if (this.#areCutShort() && (await this.#lengthenTurns())) return this.#search(cells)
       if (this.#deferred && this.#cells.counts.executions >= this.#deferredUntil) break
     }
     return this.#deferred
@@ -218,7 +224,12 @@ class Check {
    */
   #cannotBegin({ error }: Failed): boolean {
     if (error instanceof Unfaithful) return false
-    return this.#from.length > 0 && this.#portfolio.experience.completed === 0 && !this.#isAnew && !this.#isShortened
+    return (
+      this.#from.length > 0 &&
+      this.#portfolio.experience.completed === 0 &&
+      !this.#reliance.isLess &&
+      !this.#isShortened
+    )
   }
 
   /** Skips those of the steps to begin with that are not enabled in their turn. @throws Diverged if none is enabled */
@@ -245,11 +256,12 @@ class Check {
     if (error instanceof Unfaithful) {
       this.#unfaithful += 1
       this.#disturbance ??= error.what
+      if (error.isCutShort) this.#cutShort.push(error.what)
       return
     }
     // A schedule that could never be executed is the caller's mistake. One that could be executed before shows that the
     // system does not repeat.
-    if (this.#portfolio.experience.completed === 0 && !this.#isAnew) throw error
+    if (this.#portfolio.experience.completed === 0 && !this.#reliance.isLess) throw error
     this.#unsteady ??= { schedule: labelsTo(execution.task.start), variant: execution.variant }
     this.#diverged.push(`a schedule that had been executed before ${error.message}`)
   }
@@ -344,24 +356,42 @@ class Check {
     return doubts >= doubtsMax && doubts > divergedShareMax * this.#portfolio.experience.completed
   }
 
-  /** Continues with new processes for each execution; returns false if it does so already. */
-  async #relyOnLess(cells: Cells): Promise<boolean> {
+  /** Gives up what may keep executions from repeating, and begins the search anew. Returns false if nothing is left. */
+  async #relyOnLess(): Promise<boolean> {
     const { completed } = this.#portfolio.experience
-    if (this.#isAnew) {
-      this.#changes.push('with new processes for each execution it did not repeat either: the search was ended')
-      return false
-    }
-    this.#isAnew = true
+    const what = `${this.#notRepeated.length} of ${completed} executions did not repeat, the first: ${this.#notRepeated[0]}`
+    const how = await this.#reliance.giveUpNext()
     this.#changes.push(
-      `${this.#notRepeated.length} of ${completed} executions did not repeat, the first: ${this.#notRepeated[0]}; the search went on with new processes for each execution`,
+      `${what}; ${how ? `the search went on ${how}` : 'nothing was left to rely on less: it was ended'}`,
     )
-    await cells.stopRewinding()
+    if (how) this.#beginAnew()
+    return how !== undefined
+  }
+
+  /** Whether turns were cut short in so many executions, which do not count, that the search hardly makes progress. */
+  #areCutShort(): boolean {
+    const cut = this.#cutShort.length
+    return cut >= doubtsMax && cut > cutShortShareMax * this.#portfolio.experience.completed
+  }
+
+  /** Begins the search anew with long turns. Returns false if they are long already: the search then goes on as it is. */
+  async #lengthenTurns(): Promise<boolean> {
+    const how = await this.#reliance.lengthenTurns()
+    if (how === undefined) return false
+    this.#changes.push(
+      `${this.#cutShort.length} executions did not count, the first: ${this.#cutShort[0]}; the search went on ${how}`,
+    )
+    this.#beginAnew()
+    return true
+  }
+
+  #beginAnew(): void {
     // What was learned from executions that do not repeat is of no use.
     this.#portfolio = this.#newPortfolio()
     // Earlier doubts may have had the same cause.
     this.#diverged.length = 0
     this.#examination.notRepeated.length = 0
-    return true
+    this.#cutShort.length = 0
   }
 
   get #notRepeated(): string[] {

@@ -51,10 +51,13 @@ export class Unfaithful extends Diverged {
   override readonly name = 'Unfaithful'
   /** What failed. */
   readonly what: string
+  /** Whether a turn was cut short, at an instruction of chance, which longer turns may avoid. */
+  readonly isCutShort: boolean
 
-  constructor(step: number, label: string, what: string) {
+  constructor(step: number, label: string, what: string, isCutShort = false) {
     super(step, label, [])
     this.what = what
+    this.isCutShort = isCutShort
     this.message = `came to an execution that does not count, at step ${step} (${label}): ${what}`
   }
 }

@@ -169,8 +169,17 @@ export interface System<State> {
   /**
    * From now on, every execution begins on new processes and reuses nothing of earlier ones. Call it between
    * executions.
+   *
+   * @returns false if that was so before
    */
-  stopRewinding?(): void
+  stopRewinding?(): boolean
+  /**
+   * From now on, a thread that computes is cut short later, to let others run. That is slower if they wait for each
+   * other, and leaves less to chance. Call it between executions.
+   *
+   * @returns false if that was so before
+   */
+  lengthenTurns?(): boolean
   /** Saves the present state; `undefined` if that is not possible. */
   checkpoint?(): Promise<Checkpoint | undefined>
   /** Restores a saved state. */

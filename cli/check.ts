@@ -91,7 +91,7 @@ const checkFrom = async (
     const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
     const explanation = await explain(session, found)
     const checked = recordFound(session, found, {
-      options: { ...options, ...(timing && { timing }) },
+      options: { ...options, ...(timing && { timing }), ...(session.cluster.hasLongTurns && { longTurns: true }) },
       growth: samples.list,
     })
     const sometimes = metGoals(system, verdict.met)

@@ -3,6 +3,7 @@ import { readTrace } from '../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../checker/trace/trace.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import type { Timing } from '../harness/timed/timing.ts'
+import type { SessionOptions } from './session.ts'
 
 /** The schedule of a recorded execution. */
 export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
@@ -32,6 +33,15 @@ export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Ti
   if (timing === undefined) return undefined
   const inputs = steps.flatMap(({ input }) => (input === undefined ? [] : [input as Timing['inputs'][number]]))
   return { ...timing, inputs, timesMs: times === 'kept' ? steps.map(({ atMs = 0 }) => atMs) : undefined }
+}
+
+/** How the nodes of a recorded execution are held when it is executed again. */
+export const sessionOf = (
+  trace: Trace,
+  times: 'kept' | 'moving',
+): Pick<SessionOptions, 'seed' | 'timing' | 'longTurns'> => {
+  const { longTurns } = (trace.header.options ?? {}) as { readonly longTurns?: boolean }
+  return { seed: trace.header.seed, timing: timingOf(trace, times), longTurns }
 }
 
 /** The same of what `TRACE` or `TRACE:STEP` stands for, for a search that begins there. */

@@ -5,9 +5,8 @@ import { DoesNotStart } from '../checker/errors.ts'
 import { Random } from '../checker/random.ts'
 import type { Finding } from '../checker/system.ts'
 import { readTrace } from '../checker/trace/read.ts'
-import type { Timing } from '../harness/timed/timing.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
-import { scheduleOf, timingOf } from './recorded.ts'
+import { scheduleOf, sessionOf } from './recorded.ts'
 import { type Repetitions, repeatSchedule } from './repetition.ts'
 import { configOfTrace } from './replay.ts'
 import { inSession, type Session } from './session.ts'
@@ -43,18 +42,19 @@ export const repeatPath = async (path: string, options: RepeatOptions): Promise<
   if (!isTrace(path)) return repeatConfig(await loadConfig(path), options)
   const trace = readTrace(path)
   const config = await configOfTrace(path, trace)
-  return repeatConfig(config, { ...options, seed: trace.header.seed }, scheduleOf(trace), timingOf(trace, 'kept'))
+  const { seed: _, ...others } = options
+  return repeatConfig(config, others, scheduleOf(trace), sessionOf(trace, 'kept'))
 }
 
 const repeatConfig = (
   config: LoadedConfig,
   { times = 20, steps = 100, seed = 1, rewind = true, onExecution }: RepeatOptions,
   labels?: readonly string[],
-  timing?: Timing,
+  recorded?: ReturnType<typeof sessionOf>,
 ): Promise<Repeated> =>
-  inSession(config, { seed, rewind, timing }, async session => {
+  inSession(config, { seed, rewind, ...recorded }, async session => {
     const schedule = labels ?? (await drawSchedule(session, steps))
-    const { cluster, signal } = session
+    const { cluster, signal, seed } = session
     const came = await repeatSchedule(cluster, schedule, times, { rewind, signal, onExecution })
     return { ...came, steps: schedule.length, seed }
   })

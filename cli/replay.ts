@@ -8,7 +8,7 @@ import type { GlobalState } from '../harness/config.ts'
 import { compareWith } from './comparison.ts'
 import { lookForLifeAfter } from './confirm.ts'
 import { type LoadedConfig, loadConfig } from './load-config.ts'
-import { scheduleOf, timingOf, upTo } from './recorded.ts'
+import { scheduleOf, sessionOf, upTo } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 
@@ -31,9 +31,8 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
   const trace = readTrace(path)
   const labels = upTo(scheduleOf(trace), to, path)
   const config = await configOfTrace(path, trace)
-  const { seed } = trace.header
-  return inSession(config, { seed, timing: timingOf(trace, 'kept') }, async session => {
-    const { cluster, system } = session
+  return inSession(config, sessionOf(trace, 'kept'), async session => {
+    const { cluster, system, seed } = session
     const reader = new StepReader(cluster, system.properties)
     const replayed = await replay(cluster, system.properties, labels, compareWith(trace.steps, reader))
     if (replayed.diverged) throw replayed.diverged

@@ -36,7 +36,10 @@ export const search = async (
   return waitingForOthers(() =>
     onAllCpus(cpus, () => {
       const all = startWorkers(session, options, cpus)
-      return searchIn(all, () => all.flatMap(({ notes }) => [...notes]))
+      return searchIn(all, () => all.flatMap(({ notes }) => [...notes])).finally(() => {
+        // What is found is executed once more here.
+        if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
+      })
     }),
   )
 }

@@ -28,6 +28,8 @@ export interface SessionOptions {
   readonly cpu?: number | undefined
   /** Whether processes are brought back instead of started anew; true by default. */
   readonly rewind?: boolean | undefined
+  /** Whether a thread computes for longer before others have their turn; false by default. */
+  readonly longTurns?: boolean | undefined
   /** Lets time run through the system. */
   readonly timing?: Timing | undefined
 }
@@ -35,7 +37,7 @@ export interface SessionOptions {
 /** Opens a session, does the work, and leaves nothing behind, whatever happens. */
 export const inSession = async <Result>(
   config: LoadedConfig,
-  { seed = 1, signal, cpu, rewind, timing }: SessionOptions,
+  { seed = 1, signal, cpu, rewind, longTurns, timing }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
   const resolved = resolveSystem(config.definition, { directory: config.directory })
@@ -46,7 +48,7 @@ export const inSession = async <Result>(
     let engine: DockerEngine | undefined
     try {
       engine = await unlessInterrupted(openEngine(system))
-      cluster = new Cluster(system, { seed, cpu, engine, rewind, timing })
+      cluster = new Cluster(system, { seed, cpu, engine, rewind, longTurns, timing })
       return await work({
         config,
         system,

@@ -9,7 +9,7 @@ import { writeReport } from '../report/report.ts'
 import type { Checked } from './check.ts'
 import { recordConfirmed } from './confirm.ts'
 import { showProgress } from './progress.ts'
-import { scheduleOf, timingOf, violationOf } from './recorded.ts'
+import { scheduleOf, sessionOf, violationOf } from './recorded.ts'
 import { configOfTrace } from './replay.ts'
 import { inSession } from './session.ts'
 
@@ -26,10 +26,9 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
   const recorded = violationOf(trace)
   if (recorded === undefined) throw new UsageError(`${path} records no violation that could be shrunk`)
   const config = await configOfTrace(path, trace)
-  const { seed } = trace.header
-  const timing = timingOf(trace, 'moving')
-  return inSession(config, { seed, timing }, async session => {
-    const { cluster, system, signal } = session
+  const how = sessionOf(trace, 'moving')
+  return inSession(config, how, async session => {
+    const { cluster, system, signal, seed } = session
     const { walks, walkLength } = recorded.criticalTransition ?? {}
     const progress = showProgress(milliseconds)
     const counts = new Counts(progress.update)
@@ -52,7 +51,12 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
     const confirmed = await recordConfirmed(session, shorter, verdict, {
-      options: { shrunk: path, property, ...(timing && { timing }) },
+      options: {
+        shrunk: path,
+        property,
+        ...(how.timing && { timing: how.timing }),
+        ...(how.longTurns && { longTurns: true }),
+      },
       property,
     })
     return { verdict: confirmed, trace: shorter, report: writeReport(shorter), state: cluster.state() }

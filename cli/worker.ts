@@ -21,6 +21,8 @@ export interface Order extends Sought {
   readonly seed: number | undefined
   /** Whether processes are brought back instead of started anew; true by default. */
   readonly rewind?: boolean | undefined
+  /** Whether turns are long; false by default. */
+  readonly longTurns?: boolean | undefined
   /** Lets time run through the system. */
   readonly timing?: Timing | undefined
   /** The CPU that it holds its nodes on. */
@@ -62,11 +64,11 @@ class Demands {
 
 /** The program of a worker: a cell for a search in another process, until that lets go of it. */
 const work = async (
-  { file, translated, seed, cpu, rewind, timing, ...sought }: Order,
+  { file, translated, seed, cpu, rewind, longTurns, timing, ...sought }: Order,
   demands: Demands,
 ): Promise<void> => {
   const config = await loadConfig(file, translated)
-  await inSession(config, { seed, cpu, rewind, timing }, async ({ cluster, system }) => {
+  await inSession(config, { seed, cpu, rewind, longTurns, timing }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, propertiesFor(system, sought), {
       weights: system.weights,
       nodes: cluster.nodes,

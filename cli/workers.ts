@@ -104,9 +104,24 @@ export class Worker implements Cell {
   }
 
   /** The next process starts its nodes anew for each execution. */
-  async stopRewinding(): Promise<void> {
+  async stopRewinding(): Promise<boolean> {
+    if (this.#order.rewind === false) return false
     this.#order = { ...this.#order, rewind: false }
     await this.end()
+    return true
+  }
+
+  /** Whether turns are long in its process. */
+  get hasLongTurns(): boolean {
+    return this.#order.longTurns === true
+  }
+
+  /** The next process holds its nodes with long turns. */
+  async lengthenTurns(): Promise<boolean> {
+    if (this.hasLongTurns) return false
+    this.#order = { ...this.#order, longTurns: true }
+    await this.end()
+    return true
   }
 
   /** Lets go of the process, and waits for its end: not for ever, and not for long where this command is interrupted. */

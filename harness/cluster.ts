@@ -53,6 +53,8 @@ export interface ClusterOptions {
   readonly rewind?: boolean | undefined
   /** Lets time run through the system; without it, nothing takes any. */
   readonly timing?: Timing | undefined
+  /** Whether a thread computes for five seconds before it is cut short, in place of a half; false by default. */
+  readonly longTurns?: boolean | undefined
 }
 
 /** So often nodes are started for an execution, where they wait for the disk; the second time most is in memory. */
@@ -82,7 +84,10 @@ export class Cluster implements System<GlobalState> {
   #state: GlobalState
   #details: StepDetails = noDetails
 
-  constructor(system: ResolvedSystem, { seed = 0, cpu, engine, rewind = true, timing }: ClusterOptions = {}) {
+  constructor(
+    system: ResolvedSystem,
+    { seed = 0, cpu, engine, rewind = true, timing, longTurns }: ClusterOptions = {},
+  ) {
     this.#isRewound = rewind
     this.#seed = seed
     this.#directory = createRunDirectory()
@@ -94,7 +99,9 @@ export class Cluster implements System<GlobalState> {
           rewind,
         ),
     )
-    this.#stage = new Stage(system, nodes, new Runner(cpu), timing)
+    const runner = new Runner(cpu)
+    if (longTurns) runner.lengthenTurns()
+    this.#stage = new Stage(system, nodes, runner, timing)
     this.#state = this.#stage.snapshot()
   }
 
@@ -323,7 +330,8 @@ export class Cluster implements System<GlobalState> {
 
   disturbance(): string | undefined {
     const node = this.#nodes.find(({ held }) => held !== undefined && held.turnsCut > 0)
-    return node && `${node.name} computed for half a second without a wait, and had to let others go first`
+    const seconds = this.hasLongTurns ? 'five seconds' : 'half a second'
+    return node && `${node.name} computed for ${seconds} without a wait, and had to let others go first`
   }
 
   nowMs(): number | undefined {
@@ -536,10 +544,24 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** From now on every life begins with new processes, and nothing is brought back. */
-  stopRewinding(): void {
+  stopRewinding(): boolean {
+    const wasRewound = this.#isRewound
     this.#isRewound = false
     this.endLives()
     for (const node of this.#nodes) node.stopRewinding()
+    return wasRewound
+  }
+
+  /** Whether turns are long: see `lengthenTurns`. */
+  get hasLongTurns(): boolean {
+    return this.#runner.hasLongTurns
+  }
+
+  lengthenTurns(): boolean {
+    const wereShort = !this.hasLongTurns
+    this.#runner.lengthenTurns()
+    this.endLives()
+    return wereShort
   }
 
   /** Ends all processes and removes all files. The cluster cannot be used afterwards. */

@@ -10,7 +10,7 @@ import { Quiescence } from './hold/quiescence.ts'
 import { watchSharedPorts } from './hold/shared-ports.ts'
 import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
-import { Turns } from './hold/turns.ts'
+import { longTurnUsMax, Turns, turnUsMax } from './hold/turns.ts'
 import type { Facing } from './rewind/connection.ts'
 import { CannotRewind } from './rewind/error.ts'
 import type { NodeMark } from './rewind/node-mark.ts'
@@ -29,6 +29,7 @@ export class Runner {
   readonly #turns: Turns
   readonly #quiescence: Quiescence
   readonly #naps = new Naps(this.tracer)
+  #turnUsMax = turnUsMax
 
   /** @param cpu the one that this thread runs on now, by default */
   constructor(cpu: number = schedGetcpu()) {
@@ -51,8 +52,19 @@ export class Runner {
   /** Takes hold of a launched process that waits to be released. */
   hold(node: HeldNode, launched: Launched): void {
     allow(launched.pid, [this.#cpu])
+    node.turnUsMax = this.#turnUsMax
     this.tracer.hold(node, launched)
-    this.#turns.add(launched.pid)
+    this.#turns.add(launched.pid, node.turnUsMax)
+  }
+
+  /** Whether turns are long: see `lengthenTurns`. */
+  get hasLongTurns(): boolean {
+    return this.#turnUsMax === longTurnUsMax
+  }
+
+  /** A thread of a node that is held from now on computes for longer before it is cut short. */
+  lengthenTurns(): void {
+    this.#turnUsMax = longTurnUsMax
   }
 
   /** Lets whatever is ready of all nodes, or of these, happen; true if anything did. */
@@ -70,7 +82,7 @@ export class Runner {
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
     const names = nodes.map(({ name }) => name)
-    const limit = new CpuLimit(nodes, cpuMsMax)
+    const limit = new CpuLimit(nodes, this.hasLongTurns ? Math.max(cpuMsMax, longStepMsMax) : cpuMsMax)
     for (const node of nodes) node.beginStep()
     for (;;) {
       heedSignals()
@@ -159,5 +171,7 @@ export class Runner {
   }
 }
 
+/** CPU time of a step, at the least, where turns are long: each of some threads may wait for what the next one writes. */
+const longStepMsMax = (4 * longTurnUsMax) / 1000
 /** Threads stop, and end, within a turn or two of the others. */
 const patienceMs = 20_000

@@ -27,8 +27,14 @@ export interface Cell {
   perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome>
   /** The same for an execution of a node alone; absent if that is not possible. */
   performAlone?(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome>
-  /** From now on, no execution reuses anything of earlier ones. Call it while nothing is performed. */
-  stopRewinding?(): Promise<void>
+  /**
+   * From now on, no execution reuses anything of earlier ones. Call it while nothing is performed.
+   *
+   * @returns false if that was so before
+   */
+  stopRewinding?(): Promise<boolean>
+  /** Makes turns long, as `System.lengthenTurns` does. Call it while nothing is performed. */
+  lengthenTurns?(): Promise<boolean>
   /** Frees its resources. It performs nothing afterwards. */
   end(): Promise<void>
 }
@@ -127,9 +133,14 @@ export class OwnCell<State> implements Cell {
     return { begin, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end } as const
   }
 
-  async stopRewinding(): Promise<void> {
+  async stopRewinding(): Promise<boolean> {
     await this.#checkpoints.end()
-    this.#executor.system.stopRewinding?.()
+    return this.#executor.system.stopRewinding?.() ?? true
+  }
+
+  async lengthenTurns(): Promise<boolean> {
+    await this.#checkpoints.end()
+    return this.#executor.system.lengthenTurns?.() ?? false
   }
 
   end(): Promise<void> {

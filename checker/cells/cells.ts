@@ -70,9 +70,19 @@ export class Cells {
     }
   }
 
-  /** From now on, no execution reuses anything of earlier ones. Executions under way end first. */
-  stopRewinding(): Promise<void> {
-    return this.#scope.crew.betweenTasks(async cell => cell.stopRewinding?.())
+  /** From now on, no execution reuses anything of earlier ones. Returns false if that was so before. */
+  stopRewinding(): Promise<boolean> {
+    return this.#scope.crew.betweenTasks(async cell => (await cell.stopRewinding?.()) ?? false)
+  }
+
+  /** From now on, turns are long. Returns false if they were before, or the systems have none. */
+  lengthenTurns(): Promise<boolean> {
+    return this.#scope.crew.betweenTasks(async cell => (await cell.lengthenTurns?.()) ?? false)
+  }
+
+  /** Ends all cells but one. Returns false if there was only one. */
+  keepOne(): Promise<boolean> {
+    return this.#scope.crew.keepOne()
   }
 
   /** Resolves once no task is under way. */
@@ -221,7 +231,7 @@ class Tally {
 
 /** Gives each task to a free cell. */
 class Crew {
-  readonly size: number
+  size: number
   readonly #free: Cell[]
   readonly #queue: PQueue
   /** Queue of patient tasks. Others are started before them. */
@@ -238,12 +248,29 @@ class Crew {
     return isPatient ? this.#patient.add(() => this.#start(work)) : this.#start(work)
   }
 
-  /** Calls `work` with each cell while it performs nothing. */
-  async betweenTasks(work: (cell: Cell) => Promise<void>): Promise<void> {
+  /** Calls `work` with each cell while it performs nothing. Returns whether it changed any of them. */
+  async betweenTasks(work: (cell: Cell) => Promise<boolean>): Promise<boolean> {
     this.pause()
     try {
       await this.#queue.onIdle()
-      for (const cell of this.#free) await work(cell)
+      let hasChanged = false
+      for (const cell of this.#free) hasChanged = (await work(cell)) || hasChanged
+      return hasChanged
+    } finally {
+      this.goOn()
+    }
+  }
+
+  /** Ends all cells but one. */
+  async keepOne(): Promise<boolean> {
+    if (this.size === 1) return false
+    this.pause()
+    try {
+      await this.#queue.onIdle()
+      const others = this.#free.splice(1)
+      this.size = this.#queue.concurrency = this.#patient.concurrency = 1
+      await Promise.all(others.map(cell => cell.end()))
+      return true
     } finally {
       this.goOn()
     }

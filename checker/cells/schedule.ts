@@ -19,7 +19,7 @@ const divergence = <State>({ system, schedule }: Executor<State>, label: string,
   const disturbance = system.disturbance?.()
   return disturbance === undefined
     ? new Diverged(step, label, labelsOf(offered))
-    : new Unfaithful(step, label, disturbance)
+    : new Unfaithful(step, label, disturbance, true)
 }
 
 /**

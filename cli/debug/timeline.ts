@@ -8,7 +8,7 @@ import type { ExecResult, GlobalState } from '../../harness/config.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { requireSame } from '../comparison.ts'
 import { record } from '../record.ts'
-import { scheduleOf, timingOf } from '../recorded.ts'
+import { scheduleOf, sessionOf } from '../recorded.ts'
 import { configOfTrace } from '../replay.ts'
 import { inSession, type Session } from '../session.ts'
 import { StepReader } from '../step-reader.ts'
@@ -176,7 +176,7 @@ export const withTimeline = async (
 ): Promise<void> => {
   const trace = readTrace(path, { torn: 'accept' })
   const config = await configOfTrace(path, trace)
-  await inSession(config, { seed: trace.header.seed, timing: timingOf(trace, 'kept') }, async session => {
+  await inSession(config, sessionOf(trace, 'kept'), async session => {
     const timeline = new Timeline(session, trace)
     await timeline.goTo(0)
     await work(timeline, trace, session.signal)

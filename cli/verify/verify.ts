@@ -11,7 +11,7 @@ import { amongGuests } from '../among-guests.ts'
 import { type Distribution, distributionOf } from '../emulate/summary.ts'
 import { type LoadedConfig, loadConfig } from '../load-config.ts'
 import { hashOfRun } from '../programs.ts'
-import { scheduleOf, timingOf } from '../recorded.ts'
+import { scheduleOf, sessionOf } from '../recorded.ts'
 import { requireExecutable } from '../replay.ts'
 import { inSession } from '../session.ts'
 import { StepReader } from '../step-reader.ts'
@@ -85,7 +85,7 @@ const readThrough = async (path: string, verification: Verification, signal: Abo
 const execute = async (path: string, config: LoadedConfig, verification: Verification): Promise<void> => {
   const trace = readTrace(path)
   requireExecutable(path, trace)
-  await inSession(config, { seed: trace.header.seed, timing: timingOf(trace, 'kept') }, async ({ cluster }) => {
+  await inSession(config, sessionOf(trace, 'kept'), async ({ cluster }) => {
     const observer = new StepReader(cluster, {}).observer(step => verification.see(step))
     const { diverged } = await replay(cluster, {}, scheduleOf(trace), observer)
     if (diverged) throw diverged

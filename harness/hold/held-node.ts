@@ -4,6 +4,7 @@ import { innerId } from './inner-id.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { Registers } from './ptrace.ts'
 import type { Randomness } from './randomness.ts'
+import { turnUsMax } from './turns.ts'
 import { millisecond, type Nanoseconds, never, type VirtualClock } from './virtual-clock.ts'
 import type { WaitKind } from './waits.ts'
 
@@ -234,6 +235,8 @@ export class HeldNode {
   timersAwaited = 0
   /** How often a thread had to give way although it computed, at an instruction of chance: it may go otherwise next time. */
   turnsCut = 0
+  /** CPU time after which a thread that does not wait has to give way; microseconds. */
+  turnUsMax = turnUsMax
   /** Some socket of it has, or had, a time-out of its own. */
   hasSocketTimeouts = false
   /** Some socket of it may share, or have shared, its port; and no program of its own chooses among them. */

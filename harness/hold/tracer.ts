@@ -309,7 +309,7 @@ export class Tracer {
   /** A thread has computed for long: it may wait for one of lower rank, and go round and round meanwhile. */
   #lookAtTurn(thread: HeldThread): void {
     const { process } = thread
-    limitTurns(process.pid)
+    limitTurns(process.pid, process.node.turnUsMax)
     // Asked first: whenever this thread waits, as for V8's collector, others go on and may come to sleep.
     const [isAlone, found] = ahead(() => [watchesAlone(thread), spins(thread)] as const)
     if (typeof found === 'object') return this.#treatHeld(thread, found)

@@ -26,6 +26,8 @@ export const endingPriority = 95
  */
 const realTimeLimit = 15
 export const turnUsMax = 500_000
+/** The same where executions were found to differ by where a thread was cut short: few threads compute for so long. */
+export const longTurnUsMax = 5_000_000
 export const lastTurnUsMax = 60_000_000
 
 const ownThread = 1
@@ -60,9 +62,9 @@ export class Turns {
   }
 
   /** Puts a process among those that take turns; one that never waits is stopped by SIGXCPU now and then. */
-  add(pid: number): void {
+  add(pid: number, usMax: number): void {
     if (!this.isOrdered) return
-    limitTurns(pid)
+    limitTurns(pid, usMax)
     setRank(pid, 0)
   }
 
@@ -174,7 +176,7 @@ export const setRank = (tid: number, rank: number): void => {
 }
 
 /** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
-export const limitTurns = (pid: number): void => {
-  const limits = BigUint64Array.of(BigInt(turnUsMax), BigInt(lastTurnUsMax))
+export const limitTurns = (pid: number, usMax: number): void => {
+  const limits = BigUint64Array.of(BigInt(usMax), BigInt(lastTurnUsMax))
   prlimit(pid, realTimeLimit, Buffer.from(limits.buffer), null)
 }

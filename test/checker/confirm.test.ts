@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import { replay } from '../../checker/cells/replay.ts'
-import { check } from '../../checker/check.ts'
+import { check, checkInCells } from '../../checker/check.ts'
 import { always, eventually } from '../../checker/property.ts'
 import { Random } from '../../checker/random.ts'
 import { differenceFrom, differenceFromDeath } from '../../checker/verdict/confirm.ts'
@@ -80,6 +80,7 @@ test('a schedule that diverges while it is shrunk is reported as it was found, t
 class Unsteady extends Model<number> {
   isRewound = true
   readonly #isForEver: boolean
+  #isAnew = false
 
   constructor(isForEver: boolean) {
     super(0, count =>
@@ -91,7 +92,10 @@ class Unsteady extends Model<number> {
   }
 
   stopRewinding() {
+    const wasRewound = !this.#isAnew
+    this.#isAnew = true
     this.isRewound = this.#isForEver
+    return wasRewound
   }
 
   override transitions() {
@@ -118,5 +122,39 @@ test('where they do not repeat even then, the check ends soon', async () => {
   const { verdict, executions, notes } = await check(new Unsteady(true), fine, { executions: 10_000 })
   expect(verdict).toBe('undetermined')
   expect(executions).toBeLessThan(500)
-  expect(notes.at(1)).toMatch(/it did not repeat either: the search was ended$/)
+  expect(notes.at(1)).toMatch(
+    /^3 of \d+ executions did not repeat, .*; nothing was left to rely on less: it was ended$/,
+  )
+})
+
+/** One of its steps has the name that it is given: as where each worker's nodes see something else of the machine. */
+class Named extends Model<number> {
+  #isAnew = false
+
+  constructor(name: string) {
+    super(0, count =>
+      count === 12
+        ? []
+        : ['a', 'b'].map(node => ({
+            ...{ kind: 'timer', node, label: `${node} ${count === 1 ? name : count}` },
+            next: () => count + 1,
+          })),
+    )
+  }
+
+  stopRewinding() {
+    const wasRewound = !this.#isAnew
+    this.#isAnew = true
+    return wasRewound
+  }
+}
+
+test('where two cells do not do the same, a check goes on with one of them, and says so', async () => {
+  const cells = ['one', 'uno'].map(name => new OwnCell(new Named(name), fine))
+  const { verdict, notes } = await checkInCells(cells, fine, { executions: 400 })
+  expect(verdict).toBe('held')
+  expect(notes).toEqual([
+    expect.stringMatching(/; the search went on with new processes for each execution$/),
+    expect.stringMatching(/^3 of \d+ executions did not repeat, .*; the search went on by one worker$/),
+  ])
 })
