@@ -22,14 +22,19 @@ export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'finger
 export class StepReader {
   readonly #cluster: Recordable
   readonly #properties: ResolvedSystem['properties']
-  readonly #states = new Map<string, string>()
+  /** By node, the state that was seen last, as it is and as JSON. */
+  readonly #states = new Map<string, { readonly seen: unknown; readonly text: string }>()
   readonly #lives = new Map<string, boolean>()
   readonly #values = new Map<string, boolean>()
   readonly #carried: Carried<GlobalState>
   /** Of operations, by when they were invoked. */
   readonly #outcomes = new Map<number, Operation['outcome']>()
-  /** Calls that were told of, and whether their end was. */
-  readonly #calls = new Map<string, boolean>()
+  #seenHistory: GlobalState['history'] = []
+  /** Calls that were told of, by their place, and whether their end was. */
+  readonly #calls = new Map<number, boolean>()
+  /** So many from the first on are over. */
+  #callsOver = 0
+  #seenCalls: GlobalState['calls'] = []
   readonly #clocks = new Map<string, number>()
   #enabled: readonly RecordedChoice[] = []
   #index = 0
@@ -93,9 +98,9 @@ export class StepReader {
 
   #movedClocks(): RecordedClock[] {
     return this.#cluster.clocks.filter(({ node, elapsedMs }) => {
-      const before = this.#clocks.get(node)
+      if (this.#clocks.get(node) === elapsedMs) return false
       this.#clocks.set(node, elapsedMs)
-      return before !== elapsedMs
+      return true
     })
   }
 
@@ -106,40 +111,52 @@ export class StepReader {
   }
 
   #changedLives({ nodes }: GlobalState): Pick<RecordedStep, 'lives'> {
-    const lives = nodes.flatMap(({ name, alive, output }) => {
-      if (this.#lives.get(name) === alive) return []
+    const lives: NonNullable<RecordedStep['lives']>[number][] = []
+    for (const { name, alive, output } of nodes) {
+      if (this.#lives.get(name) === alive) continue
       this.#lives.set(name, alive)
-      return [{ node: name, isAlive: alive, keepsOutput: !alive && output.stdout + output.stderr !== '' }]
-    })
+      lives.push({ node: name, isAlive: alive, keepsOutput: !alive && output.stdout + output.stderr !== '' })
+    }
     return lives.length > 0 ? { lives } : {}
   }
 
   #changedStates(state: GlobalState): RecordedState[] {
-    return state.nodes.flatMap(({ name, state: seen }) => {
+    const changed: RecordedState[] = []
+    for (const { name, state: seen } of state.nodes) {
+      const before = this.#states.get(name)
+      // A state is not changed once it was seen: with many nodes nearly all are those of the step before.
+      if (before !== undefined && before.seen === seen) continue
       const text = JSON.stringify(seen) ?? ''
-      if (this.#states.get(name) === text) return []
-      this.#states.set(name, text)
-      return [{ node: name, state: seen }]
-    })
+      this.#states.set(name, { seen, text })
+      if (before?.text !== text) changed.push({ node: name, state: seen })
+    }
+    return changed
   }
 
   #changedOperations({ history }: GlobalState): Operation[] {
+    if (history === this.#seenHistory) return []
+    this.#seenHistory = history
     return history.filter(({ invoked, outcome }) => {
-      const isNew = this.#outcomes.get(invoked) !== outcome
+      if (this.#outcomes.get(invoked) === outcome) return false
       this.#outcomes.set(invoked, outcome)
-      return isNew
+      return true
     })
   }
 
+  /** Calls end in another order than they begin; those before the first that goes on were all told of. */
   #changedCalls({ calls: all }: GlobalState): Pick<RecordedStep, 'calls'> {
-    const calls = all.flatMap(({ client, ordinal, completedAt, value, error }): RecordedCall[] => {
+    if (all === this.#seenCalls) return {}
+    this.#seenCalls = all
+    const calls: RecordedCall[] = []
+    for (let index = this.#callsOver; index < all.length; index++) {
+      const { client, ordinal, completedAt, value, error } = all[index]!
       const hasEnded = completedAt !== undefined
-      const name = `${ordinal} ${client}`
-      if (this.#calls.get(name) === hasEnded) return []
-      this.#calls.set(name, hasEnded)
+      if (hasEnded && index === this.#callsOver) this.#callsOver += 1
+      if (this.#calls.get(index) === hasEnded) continue
+      this.#calls.set(index, hasEnded)
       const came = error === undefined ? shown(value) : { error }
-      return [{ client, ordinal, hasEnded, ...(hasEnded && came) }]
-    })
+      calls.push({ client, ordinal, hasEnded, ...(hasEnded && came) })
+    }
     return calls.length > 0 ? { calls } : {}
   }
 

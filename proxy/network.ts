@@ -391,9 +391,14 @@ export class Network {
     return this.#hosts.get(to).link !== undefined && !this.#cuts.has([from, to])
   }
 
-  #sorted(messages: Message[]): Message[] {
-    const order = (name: string) => this.#hosts.get(name).order
-    return messages.sort((a, b) => order(a.to) - order(b.to) || order(a.from) - order(b.from) || a.ordinal - b.ordinal)
+  #sorted(messages: readonly Message[]): Message[] {
+    if (messages.length < 2) return [...messages]
+    // Looked up once for each message, and not in each comparison: sixty nodes have hundreds on their way.
+    const places = messages.map(message => {
+      return { message, to: this.#hosts.get(message.to).order, from: this.#hosts.get(message.from).order }
+    })
+    places.sort((a, b) => a.to - b.to || a.from - b.from || a.message.ordinal - b.message.ordinal)
+    return places.map(({ message }) => message)
   }
 }
 

@@ -53,6 +53,8 @@ export interface ClientsMark {
   readonly udpPort: number
 }
 
+const isOpen = ({ completedAt }: ClientCall): boolean => completedAt === undefined
+
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Whom an HTTP client of ours tells that its connection is there, or why not. */
@@ -71,7 +73,14 @@ export class Clients {
   #problem: ConfigError | undefined
   readonly #states: Map<string, unknown>
   readonly #past: Past
+  /** What an observer gave as a state. */
+  readonly #given = new WeakSet<object>()
   readonly calls: Mutable<ClientCall>[]
+  /** Those in progress. */
+  readonly #inProgress: Set<ClientCall>
+  /** Copies of the calls, of which those that are over stay the same; undefined where something has changed. */
+  #copies: readonly ClientCall[] | undefined
+  readonly #over = new WeakMap<ClientCall, ClientCall>()
   /** Those who come through published ports. */
   readonly visitors: Visitors
   readonly #history: History
@@ -109,6 +118,7 @@ export class Clients {
     this.left = new Map(mark?.left ?? system.clients.map(({ name, times }) => [name, times]))
     this.#history = new History(mark?.history)
     this.calls = (mark?.calls ?? []).map(call => ({ ...call }))
+    this.#inProgress = new Set(this.calls.filter(isOpen))
     this.#states = new Map(mark?.states)
     this.#past = new Past(mark?.past)
     this.#udpPort = mark?.udpPort ?? firstUdpPort
@@ -120,12 +130,24 @@ export class Clients {
 
   /** Whether a call is in progress, or somebody from outside is connected. */
   get isCalling(): boolean {
-    return this.visitors.isOpen || this.calls.some(call => call.completedAt === undefined)
+    return this.visitors.isOpen || this.#inProgress.size > 0
   }
 
   /** Those who wait for an answer. */
   get callers(): ReadonlySet<string> {
-    return new Set(this.calls.flatMap(({ client, completedAt }) => (completedAt === undefined ? [client] : [])))
+    return new Set([...this.#inProgress].map(({ client }) => client))
+  }
+
+  /** The calls as they are now: the same array as long as none begins or ends. */
+  shownCalls(): readonly ClientCall[] {
+    this.#copies ??= this.calls.map(call => {
+      const known = this.#over.get(call)
+      if (known) return known
+      const copy = { ...call }
+      if (!isOpen(call)) this.#over.set(call, copy)
+      return copy
+    })
+    return this.#copies
   }
 
   /** As they are; undefined where one is in the middle of a call, or has left a connection open: such a one cannot go back. */
@@ -187,8 +209,14 @@ export class Clients {
       error: undefined,
     }
     this.calls.push(call)
+    this.#inProgress.add(call)
+    this.#copies = undefined
     const settle = (result: Partial<ClientCall>) =>
-      this.#settled.push(completedAt => Object.assign(call, { ...result, completedAt }))
+      this.#settled.push(completedAt => {
+        Object.assign(call, { ...result, completedAt })
+        this.#inProgress.delete(call)
+        this.#copies = undefined
+      })
     const who = `clients.${name}`
     const run = async () => begin(this.#handlesFor(who))
     beginCall(who)
@@ -317,8 +345,13 @@ export class Clients {
   }
 
   #see(node: Node, state: unknown): void {
-    this.#past.see(node.name, state, toJson(`state of ${node.name}`, state))
-    this.#states.set(node.name, state)
+    const text = toJson(`state of ${node.name}`, state)
+    // An observer may give one object again and again, and change it: what was seen does not change.
+    const isGiven = typeof state === 'object' && state !== null
+    const seen = isGiven && this.#given.has(state) ? JSON.parse(text!) : state
+    if (isGiven) this.#given.add(state)
+    this.#past.see(node.name, seen, text)
+    this.#states.set(node.name, seen)
   }
 
   #requireNoProblem(): void {
@@ -366,7 +399,7 @@ export class Clients {
   }
 
   get #callers(): string {
-    const call = this.calls.findLast(({ completedAt }) => completedAt === undefined)
+    const call = [...this.#inProgress].at(-1)
     return call ? `clients.${call.client}` : 'what clients left running'
   }
 

@@ -114,13 +114,26 @@ type InputOption = Option & { readonly action: Extract<Action, { do: 'inputs' }>
 
 const inputOptions = (moment: Moment): InputOption[] => {
   const isLocal = !moment.isCalling
-  const deliveries = moment.deliverable.map(message =>
-    inputOption(
-      { kind: 'deliver', node: message.to, label: message.label, ...aboutMessage(message), isLocal },
-      { deliver: message },
-    ),
-  )
-  return [...deliveries, ...timers(moment)]
+  return [...moment.deliverable.map(message => delivery(message, isLocal)), ...timers(moment)]
+}
+
+// Most of what is enabled was so before the last step, and is the same choice: with many nodes nearly all.
+
+const deliveries = new WeakMap<Message, InputOption>()
+
+const delivery = (message: Message, isLocal: boolean): InputOption => {
+  const before = deliveries.get(message)
+  if (before?.choice.isLocal === isLocal) return before
+  const choice: Choice = {
+    kind: 'deliver',
+    node: message.to,
+    label: message.label,
+    ...aboutMessage(message),
+    isLocal,
+  }
+  const made = inputOption(choice, { deliver: message })
+  deliveries.set(message, made)
+  return made
 }
 
 const inputOption = (choice: Choice, input: Input): InputOption => ({
@@ -136,29 +149,44 @@ const timers = ({ system, nodes, isCalling, delays, delayMsMax, cutAt }: Moment)
   const isCutLong = cutAt !== undefined && system.cutMsMin > 0
   const isBounded =
     system.clockSkewMsMax < Number.POSITIVE_INFINITY || delayMsMax < Number.POSITIVE_INFINITY || isCutLong
-  const pending = nodes.flatMap((node, index) => {
+  const pending: { readonly node: Node; readonly index: number; readonly deadline: Nanoseconds }[] = []
+  for (const [index, node] of nodes.entries()) {
     const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
-    return deadline === undefined ? [] : [{ node, index, deadline }]
-  })
+    if (deadline !== undefined) pending.push({ node, index, deadline })
+  }
   const latest = Math.min(...pending.map(({ deadline }) => deadline)) + system.clockSkewMsMax * millisecond
   return pending
     .filter(({ deadline }) => deadline <= latest)
     .filter(({ index, deadline }) => delays.at(index, deadline) <= delayMsMax * millisecond)
-    .map(({ node, deadline }) => {
-      const isLocal = !isCalling && !isBounded
-      return inputOption(
-        {
-          kind: 'timer',
-          node: node.name,
-          label: timerLabel(node, deadline),
-          subject: 'timer',
-          numbers: [shownMs(node, deadline)],
-          isLocal,
-          afterMs: afterMs(node, deadline),
-        },
-        { timer: node },
-      )
-    })
+    .map(({ node, deadline }) => timer(node, deadline, !isCalling && !isBounded))
+}
+
+interface TimerOption {
+  readonly deadline: Nanoseconds
+  /** On its clock. */
+  readonly elapsed: Nanoseconds
+  readonly made: InputOption
+}
+
+const timerOptions = new WeakMap<Node, TimerOption>()
+
+const timer = (node: Node, deadline: Nanoseconds, isLocal: boolean): InputOption => {
+  const { elapsed } = node.clock
+  const before = timerOptions.get(node)
+  if (before?.deadline === deadline && before.elapsed === elapsed && before.made.choice.isLocal === isLocal)
+    return before.made
+  const choice: Choice = {
+    kind: 'timer',
+    node: node.name,
+    label: timerLabel(node, deadline),
+    subject: 'timer',
+    numbers: [shownMs(node, deadline)],
+    isLocal,
+    afterMs: afterMs(node, deadline),
+  }
+  const made = inputOption(choice, { timer: node })
+  timerOptions.set(node, { deadline, elapsed, made })
+  return made
 }
 
 const afterMs = (node: Node, deadline: Nanoseconds): number => Math.max(0, deadline - node.clock.elapsed) / millisecond

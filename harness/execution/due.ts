@@ -18,43 +18,53 @@ export const enabledOptions = (moment: Moment): Option[] => {
  * happen besides: by the plan, and to messages that do not arrive. A client that waits for an answer does not call.
  */
 const withTimes = (options: readonly Option[], moment: Moment, time: Time): Option[] => {
-  const timed = [...options.flatMap(option => withTime(option, moment, time)), ...time.coming().map(comes)]
+  const calls = options.map(option => withTime(option, moment, time)).filter(option => option !== undefined)
+  const timed = [...calls, ...time.coming().map(comes)]
   const firstMs = timed.reduce((least, { choice: { due = least } }) => Math.min(least, due), Number.POSITIVE_INFINITY)
   const unheard = unheardIn(moment)
   time.foresee(firstMs, [...moment.deliverable, ...unheard])
   const lost = moment.deliverable.filter(message => time.sentOf(message)?.isLost)
   return [
-    ...timed.flatMap(option => arriving(option, time)),
+    ...timed.map(option => arriving(option, time)).filter(option => option !== undefined),
     ...[...lost, ...unheard].map(message => at(notArrivingAs(message), time.sentOf(message)?.dueMs)),
   ]
 }
 
 /** A call or a timer, with its time; a message has one only when it is known where the others are. */
-const withTime = (option: Option, moment: Moment, time: Time): Option[] => {
+const withTime = (option: Option, moment: Moment, time: Time): Option | undefined => {
   const { action } = option
   if (action.do === 'client') {
-    return moment.callers.has(action.client) ? [] : [at(option, time.callDueMs(action.client))]
+    return moment.callers.has(action.client) ? undefined : at(option, time.callDueMs(action.client))
   }
   const input = onlyInput(option)
-  if (input === undefined || 'deliver' in input) return [option]
-  return [at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))]
+  if (input === undefined || 'deliver' in input) return option
+  return at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))
 }
 
 /** A message, with its time; one that is lost is dropped by time alone. */
-const arriving = (option: Option, time: Time): Option[] => {
+const arriving = (option: Option, time: Time): Option | undefined => {
   const { action } = option
-  if (action.do === 'drop' && time.sentOf(action.message)?.isLost) return []
+  if (action.do === 'drop' && time.sentOf(action.message)?.isLost) return undefined
   const input = onlyInput(option)
-  if (input === undefined || 'timer' in input) return [option]
+  if (input === undefined || 'timer' in input) return option
   const sent = time.sentOf(input.deliver)
-  return [sent?.isLost ? option : at(option, sent?.dueMs)]
+  return sent?.isLost ? option : at(option, sent?.dueMs)
 }
 
 const onlyInput = ({ action }: Option) =>
   action.do === 'inputs' && action.inputs.length === 1 ? action.inputs[0] : undefined
 
-const at = (option: Option, due: number | undefined): Option =>
-  due === undefined ? option : { ...option, choice: { ...option.choice, due } }
+const at = (option: Option, due: number | undefined): Option => {
+  if (due === undefined) return option
+  const before = dated.get(option)
+  if (before?.choice.due === due) return before
+  const made = { ...option, choice: { ...option.choice, due } }
+  dated.set(option, made)
+  return made
+}
+
+/** By option, the same with its time: most are due as they were before the last step. */
+const dated = new WeakMap<Option, Option>()
 
 const comes = (action: TimedAction): Option => ({
   choice: {

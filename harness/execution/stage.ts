@@ -108,12 +108,11 @@ export class Stage {
     // Whoever is played answers some time.
     if (this.peers.length > 0) return
     const unanswered = this.execution.network.unanswered()
-    for (const { name, held, isAlive } of this.nodes)
-      if (held && isAlive)
-        watchUnanswered(
-          held,
-          unanswered.filter(({ node }) => node === name),
-        )
+    const none: typeof unanswered = []
+    for (const { name, held, isAlive } of this.nodes) {
+      const own = unanswered.length === 0 ? none : unanswered.filter(({ node }) => node === name)
+      if (held && isAlive) watchUnanswered(held, own)
+    }
   }
 
   settleAlive(nodes = this.nodes): Finding[] {
@@ -133,17 +132,21 @@ export class Stage {
 
   /** No clock stays further behind the one that is most ahead than the configuration allows. */
   limitSkew(): void {
+    if (this.system.clockSkewMsMax === Number.POSITIVE_INFINITY) return
     const latest = Math.max(...this.clocks())
     for (const node of this.nodes) node.moveClockTo(latest - this.system.clockSkewMsMax * millisecond)
   }
 
   /** The earliest of each node first. */
   timers(): PendingTimer[] {
-    return this.nodes.flatMap(({ name, held, clock }) =>
-      [...(held?.timers ?? [])]
-        .map(timer => ({ node: name, deadlineMs: (timer.deadline - clock.elapsed) / millisecond }))
-        .sort((one, other) => one.deadlineMs - other.deadlineMs),
-    )
+    const all: PendingTimer[] = []
+    for (const { name, held, clock } of this.nodes) {
+      const own: PendingTimer[] = []
+      for (const { deadline } of held?.timers ?? [])
+        own.push({ node: name, deadlineMs: (deadline - clock.elapsed) / millisecond })
+      all.push(...own.sort((one, other) => one.deadlineMs - other.deadlineMs))
+    }
+    return all
   }
 
   /** What the present choices depend on. */
@@ -206,15 +209,10 @@ export class Stage {
       state: node.isAlive ? clients.stateOf(node) : undefined,
       output: node.output(),
     }))
-    return stateOf(
-      nodes,
-      clients.calls.map(call => ({ ...call })),
-      clients.history,
-      (node, count) => {
-        this.#pastAsked = Math.max(this.#pastAsked, count)
-        return past.get(node)!
-      },
-    )
+    return stateOf(nodes, clients.shownCalls(), clients.history, (node, count) => {
+      this.#pastAsked = Math.max(this.#pastAsked, count)
+      return past.get(node)!
+    })
   }
 
   /** Says of the present state what a search would see of it. */
