@@ -4,6 +4,7 @@ import type { SearchOptions } from '../checker/searches/options.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import { allow, allowedCpus } from '../harness/hold/affinity.ts'
 import { waitingForOthers } from '../harness/hold/interruption.ts'
+import { addNotes, type CountedNotes, sayNotes } from '../harness/notes.ts'
 import type { Timing } from '../harness/timed/timing.ts'
 import { propertiesFor, type Sought } from './goal.ts'
 import { type CheckOptions, timeOf } from './options.ts'
@@ -21,22 +22,22 @@ export const search = async (
   const { workers = 1 } = options
   const properties = propertiesFor(system, options)
   const wanted = searchOf(session, options)
-  const searchIn = async (cells: readonly Cell[], notes: () => Iterable<string>): Promise<Verdict> => {
+  const searchIn = async (cells: readonly Cell[], notes: () => CountedNotes): Promise<Verdict> => {
     try {
       const verdict = await checkInCells(cells, properties, wanted, cluster.nodes)
-      return { ...verdict, notes: [...verdict.notes, ...new Set(notes())] }
+      return { ...verdict, notes: [...verdict.notes, ...sayNotes(notes())] }
     } finally {
       await Promise.all(cells.map(cell => cell.end()))
     }
   }
   if (workers === 1) {
     const cell = new OwnCell(cluster, properties, { weights: system.weights, nodes: cluster.nodes })
-    return searchIn([cell], () => cluster.notes())
+    return searchIn([cell], () => cluster.countedNotes())
   }
   return waitingForOthers(() =>
     onAllCpus(cpus, () => {
       const all = startWorkers(session, options, cpus)
-      return searchIn(all, () => all.flatMap(({ notes }) => [...notes])).finally(() => {
+      return searchIn(all, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
         // What is found is executed once more here.
         if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
       })

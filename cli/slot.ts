@@ -27,7 +27,7 @@ class Slot implements Performer {
     for (const { task, variant } of job.tasks) {
       try {
         const outcome = await worker.perform(task, variant, new Budget({ signal: this.#abort.signal }))
-        answers.push({ outcome, notes: [...worker.notes] })
+        answers.push({ outcome, notes: [...worker.notes.keys()] })
       } catch (error) {
         answers.push({ failure: failureOf(error) })
       }

@@ -4,6 +4,7 @@ import { OwnCell } from '../checker/cells/cell.ts'
 import type { Task, TaskOutcome } from '../checker/cells/task.ts'
 import type { NodeOutcome, NodeTask } from '../checker/node-system.ts'
 import type { GlobalState } from '../harness/config.ts'
+import type { CountedNotes } from '../harness/notes.ts'
 import type { Timing } from '../harness/timed/timing.ts'
 import { exitCode } from './exit-code.ts'
 import { type Failure, failureOf } from './failure.ts'
@@ -39,8 +40,8 @@ export interface Demand {
 
 /** What a worker answers. The first answer without being asked is a failure: it cannot begin. */
 export type Answer =
-  | { readonly outcome: TaskOutcome | NodeOutcome; readonly notes: readonly string[] }
-  | { readonly failure: Failure }
+  /** The notes are those of the process since it began. */
+  { readonly outcome: TaskOutcome | NodeOutcome; readonly notes: CountedNotes } | { readonly failure: Failure }
 
 /** What a worker is asked to do, from the moment on that this is made. */
 class Demands {
@@ -74,7 +75,8 @@ const work = async (
       nodes: cluster.nodes,
     })
     await cell.prepare()
-    for await (const [demand, signal] of demands) await send(await answer(cell, demand, signal, () => cluster.notes()))
+    for await (const [demand, signal] of demands)
+      await send(await answer(cell, demand, signal, () => cluster.countedNotes()))
     await cell.end()
   })
 }
@@ -83,7 +85,7 @@ const answer = async (
   cell: OwnCell<GlobalState>,
   { task, variant, milliseconds }: Demand,
   signal: AbortSignal,
-  notes: () => readonly string[],
+  notes: () => CountedNotes,
 ): Promise<Answer> => {
   try {
     const budget = new Budget({ milliseconds, signal }, new Budget({ signal: strays.signal }))

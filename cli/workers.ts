@@ -11,6 +11,7 @@ import { removeAbandoned } from '../harness/files/run-directory.ts'
 import { onCpus } from '../harness/hold/affinity.ts'
 import { isInterrupted } from '../harness/hold/interruption.ts'
 import { putProcessFirst } from '../harness/hold/turns.ts'
+import { addNotes, type CountedNotes } from '../harness/notes.ts'
 import { exitCode, WorkerFailed } from './exit-code.ts'
 import { errorOf } from './failure.ts'
 import { whenStarved } from './starved.ts'
@@ -50,8 +51,9 @@ const lastMs = 500
 /** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
 export class Worker implements Cell {
   #order: Order
-  /** What of its nodes could not be held, or brought back. */
-  readonly notes = new Set<string>()
+  /** What the present process has said of its nodes, and what those before it had. */
+  #notes: CountedNotes = new Map()
+  #notesBefore: CountedNotes = new Map()
   readonly #cpus: readonly number[]
   readonly #patience: Patience
   #process: ChildProcess | undefined
@@ -65,6 +67,11 @@ export class Worker implements Cell {
     this.#cpus = cpus
     this.#patience = patience
     this.#start()
+  }
+
+  /** What of its nodes could not be held, or brought back. */
+  get notes(): CountedNotes {
+    return addNotes([this.#notesBefore, this.#notes])
   }
 
   /** @throws WorkerFailed for an error that the process has explained */
@@ -83,7 +90,7 @@ export class Worker implements Cell {
       const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)
       if (typeof answer === 'object') {
         if ('failure' in answer) throw errorOf(answer.failure)
-        for (const note of answer.notes) this.notes.add(note)
+        this.#notes = answer.notes
         return answer.outcome
       }
       // It has said why: something in the configuration ended it.
@@ -145,6 +152,8 @@ export class Worker implements Cell {
       }),
     )
     this.#process = worker
+    this.#notesBefore = this.notes
+    this.#notes = new Map()
     worker.once('exit', (code, killedBy) => {
       if (killedBy && isInterrupted()) removeAbandoned()
       else if (killedBy && this.#moved !== worker)

@@ -31,6 +31,7 @@ import { LocalRuntime } from './node/local-runtime.ts'
 import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
+import { type CountedNotes, countUpTo, notBroughtBack, notMarked, sayNotes, uncounted } from './notes.ts'
 import { regionsOf } from './rewind/regions.ts'
 import { Runner } from './runner.ts'
 import type { Time } from './timed/time.ts'
@@ -60,7 +61,7 @@ export interface ClusterOptions {
 /** So often nodes are started for an execution, where they wait for the disk; the second time most is in memory. */
 const startsMax = 3
 
-/** So many reasons are told for which states could not be marked. */
+/** So many reasons are told for which states could not be marked; more would hide the other notes. */
 const reasonsMax = 3
 
 /** Real processes as a system under check: the nodes of a definition on one thread. */
@@ -78,7 +79,7 @@ export class Cluster implements System<GlobalState> {
   #startsInVain = 0
   /** Its nodes read what does not stay in memory. */
   #readsAlways = false
-  /** How often a state could not be marked, or gone back to, in place, by the reason. */
+  /** How often a state could not be marked, or gone back to, in place, by the reason; the first few reasons. */
   readonly #whyNot = new Map<string, number>()
   #options: Option[] = []
   #state: GlobalState
@@ -191,14 +192,20 @@ export class Cluster implements System<GlobalState> {
     return this.#details
   }
 
-  /** What of the nodes could not be held, since this cluster was made; a sentence each, with the node's name. */
+  /** What of the nodes could not be held or brought back, since this cluster was made; a sentence each. */
   notes(): string[] {
-    const started = this.#nodes.flatMap(({ name, reasonsToStart }) =>
-      [...reasonsToStart].map(
-        reason => `${name}: a life of it could not be brought back, and was started anew: ${reason}`,
+    return sayNotes(this.countedNotes())
+  }
+
+  /** The same with how often each was so. */
+  countedNotes(): CountedNotes {
+    return new Map([
+      ...[...this.#stage.notes].map(note => [note, uncounted] as const),
+      ...this.#nodes.flatMap(({ name, reasonsToStart }) =>
+        [...reasonsToStart].map(([reason, count]) => [notBroughtBack(name, reason), count] as const),
       ),
-    )
-    return [...this.#stage.notes, ...started, ...this.#notMarked()]
+      ...[...this.#whyNot].map(([reason, count]) => [notMarked(reason), count] as const),
+    ])
   }
 
   /** How many programs were started, but for starts that were done again: the fewer, the more lives were lived again. */
@@ -427,7 +434,7 @@ export class Cluster implements System<GlobalState> {
     if (!this.#isRewound || this.time) return undefined
     const marked = await this.#mark()
     if (marked instanceof ClusterMark) return marked
-    this.#countWhyNot(marked)
+    countUpTo(reasonsMax, this.#whyNot, marked)
     const saved = await this.save()
     return saved.lacking === undefined ? saved : undefined
   }
@@ -445,7 +452,7 @@ export class Cluster implements System<GlobalState> {
       execution.evidence = this.#isCompared() ? [] : undefined
       return
     }
-    this.#countWhyNot(reason)
+    countUpTo(reasonsMax, this.#whyNot, reason)
     await this.#execute(checkpoint.way)
   }
 
@@ -463,18 +470,6 @@ export class Cluster implements System<GlobalState> {
       if (this.#stage.settleAlive().length > 0 || this.#stage.outline() !== outline) await this.#execute(way)
       return reason
     }
-  }
-
-  /** In a sentence, the most frequent reasons first. */
-  #notMarked(): string[] {
-    const reasons = [...this.#whyNot].sort(([, one], [, other]) => other - one).slice(0, reasonsMax)
-    if (reasons.length === 0) return []
-    const counted = reasons.map(([reason, count]) => `${reason} (${count} times)`)
-    return [`states that could not be marked, or gone back to, in place: ${counted.join('; ')}`]
-  }
-
-  #countWhyNot(reason: string): void {
-    this.#whyNot.set(reason, (this.#whyNot.get(reason) ?? 0) + 1)
   }
 
   async #execute({ variant, schedule }: WayThere): Promise<void> {

@@ -96,8 +96,8 @@ export class Node {
     return this.#lives.count
   }
 
-  /** Why lives of it could not be lived again. */
-  get reasonsToStart(): ReadonlySet<string> {
+  /** Why lives of it could not be lived again, with how many. */
+  get reasonsToStart(): ReadonlyMap<string, number> {
     return this.#lives.reasons
   }
 

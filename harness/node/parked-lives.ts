@@ -1,3 +1,4 @@
+import { countUpTo } from '../notes.ts'
 import type { Runner } from '../runner.ts'
 import type { Life } from './life.ts'
 
@@ -13,8 +14,8 @@ const reasonsMax = 3
 export class ParkedLives {
   /** How many were ever added. */
   count = 0
-  /** Why lives could not be lived again; the first few of them. */
-  readonly reasons = new Set<string>()
+  /** Why lives could not be lived again, with how many; the first few reasons. */
+  readonly reasons = new Map<string, number>()
   readonly #parked = new Map<string, Life>()
   readonly #seen = new Set<string>()
   /** Those that executions begin with. */
@@ -74,7 +75,7 @@ export class ParkedLives {
       this.#parked.set(beginning, life)
       this.#limit(runner)
     } else this.#end(life, runner)
-    if (life.reason !== undefined && this.reasons.size < reasonsMax) this.reasons.add(life.reason)
+    if (life.reason !== undefined) countUpTo(reasonsMax, this.reasons, life.reason)
   }
 
   /** Ends all, and the one that is lived now. */

@@ -1,0 +1,31 @@
+/**
+ * Sentences about what of the nodes could not be held or brought back, each with how often it was so; `uncounted` where a
+ * number would say nothing.
+ */
+export type CountedNotes = ReadonlyMap<string, number>
+
+export const uncounted = 0
+
+/** Why a life of a node was not lived again. */
+export const notBroughtBack = (node: string, reason: string): string =>
+  `${node}: a life of it could not be brought back, and was started anew: ${reason}`
+
+/** Why a search did not go on from a state in place, but by executing the way there. */
+export const notMarked = (reason: string): string => `a state could not be marked, or gone back to, in place: ${reason}`
+
+/** Counts one more; of reasons that are new, only while there are fewer than `reasonsMax`. */
+export const countUpTo = (reasonsMax: number, counts: Map<string, number>, reason: string): void => {
+  const count = counts.get(reason)
+  if (count !== undefined || counts.size < reasonsMax) counts.set(reason, (count ?? 0) + 1)
+}
+
+/** Each sentence once, with the sum of its counts. */
+export const addNotes = (all: Iterable<CountedNotes>): CountedNotes => {
+  const sums = new Map<string, number>()
+  for (const notes of all) for (const [note, count] of notes) sums.set(note, (sums.get(note) ?? 0) + count)
+  return sums
+}
+
+/** As they are told: what was so more than once, with how often. */
+export const sayNotes = (notes: CountedNotes): string[] =>
+  [...notes].map(([note, count]) => (count > 1 ? `${note} (${count} times)` : note))
