@@ -3,8 +3,8 @@ import { strays } from './stray.ts'
 import { watchCalls } from './watchdog.ts'
 
 /**
- * Does some work in which code of a configuration runs. Its signal is aborted by whoever asks this program to end, and by
- * what that code threw where nobody catches it, which is the error of this work then.
+ * Does some work that runs code of a configuration. The work's signal is aborted when somebody asks this program to
+ * end, or when that code throws where nothing catches it. In the latter case the work rejects with that error.
  */
 export const amongGuests = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
   whileUninterrupted(async interrupt => {

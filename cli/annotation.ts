@@ -1,6 +1,6 @@
 import type { Verdict } from '../checker/verdict/verdict.ts'
 
-/** What a job of GitHub Actions shows beside the code, where a check did not hold: a line of its output. */
+/** A line of output that makes a job of GitHub Actions show a failed check beside the code. */
 export const annotationOf = (system: string, file: string, { verdict, property, kind, message }: Verdict): string => {
   const level = verdict === 'violated' ? 'error' : 'warning'
   const title = `${system}: ${property ?? kind ?? 'no verdict'} ${verdict}`

@@ -6,7 +6,7 @@ import type { Program } from './first-config.ts'
 
 const portMax = 65_535
 
-/** `NAME=COMMAND` or `NAME:PORT,PORT=COMMAND`, as the parser of the command line calls it. */
+/** Parses `NAME=COMMAND` or `NAME:PORT,PORT=COMMAND`, as commander calls it. */
 export const programOf = (text: string): Program => {
   const [, name, ports = '', command] = /^([^=:]+)(?::([^=]*))?=(.*)$/s.exec(text) ?? []
   if (name === undefined || command === undefined)
@@ -14,7 +14,7 @@ export const programOf = (text: string): Program => {
   return { name: name.trim(), ports: portsOf(ports), command: commandOf(command) }
 }
 
-/** Several of them: each use of the option adds one. */
+/** Parses an option that may be repeated: each use adds a program. */
 export const programsOf = (text: string, before: readonly Program[] = []): Program[] => [...before, programOf(text)]
 
 const commandOf = (text: string): string[] => {
@@ -38,9 +38,9 @@ const portsOf = (text: string): number[] =>
     })
 
 /**
- * Asks whoever is at the terminal for the programs of a system, one after the other.
+ * Asks the person at the terminal for the programs of a system, one after another.
  *
- * @throws UsageError where nobody is, or none was named
+ * @throws UsageError if there is no terminal, or no program was named
  */
 export const askForPrograms = async (): Promise<readonly Program[]> => {
   if (!process.stdin.isTTY)
@@ -53,7 +53,7 @@ export const askForPrograms = async (): Promise<readonly Program[]> => {
     isInterrupted = true
     terminal.close()
   })
-  // Lines that are pasted all at once wait for their questions.
+  // If several lines are pasted at once, the later ones must wait for their questions.
   const lines = terminal[Symbol.asyncIterator]()
   const ask = async (question: string): Promise<string | undefined> => {
     terminal.setPrompt(question)
@@ -61,7 +61,7 @@ export const askForPrograms = async (): Promise<readonly Program[]> => {
     const { done, value } = await lines.next()
     return done ? undefined : String(value).trim()
   }
-  /** Asks again until an answer can be read; undefined at the end of the input. */
+  /** Asks until an answer can be parsed; undefined at the end of the input. */
   const askFor = async <Answer>(question: string, read: (text: string) => Answer): Promise<Answer | undefined> => {
     for (;;) {
       const text = await ask(question)

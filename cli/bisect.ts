@@ -12,19 +12,19 @@ import { keptAt, type Regressed } from './regress.ts'
 export interface BisectScheduleOptions {
   readonly good: string
   readonly bad: string
-  /** A command of the shell that builds what is checked out. */
+  /** A shell command that builds a checked-out commit. */
   readonly build?: string | undefined
-  /** At most so many for a schedule whose steps are not all on offer. */
+  /** Limit on executions for a schedule with steps that are not enabled. */
   readonly executions: number
   readonly onTried?: ((tried: Tried) => void) | undefined
 }
 
-/** The first commit on which a kept schedule fails, as `--json` prints it. */
+/** The result of a bisection, as `--json` prints it. */
 export interface BisectedSchedule extends Bisected {
   readonly file: string
 }
 
-/** @throws UsageError where `good` is not good, `bad` not bad, or one of them does not build */
+/** @throws UsageError if `good` fails, `bad` passes, or one of them does not build */
 export const bisectSchedule = async (path: string, options: BisectScheduleOptions): Promise<BisectedSchedule> => {
   const [kept, another] = keptAt(path)
   if (another) throw new UsageError(`expected one schedule, and ${path} has several`)
@@ -54,7 +54,7 @@ const realPath = (path: string): string => {
 
 interface Place extends BisectScheduleOptions {
   readonly repository: string
-  /** Path of the configuration in it, now. */
+  /** The configuration's path inside the worktree. */
   readonly within: string
   readonly file: string
   readonly worktree: string
@@ -75,7 +75,7 @@ const judgeAt = async (place: Place): Promise<Judgement> => {
   return tryIn(place, join(worktree, config))
 }
 
-/** In a process of its own: what one version of a configuration loaded is not to be taken for another. */
+/** Runs in its own process, so that modules loaded for one version of a configuration are not reused for another. */
 const tryIn = async ({ worktree, file, executions, signal }: Place, config: string): Promise<Judgement> => {
   const args = ['regress', file, '--config', config, '--executions', String(executions), '--json']
   const {
@@ -98,7 +98,6 @@ const tryIn = async ({ worktree, file, executions, signal }: Place, config: stri
 
 const lastLine = (text: string) => text.trim().split('\n').at(-1)!
 
-/** For a person. */
 export const describeTriedCommit = ({ commit, is, why }: Tried): string =>
   `${is === 'skip' ? 'skipped' : is}: ${commit} (${why})`
 

@@ -5,11 +5,14 @@ import { UsageError } from '../checker/errors.ts'
 import { campaignPage } from '../report/campaign.ts'
 import { type Campaign, outcomeOfCampaign } from './campaign.ts'
 
-/** It is written so often at most. */
+/**
+ * Minimum time between two writes of the page, in milliseconds. If it were shorter, large campaigns would be slowed
+ * down.
+ */
 const everyMs = 2_000
 const samplesMax = 500
 
-/** The page of a campaign, written again and again while that goes on. */
+/** The page of a campaign, rewritten again and again while the campaign runs. */
 export class CampaignPage {
   readonly #path: string
   readonly #files: readonly string[]
@@ -18,7 +21,7 @@ export class CampaignPage {
   #written = Number.NEGATIVE_INFINITY
   #writing = Promise.resolve()
 
-  /** @throws UsageError where it cannot be written */
+  /** @throws UsageError if the page cannot be written */
   constructor(path: string, files: readonly string[]) {
     this.#path = resolve(path)
     this.#files = files

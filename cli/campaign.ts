@@ -25,65 +25,71 @@ export interface Bug {
   readonly property: string | null
   readonly kind: Violated['kind']
   readonly message: string
-  /** The same for each schedule of one bug. */
+  /** Equal for all schedules of the same bug. */
   readonly bucket: string
-  /** In how many rounds it was found. */
+  /** Number of rounds that found it. */
   readonly times: number
-  /** The kept schedule, its trace, and the report of that. */
+  /** Paths of the kept schedule, its trace and the trace's report. */
   readonly file: string | null
   readonly trace: string | null
   readonly report: string | null
 }
 
-/** One check of a campaign: from random numbers of its own, with a budget of executions of its own. */
+/** One check of a campaign, with its own random numbers and its own budget of executions. */
 export interface Round
   extends Pick<Verdict, 'verdict' | 'property' | 'kind' | 'executions' | 'steps' | 'states' | 'seconds'> {
   readonly system: string
-  /** From 0, of its system. */
+  /** Index among the rounds of its system, from 0. */
   readonly ordinal: number
   readonly message: string
 }
 
 export interface CampaignOptions {
   readonly engine: Engine
-  /** Of the first round; each later one adds one. */
+  /** Seed of the first round. Each later round adds one. */
   readonly seed: number
   readonly milliseconds?: number | undefined
-  /** Of each system, at most. */
+  /** Limit on the executions of each system. */
   readonly executions?: number | undefined
   readonly property?: string | undefined
   readonly out: string
-  /** Where schedules are kept: beside each configuration by default. */
+  /** Directory for schedules; by default beside each configuration. */
   readonly schedules?: string | undefined
   readonly signal: AbortSignal
-  /** Told whenever something has come about. */
+  /** Called after each change. */
   readonly onChange?: ((campaign: Campaign) => void) | undefined
 }
 
-/** What a campaign has come to so far. */
+/** The state of a campaign. */
 export interface Campaign {
   readonly rounds: readonly Round[]
   readonly bugs: readonly Bug[]
-  /** Distinct states of all rounds, as far as they are kept in mind. */
+  /** Distinct states of all rounds, as far as they are remembered. */
   readonly states: number
-  /** In how many executions each property `sometimes` was met. */
+  /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
   readonly notes: readonly string[]
   readonly seconds: number
 }
 
-/** The n-th round has so many times as many executions as the first: what short ones miss, longer ones may find. */
+/**
+ * The n-th round has n times as many executions as the first, up to a limit, because longer searches find what short
+ * ones miss.
+ */
 const roundExecutions = 128
 const roundExecutionsMax = 4_096
-/** Cells of one round: no search asks for more at once. */
+/** Cells of one round. No search works on more executions at once. */
 const cellsOfRound = 8
-/** Hashes of states that are kept in mind; each takes some 100 bytes. */
+/** At most this many hashes of states are remembered, at about 100 bytes each. Later states are not counted. */
 const statesMax = 1_000_000
 
-/** Checks systems, again and again with other random numbers, until time or executions are spent. Bugs are kept as schedules. */
+/**
+ * Checks systems again and again with other random numbers, until time or executions run out. Bugs are kept as
+ * schedules.
+ */
 export const runCampaign = async (configs: readonly LoadedConfig[], options: CampaignOptions): Promise<Campaign> => {
   requirePlace(resolve(options.out))
-  // Each execution that is under way listens.
+  // Each execution under way adds a listener; without this, Node.js would warn of a leak.
   setMaxListeners(0, options.signal)
   const systems = configs.map(config => new SystemUnderCampaign(config, options))
   return new Rounds(systems, options).run()
@@ -92,7 +98,7 @@ export const runCampaign = async (configs: readonly LoadedConfig[], options: Cam
 class SystemUnderCampaign {
   readonly config: LoadedConfig
   readonly system: ResolvedSystem
-  /** With the properties that are evaluated alone. */
+  /** The system, with only the selected properties. */
   readonly checked: ResolvedSystem
   readonly #sizes: Iterator<number, undefined>
   /** What all of its rounds met. */
@@ -106,7 +112,7 @@ class SystemUnderCampaign {
     this.#sizes = roundSizes(executions)
   }
 
-  /** Executions of its next round; undefined where its budget is spent. */
+  /** Number of executions of its next round; undefined if its budget is spent. */
   nextSize(): number | undefined {
     return this.#sizes.next().value
   }
@@ -129,7 +135,7 @@ class Rounds {
   readonly #bugs = new Map<string, Bug>()
   readonly #states = new Set<string>()
   readonly #notes = new Set<string>()
-  /** What was found is executed again by this process, one at a time. */
+  /** Findings are executed again by this process, one at a time. */
   readonly #recording = new PQueue({ concurrency: 1 })
 
   constructor(systems: readonly SystemUnderCampaign[], options: CampaignOptions) {
@@ -157,7 +163,7 @@ class Rounds {
     return this.#campaign
   }
 
-  /** The rounds of all systems in turn. */
+  /** Rounds of all systems in turn. */
   *#planned(): Generator<readonly [SystemUnderCampaign, number, number]> {
     let systems = [...this.#systems]
     for (let ordinal = 0; systems.length > 0; ordinal++) {
@@ -190,7 +196,7 @@ class Rounds {
       signal,
       ...(milliseconds !== undefined && { milliseconds: Math.max(1, this.#budget.milliseconds) }),
     })
-    // Time was over before it began.
+    // Time ran out before the round began.
     if (this.#isOver && verdict.verdict === 'undetermined' && verdict.coverage.completed === 0) return
     of.meetings.addMet(verdict.met)
     of.rounds += 1
@@ -198,7 +204,7 @@ class Rounds {
     for (const note of notes) this.#notes.add(note)
     this.#rounds.push({ ...roundOf(others), system: system.name, ordinal })
     if (verdict.verdict === 'violated') {
-      // The nodes draw by the seed of the campaign and this.
+      // The nodes' seed is the sum of the campaign's seed and this variant.
       const found = { ...verdict, seed, variant: ordinal + verdict.variant } as Violated
       await this.#recording.add(() => this.#record(config, found))
     }
@@ -210,7 +216,7 @@ class Rounds {
       if (fingerprint !== undefined && this.#states.size < statesMax) this.#states.add(`${system} ${fingerprint}`)
   }
 
-  /** The first time that a bug is found it is recorded, and each time it is counted. */
+  /** Records a bug when it is found for the first time, and counts it each time. */
   async #record(config: LoadedConfig, found: Violated): Promise<void> {
     const bucket = bucketOf({ ...found, labels: found.schedule })
     const { name } = config.definition
@@ -250,7 +256,7 @@ class Rounds {
     return { rounds, bugs, states: this.#states.size, sometimes: this.#sometimes(), notes, seconds }
   }
 
-  /** What no round of a system met. */
+  /** Notes on what no round of a system met. */
   #neverMet(): string[] {
     return this.#systems
       .filter(({ rounds }) => rounds > 0)
@@ -268,7 +274,7 @@ class Rounds {
     )
   }
 
-  /** Which of several systems something is about. */
+  /** Adds the system's name if there are several systems. */
   #of({ system }: SystemUnderCampaign, text: string, separator: string): string {
     return this.#systems.length === 1 ? text : `${system.name}${separator}${text}`
   }
@@ -292,15 +298,15 @@ const roundOf = ({
   message: headline(message),
 })
 
-/** What `--json` prints of a campaign. */
+/** A campaign as `--json` prints it. */
 export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'sometimes' | 'notes' | 'seconds'> {
   readonly verdict: Verdict['verdict']
-  /** Of the first bug. */
+  /** Property of the first bug. */
   readonly property: string | null
   readonly kind: Verdict['kind']
   readonly executions: number
   readonly steps: number
-  /** Distinct states of each round, added up. */
+  /** Sum of the distinct states of each round. */
   readonly states: number
   readonly rounds: number
 }
@@ -308,7 +314,7 @@ export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'sometimes' | '
 export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: Campaign): CampaignOutcome => {
   const sum = (count: (round: Round) => number) => rounds.reduce((total, round) => total + count(round), 0)
   const [bug] = bugs
-  // A violation that did not repeat leaves a round in doubt.
+  // After a violation that did not repeat, its round is in doubt.
   const isInDoubt =
     rounds.length === 0 ||
     rounds.some(
@@ -331,7 +337,6 @@ export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: C
   }
 }
 
-/** For a person. */
 export const describeCampaign = ({ bugs, notes, ...outcome }: CampaignOutcome): string[] => [
   ...bugs.flatMap(({ kind, property, message, times, file, report }) => [
     `${kind}${property === null ? '' : ` ${property}`}, found in ${times} ${times === 1 ? 'round' : 'rounds'}: ${message}`,

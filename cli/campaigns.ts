@@ -13,35 +13,30 @@ import { print } from './print.ts'
 import { statusLine } from './progress.ts'
 import { duration, wholeNumber } from './values.ts'
 
-// What one command alone needs is loaded by it, as in main.ts.
+// Modules that only one command needs are imported by that command, as in main.ts.
 
-/** The commands of campaigns: who asks for work, and who does it. */
+/** The commands of campaigns: `campaign` hands out work, `worker` does it. */
 export const addCampaignCommands = (root: Command, done: (code: number) => void): void => {
   root
     .command('campaign')
     .description('checks systems again and again, here or on any number of machines, and keeps what it finds')
     .argument('<configs...>', 'TypeScript or JavaScript files, or compose files')
-    .option('--queue <url>', 'Redis, through which workers on any machines do the work: redis://:PASSWORD@HOST:PORT')
-    .option('--for <duration>', 'time for it (60s, unless executions are limited)', duration)
-    .option('--executions <n>', 'at most so many of each system', wholeNumber)
-    .option('--seed <n>', 'of the searches and of the nodes’ randomness', wholeNumber, 1)
-    .option('--workers <n>', 'processes that search here; with --queue jobs that are under way at once', workersOf)
-    .option('--property <name>', 'checks this property alone')
-    .option('--out <directory>', 'where traces are put', defaultOut)
-    .option('--schedules <directory>', 'where schedules are kept (schedules/, beside each configuration)')
-    .option('--page <file>', 'writes a page of how it goes on, again and again')
-    .option(
-      '--lock <duration>',
-      'with --queue: a worker that says nothing for so long has lost its job',
-      duration,
-      15_000,
-    )
+    .option('--queue <url>', 'Redis URL; workers on any machine then do the work: redis://:PASSWORD@HOST:PORT')
+    .option('--for <duration>', 'how long (60s, unless executions are limited)', duration)
+    .option('--executions <n>', 'limit for each system', wholeNumber)
+    .option('--seed <n>', 'seed of the searches and of the nodes’ random numbers', wholeNumber, 1)
+    .option('--workers <n>', 'processes that search here; with --queue, jobs under way at once', workersOf)
+    .option('--property <name>', 'checks only this property')
+    .option('--out <directory>', 'directory for traces', defaultOut)
+    .option('--schedules <directory>', 'directory for kept schedules (schedules/, beside each configuration)')
+    .option('--page <file>', 'writes a page that shows the progress, and keeps it up to date')
+    .option('--lock <duration>', 'with --queue: a worker that is silent for this long loses its job', duration, 15_000)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (files: readonly string[], options: CampaignArguments) => done(await campaign(files, options)))
 
   root
     .command('worker')
-    .description('does the work of campaigns of which this machine has the same programs, until it is asked to end')
+    .description('works for campaigns whose programs this machine has too, until it is asked to end')
     .requiredOption('--queue <url>', 'Redis: redis://:PASSWORD@HOST:PORT')
     .option('--workers <n>', 'processes that search (one for each CPU)', workersOf)
     .action(async ({ queue, workers = availableParallelism() }: { queue: string; workers?: number }) => {
@@ -133,12 +128,12 @@ const requireDistinct = (configs: readonly LoadedConfig[]): void => {
 }
 
 const redisIs = {
-  well: 'is there again',
-  lost: 'is lost: the campaign goes on once it is there',
-  full: 'is full, and takes no more jobs: the campaign goes on once there is room (maxmemory)',
+  well: 'is back',
+  lost: 'is lost: the campaign continues once it is back',
+  full: 'is full and takes no more jobs: the campaign continues once there is room (maxmemory)',
 } as const
 
-/** With a queue workers come and go: so many jobs keep some machines busy. */
+/** Number of jobs under way at once with a queue. Workers come and go, and this many keep several machines busy. */
 const queuedWidth = 16
 
 const engineFor = async (

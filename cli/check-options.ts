@@ -5,7 +5,7 @@ import { nearest } from '../harness/config.ts'
 import { type CheckOptions, defaultOut } from './options.ts'
 import { duration, onOff, wholeNumber } from './values.ts'
 
-/** An option as the command line has it, and as its help describes it. */
+/** An option of the command line and its help text. */
 interface Described {
   readonly flags: string
   readonly says: string
@@ -14,10 +14,13 @@ interface Described {
   readonly default?: string | number
 }
 
-/** What a program alone can give: a signal that ends the check, and what is told how far it is. */
+/** Options that only a program can give: a signal that ends the check, and a callback for progress. */
 type OfPrograms = 'signal' | 'onProgress'
 
-/** The options of a check, by their names in the library. The command, its help and what the library accepts are all made of this table. */
+/**
+ * The options of a check, by their names in the library. The command, its help and the library's validation are all
+ * made from this table.
+ */
 export const checkOptions: Readonly<Record<Exclude<keyof CheckOptions, OfPrograms>, Described>> = {
   search: { flags: '--search <how>', says: 'what to explore', choices: searches, default: 'auto' },
   milliseconds: {
@@ -25,25 +28,34 @@ export const checkOptions: Readonly<Record<Exclude<keyof CheckOptions, OfProgram
     says: 'time for the search (60s, unless executions are limited)',
     parse: duration,
   },
-  executions: { flags: '--executions <n>', says: 'at most so many executions', parse: wholeNumber },
-  depth: { flags: '--depth <n>', says: 'of the bounded search', parse: wholeNumber },
+  executions: { flags: '--executions <n>', says: 'limit on executions', parse: wholeNumber },
+  depth: { flags: '--depth <n>', says: 'depth limit of the bounded search, in steps', parse: wholeNumber },
   everyOrder: {
     flags: '--every-order',
-    says: 'of the bounded search: every order of steps, also where they commute',
+    says: 'makes the bounded search execute every order of steps, even of steps that commute',
   },
-  walkLength: { flags: '--walk-length <n>', says: 'of walks that look for a live state', parse: wholeNumber },
-  workers: {
-    flags: '--workers <n>',
-    says: 'processes that search (one for each CPU, 8 at most, and for 16 executions)',
+  walkLength: {
+    flags: '--walk-length <n>',
+    says: 'length of walks that look for a live state, in steps',
     parse: wholeNumber,
   },
-  seed: { flags: '--seed <n>', says: 'of the search and of the nodes’ randomness', parse: wholeNumber, default: 1 },
-  property: { flags: '--property <name>', says: 'checks this property alone' },
+  workers: {
+    flags: '--workers <n>',
+    says: 'processes that search (one for each CPU, at most 8, and at most one for 16 executions)',
+    parse: wholeNumber,
+  },
+  seed: {
+    flags: '--seed <n>',
+    says: 'seed of the search and of the nodes’ random numbers',
+    parse: wholeNumber,
+    default: 1,
+  },
+  property: { flags: '--property <name>', says: 'checks only this property' },
   from: { flags: '--from <trace[:step]>', says: 'begins each execution with the schedule of a trace' },
-  out: { flags: '--out <directory>', says: 'where traces are put', default: defaultOut },
+  out: { flags: '--out <directory>', says: 'directory for traces', default: defaultOut },
   rewind: {
     flags: '--rewind <on|off>',
-    says: 'whether processes are brought back instead of started anew',
+    says: 'whether processes are rewound instead of started again',
     parse: onOff,
   },
 }
@@ -61,7 +73,7 @@ export const addCheckOptions = (command: Command): Command => {
   return command
 }
 
-/** What the command line gave, by the names of the library. */
+/** The options given on the command line, by their names in the library. */
 export const checkOptionsFrom = (given: Readonly<Record<string, unknown>>): CheckOptions =>
   Object.fromEntries(
     all.flatMap(({ name, option }) => {
@@ -73,7 +85,7 @@ export const checkOptionsFrom = (given: Readonly<Record<string, unknown>>): Chec
 const ofPrograms: readonly OfPrograms[] = ['signal', 'onProgress']
 const names: readonly string[] = [...Object.keys(checkOptions), ...ofPrograms]
 
-/** @throws UsageError where a program gave an option that there is not */
+/** @throws UsageError for an unknown option */
 export const requireCheckOptions = (options: object): void => {
   for (const name of Object.keys(options))
     if (!names.includes(name)) throw new UsageError(`no option "${name}" of a check: ${nearest(name, names)}`)

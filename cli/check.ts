@@ -25,23 +25,23 @@ export interface Checked {
   readonly verdict: Verdict
   /** Path of the trace of the violating or suspected execution. */
   readonly trace: string | null
-  /** Path of its report, to be opened in a browser. */
+  /** Path of its report, to open in a browser. */
   readonly report: string | null
-  /** Why there is none, though there should be. */
+  /** Why the report is missing, if it is. */
   readonly reportProblem?: string
-  /** What a search that found nothing has met, in few words: a line for each kind of thing. */
+  /** What a search that found nothing has met, one line for each kind of thing. */
   readonly met?: readonly string[]
-  /** The command that would look deeper than one that found nothing. */
+  /** A command that looks deeper, after a search that found nothing. */
   readonly deeper?: string
-  /** Why executions did not repeat, where the verdict is undetermined for that. */
+  /** Why executions did not repeat, if the verdict is undetermined for that reason. */
   readonly explanation?: Explanation | undefined
-  /** In how many executions each property `sometimes` was met. */
+  /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes?: Readonly<Record<string, number>>
-  /** Where that execution ended. */
+  /** The state in which the recorded execution ended. */
   readonly state: GlobalState | undefined
 }
 
-/** Explores the system of a configuration; a violating execution is executed once more and recorded. */
+/** Explores the system of a configuration. A violating execution is executed once more and recorded. */
 export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {
   const samples = new Samples()
   const onProgress = (progress: Progress) => {
@@ -51,14 +51,14 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   const options = { ...given, onProgress }
   const { workers = 1 } = options
   requireWorkers(config, workers)
-  // Before this thread is pinned to one.
+  // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
   const goal = await lookForGoal(config, options, cpus)
   return checkFrom(config, goal?.options ?? options, { cpus, samples, notes: goal?.notes ?? [] })
 }
 
-/** The options of a search that begins at the goal, where there is one. */
+/** Searches for the goal, if there is one, and returns the options of the search that begins there. */
 const lookForGoal = async (
   config: LoadedConfig,
   options: CheckOptions,
@@ -74,7 +74,7 @@ const lookForGoal = async (
 interface Beginning {
   readonly cpus: readonly number[]
   readonly samples: Samples
-  /** Of what was done before. */
+  /** Notes of the search for the goal. */
   readonly notes: readonly string[]
 }
 
@@ -99,7 +99,7 @@ const checkFrom = async (
   })
 }
 
-/** Each is some processes, and takes some hundred megabytes. */
+/** Each worker has several processes and takes some hundred megabytes. */
 const workersMax = 256
 
 const requireWorkers = ({ path }: LoadedConfig, workers: number): void => {
@@ -109,14 +109,14 @@ const requireWorkers = ({ path }: LoadedConfig, workers: number): void => {
     throw new UsageError(`${workers} workers load a configuration each: expected its path, found a system`)
 }
 
-/** What was found is worth more than its trace, where the command is interrupted. */
+/** If the command is interrupted while recording, the finding is reported without its trace. */
 const unrecorded = (verdict: Verdict, error: unknown): Checked => {
   if (!(error instanceof BudgetSpent)) throw error
   const message = `${headline(verdict.message)}; interrupted before it was recorded`
   return { verdict: { ...verdict, message }, trace: null, report: null, state: undefined }
 }
 
-/** Executes what was found once more, into a trace with its report. */
+/** Executes a finding once more and records it in a trace with a report. */
 export const recordFound = async (
   session: Session,
   verdict: Verdict,
@@ -137,13 +137,13 @@ export const recordFound = async (
   return { verdict: confirmed, trace, ...tryReport(trace), state }
 }
 
-/** The system with the properties that a search evaluates alone. */
+/** The system with the properties that this search evaluates. */
 const evaluated = (system: ResolvedSystem, { property }: CheckOptions): ResolvedSystem => ({
   ...system,
   properties: select(system.properties, property),
 })
 
-/** What can be said of a search that found nothing, beside that. */
+/** What to report besides the verdict when a search found nothing. */
 const metBy = (
   { config, system }: Session,
   verdict: Verdict,
@@ -156,7 +156,7 @@ const metBy = (
       }
     : {}
 
-/** Executes the closest live execution as well, into a trace beside that of the dead one. */
+/** Executes the closest live execution too, and records it beside the trace of the dead one. */
 const recordLive = async (session: Session, trace: string, verdict: Verdict, options: unknown): Promise<void> => {
   const path = liveTracePath(trace)
   rmSync(path, { force: true })
@@ -168,7 +168,7 @@ const recordLive = async (session: Session, trace: string, verdict: Verdict, opt
   if (diverged) rmSync(path)
 }
 
-/** What was found is worth more than its report. */
+/** If the report cannot be written, the finding is reported all the same. */
 const tryReport = (trace: string): { report: string | null; reportProblem?: string } => {
   try {
     return { report: writeReport(trace) }

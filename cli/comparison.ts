@@ -5,16 +5,16 @@ import type { RecordedStep } from '../checker/trace/trace.ts'
 import type { GlobalState } from '../harness/config.ts'
 import type { StepReader } from './step-reader.ts'
 
-/** An execution that takes the recorded choices, and does not do with them what was recorded. */
+/** The recorded choices were executed, but a step had another result than recorded. */
 export class Differs extends Error {
   override readonly name = 'Differs'
 }
 
-/** Throws `Differs` at the first step that is not as it was recorded. */
+/** An observer that throws `Differs` at the first step with another result than recorded. */
 export const compareWith = (recorded: readonly RecordedStep[], reader: StepReader): Observer<GlobalState> =>
   reader.observer(found => requireSame(recorded[found.index]!, found))
 
-/** @throws Differs where a step is not as it was recorded */
+/** @throws Differs if a step has another result than recorded */
 export const requireSame = (recorded: RecordedStep, found: RecordedStep): void => {
   const [crash] = found.choice ? [] : found.findings.filter(({ kind }) => kind === 'crash')
   if (crash && recorded.findings.length === 0) throw new DoesNotStart(crash)
@@ -24,7 +24,7 @@ export const requireSame = (recorded: RecordedStep, found: RecordedStep): void =
   throw new Differs(`diverged at ${choice ? `step ${index} (${choice.label})` : 'the start'}: ${difference}`)
 }
 
-/** What a service means to others: what becomes of it, its states, what it answers, what it sends. Not what it prints beside. */
+/** What matters to others: whether nodes live, their states, answers and messages. Other output does not matter. */
 const differenceOf = (recorded: RecordedStep, found: RecordedStep): string | undefined =>
   difference(recorded.findings.map(showFinding), found.findings.map(showFinding)) ??
   difference(recorded.states.map(showState), found.states.map(showState)) ??
@@ -42,7 +42,7 @@ const showFinding = ({ kind, node }: RecordedStep['findings'][number]) => `a ${k
 const showState = ({ node, state }: RecordedStep['states'][number]) => `${node} in state ${JSON.stringify(state)}`
 const showMessage = ({ label }: RecordedStep['messages'][number]) => `the message "${label}"`
 
-/** What a step did in another way than before, of all that can be seen of it from outside; undefined where nothing. */
+/** How a step differs from an earlier execution of it in anything observable; undefined if it does not. */
 export const exactDifference = (
   was: RecordedStep,
   is: RecordedStep,
@@ -65,7 +65,7 @@ interface Item {
 
 const shownOf = (bytes: Uint8Array) => JSON.stringify(Buffer.from(bytes).toString('latin1'))
 
-/** In the order of cause and effect, as far as there is one. */
+/** In causal order, as far as there is one. */
 const lists: Readonly<Record<string, (step: RecordedStep) => Item[]>> = {
   findings: step => step.findings.map(finding => ({ node: finding.node, text: `${finding.kind} of ${finding.node}` })),
   outputs: step =>

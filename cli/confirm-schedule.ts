@@ -18,19 +18,19 @@ import { configOf, keptAt } from './regress.ts'
 import { inSession, type Session } from './session.ts'
 import { newPlace } from './store.ts'
 
-/** What a search around a schedule came to. */
+/** The result of a search around a schedule. */
 export interface Confirmed {
   readonly file: string
   readonly property: string | null
-  /** `passes`: no execution violated anything. `no longer applies`: none went near. */
+  /** `passes`: no execution violated anything. `no longer applies`: no execution came near the schedule. */
   readonly outcome: 'fails' | 'passes' | 'no longer applies'
   readonly executions: number
-  /** Executions that executed three quarters of the steps of the schedule. */
+  /** Executions that took at least three quarters of the schedule's steps. */
   readonly near: number
-  /** What chance such an execution may still have to violate something: the upper end of the 95 % interval; null where one did. */
+  /** Upper end of the 95 % interval of the chance that such an execution violates something; null if one did. */
   readonly bound: number | null
   readonly seconds: number
-  /** Path of the trace of the violating execution. */
+  /** Path of the violating execution's trace. */
   readonly trace: string | null
   /** One line. */
   readonly message: string
@@ -45,10 +45,13 @@ export interface ConfirmOptions {
   readonly onExecution?: ((done: number, near: number) => void) | undefined
 }
 
-/** Of walks that look for a live state after an execution. */
+/** Minimum length of walks that look for a live state after an execution. */
 const walkLengthMin = 64
 
-/** Searches around a kept schedule, perturbed at each of its steps, until an execution violates something or time is over. */
+/**
+ * Searches around a kept schedule, perturbed at each of its steps, until an execution violates something or time is
+ * over.
+ */
 export const confirmSchedule = async (path: string, options: ConfirmOptions): Promise<Confirmed> => {
   const [kept, another] = keptAt(path)
   if (another) throw new UsageError(`expected one schedule, and ${path} has several`)
@@ -116,7 +119,7 @@ class Around {
     throw new UsageError(`${this.#file} is about a property ${property}, which the configuration has no more`)
   }
 
-  /** The violation, once it was executed again by new processes; nothing where it does not repeat. */
+  /** The violation, after new processes repeated it; undefined if they did not. */
   async #record(executor: Executor<GlobalState>, variant: number): Promise<Confirmed | undefined> {
     const { kind, property = null, message, step } = executor.violation!
     const schedule = executor.labels().slice(0, step)
@@ -124,7 +127,7 @@ class Around {
     return this.#confirm({ kind, property, message, schedule, variant })
   }
 
-  /** Whether a liveness property cannot hold again after an execution. */
+  /** Tests whether a liveness property can hold again after an execution. */
   async #lookForDeath(executor: Executor<GlobalState>, variant: number): Promise<Confirmed | undefined> {
     const { kind, property, criticalTransition } = this.#schedule
     if (kind !== 'liveness' || executor.broken) return undefined
@@ -170,14 +173,13 @@ class Around {
         outcome: 'no longer applies',
         bound,
         trace: null,
-        message: `${often}: nothing can be said`,
+        message: `${often}: too few to draw a conclusion`,
       }
-    const message = `${often}, and none violated anything: with 95 % confidence an execution like these violates it with a chance below ${bound.toPrecision(2)}`
+    const message = `${often}, and none violated anything: with 95 % confidence, the chance that such an execution violates it is below ${bound.toPrecision(2)}`
     return { ...this.#told, outcome: 'passes', bound, trace: null, message }
   }
 }
 
-/** For a person. */
 export const describeConfirmed = ({ outcome, file, message, seconds, trace }: Confirmed): string[] => [
   `${outcome}: ${file}`,
   message,

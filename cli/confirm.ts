@@ -23,12 +23,13 @@ type Claimed = Pick<
   Partial<Pick<Verdict, 'closestLive'>>
 
 /**
- * Executes what was found once more, by new processes, into a trace that ends with what it came to: a violation is one only
- * if it is the same (kind, property, step) again; a death, if fresh walks do not live from its end and do from the step
- * before. Else the verdict is undetermined, and says what happened instead.
+ * Executes a finding once more with new processes, and records it in a trace that ends with the result. A violation
+ * counts only if it has the same kind, property and step again. A death counts only if fresh walks do not recover from
+ * its end but do from the step before. Otherwise the verdict is undetermined and says what happened instead.
  *
- * @param property that was checked alone, where one was
- * @param added to the verdict that the trace ends with
+ * @param property the only one that was checked, if so
+ *
+ * @param added fields to add to the verdict in the trace
  */
 export const recordConfirmed = async <Found extends Claimed>(
   session: Session,
@@ -36,7 +37,7 @@ export const recordConfirmed = async <Found extends Claimed>(
   found: Found,
   { options, property, added = {} }: { options: unknown; property?: string | undefined; added?: object },
 ): Promise<Found> => {
-  // Nothing that an earlier execution left behind can matter.
+  // Nothing left by an earlier execution must matter.
   session.cluster.stopRewinding()
   let confirmed = found
   await record(session, path, found.schedule, {
@@ -77,7 +78,7 @@ const differenceOf = async (
   }
 }
 
-/** @throws Diverged where the schedule cannot be executed */
+/** @throws Diverged if the schedule cannot be executed */
 export const lookForLifeAfter = (
   session: Session,
   found: Pick<Claimed, 'schedule' | 'property' | 'criticalTransition'>,
@@ -95,7 +96,7 @@ const deathOf = (
   property: property!,
   walks: confirmWalks,
   walkLength: criticalTransition?.walkLength ?? walkLengthMin,
-  // Others than those that the search drew.
+  // Other random numbers than those of the search.
   random: new Random(seed + 0x5eed),
 })
 

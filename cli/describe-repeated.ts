@@ -3,25 +3,24 @@ import type { Explanation } from './explain.ts'
 import type { Repeated } from './repeat.ts'
 import type { Difference } from './repetition.ts'
 
-/** For a person. */
 export const describeRepeated = ({ times, same, steps, seed, differs }: Repeated): string[] => [
   `${same} of ${times} executions of ${steps} steps are the same (seed ${seed})`,
   ...(differs ? describeDifference(differs) : []),
 ]
 
-/** Why a check is in doubt, for a person. */
+/** Why a check is in doubt, as lines for a person. */
 export const describeExplanation = ({ times, same, steps, inPlace, differs }: Explanation): string[] => {
-  const where = inPlace ? 'by processes that are brought back' : 'by new processes'
+  const where = inPlace ? 'with rewound processes' : 'with new processes'
   return [
     `executed again ${where}, ${same} of ${times} executions of its ${steps} steps are the same`,
     ...(differs ? [...describeDifference(differs), ...remediesFor(differs)] : []),
   ]
 }
 
-/** What whoever runs the service can do about it. */
+/** What the user can do about it. */
 const remediesFor = ({ call }: Difference): string[] =>
   call === null
-    ? ['remedy: let it have fewer threads, as by GOMAXPROCS=1, UV_THREADPOOL_SIZE=1 or -XX:ActiveProcessorCount=1']
+    ? ['remedy: give it fewer threads, for example by GOMAXPROCS=1, UV_THREADPOOL_SIZE=1 or -XX:ActiveProcessorCount=1']
     : []
 
 const describeDifference = ({ step, label, seen, node, thread, call, was, is, recorded }: Difference): string[] => {
@@ -29,7 +28,7 @@ const describeDifference = ({ step, label, seen, node, thread, call, was, is, re
   if (call === null)
     return [
       `differs ${place}: ${seen}`,
-      `no system call differed in ${recorded} executions in which calls were written down: the order of threads is another there`,
+      `no system call differed in ${recorded} executions with recorded calls, because recording changes the order of threads`,
     ]
   return [
     `differs ${place}, first in node ${node}, thread ${thread}, call ${call}`,

@@ -8,7 +8,10 @@ import { describeExplanation } from './describe-repeated.ts'
 import type { Replayed } from './replay.ts'
 import type { TriedByHand } from './try.ts'
 
-/** What a check or a shrinking came to, for a person: the schedule, and in the end, where it is seen, what counts. */
+/**
+ * The result of a check or of shrinking, as lines for a person. The most important lines come last, where a terminal
+ * shows them.
+ */
 export const describe = ({
   verdict,
   trace,
@@ -45,7 +48,7 @@ export const describe = ({
   ]
 }
 
-/** What a violation needs that a usual network does not do. */
+/** The condition for a violation that a usual network does not meet. */
 const condition = ({ verdict, delayMs }: Verdict): string =>
   verdict === 'violated' && delayMs !== null && delayMs > slowMs
     ? `, only where a message is on its way for ${(delayMs / 1000).toFixed(1)} s`
@@ -59,7 +62,7 @@ const describeSearched = ({ name, executions, steps, states }: SearchCoverage): 
     ? []
     : [`searched: ${searchNames[name]}, in ${executions} executions of ${steps} steps, to ${states} states first`]
 
-/** What became of a trace that was executed again, for a person. */
+/** The result of executing a trace again, as lines for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
   ...numbered(replayed.schedule),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
@@ -67,7 +70,7 @@ export const describeReplay = (replayed: Replayed, state: GlobalState): string[]
   replayed.message,
 ]
 
-/** What came of steps that were chosen by hand, with what could come next. */
+/** The result of steps chosen by hand, with the choices enabled next. */
 export const describeTried = (tried: Omit<TriedByHand, 'state'>, state: GlobalState): string[] => [
   ...numbered(tried.schedule),
   ...tried.enabled.map(label => `   or  ${label}`),
@@ -79,7 +82,9 @@ export const describeTried = (tried: Omit<TriedByHand, 'state'>, state: GlobalSt
 const shownMax = 40
 const firstShown = 3
 
-/** Of what is long the beginning, the end, and whatever is more than a message or a timer: all of it is in the report. */
+/**
+ * Of a long schedule: its beginning, its end, and all steps other than messages and timers. The report has the whole.
+ */
 const briefly = (schedule: readonly string[]): readonly string[] => {
   const lines = numbered(schedule)
   const hidden = lines.length - shownMax
@@ -92,17 +97,17 @@ const briefly = (schedule: readonly string[]): readonly string[] => {
   })
 }
 
-/** Hidden ones in a row, from this one on. */
+/** Number of consecutive hidden steps from `from` on. */
 const countHidden = (length: number, from: number, isShown: (index: number) => boolean): number => {
   let end = from
   while (end < length && !isShown(end)) end++
   return end - from
 }
 
-/** Faults, what ends them, calls and overlaps. */
+/** Faults and their ends, calls and overlaps. */
 const isDecisive = (label: string) => !['deliver', 'timer', undefined].includes(readLabel(label).kind)
 
-/** A schedule with the numbers of its steps. */
+/** A schedule with step numbers. */
 export const numbered = (schedule: readonly string[]): string[] =>
   schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`)
 
@@ -111,7 +116,7 @@ const what = ({ kind, property }: { readonly kind: string | null; readonly prope
   return words === '' ? '' : `: ${words}`
 }
 
-/** What a test says that expected a system to hold: what is violated, how to get there, and what the nodes wrote. */
+/** The message of a test that expected a system to hold: the violation, how to repeat it, and the nodes' output. */
 export const describeFailure = (name: string, failure: Failure): string =>
   [
     `expected ${name} to hold, but ${failure.message}`,
@@ -131,13 +136,13 @@ interface Failure {
   readonly message: string
   readonly schedule: readonly string[]
   readonly state: GlobalState | undefined
-  /** Of what a search found. */
+  /** Path of the trace, if a search found the failure. */
   readonly trace?: string | null
   readonly seed?: number
   readonly variant?: number
 }
 
-/** Which random numbers the nodes drew, where they are not those that are drawn anyway. */
+/** The options for other random numbers than the default ones. */
 const drawnBy = ({ seed = 1, variant = 0 }: Failure): string =>
   `${seed === 1 ? '' : `seed: ${seed}, `}${variant === 0 ? '' : `variant: ${variant}, `}`
 

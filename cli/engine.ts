@@ -2,7 +2,7 @@ import { DockerEngine } from '../docker/engine.ts'
 import type { ResolvedSystem } from '../harness/config.ts'
 
 /**
- * The engine of a system, where it needs one; says what is pulled.
+ * The Docker engine, if the system needs one. Prints which images it pulls.
  *
  * @throws EngineLacks, ConfigError
  */

@@ -12,7 +12,7 @@ import { ReportError } from '../report/error.ts'
 import { TopologyError } from '../topologies/error.ts'
 import { Differs } from './comparison.ts'
 
-/** What the command's exit says (interface.md). */
+/** The command's exit codes. */
 export const exitCode = {
   held: 0,
   violated: 1,
@@ -23,18 +23,18 @@ export const exitCode = {
   defect: 70,
 } as const
 
-/** Thrown where this machine lacks something needed; the message says what, and the remedy. */
+/** This machine lacks something needed. The message says what, and the remedy. */
 export class MachineLacks extends Error {
   override readonly name = 'MachineLacks'
 }
 
-/** The exit code that an error is worth, and what is printed. */
+/** The exit code for an error, and the lines to print. */
 export interface Explanation {
   readonly code: number
   readonly lines: readonly string[]
 }
 
-/** Thrown for an error in a worker, which has explained it. */
+/** An error in a worker process, which has explained it already. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed'
   readonly explanation: Explanation
@@ -46,9 +46,9 @@ export class WorkerFailed extends Error {
 }
 
 const outputLines = (output: readonly string[]): string[] =>
-  output.length === 0 ? ['it wrote nothing'] : ['the last that it wrote:', ...output.map(line => `    ${line}`)]
+  output.length === 0 ? ['it printed nothing'] : ['its last output:', ...output.map(line => `    ${line}`)]
 
-/** A defect of ours alone shows its stack. */
+/** Only a defect of ours shows its stack. */
 export const explainError = (error: unknown): Explanation => {
   if (error instanceof WorkerFailed) return error.explanation
   if (error instanceof ConfigError || error instanceof TopologyError)
@@ -65,7 +65,7 @@ export const explainError = (error: unknown): Explanation => {
   if (error instanceof SystemError || error instanceof UnsafeRunRoot)
     return { code: exitCode.machineLacks, lines: [error.message] }
   const place = isDefect(error) ? undefined : placeInConfiguration(error)
-  // Also what it gave us to call back: a dissector, a function of a node.
+  // Includes functions that the configuration passed to us: a dissector, a function of a node.
   if (place !== undefined) return { code: exitCode.usage, lines: [`${place}: threw ${thrown(error)}`] }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: exitCode.defect, lines: ['a defect of lastnail:', detail] }

@@ -2,20 +2,20 @@ import type { Unsteady, Verdict } from '../checker/verdict/verdict.ts'
 import { type Repetitions, repeatSchedule } from './repetition.ts'
 import type { Session } from './session.ts'
 
-/** What came of executing the first schedule again that did not repeat in a check. */
+/** The result of executing the first schedule that did not repeat again. */
 export interface Explanation extends Repetitions {
-  /** Whether lives were brought back in place, as in the check, or each execution began on new processes. */
+  /** Whether processes were rewound, as in the check, or each execution began with new processes. */
   readonly inPlace: boolean
   readonly steps: number
 }
 
 const timesMax = 20
-/** An explanation is worth so much to whoever has waited for a check. */
+/** Time limit of an explanation, in milliseconds. After a long check the user does not want to wait longer for it. */
 const millisecondsMax = 30_000
 
 /**
- * Why a check is in doubt: the first schedule that did not repeat is executed again and again, until the first system call
- * that differs is known. Undefined where everything repeated, or the doubt does not matter to the verdict.
+ * Why a check is in doubt: executes the first schedule that did not repeat again and again, until the first system call
+ * that differs is known. Undefined if everything repeats, or the doubt does not matter to the verdict.
  */
 export const explain = async (session: Session, verdict: Verdict): Promise<Explanation | undefined> => {
   const { unsteady } = verdict

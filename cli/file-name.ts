@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** What would lead out of a directory, hide a file, be taken for an option, or is nothing to be shown. */
+/** Characters that could lead out of a directory, hide the file, look like an option, or are not printable. */
 const unsafe = /[/%\p{Cc}]|^[.-]/gu
 
-/** File systems take 255 bytes; an ending comes after it. */
+/** Limit on the name's length. File systems allow 255 bytes, and an extension follows. */
 const bytesMax = 180
-/** Of at most three bytes each. */
+/** How many characters of a long name are kept, of up to three bytes each. */
 const unitsKept = 40
 
-/** The name of a file for something that somebody else named: readable, never a path, another for each name. */
+/** A file name for something named by others: readable, never a path, and different for different names. */
 export const fileNameOf = (name: string): string => {
   const safe = name.replace(unsafe, character => `%${Buffer.from(character).toString('hex').toUpperCase()}`)
   if (Buffer.byteLength(safe) <= bytesMax) return safe

@@ -4,15 +4,15 @@ import { UsageError } from '../checker/errors.ts'
 
 const isNamedSo = (name: string) => /^lastnail\.(.+\.)?config\.[cm]?[jt]s$/.test(name)
 
-/** A configuration of another name, as against that of another tool: it imports this package. */
+/** Whether a file with another name is a configuration of this tool: it imports this package. */
 const isConfig = (directory: string, name: string): boolean =>
   /\.config\.[cm]?[jt]s$/.test(name) &&
   /\bfrom\s+['"]lastnail['"]|require\(['"]lastnail['"]\)/.test(readFileSync(join(directory, name), 'utf8'))
 
 /**
- * The configuration of a directory: the one named after this tool, or else the only one.
+ * The configuration of a directory: the one named after this tool, otherwise the only one.
  *
- * @throws UsageError where there is none, or more than one
+ * @throws UsageError if there is none, or more than one
  */
 export const findConfig = (directory = '.'): string => {
   const files = readdirSync(directory, { withFileTypes: true })

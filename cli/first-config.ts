@@ -2,11 +2,11 @@
 export interface Program {
   readonly name: string
   readonly command: readonly string[]
-  /** TCP ports that it listens on. */
+  /** TCP ports on which it listens. */
   readonly ports: readonly number[]
 }
 
-/** The text of a first configuration: it runs as it is, and its comments say what to write next. */
+/** The text of a first configuration. It runs as it is, and its comments say what to add next. */
 export const configForCompose = (
   compose: string,
   nodes: readonly string[],

@@ -18,10 +18,12 @@ const publicMirror = 'http://deb.debian.org/debian'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
 /**
- * Gets CRIU and the libraries that it needs from a later Debian, and unpacks them beside the system: nothing is installed,
- * and the machine's own package lists are left as they are. What comes is verified by Debian's keys, as apt does always.
+ * Downloads CRIU and the libraries that it needs from a later Debian and unpacks them in a directory of their own.
+ * Nothing is installed, and the machine's package lists do not change. apt verifies the packages by Debian's keys as
+ * always.
  *
- * @returns where it is
+ * @returns the path of the program
+ *
  * @throws MachineLacks
  */
 export const getCriu = async (): Promise<string> => {
@@ -52,7 +54,7 @@ const remedies: Record<string, string> = {
   [keyring]: 'apt-get install debian-archive-keyring',
 }
 
-/** With lists, archives and installed packages (none) of its own. */
+/** With its own package lists and archives, and an empty list of installed packages. */
 const download = async (work: string): Promise<string[]> => {
   for (const directory of ['state/lists/partial', 'cache/archives/partial'])
     mkdirSync(join(work, directory), { recursive: true })
@@ -76,7 +78,7 @@ const download = async (work: string): Promise<string[]> => {
     .map(name => join(archives, name))
 }
 
-/** The one that this machine uses, where it is a Debian. */
+/** This machine's own mirror if it is a Debian, otherwise the public one. */
 const mirror = (): string => {
   const directory = '/etc/apt/sources.list.d'
   const files = [

@@ -6,7 +6,7 @@ import type { GlobalState, Goal, ResolvedSystem } from '../harness/config.ts'
 
 import { type CheckOptions, timeOf } from './options.ts'
 
-/** What a search looks for: violations of properties, or of one of them, or first the goal. */
+/** What a search looks for: violations of all properties or of one, or the goal. */
 export interface Sought {
   readonly property?: string | undefined
   readonly isGoal?: boolean | undefined
@@ -14,14 +14,14 @@ export interface Sought {
 
 const goalName = 'goal'
 
-/** What is evaluated: a goal as the property that it is never reached. */
+/** The properties to evaluate. A goal becomes the property that it is never reached. */
 export const propertiesFor = (
   { properties, goal }: ResolvedSystem,
   { property, isGoal }: Sought,
 ): Properties<GlobalState> =>
   isGoal && goal ? { [goalName]: always(state => !goal.holds(state)) } : select(properties, property)
 
-/** Share of the budget that the way to the goal may take; a larger one leaves little for what is done from there. */
+/** Share of the budget for reaching the goal. A larger one leaves little for the search that begins there. */
 const share = 0.5
 
 /** The options of the search for the goal. */
@@ -36,7 +36,7 @@ export const towardsGoal = (options: CheckOptions): CheckOptions & Sought => {
   }
 }
 
-/** The options of a search that goes on from there, or that begins at the start where the goal was not reached. */
+/** The options of a search that begins at the goal, or at the start if the goal was not reached. */
 export const fromGoal = (options: CheckOptions, found: Verdict): CheckOptions => {
   const { executions, seed = 1 } = options
   const time = timeOf(options)
@@ -44,14 +44,14 @@ export const fromGoal = (options: CheckOptions, found: Verdict): CheckOptions =>
     ...options,
     ...(time !== undefined && { milliseconds: Math.max(time * share, time - 1000 * found.seconds) }),
     ...(executions !== undefined && { executions: Math.max(1, executions - found.executions) }),
-    // Nodes draw what they drew on the way there: a variant is a seed so many numbers further.
+    // Nodes must draw the same numbers as on the way to the goal. A variant is an offset of the seed.
     ...(isReached(found) && { from: found.schedule, seed: seed + found.variant }),
   }
 }
 
 const isReached = ({ verdict, property }: Verdict) => verdict === 'violated' && property === goalName
 
-/** What a note says of the search for the goal. */
+/** A note on the search for the goal. */
 export const describeGoal = ({ name }: Goal, found: Verdict): string =>
   isReached(found)
     ? `executions began where "${name}" holds, after ${steps(found.schedule.length)}: found in ${found.executions} executions`

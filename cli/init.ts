@@ -11,7 +11,8 @@ const fileName = 'lastnail.config.ts'
  * Writes a configuration beside a compose file.
  *
  * @returns its path
- * @throws ConfigError where the compose file is wrong, UsageError where there is a configuration already
+ *
+ * @throws ConfigError if the compose file is wrong, UsageError if there is a configuration already
  */
 export const initFromCompose = (composePath: string): string => {
   const compose = resolve(composePath)
@@ -23,7 +24,9 @@ export const initFromCompose = (composePath: string): string => {
  * Writes a configuration of programs into a directory.
  *
  * @returns its path
- * @throws ConfigError where a name is no host name, UsageError where two are the same, or there is a configuration already
+ *
+ * @throws ConfigError if a name is not a host name, UsageError if two names are equal or there is a configuration
+ * already
  */
 export const initFromPrograms = (directory: string, programs: readonly Program[]): string => {
   const twice = programs.find(({ name }, index) => programs.findIndex(each => each.name === name) !== index)
@@ -34,13 +37,13 @@ export const initFromPrograms = (directory: string, programs: readonly Program[]
   return writeNew(join(resolve(directory), fileName), configForPrograms(name, programs))
 }
 
-/** A name that a system may have, from that of a directory. */
+/** A valid name for a system, made from a directory's name. */
 const systemName = (directory: string) =>
   directory.replaceAll(/[^a-z0-9_.-]/gi, '-').replace(/^[^a-z0-9]+/i, '') || 'service'
 
-/** @throws UsageError where it is there already, or cannot be written */
+/** @throws UsageError if the file exists or cannot be written */
 const writeNew = (path: string, text: string): string => {
-  if (existsSync(path)) throw new UsageError(`expected no ${path} yet, and would not overwrite it`)
+  if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
   try {
     writeFileSync(path, text, { flag: 'wx' })
   } catch (cause) {

@@ -4,7 +4,7 @@ import { UsageError } from '../checker/errors.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
 import { numbered } from './describe.ts'
 
-/** What a check of some properties came to. */
+/** The result of checking some properties. */
 export interface CheckedProperties {
   readonly system: string
   readonly properties: readonly string[]
@@ -12,14 +12,14 @@ export interface CheckedProperties {
   readonly trace: string | null
 }
 
-/** A case for what no property has to name. */
+/** Name of the test case for crashes and divergences. */
 const alive = 'no crash, no divergence'
 
 /**
- * Writes a JUnit file: a case for each property; the one that is violated has failed, and where nothing can be said, those
- * that it cannot be said of have an error.
+ * Writes a JUnit file with a case for each property. A violated property has failed. If the verdict is undetermined,
+ * the properties concerned have an error.
  *
- * @throws UsageError where it cannot be written
+ * @throws UsageError if it cannot be written
  */
 export const writeJunit = (path: string, checked: CheckedProperties): void => {
   try {
@@ -48,7 +48,7 @@ const junitOf = ({ system, properties, verdict, trace }: CheckedProperties): str
   return create({ testsuites: { '@name': 'lastnail', ...counts, testsuite: suite } }).end({ pretty: true })
 }
 
-/** Whether a verdict that is not `held` is about a property. */
+/** Whether a verdict other than `held` concerns a property. */
 const isAbout = (name: string, { verdict, property, kind }: Verdict): boolean => {
   if (verdict === 'held') return false
   if (property !== null) return name === property

@@ -8,14 +8,15 @@ import { readTrace } from '../checker/trace/read.ts'
 import type { Trace } from '../checker/trace/trace.ts'
 import { scheduleOf, timingOf, timingToKeep, type Violated, violationOf } from './recorded.ts'
 
-/** Beside the configuration. */
+/** Default directory for schedules, beside the configuration. */
 const directoryName = 'schedules'
 
 /**
- * Keeps the violation of a trace as a schedule in a directory; one that is there already is counted.
+ * Keeps a trace's violation as a schedule in a directory. A schedule that is there already is counted.
  *
- * @param out `schedules/` beside the configuration, by default
- * @throws UsageError where the trace records no violation, or the schedule cannot be written
+ * @param out by default `schedules/` beside the configuration
+ *
+ * @throws UsageError if the trace records no violation, or the schedule cannot be written
  */
 export const keepSchedule = async (tracePath: string, out?: string): Promise<Kept> => {
   const trace = readTrace(tracePath)
@@ -25,7 +26,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
   const timing = timingToKeep(trace)
   const found = {
     ...{ system, property, kind, variant: variant ?? 0 },
-    // A trace has both, added.
+    // A trace's seed is the sum of both.
     seed: seed - (variant ?? 0),
     config: relative(directory, config.path),
     message: headline(message),
@@ -38,34 +39,36 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
 }
 
 /**
- * Writes the violation of a trace as a test of vitest, which fails as long as its schedule violates anything.
+ * Writes a trace's violation as a vitest test, which fails while its schedule violates something.
  *
- * @param out `schedules/PROPERTY.test.ts` beside the configuration, by default
+ * @param out by default `schedules/PROPERTY.test.ts` beside the configuration
+ *
  * @returns the path of the test
- * @throws UsageError where the trace records no violation, or the file cannot be written, or is there already
+ *
+ * @throws UsageError if the trace records no violation, or the file exists or cannot be written
  */
 export const keepAsTest = (tracePath: string, out?: string): string => {
   const trace = readTrace(tracePath)
   const verdict = requireViolation(tracePath, trace)
   if (timingOf(trace, 'moving'))
     throw new UsageError(
-      `${tracePath} is of a run that time went through, which a test does not bring back: keep it as a schedule, without --test`,
+      `${tracePath} was recorded of an emulated run, whose times a test cannot repeat: keep it as a schedule, without --test`,
     )
   const { config, seed } = trace.header
   const name = verdict.property ?? verdict.kind
   const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
-  if (existsSync(path)) throw new UsageError(`expected no ${path} yet, and would not overwrite it`)
+  if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
   const configuration = relative(dirname(path), config.path)
   write(path, testOf({ name, configuration, seed, schedule: scheduleOf(trace) }))
   return path
 }
 
-/** @throws UsageError where there is none, or of a system that no file defines */
+/** @throws UsageError if the trace records no violation, or its system is not defined by a file */
 const requireViolation = (tracePath: string, trace: Trace): Violated => {
   const verdict = violationOf(trace)
-  if (verdict === undefined) throw new UsageError(`${tracePath} records no violation that could be kept`)
+  if (verdict === undefined) throw new UsageError(`${tracePath} records no violation to keep`)
   if (trace.header.config.path === '')
-    throw new UsageError(`${tracePath} was recorded of a definition in a program, which a file cannot name`)
+    throw new UsageError(`${tracePath} was recorded of a system defined in a program, which a file cannot name`)
   return verdict
 }
 
@@ -73,7 +76,7 @@ const fileNameOf = (name: string) => name.replaceAll(/[^\w.-]/g, '-')
 
 interface Test {
   readonly name: string
-  /** Path of the configuration, from the directory of the test. */
+  /** Path of the configuration, relative to the test's directory. */
   readonly configuration: string
   readonly seed: number
   readonly schedule: readonly string[]

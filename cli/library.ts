@@ -3,18 +3,18 @@ import { configOf, loadConfig } from './load-config.ts'
 import type { CheckOptions } from './options.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
-/** A system made by `defineSystem`, whose paths are relative to the current directory, or the path of a configuration. */
+/** A system made by `defineSystem`, with paths relative to the current directory, or the path of a configuration. */
 export type SystemOrPath = SystemDefinition | string
 
 /**
- * Checks a system as `lastnail check` does, and gives what that prints with `--json`. It runs on this very thread, which
- * holds the system's processes, and pins it to one CPU for good.
+ * Checks a system as `lastnail check` does, and returns what that prints with `--json`. The calling thread holds the
+ * system's processes and is pinned to one CPU from then on.
  *
- * Rejects with an error of one line: a `ConfigError` for a wrong configuration, a `UsageError` for wrong options, and
- * `MachineLacks` where this machine cannot hold processes.
+ * Rejects with a one-line error: a `ConfigError` for a wrong configuration, a `UsageError` for wrong options, and
+ * `MachineLacks` if this machine cannot hold processes.
  */
 export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<Outcome> => {
-  // Every configuration loads this module, and few check anything themselves.
+  // Every configuration loads this module, but few check anything themselves, so the rest is loaded on use.
   const [{ checkConfig }, { requireCheckOptions }] = await Promise.all([
     import('./check.ts'),
     import('./check-options.ts'),

@@ -14,26 +14,28 @@ import {
 import { createRunDirectory } from '../harness/files/run-directory.ts'
 
 export interface LoadedConfig {
-  /** Absolute; empty for a definition that a program gave. */
+  /** Absolute; empty for a definition made by a program. */
   readonly path: string
-  /** Of the file's content, in hex; what it imports is not in it. */
+  /** Hash of the file's content, in hex. It does not cover what the file imports. */
   readonly sha256: string
-  /** What paths in it are relative to. */
+  /** Directory to which its paths are relative. */
   readonly directory: string
-  /** As the file has it: `resolveSystem` says whether it is right. */
+  /** As exported; `resolveSystem` validates it. */
   readonly definition: SystemDefinition
-  /** Directory of its JavaScript, for other processes of this run; empty where it is no program of a file. */
+  /** Directory of the compiled JavaScript, for other processes of this run; empty if there is none. */
   readonly translated: string
 }
 
-/** What a configuration imports as `lastnail`: this package, whether or not it is installed where the file lies. */
+/**
+ * What a configuration imports as `lastnail`: this package, even if it is not installed in the configuration's project.
+ */
 const packageUrl = new URL(import.meta.url.endsWith('.ts') ? '../index.ts' : '../index.js', import.meta.url).href
 
 /**
- * Loads a configuration, TypeScript or JavaScript, or a compose file. Throws a `ConfigError` of one line where it cannot be read, parsed
- * or executed, or its default export was not made by `defineSystem`.
+ * Loads a configuration in TypeScript or JavaScript, or a compose file. Throws a `ConfigError` with one line if it
+ * cannot be read, parsed or executed, or if its default export was not made by `defineSystem`.
  *
- * @param translated of the same file; it takes a fifth of a second to translate it
+ * @param translated directory of the same file's compiled JavaScript, which saves a fifth of a second
  */
 export const loadConfig = async (file: string, translated?: string): Promise<LoadedConfig> => {
   const path = resolve(file)
@@ -47,16 +49,16 @@ export const loadConfig = async (file: string, translated?: string): Promise<Loa
 
 const isYaml = (path: string) => /\.ya?ml$/.test(path)
 
-/** The services of a compose file, of which no properties are known: they may neither crash nor diverge. */
+/** The services of a compose file. It defines no properties, so only crashes and divergences are looked for. */
 const composed = (path: string): SystemDefinition => defineSystem({ name: parse(path).name, nodes: fromCompose(path) })
 
-/** A definition that a program gave; its paths are relative to the current directory. */
+/** A definition made by a program. Its paths are relative to the current directory. */
 export const configOf = (definition: SystemDefinition): LoadedConfig => {
   if (!isSystemDefinition(definition)) throw notDefined('expected a system', definition)
   return { path: '', sha256: sha256(''), directory: process.cwd(), definition, translated: '' }
 }
 
-/** What the user should know about a configuration that is right. */
+/** Notes for the user about a valid configuration. */
 export const notesOf = ({ definition, directory }: LoadedConfig): readonly string[] =>
   resolveSystem(definition, { directory }).notes
 
@@ -95,21 +97,21 @@ const notDefined = (expected: string, found: unknown) =>
     `${expected} made by defineSystem(…), found ${inspect(found, { depth: 0, breakLength: Number.POSITIVE_INFINITY })}`,
   ])
 
-/** One line for what went wrong while a file was executed, with the place where that is known. */
+/** One line about an error in executing a file, with the position if it is known. */
 const explain = (error: unknown, path: string): string => {
   if (!(error instanceof Error)) return `${path}: threw ${inspect(error, { depth: 0 })}`
   const [, problem, place, column] = /^ParseError: (.*?)\s*\n\s*(.*):(\d+)$/.exec(error.message) ?? []
-  // The parser counts columns from 0, editors from 1.
+  // The parser counts columns from 0, editors count them from 1.
   if (problem !== undefined) return `${place}:${Number(column) + 1}: ${problem}`
   const line = error.message.split('\n', 1)[0]
   if (/^Cannot find (module|package) /.test(line!)) return `${importer(error) ?? path}: ${uncapitalised(line!)}`
   return `${placeOf(error, path) ?? path}: threw ${error.name}: ${line}`
 }
 
-/** The file whose import was not found. */
+/** The file with the import that was not found. */
 const importer = (error: Error): string | undefined => (error as { requireStack?: string[] }).requireStack?.[0]
 
-/** Where in the configuration an error was thrown. */
+/** Position in the configuration at which an error was thrown. */
 const placeOf = (error: Error, path: string): string | undefined => {
   const at = error.stack?.split('\n').find(frame => frame.includes(`${path}:`))
   const [, line] = at?.slice(at.indexOf(path) + path.length).match(/^:(\d+)/) ?? []

@@ -8,16 +8,16 @@ import { openTun } from '../proxy/tun.ts'
 import { MachineLacks } from './exit-code.ts'
 import { namespacesRefused } from './ordinary-user.ts'
 
-/** Something that this machine has or lacks. */
+/** An ability that this machine has or lacks. */
 export interface Ability {
   readonly name: string
   readonly isNeeded: boolean
   readonly isThere: boolean
-  /** What is lacking and what helps; or what was found. */
+  /** What was found; or what is missing, and the remedy. */
   readonly detail: string
 }
 
-/** All that checking needs or can use, each tried out. */
+/** Everything that checking needs or can use, each tested by trying it. */
 export const abilities = (): Ability[] => [
   ...needed(),
   attempt('first-in first-out scheduling', false, probeScheduling, schedulingRemedy),
@@ -25,14 +25,14 @@ export const abilities = (): Ability[] => [
 ]
 
 const needed = (): Ability[] => [
-  attempt('x86-64 Linux', true, probePlatform, () => 'processes can be held there alone'),
+  attempt('x86-64 Linux', true, probePlatform, () => 'processes can be held only there'),
   attempt('namespaces', true, probeNamespaces, namespacesRemedy),
   attempt('TUN devices', true, probeTun, tunRemedy),
   attempt('ptrace', true, probePtrace, () => 'set the sysctl kernel.yama.ptrace_scope to 0 or 1'),
   attempt('overlay file system', true, probeOverlay, overlayRemedy),
 ]
 
-/** Throws `MachineLacks` with one line for each thing that is needed and not there. */
+/** @throws MachineLacks with one line for each missing necessity */
 export const requireAbilities = (): void => {
   const lacking = needed().filter(({ isThere }) => !isThere)
   if (lacking.length === 0) return
@@ -40,8 +40,9 @@ export const requireAbilities = (): void => {
 }
 
 /**
- * @param probe gives what was found, or throws
- * @param remedy what helps then
+ * @param probe returns what was found, or throws
+ *
+ * @param remedy what to do if it throws
  */
 const attempt = (name: string, isNeeded: boolean, probe: () => string, remedy: () => string): Ability => {
   try {
@@ -60,7 +61,7 @@ const isRoot = () => process.geteuid!() === 0
 const probePlatform = () =>
   process.platform === 'linux' && process.arch === 'x64' ? 'yes' : fail(`this is ${process.platform} ${process.arch}`)
 
-/** A command that is not root by now was refused namespaces of its own. */
+/** The command already tried to become root in its own namespaces. If it is not root now, that was refused. */
 const probeNamespaces = () => {
   if (!isRoot()) fail(namespacesRefused() ?? 'this process is not in a user namespace of its own')
   NetworkNamespace.create().close()
@@ -76,14 +77,14 @@ const namespacesRemedy = () => {
     : `run as root; ${container}`
 }
 
-/** What forbids user namespaces: in every kernel, in Debian's, in Ubuntu's. */
+/** Settings that forbid user namespaces: of every kernel, of Debian's, of Ubuntu's. */
 const userNamespaceSettings = [
   { name: 'user/max_user_namespaces', forbids: 0, allows: 10_000 },
   { name: 'kernel/unprivileged_userns_clone', forbids: 0, allows: 1 },
   { name: 'kernel/apparmor_restrict_unprivileged_userns', forbids: 1, allows: 0 },
 ] as const
 
-/** Undefined where the kernel does not have it. */
+/** Undefined if the kernel has no such setting. */
 const readSetting = (name: string): number | undefined => {
   const path = `/proc/sys/${name}`
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined
@@ -94,7 +95,7 @@ const tun = '/dev/net/tun'
 const probeTun = () => {
   if (!existsSync(tun)) fail(`there is no ${tun}`)
   accessSync(tun, constants.R_OK | constants.W_OK)
-  // Without namespaces none can be made, and that is said already.
+  // Without namespaces no device can be made there, and their absence is reported already.
   if (!isRoot()) return `${tun} may be opened`
   const namespace = NetworkNamespace.create()
   try {
@@ -117,8 +118,8 @@ const probePtrace = () => {
 }
 
 /**
- * In memory, and in a mount namespace that goes with the process; over this machine's own files, as nodes have it. Whoever
- * is root of a user namespace alone may not cover the root itself.
+ * Mounts an overlay over this machine's own files, as for nodes, in memory and in a mount namespace that ends with the
+ * process. Root of a mere user namespace may not cover the root directory itself.
  */
 const mountOverlay = `
   mount -t tmpfs lastnail "$0" && cd "$0" && mkdir lower upper work &&
@@ -128,7 +129,7 @@ const mountOverlay = `
   cat error >&2; exit 1`
 
 const probeOverlay = () => {
-  if (!isRoot()) return 'not tried: it takes namespaces'
+  if (!isRoot()) return 'not tried, because it needs namespaces'
   const { error, status, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', mountOverlay, requireRunRoot()], {
     encoding: 'utf8',
   })
@@ -139,12 +140,12 @@ const probeOverlay = () => {
 const overlayRemedy = () => 'load its module (modprobe overlay); in a user namespace it needs Linux 5.11'
 
 const probeCheckpoints = () => {
-  if (realUser() !== 0) fail('CRIU makes processes for root alone')
+  if (realUser() !== 0) fail('only root may restore processes with CRIU')
   return `yes, by CRIU ${findCriu().version}`
 }
 
 const checkpointsRemedy = () =>
-  `without them the way to a state is executed again; lastnail doctor --fix gets CRIU (8 MB of Debian's packages) into ${criuDirectory()}`
+  `without checkpoints, schedules are executed again; lastnail doctor --fix gets CRIU (8 MB of Debian packages) into ${criuDirectory()}`
 
 const probeScheduling = () => {
   const { error, status, stderr } = spawnSync('chrt', ['--fifo', String(highestPriority), 'true'], { encoding: 'utf8' })
@@ -153,5 +154,5 @@ const probeScheduling = () => {
 }
 
 const schedulingRemedy = () =>
-  'without it threads that race inside a node do not repeat; run as root, or allow it ' +
+  'without it, races between threads inside a node do not repeat; run as root, or allow it ' +
   `("<user> - rtprio ${highestPriority}" in /etc/security/limits.conf)`

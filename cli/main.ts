@@ -34,21 +34,21 @@ import { tryByHand } from './try.ts'
 import { duration, onOff, pace, port, wholeNumber } from './values.ts'
 import { version } from './version.ts'
 
-/** A worker for each CPU, as far as it is worth its start. */
+/** A worker for each CPU, as long as it is worth its start. */
 const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>
   workers ?? Math.min(availableParallelism(), workersMax, Math.ceil(executions / executionsMin) || 1)
 
 const workersMax = 8
 const executionsMin = 16
 
-/** For a person, or for a program, which then has the reason on stderr. */
+/** Prints the result for a person, or as JSON with the reason on stderr. */
 const report = (checked: Checked, json: boolean | undefined) => {
   if (!json) return print(describe(checked))
   process.stderr.write(`${checked.verdict.message}\n`)
   print(JSON.stringify(outcomeOf(checked)))
 }
 
-/** The schema of what a command prints; of all, by command, where none is named. */
+/** The schema of a command's output, or of all commands' outputs. */
 const describeSchema = async (command: string): Promise<string> => {
   const { printedSchemas } = await import('./printed.ts')
   const schemas = printedSchemas()
@@ -66,7 +66,7 @@ interface RepeatArguments {
   readonly json?: boolean
 }
 
-/** For a CI server, which shows it where people look. */
+/** Tells a CI server about the result, which shows it where people look. */
 const tellServers = (
   { definition, path }: LoadedConfig,
   { verdict, trace }: Checked,
@@ -79,7 +79,8 @@ const tellServers = (
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
 }
 
-// What one command alone needs is loaded by it: it would be most of the time that the others take to begin.
+// Modules that only one command needs are imported by that command. Loading them would take most of the start of the
+// others.
 
 export const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')
@@ -92,7 +93,7 @@ export const program = (done: (code: number) => void) => {
   addCheckOptions(root.command('check'))
     .description('explores the system of a configuration')
     .argument('[config]', 'a TypeScript or JavaScript file, or a compose file (lastnail.config.ts)')
-    .option('--junit <file>', 'writes what became of each property, for a CI server')
+    .option('--junit <file>', 'writes the result of each property, for a CI server')
     .option('--save', 'keeps a violation as a schedule in schedules/, beside the configuration')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string | undefined, { json, junit, save, ...given }) => {
@@ -113,7 +114,7 @@ export const program = (done: (code: number) => void) => {
     .command('replay')
     .description('executes a trace again')
     .argument('<trace>')
-    .option('--to <step>', 'stops after a step', wholeNumber)
+    .option('--to <step>', 'stops after this step', wholeNumber)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { to, json }: { to?: number; json?: boolean }) => {
       const { state, ...replayed } = await replayTrace(path, to)
@@ -123,12 +124,10 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('verify')
-    .description(
-      'evaluates the properties of a configuration, as it is now, over a recorded trace, without executing it',
-    )
+    .description('evaluates a configuration’s present properties over a recorded trace, without executing it')
     .argument('<trace>')
-    .argument('[config]', 'instead of the configuration that it was recorded of')
-    .option('--execute', 'executes it again, where states are to be seen by another observer')
+    .argument('[config]', 'instead of the configuration that the trace names')
+    .option('--execute', 'executes the trace again, which is needed if the observer has changed')
     .option('--json', 'prints one JSON object as the last line')
     .action(
       async (path: string, config: string | undefined, { execute, json }: { execute?: boolean; json?: boolean }) => {
@@ -141,12 +140,12 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('repeat')
-    .description('executes one schedule again and again, and names the first system call that differs')
-    .argument('<config|trace>', 'a configuration, for which a schedule is drawn, or a trace')
+    .description('executes one schedule repeatedly and names the first system call that differs')
+    .argument('<config|trace>', 'a trace, or a configuration, for which a random schedule is drawn')
     .option('--times <n>', 'executions', wholeNumber, 20)
-    .option('--steps <n>', 'of the schedule that is drawn for a configuration', wholeNumber, 100)
-    .option('--seed <n>', 'of the nodes’ randomness and of that schedule', wholeNumber, 1)
-    .option('--rewind <on|off>', 'whether processes are brought back instead of started anew', onOff)
+    .option('--steps <n>', 'length of the schedule drawn for a configuration', wholeNumber, 100)
+    .option('--seed <n>', 'seed of the nodes’ random numbers and of that schedule', wholeNumber, 1)
+    .option('--rewind <on|off>', 'whether processes are rewound instead of started again', onOff)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: RepeatArguments) => {
       const [{ repeatPath }, { describeRepeated }] = await Promise.all([
@@ -155,7 +154,7 @@ export const program = (done: (code: number) => void) => {
       ])
       const line = statusLine()
       const onExecution = (done: number, isRecorded: boolean) =>
-        line.update(isRecorded ? `writing down calls: execution ${done}` : `execution ${done} of ${options.times}`)
+        line.update(isRecorded ? `recording calls: execution ${done}` : `execution ${done} of ${options.times}`)
       const repeated = await repeatPath(path, { ...options, onExecution }).finally(line.end)
       print(json ? JSON.stringify(repeated) : describeRepeated(repeated))
       done(repeated.differs ? exitCode.diverged : exitCode.held)
@@ -163,9 +162,9 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('shrink')
-    .description('finds the shortest schedule that still violates as a trace does')
+    .description('finds the shortest schedule with the violation of a trace')
     .argument('<trace>')
-    .option('--for <duration>', 'time at most; without it, until no step can be dropped', duration)
+    .option('--for <duration>', 'time limit; without it, continues until no step can be dropped', duration)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { for: forMs, json }: { for?: number; json?: boolean }) => {
       const shrunk = await shrinkTrace(path, forMs)
@@ -175,18 +174,21 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('debug')
-    .description('moves through an execution of a trace, in both directions, by new processes')
+    .description('steps forward and backward through a trace, with new processes')
     .argument('<trace>')
-    .option('--until <expression>', 'begins where a JavaScript expression over the state, s, is true')
+    .option(
+      '--until <expression>',
+      'begins at the first step at which a JavaScript expression over the state, s, is true',
+    )
     .action(async (path: string, { until }: { until?: string }) =>
       (await import('./debug/debug.ts')).debugTrace(path, until),
     )
 
   root
     .command('serve')
-    .description('the same in a browser: the page of a trace, with processes behind it')
+    .description('debugs in a browser: the page of a trace, with processes behind it')
     .argument('<trace>')
-    .option('--port <n>', 'on loopback (any that is free)', port)
+    .option('--port <n>', 'port on loopback (any free one)', port)
     .action(async (path: string, options: { port?: number }) =>
       (await import('./serve/serve.ts')).serveTrace(path, options),
     )
@@ -197,18 +199,18 @@ export const program = (done: (code: number) => void) => {
     .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
     .option('--pace <pace>', 'virtual, real or native (virtual)', pace)
     .option('--topology <file>', 'a .json, .graphml, .gml or .inet file')
-    .option('--churn <file>', 'who comes and goes: a plan (.json) or a script')
+    .option('--churn <file>', 'which nodes come and go: a plan (.json) or a script')
     .option('--for <duration>', 'how long', duration)
     .option('--look <duration>', 'how often properties are evaluated', duration)
-    .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
+    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
     .option(
       '--check-every <duration>',
-      'stops the clock so often, and searches from there in other processes',
+      'stops the clock this often and searches from the present state, in other processes',
       duration,
     )
-    .option('--check-for <duration>', 'how long such a search takes (5s)', duration)
-    .option('--port <n>', 'on loopback, of its control (any that is free)', port)
-    .option('--out <directory>', 'where the trace is put', defaultOut)
+    .option('--check-for <duration>', 'duration of each such search (5s)', duration)
+    .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
+    .option('--out <directory>', 'directory for the trace', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, { for: forMs, look: lookMs, json, checkEvery, checkFor, ...options }) => {
       const [{ emulate }, { describeSummary }] = await Promise.all([
@@ -226,9 +228,9 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('report')
-    .description('writes a trace as a page to be opened in a browser')
+    .description('writes a trace as a page to open in a browser')
     .argument('<trace>')
-    .option('--out <file>', 'where it is put (beside the trace)')
+    .option('--out <file>', 'file to write (beside the trace)')
     .action((path: string, { out }: { out?: string }) => {
       print(writeReport(path, out))
       const { torn } = readTrace(path, { torn: 'accept' })
@@ -237,10 +239,10 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('try')
-    .description('executes steps that are named by hand, as far as it is clear which are meant')
+    .description('executes steps named by hand; parts of their labels are enough')
     .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
     .argument('<steps...>', "such as 'client ann' 'n1 timer' 'n1→n2 vote'")
-    .option('--seed <n>', 'of the nodes’ randomness', wholeNumber, 1)
+    .option('--seed <n>', 'seed of the nodes’ random numbers', wholeNumber, 1)
     .option('--out <file>', 'writes a trace of it')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, steps: readonly string[], { json, ...options }) => {
@@ -254,9 +256,13 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('init')
-    .description('writes a first configuration, for the services of a compose file or for programs')
+    .description('writes a first configuration for the services of a compose file or for programs')
     .argument('[compose]', 'a compose file; without it and without --node it asks, at a terminal')
-    .option('--node <name[:ports]=command>', "a process, such as 'web:8080=node web.js'; one for each", programsOf)
+    .option(
+      '--node <name[:ports]=command>',
+      "a process, such as 'web:8080=node web.js'; repeat it for each",
+      programsOf,
+    )
     .action(async (compose: string | undefined, { node: programs }: { node?: readonly Program[] }) => {
       if (compose !== undefined && programs)
         throw new UsageError('expected a compose file or --node, found both: nodes of a compose file are its services')
@@ -267,21 +273,21 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('mcp')
-    .description('answers programs that work for people, by the Model Context Protocol on stdin and stdout')
+    .description('serves the Model Context Protocol on stdin and stdout')
     .action(async () => (await import('./mcp/serve.ts')).serveMcp())
 
   root
     .command('schema')
     .description('prints what commands print with --json, as JSON Schema')
-    .argument('[command...]', 'one of them alone')
+    .argument('[command...]', 'only this one')
     .action(async (command: string[]) => void print(await describeSchema(command.join(' '))))
 
   root
     .command('doctor')
     .description('says what this machine can do, or which system calls of a program are held')
     .argument('[command...]', 'with --program: the program and its arguments, after --')
-    .option('--program', 'runs a program once, held, and says which of its system calls are held, native, refused')
-    .option('--fix', 'gets what it lacks and can be put beside the system: CRIU, from the packages of a later Debian')
+    .option('--program', 'runs a program once and says which of its system calls are held, native or refused')
+    .option('--fix', 'gets CRIU, if it is missing, from the packages of a later Debian')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (command: string[], { fix, json, program }: { fix?: boolean; json?: boolean; program?: boolean }) => {
       if (program) {
@@ -302,7 +308,7 @@ export const program = (done: (code: number) => void) => {
   return root
 }
 
-/** Runs the command; gives its exit code. */
+/** Runs the command and returns its exit code. */
 export const run = async (args: readonly string[]): Promise<number> => {
   let code: number = exitCode.held
   catchStrays(error => {
@@ -317,7 +323,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     strays.check()
     return code
   } catch (error) {
-    // The parser has printed its own.
+    // commander has printed its own error.
     if (isParserError(error)) return error.exitCode === 0 ? exitCode.held : exitCode.usage
     return explain(error)
   } finally {
@@ -325,7 +331,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   }
 }
 
-/** Says what went wrong; gives the exit code. */
+/** Prints an error and returns its exit code. */
 const explain = (error: unknown): number => {
   const { code, lines } = explainError(error)
   for (const line of lines) process.stderr.write(`lastnail: ${line}\n`)

@@ -8,9 +8,9 @@ import type { FaultKind, ResolvedSystem } from '../harness/config.ts'
 import { type CheckOptions, defaultMs } from './options.ts'
 
 /**
- * What a search never met though the configuration speaks of it, a line each: of that, `held` says nothing.
+ * Things that the configuration mentions but the search never met, one line each. `held` says nothing about them.
  *
- * @param isAlone whether nodes were executed alone, and the system as a whole hardly ever
+ * @param isAlone whether mostly single nodes were executed, and the whole system hardly ever
  */
 export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } = {}): string[] => [
   ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
@@ -21,11 +21,11 @@ export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } =
 const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sights }: Met): string[] => {
   if (!Object.values(properties).some(({ kind }) => kind !== 'sometimes'))
     return [
-      'there are no properties: only crashes and divergence were looked for',
+      'there are no properties, so only crashes and divergences were looked for',
       ...Object.keys(properties).flatMap(name => aboutGoal(name, sights)),
     ]
   if (observe && !nodes.some(({ name }) => countOf(sights, sightOf.state(name)) > 0))
-    return ['no node ever had a state: `state` saw nothing, and properties that speak of states were about nothing']
+    return ['no node ever had a state: `state` observed nothing, so properties of states were not tested']
   return Object.entries(properties).flatMap(([name, { kind }]) =>
     kind === 'sometimes' ? aboutGoal(name, sights) : kind === 'always' ? aboutSubjects(name, sights) : [],
   )
@@ -33,17 +33,17 @@ const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sight
 
 const aboutAlone = ({ properties }: ResolvedSystem): string[] => {
   const goals = Object.keys(properties).filter(name => properties[name]!.kind === 'sometimes')
-  return goals.length === 0 ? [] : [`${goals.join(', ')} was not looked for: a local search executes nodes alone`]
+  return goals.length === 0
+    ? []
+    : [`${goals.join(', ')} was not looked for, because a local search executes nodes alone`]
 }
 
 const aboutGoal = (name: string, sights: readonly Sight[]): string[] =>
   countOf(sights, propertySight.met(name)) > 0
     ? []
-    : [
-        `${name} was never met: what it names happened in no execution, so the properties may not have been put to the test`,
-      ]
+    : [`${name} was never met in any execution, so the properties may not have been put to the test`]
 
-/** In how many executions each property `sometimes` was met. */
+/** By `sometimes` property, the number of executions in which it was met. */
 export const metGoals = (
   { properties }: Pick<ResolvedSystem, 'properties'>,
   { sights }: Pick<Met, 'sights'>,
@@ -54,19 +54,21 @@ export const metGoals = (
     ),
   )
 
-/** What a property is about, if that was there in no state: lists that were always empty, or nothing at all that it reads. */
+/**
+ * The things a property reads, if none was ever present: lists that were always empty, or fields that never existed.
+ */
 const aboutSubjects = (name: string, sights: readonly Sight[]): string[] => {
   const subjects = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
   const absent = subjects.filter(({ found }) => found === 0)
   const empty = absent.filter(({ was }) => was === 'empty')
   if (empty.length > 0)
-    return empty.map(subject => `${name} is about ${shownPath(subject)}, which was empty in every state`)
-  // A field that is there only when something is wrong is read beside others.
+    return empty.map(subject => `${name} reads ${shownPath(subject)}, which was empty in every state`)
+  // A field that exists only when something is wrong is usually read beside others that exist.
   if (absent.length === 0 || absent.length < subjects.filter(({ path }) => !isWhole(path)).length) return []
-  return [`${name} was about nothing: ${absent.map(shownPath).join(', ')} was in no state`]
+  return [`${name} was not tested: ${absent.map(shownPath).join(', ')} was in no state`]
 }
 
-/** What a call or an operation has only in the end, or where it failed, says nothing. */
+/** Fields that exist only at the end of a call or after a failure say nothing. */
 const isOfUsers = (path: string) => path === '' || /^(calls|history)$|^(nodes\[\]|node\(\))\.state\b/.test(path)
 const isWhole = (path: string) => /^(nodes\[\]|node\(\))\.state$/.test(path)
 
@@ -87,8 +89,8 @@ const aboutClient = (name: string, sights: readonly Sight[]): string[] => {
 }
 
 const needs: Partial<Readonly<Record<FaultKind, string>>> = {
-  drop: 'a datagram on its way: TCP loses nothing but by a reset',
-  duplicate: 'a datagram on its way: TCP delivers everything once',
+  drop: 'a datagram in flight (TCP loses messages only by a reset)',
+  duplicate: 'a datagram in flight (TCP delivers everything once)',
   partition: 'two nodes',
 }
 
@@ -100,7 +102,7 @@ const aboutFault = (kind: FaultKind, budget: number, { weights }: ResolvedSystem
 
 const times = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** Ten times as long, from other random numbers: what one search misses, another may find. */
+/** The command for a search ten times as long with other random numbers, which may find what this one missed. */
 export const deeperThan = (
   path: string,
   { seed }: Pick<Verdict, 'seed'>,
@@ -116,7 +118,10 @@ export const deeperThan = (
 /** As a shell reads it. */
 const shown = (word: string) => (/^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
-/** What a search met, in few words: what became of calls, how often faults were taken and what must come true did. */
+/**
+ * What a search met, briefly: calls and their results, how often faults were taken, and how often `eventually` and
+ * `sometimes` properties held.
+ */
 export const summaryOf = (
   { clients, faults, properties }: ResolvedSystem,
   { sights, steps, live }: Met,

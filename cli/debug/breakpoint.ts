@@ -7,17 +7,18 @@ import { isInterrupted } from '../../harness/hold/interruption.ts'
 import type { Execution } from '../../report/model/execution.ts'
 import { RecordedStates } from '../verify/states.ts'
 
-/** An expression that takes longer in one state is given up. */
+/** An expression that takes longer than this in one state is given up, in milliseconds. */
 const patienceMs = 2000
-/** Steps after which signals are looked at. */
+/** Number of steps between checks for signals. With more, Ctrl-C would be slow. */
 const turnSteps = 64
 
 /**
- * The first step after one at which a JavaScript expression over the state, `s`, is true. It is evaluated over the states that
- * are known, so nothing is executed.
+ * The first step after `after` at which a JavaScript expression over the state, `s`, is true. It is evaluated over
+ * known states, so nothing is executed.
  *
- * @throws UsageError where it is no expression, throws, does not end, or is true after no step that is known
- * @throws BudgetSpent where a signal comes
+ * @throws UsageError if the expression is invalid, throws, does not end, or is true after no known step
+ *
+ * @throws BudgetSpent on a signal
  */
 export const stepWhere = async (execution: Execution, after: number, expression: string): Promise<number> => {
   const holds = predicateOf(expression)
@@ -41,7 +42,7 @@ const predicateOf = (expression: string): ((state: GlobalState, step: number) =>
     try {
       return Boolean(script.runInContext(context, { timeout: patienceMs }))
     } catch (error) {
-      throw new UsageError(`"${expression}" cannot be told after step ${step}: ${firstLineOf(error)}`)
+      throw new UsageError(`"${expression}" cannot be evaluated after step ${step}: ${firstLineOf(error)}`)
     }
   }
 }
@@ -56,7 +57,7 @@ const compiled = (expression: string): Script => {
   }
 }
 
-/** What it throws comes from another realm, where `Error` is another. */
+/** Errors come from another realm with its own `Error` class, so `instanceof` would be false. */
 const firstLineOf = (error: unknown): string => {
   const { message } = (error ?? {}) as { message?: unknown }
   return String(message ?? error).split('\n', 1)[0]!

@@ -9,14 +9,14 @@ import { stepWhere } from './breakpoint.ts'
 import type { Timeline } from './timeline.ts'
 import { type Moment, viewChoices, viewDiff, viewList, viewStates, viewStep } from './views.ts'
 
-/** What commands act on. */
+/** What the commands act on. */
 export interface Debugger {
   readonly timeline: Timeline
-  /** The steps that `step`, `back` and `list` see. */
+  /** The steps that `step`, `back` and `list` show. */
   filter: Filter
-  /** The first dead step, where the trace tells. */
+  /** The first dead step, if the trace records it. */
   readonly critical: number | undefined
-  /** Resolves when the person at the terminal asks to go on. */
+  /** Resolves when the person at the terminal wants to continue. */
   readonly untilAsked: (prompt: string) => Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface DebugCommand {
   readonly names: readonly string[]
   readonly usage: string
   readonly does: string
-  /** Lines to print. */
+  /** Returns the lines to print. */
   readonly run: (debug: Debugger, words: readonly string[]) => Promise<readonly string[]> | readonly string[]
 }
 
@@ -37,13 +37,13 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['step', 's', 'next'],
     usage: 'step [N]',
-    does: 'goes N steps on, of those that `only` lets through',
+    does: 'goes N steps forward, of those that `only` shows',
     run: (debug, [count]) => moveBy(debug, countOf(count)),
   },
   {
     names: ['back', 'b'],
     usage: 'back [N]',
-    does: 'goes N steps back, likewise',
+    does: 'goes N steps back, of those that `only` shows',
     run: (debug, [count]) => moveBy(debug, -countOf(count)),
   },
   {
@@ -55,7 +55,7 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['until', 'u'],
     usage: 'until [PROPERTY|EXPRESSION]',
-    does: 'goes on until a property, or this one, begins or ceases to hold, or an expression over the state, s, is true',
+    does: 'goes forward until any property, or the given one, begins or ceases to hold, or an expression over the state, s, is true',
     run: async ({ timeline, ...debug }, words) => {
       const { execution, at } = timeline
       const isName = words.length === 0 || (words.length === 1 && /^[\w-]+$/.test(words[0]!))
@@ -66,7 +66,7 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['only', 'o'],
     usage: 'only [NODE] [KIND] [REGEX]',
-    does: 'lets `step`, `back` and `list` see only some steps; alone, all again',
+    does: 'makes `step`, `back` and `list` show only some steps; without arguments, all again',
     run: (debug, words) => {
       debug.filter = filterOf(debug, words)
       const { length } = matching(debug)
@@ -76,7 +76,7 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['list', 'l'],
     usage: 'list [NODE] [KIND] [REGEX]',
-    does: 'lists such steps; alone, those around this one',
+    does: 'lists such steps; without arguments, the steps around this one',
     run: (debug, words) => {
       const { execution, at } = debug.timeline
       const seen = matching(words.length > 0 ? { ...debug, filter: filterOf(debug, words) } : debug)
@@ -112,7 +112,7 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['choices', 'c'],
     usage: 'choices [REGEX]',
-    does: 'lists what could happen here',
+    does: 'lists the choices enabled here',
     run: ({ timeline }, words) => {
       const next = timeline.execution.steps[timeline.at + 1]?.choice?.label
       const lines = viewChoices(timeline.enabled, next)
@@ -122,7 +122,7 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['take', 't'],
     usage: 'take N|LABEL',
-    does: 'executes another choice: a branch, on which the recorded steps are gone',
+    does: 'executes another choice, which begins a branch without the recorded steps',
     run: async (debug, words) => {
       const { timeline } = debug
       const given = words.join(' ')
@@ -135,7 +135,7 @@ export const commands: readonly DebugCommand[] = [
     usage: 'return',
     does: 'leaves a branch: goes to the last step that it has in common with the trace',
     run: async debug => {
-      if (!debug.timeline.isBranch) throw new UsageError('this is the trace: there is no branch to leave')
+      if (!debug.timeline.isBranch) throw new UsageError('this is the trace itself, not a branch')
       await debug.timeline.leaveBranch()
       return describePlace(debug)
     },
@@ -153,7 +153,7 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['run', 'r'],
     usage: 'run NODE PROGRAM…',
-    does: 'runs a program inside a node; what it changes is gone after going back',
+    does: 'runs a program inside a node; going back undoes what it changed',
     run: async ({ timeline }, [node, ...program]) => {
       if (node === undefined || program.length === 0)
         throw new UsageError('expected a node and a program: run NODE PROGRAM…')
@@ -164,11 +164,11 @@ export const commands: readonly DebugCommand[] = [
   {
     names: ['attach'],
     usage: 'attach NODE',
-    does: 'stops a node here for a debugger of processes, such as gdb',
+    does: 'stops a node here for a process debugger such as gdb',
     run: async ({ timeline, untilAsked }, [node]) => {
       await timeline.lend(nodeOf(timeline, node), pid =>
         untilAsked(
-          `process ${pid} is stopped and nobody else's: gdb -p ${pid} (it cannot go on: its time is held)\n` +
+          `process ${pid} is stopped and can be debugged: gdb -p ${pid} (it cannot continue, because its time is held)\n` +
             `its files and network: nsenter --target ${pid} --all\nEnter to come back `,
         ),
       )
@@ -206,7 +206,7 @@ export const commandNamed = (name: string): DebugCommand => {
   throw new UsageError(`no command "${name}": "help" lists them`)
 }
 
-/** What can stand behind a word of a command, for completion. */
+/** Possible completions after the words of a command. */
 export const completionsOf = ({ timeline }: Debugger, words: readonly string[]): readonly string[] => {
   if (words.length <= 1) return commands.map(({ names }) => `${names[0]!} `)
   const { header } = timeline.execution.trace
@@ -230,13 +230,13 @@ export const completionsOf = ({ timeline }: Debugger, words: readonly string[]):
   }
 }
 
-/** Where the debugger stands. */
+/** Describes the step at which the debugger is. */
 export const describePlace = ({ timeline }: Pick<Debugger, 'timeline'>): string[] => [
   ...viewStep(timeline.execution, timeline.at),
   ...(timeline.violation ? [`       violated: ${timeline.violation}`] : []),
 ]
 
-/** The next step that changes the value of a property. */
+/** The next step in which a property's value changes. */
 const stepOfChange = ({ steps, trace }: Execution, at: number, property: string | undefined): number => {
   const names = trace.header.properties.map(({ name }) => name)
   if (property !== undefined && !names.includes(property))
@@ -244,7 +244,7 @@ const stepOfChange = ({ steps, trace }: Execution, at: number, property: string 
   const found = steps.find(
     ({ index, properties }) => index > at && properties.some(({ name }) => property === undefined || name === property),
   )
-  if (found === undefined) throw new UsageError(`${property ?? 'no property'} does not change any more`)
+  if (found === undefined) throw new UsageError(`${property ?? 'no property'} does not change in any later step`)
   return found.index
 }
 
@@ -253,15 +253,17 @@ const moveTo = async (debug: Pick<Debugger, 'timeline'>, step: number) => {
   return describePlace(debug)
 }
 
-/** Among the steps that the filter lets through. */
+/** Moves by a number of steps among those that pass the filter. */
 const moveBy = (debug: Debugger, count: number) => {
   const { at, execution } = debug.timeline
   const steps = matching(debug)
   const ahead = count > 0 ? steps.filter(step => step > at) : steps.filter(step => step < at).reverse()
   if (ahead.length > 0) return moveTo(debug, ahead[Math.min(Math.abs(count), ahead.length) - 1]!)
-  if (count < 0) throw new UsageError(at === 0 ? 'this is the start' : 'there is no such step before')
+  if (count < 0) throw new UsageError(at === 0 ? 'this is the start' : 'there is no such step before this one')
   throw new UsageError(
-    at === execution.end ? 'this is the end: "choices" lists what could happen' : 'there is no such step any more',
+    at === execution.end
+      ? 'this is the end: "choices" lists what could happen'
+      : 'there is no such step after this one',
   )
 }
 

@@ -8,12 +8,15 @@ import { commandNamed, completionsOf, type Debugger, describePlace } from './com
 import { type Timeline, withTimeline } from './timeline.ts'
 
 /**
- * Reads commands from a terminal or a pipe, and moves through an execution of a trace by new processes.
+ * Reads commands from a terminal or pipe and moves through a trace's execution with new processes.
  *
- * @param until an expression over the state, `s`: it begins at the first step at which that is true
- * @throws TraceError where the trace cannot be read
- * @throws UsageError where the expression is wrong, or never true
- * @throws Differs where its start is another now
+ * @param until an expression over the state, `s`: begins at the first step at which it is true
+ *
+ * @throws TraceError if the trace cannot be read
+ *
+ * @throws UsageError if the expression is invalid or never true
+ *
+ * @throws Differs if the system's start differs from the recorded one
  */
 export const debugTrace = async (path: string, until?: string): Promise<void> => {
   await withTimeline(path, async (timeline, trace, signal) => {
@@ -40,7 +43,7 @@ export const debugTrace = async (path: string, until?: string): Promise<void> =>
 
 const placeOf = ({ at, execution, isBranch }: Timeline) => `${at}/${execution.end}${isBranch ? ' (branch)' : ''}> `
 
-/** False where it was the last. What is wrong with a command is said, and nothing is lost. */
+/** Performs a command; returns false if it was the last one. Errors are printed and change nothing. */
 const perform = async (debug: Debugger, line: string): Promise<boolean> => {
   const [name, ...words] = line.trim().split(/\s+/)
   if (!name) return true
@@ -55,7 +58,7 @@ const perform = async (debug: Debugger, line: string): Promise<boolean> => {
   }
 }
 
-/** Lines of input: with a prompt, a history and completion, where it is a terminal. */
+/** Lines of input. A terminal also has a prompt, a history and completion. */
 class Terminal {
   readonly #interface: Interface
   readonly #lines: AsyncIterator<string>
@@ -75,7 +78,7 @@ class Terminal {
       this.#prompt(promptOf())
       const { done, value } = await this.#lines.next()
       if (done) return
-      // While a command is carried out, Ctrl-C is a signal: its step may be a long one, in which nothing is read.
+      // While a command runs, Ctrl-C must be a signal: no input is read during a long step.
       if (this.#isTerminal) process.stdin.setRawMode(false)
       yield value
     }
@@ -100,7 +103,7 @@ class Terminal {
   }
 }
 
-/** Completes the last word; of `take`, the whole label. */
+/** Completes the last word, or for `take` the whole label. */
 const completerOf = (completions: (words: readonly string[]) => readonly string[]) => (line: string) => {
   const words = line.split(/\s+/)
   const given = words[0] === 'take' && words.length > 1 ? words.slice(1).join(' ') : words.at(-1)!

@@ -14,17 +14,17 @@ import { inSession, type Session } from '../session.ts'
 import { StepReader } from '../step-reader.ts'
 
 /**
- * An execution of real processes that can be moved through in both directions. It stands at one of its steps; what comes
- * after is known where it was recorded, or executed once before. Another choice begins a branch.
+ * An execution of real processes in which one can move forward and backward. Later steps are known if they were
+ * recorded or executed before. Taking another choice begins a branch.
  */
 export class Timeline {
   readonly #session: Session
   readonly #trace: Trace
-  /** Known steps; those up to where it stands have been executed. */
+  /** Known steps. Those up to the present one have been executed. */
   #steps: RecordedStep[]
   #executor: Executor<GlobalState> | undefined
   #isBranch = false
-  /** Of these steps; absent where they have changed since. */
+  /** An `Execution` of `#steps`; undefined after they changed. */
   #known: Execution | undefined
 
   constructor(session: Session, trace: Trace) {
@@ -34,12 +34,12 @@ export class Timeline {
     this.#known = new Execution(trace)
   }
 
-  /** Index of the step that it stands at; 0 is the start. */
+  /** Index of the present step; 0 is the start. */
   get at(): number {
     return this.#executor?.schedule.length ?? 0
   }
 
-  /** All steps that are known, those that are still to come among them. */
+  /** All known steps, including later ones. */
   get execution(): Execution {
     this.#known ??= new Execution({ header: this.#trace.header, steps: this.#steps, end: undefined, torn: undefined })
     return this.#known
@@ -50,17 +50,17 @@ export class Timeline {
     return this.#isBranch
   }
 
-  /** What could happen next. */
+  /** The enabled choices. */
   get enabled(): readonly Choice[] {
     return this.#session.cluster.enabled()
   }
 
-  /** The first violation of safety, crash or divergence up to where it stands. */
+  /** Message of the first safety violation, crash or divergence up to the present step. */
   get violation(): string | undefined {
     return this.#executor?.violation?.message
   }
 
-  /** The step. @throws UsageError where none is known of that index */
+  /** Returns the step. @throws UsageError if no step with this index is known */
   known(step: number): number {
     const { end } = this.execution
     if (step <= end) return step
@@ -68,9 +68,9 @@ export class Timeline {
   }
 
   /**
-   * Moves to a known step: onwards, or from the start again.
+   * Moves to a known step: forward, or again from the start.
    *
-   * @throws Diverged, Differs where the processes do something else than is known
+   * @throws Diverged, Differs if the processes do something other than the known steps
    */
   async goTo(step: number): Promise<void> {
     this.known(step)
@@ -79,7 +79,7 @@ export class Timeline {
     await follow(this.#executor!, labels.slice(this.at, step))
   }
 
-  /** Executes a choice that is enabled here; what was known to come is forgotten, unless it is the same. */
+  /** Executes an enabled choice. Known later steps are forgotten, unless the choice is the next one of them. */
   async take(label: string): Promise<void> {
     const choice = this.enabled.find(each => each.label === label)
     if (choice === undefined) throw new UsageError(`"${label}" is not enabled here: "choices" lists what is`)
@@ -91,7 +91,7 @@ export class Timeline {
     await this.#executor!.execute(choice)
   }
 
-  /** Leaves a branch, for the last step that it has in common with the trace. */
+  /** Leaves a branch and goes to the last step that it has in common with the trace. */
   async leaveBranch(): Promise<void> {
     const executed = this.#executor?.labels() ?? []
     const recorded = scheduleOf(this.#trace)
@@ -103,7 +103,7 @@ export class Timeline {
     await this.goTo(other < 0 ? executed.length : other)
   }
 
-  /** Writes what led here as a trace of its own. */
+  /** Writes the steps up to the present one as a trace. */
   async save(path: string): Promise<void> {
     const schedule = this.#executor!.labels()
     const { violation } = this.#executor!
@@ -113,19 +113,22 @@ export class Timeline {
     await record(this.#session, path, schedule, { options: {}, conclude: () => ({ ...found, schedule }) })
   }
 
-  /** Runs a program inside a node, which goes on meanwhile. What it changes is gone after a move backwards. */
+  /** Runs a program inside a node, which runs meanwhile. Moving backward undoes what it changed. */
   run(node: string, program: readonly string[]): Promise<ExecResult> {
     return this.#session.cluster.runInside(node, program)
   }
 
-  /** Stops a node for a debugger of processes, until its user is done; then all is as it was. */
+  /** Stops a node for a process debugger until the user is done; then returns to the same state. */
   async lend(node: string, untilDone: (pid: number) => Promise<void>): Promise<void> {
     const { pid, takeBack } = this.#session.cluster.lend(node)
     await untilDone(pid).finally(takeBack)
     await this.#comeBack()
   }
 
-  /** Opens the inspector of a Node.js program, and lets the nodes go on until its user is done; then all is as it was. */
+  /**
+   * Opens the inspector of a Node.js program and lets the nodes run until the user is done; then returns to the same
+   * state.
+   */
   async inspect(node: string, untilDone: (pid: number) => Promise<void>): Promise<void> {
     const { cluster } = this.#session
     const pid = cluster.pidOf(node)
@@ -139,7 +142,7 @@ export class Timeline {
     await this.#comeBack()
   }
 
-  /** To the same step, by new processes. */
+  /** Goes to the same step with new processes. */
   async #comeBack(): Promise<void> {
     const { at } = this
     this.#executor = undefined
@@ -165,10 +168,11 @@ export class Timeline {
 }
 
 /**
- * Opens a trace for as long as some work takes; its processes stand at the start.
+ * Opens a trace for the duration of some work. Its processes begin at the start.
  *
- * @throws TraceError where the trace cannot be read
- * @throws Differs where its start is another now
+ * @throws TraceError if the trace cannot be read
+ *
+ * @throws Differs if the system's start differs from the recorded one
  */
 export const withTimeline = async (
   path: string,

@@ -5,20 +5,20 @@ import { diffOf, shortly, show } from '../../report/model/changes.ts'
 import type { Execution } from '../../report/model/execution.ts'
 import { textOf } from '../../report/model/payload.ts'
 
-/** What is printed of an execution: lines of text. */
+/** The debugger's views of an execution, as lines of text. */
 
 const number = (step: number) => String(step).padStart(5)
 
 export const labelOf = ({ steps }: Execution, step: number): string => steps[step]!.choice?.label ?? '(start)'
 
-/** One line for each step; where it stands is marked `>`, where it can no longer recover `!`. */
+/** One line for each step, with `>` at the present step and `!` at the first dead one. */
 export const viewList = (execution: Execution, steps: readonly number[], at: number, critical?: number): string[] =>
   steps.map(step => {
     const mark = step === at ? '>' : step === critical ? '!' : ' '
     return `${mark}${number(step)}  ${labelOf(execution, step)}`
   })
 
-/** A step with all that came of it. */
+/** A step and everything that it changed. */
 export const viewStep = (execution: Execution, step: number): string[] => {
   const { messages, lost, outputs, findings, operations, properties, clocks } = execution.steps[step]!
   return [
@@ -66,7 +66,7 @@ export interface Moment {
   readonly step: number
 }
 
-/** The states of nodes that differ, as a diff. */
+/** A diff of the node states that differ. */
 export const viewDiff = (nodes: readonly string[], one: Moment, other: Moment): string[] => {
   const lines = nodes.flatMap(node => {
     const [before, after] = [one, other].map(({ execution, step }) =>
@@ -80,8 +80,8 @@ export const viewDiff = (nodes: readonly string[], one: Moment, other: Moment): 
   return lines.length > 0 ? lines : ['no difference']
 }
 
-/** What is enabled, numbered for `take`. */
+/** The enabled choices, numbered for `take`. */
 export const viewChoices = (choices: readonly Choice[], taken: string | undefined): string[] =>
   choices.length === 0
-    ? ['nothing can happen any more']
+    ? ['nothing is enabled']
     : choices.map(({ label }, index) => `${label === taken ? '>' : ' '}${number(index + 1)}  ${label}`)

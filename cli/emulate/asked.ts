@@ -27,7 +27,7 @@ const pipe: z.ZodType<PipeSettings> = z.strictObject({
   corrupt: probability.exactOptional(),
 })
 
-/** What is laid on a way. */
+/** The settings of a link in one direction. */
 export const way: z.ZodType<WaySetting> = z.strictObject({
   from: name,
   to: name,
@@ -35,10 +35,10 @@ export const way: z.ZodType<WaySetting> = z.strictObject({
   pipe: pipe.nullable().exactOptional(),
 })
 
-/** A program to be run in a node. */
+/** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
 
-/** What can be asked of a running system. */
+/** Actions that a running system accepts. */
 export const actionSchema: z.ZodType<Happening> = z.discriminatedUnion('does', [
   z.strictObject({ does: z.literal('join'), node: name }),
   z.strictObject({ does: z.literal('leave'), node: name, manner: z.enum(manners) }),

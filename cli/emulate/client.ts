@@ -8,42 +8,44 @@ import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Control, type ControlFile, controlFile, type Running } from './control.ts'
 
-/** What can be asked of a system that `lastnail emulate` runs, and done to it. */
+/** Queries and actions on a system that `lastnail emulate` runs. */
 export interface Controller {
   list(): Promise<Running>
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
   act(action: Happening): Promise<Running>
-  /** Runs a program in a node, as the node would. */
+  /** Runs a program in a node's namespaces. */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
   join(node: string): Promise<Running>
   stop(node: string): Promise<Running>
   kill(node: string): Promise<Running>
-  /** Its links are taken away; `join` gives them back. */
+  /** Takes the node's links away; `join` restores them. */
   cut(node: string): Promise<Running>
   restart(node: string): Promise<Running>
-  /** Connections between the two are reset. */
+  /** Resets the connections between two nodes. */
   reset(node: string, peer: string): Promise<Running>
   partition(...groups: readonly (readonly string[])[]): Promise<Running>
   heal(): Promise<Running>
-  /** All of them at once. */
+  /** Sets all of them at once. */
   set(...ways: readonly WaySetting[]): Promise<Running>
-  /** One more pipe from one node to another, and back where `both`. */
+  /** Adds a pipe from one node to another, and with `both` also back. */
   impair(from: string, to: string, pipe: Partial<PipeSettings> | null, both?: boolean): Promise<Running>
 }
 
 /**
- * A system that runs now.
+ * A controller of a running system.
  *
- * @param where it can be asked, or its name, or the directory of its run; by default the only one that runs for this user
- * @throws UsageError where none runs, or several do; and rejects with one for what the system refuses
+ * @param where its address, its name or its run directory; by default this user's only running system
+ *
+ * @throws UsageError if none is running or several are; its methods reject with one for anything that the system
+ * refuses
  */
 export const control = (which?: Control | string): Controller => {
   const where = typeof which === 'object' ? which : runningSystem(which)
   const ask = async (method: 'GET' | 'POST', path: string, asked?: unknown): Promise<string> => {
     const authorization = `Bearer ${where.token}`
     const body = asked === undefined ? null : JSON.stringify(asked)
-    // Every configuration loads this module, and none waits for it to be used.
+    // Every configuration loads this module but few control a system, so undici is loaded on first use.
     const { request } = await import('undici')
     const answer = await request(`${where.origin}/${path}`, { method, headers: { authorization }, body }).catch(
       cause => {
@@ -77,7 +79,7 @@ export const control = (which?: Control | string): Controller => {
   }
 }
 
-/** @throws UsageError where none runs that is meant, or several do */
+/** @throws UsageError if no matching system is running, or several are */
 const runningSystem = (which: string | undefined): ControlFile => {
   const all = runDirectories()
     .map(directory => join(directory, controlFile))
@@ -96,7 +98,7 @@ const runningSystem = (which: string | undefined): ControlFile => {
   )
 }
 
-/** By its name, or the directory of its run. */
+/** Matches a system by its name or its run directory. */
 const isMeant = (which: string) => {
   const path = existsSync(which) ? realpathSync(which) : undefined
   return ({ system, directory }: ControlFile): boolean => system === which || directory === path

@@ -6,40 +6,42 @@ import { actionSchema, execSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 import type { Run, RunningNode } from './run.ts'
 
-/** What there is to know of a running system. */
+/** The state of a running system. */
 export interface Running {
   readonly system: string
-  /** Where its trace is, and what nodes write. */
+  /** Directory of its trace and of the nodes' output. */
   readonly directory: string
   readonly elapsedMs: number
   readonly nodes: readonly RunningNode[]
-  /** What was laid on ways and not taken away. */
+  /** Settings on links that were set and not cleared. */
   readonly ways: Run['ways']
-  /** Of a partition; null where there is none. */
+  /** Groups of the partition; null if there is none. */
   readonly groups: readonly (readonly string[])[] | null
 }
 
-/** Where a running system can be asked. */
+/** Address of a running system's control interface. */
 export interface Control {
   readonly origin: string
   readonly token: string
 }
 
-/** What a system that runs leaves in its run directory, for those who look for it. */
+/** The file that a running system leaves in its run directory for others to find it. */
 export interface ControlFile extends Control {
   readonly system: string
   readonly directory: string
 }
 
-/** In a run directory: where the system can be asked that runs there. Only its owner may read it. */
+/** Name of that file. Only its owner may read it. */
 export const controlFile = 'control.json'
 
 /**
- * Lets a running system be asked, and told what to do, over HTTP on loopback by whoever has the token.
+ * Opens the control interface of a running system: HTTP on loopback, for whoever has the token.
  *
- * @param place the directory of the run
- * @param port 0: any
- * @throws UsageError where the port is taken
+ * @param place the run directory
+ *
+ * @param port 0 for any free port
+ *
+ * @throws UsageError if the port is taken
  */
 export const openControl = async (run: Run, system: string, place: string, port: number) => {
   const where = realpathSync(place)

@@ -9,7 +9,7 @@ import type { Summary } from './summary.ts'
 import { emulateInTime } from './timed.ts'
 
 /**
- * Runs a system over an emulated internet, until its time is over or somebody ends it.
+ * Runs a system over an emulated internet until its time is over or somebody ends it.
  *
  * @throws ConfigError, TopologyError, MachineLacks
  */

@@ -1,6 +1,6 @@
 import type { Run } from './run.ts'
 
-/** What Prometheus reads (its text format, version 0.0.4). */
+/** Metrics in the text format of Prometheus, version 0.0.4. */
 export const metricsOf = ({ counts, nodes, measurements, timed }: Run): string => {
   const { forwarded, bytes, ...dropped } = counts
   const calls = (isOk: boolean) => timed.filter(call => call.isOk === isOk).length

@@ -10,7 +10,7 @@ import { createTrace } from '../record.ts'
 import { type Recordable, StepReader } from '../step-reader.ts'
 import type { Summary } from './summary.ts'
 
-/** The trace of a run at the pace native: a step for whatever happened, and for each look that saw something new. */
+/** The trace of a native run: a step for each event, and for each look that saw something new. */
 export class NativeTrace {
   readonly #writer: TraceWriter
   readonly #reader: StepReader
@@ -19,7 +19,7 @@ export class NativeTrace {
   #state: GlobalState
   #seenAtMs = 0
 
-  /** @throws UsageError where it cannot be written */
+  /** @throws UsageError if the trace cannot be written */
   constructor(path: string, header: TraceHeader, properties: ResolvedSystem['properties']) {
     this.#nodes = header.nodes.map(({ name }) => name)
     const output = { stdout: '', stderr: '' }
@@ -61,7 +61,7 @@ export class NativeTrace {
   }
 }
 
-/** What a run at the pace native can tell of a step. */
+/** What a native run knows about a step. */
 class NativeSource implements Recordable {
   details: Recordable['details'] = noDetails
   readonly clocks = []

@@ -18,7 +18,7 @@ import { unpublished } from './publish.ts'
 import type { RunOptions } from './settings.ts'
 import { type Summary, summaryOf } from './summary.ts'
 
-/** Runs a system on this machine's clock, with the kernels' own TCP. */
+/** Runs a system on this machine's clock and with the kernel's own TCP. */
 export const emulateNatively = (
   config: LoadedConfig,
   system: ResolvedSystem,

@@ -2,24 +2,25 @@ import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
 
-/** What a node wrote to one of its streams. */
+/** What a node printed to one of its streams. */
 interface Written {
   readonly node: string
   readonly stream: 'stdout' | 'stderr'
   readonly bytes: Uint8Array
 }
 
-/** In the directory of a run: where a node's output is. */
+/** Path of a node's output file in a run directory. */
 export const outputFile = (directory: string, node: string, stream: Written['stream']): string =>
   join(directory, 'output', `${node}.${stream}`)
 
-/** What nodes write, as files that grow while the system runs. */
+/** The nodes' output, as files that grow while the system runs. */
 export class OutputFiles {
   readonly #directory: string
 
   /**
    * @param directory of the run
-   * @throws UsageError where nothing can be written there
+   *
+   * @throws UsageError if it is not writable
    */
   constructor(directory: string, nodes: readonly string[]) {
     this.#directory = directory

@@ -9,7 +9,10 @@ const top = 34
 const plotWidth = width - left - 16
 const plotHeight = height - top - bottom
 
-/** What was seen of an emulated run over time, and how its times are distributed: one SVG file that needs nothing else. */
+/**
+ * Plots of an emulated run, what was seen over time and the distributions of its times, as one SVG file that needs
+ * nothing else.
+ */
 export const drawRun = (
   { measurements, timed }: Pick<Run, 'measurements' | 'timed'>,
   name: string,
@@ -50,7 +53,7 @@ export const drawRun = (
   return `${element('svg', { ...attributes, 'font-family': 'sans-serif', 'font-size': 12 }, content)}\n`
 }
 
-/** The share of all that took no longer. */
+/** A cumulative distribution: the share of values up to each value. */
 const distribution = (title: string, milliseconds: readonly number[]): string[][] => {
   if (milliseconds.length === 0) return []
   const sorted = milliseconds.toSorted((one, other) => one - other)
@@ -58,7 +61,7 @@ const distribution = (title: string, milliseconds: readonly number[]): string[][
   return [panel(`${title}: per cent that took no longer (${sorted.length})`, points, sorted.at(-1)! / 1000, 's')]
 }
 
-/** A line in steps. */
+/** A step plot. */
 const panel = (
   title: string,
   points: readonly (readonly [x: number, y: number])[],

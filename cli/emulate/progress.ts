@@ -1,6 +1,6 @@
 import type { Look } from '../../harness/timed/look.ts'
 
-/** A line that is written over itself on a terminal; nothing where there is none. */
+/** A progress line that overwrites itself on a terminal; nothing without a terminal. */
 export const showRunProgress = (forMs: number) => {
   const isTerminal = process.stderr.isTTY === true
   let inconsistent = 0

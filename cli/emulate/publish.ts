@@ -7,11 +7,11 @@ import type { Happening } from '../../harness/timed/action.ts'
 
 const loopback = '127.0.0.1'
 
-/** What is said where ports are not published though the configuration has some. */
+/** A note for ports that the configuration publishes but this pace does not. */
 export const unpublished = ({ publish }: Pick<ResolvedSystem, 'publish'>, pace: string): string[] =>
   publish.length === 0 ? [] : [`no port is published at the pace ${pace}, only at real`]
 
-/** Ports of this machine's loopback, behind each of which is a port of a node: what real clients send becomes part of a run. */
+/** Ports on this machine's loopback that lead to ports of nodes. What real clients send becomes part of the run. */
 export class PublishedPorts implements VisitorListener {
   readonly #servers: Server[] = []
   readonly #sockets = new Map<number, Socket>()
@@ -23,14 +23,15 @@ export class PublishedPorts implements VisitorListener {
   }
 
   /**
-   * @param act does something to the run
-   * @throws UsageError where a port is taken, or this user may not have it
+   * @param act applies an action to the run
+   *
+   * @throws UsageError if a port is taken or not allowed for this user
    */
   static async open(
     published: ResolvedSystem['publish'],
     act: (action: Happening) => Promise<void>,
   ): Promise<PublishedPorts> {
-    // Whoever waits for it is at the other end.
+    // A visitor learns of an error through its own connection.
     const ports = new PublishedPorts(action => void act(action).catch(() => undefined))
     try {
       for (const each of published) await ports.#listen(each)

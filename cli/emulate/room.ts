@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { MachineLacks } from '../exit-code.ts'
 
-/** A namespace, a device, and two streams of output; and what this tool has open itself. */
+/** Descriptors of a node: a namespace, a device and two output streams; and those of the tool itself. */
 const descriptorsOfNode = 4
 const descriptorsOfTool = 200
-/** The first process of its namespace, and its program with some threads. */
+/** Tasks of a node: the first process of its namespace, and its program with some threads. */
 const tasksOfNode = 12
-/** Of a network namespace, and the smallest programs in it. */
+/** Memory of a network namespace with the smallest programs. */
 const bytesOfNode = 2 << 20
 
 /**
- * That so many nodes have room on this machine, as far as that can be told beforehand.
+ * Checks that this machine has room for this many nodes, as far as that can be predicted.
  *
- * @throws MachineLacks with one line for each thing that is too little
+ * @throws MachineLacks with one line for each resource that is too small
  */
 export const requireRoom = (nodes: number): void => {
   const lacking = [

@@ -5,26 +5,26 @@ import type { Measurements } from '../../harness/timed/measurements.ts'
 import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 
-/** A system that runs over an emulated internet, whichever the pace. */
+/** A system that runs over an emulated internet, at any pace. */
 export interface Run {
-  /** Milliseconds of its own time since it began. */
+  /** Milliseconds of the run's own time since it began. */
   readonly elapsedMs: number
   readonly nodes: readonly RunningNode[]
-  /** What was laid on ways and not taken away. */
+  /** Settings on links that were set and not cleared. */
   readonly ways: readonly WaySetting[]
-  /** Of a partition; null where there is none. */
+  /** Groups of the partition; null if there is none. */
   readonly groups: readonly (readonly string[])[] | null
   readonly measurements: Measurements
-  /** All calls of clients, and those that are over. */
+  /** All client calls, and those that have ended. */
   readonly calls: readonly Pick<ClientCall, 'client'>[]
   readonly timed: readonly TimedCall[]
   readonly counts: Counts
-  /** @throws UsageError for a node that is not there */
+  /** @throws UsageError for an unknown node */
   act(action: Happening): Promise<void>
   /**
    * Runs a program in a node.
    *
-   * @throws UsageError for a node that is not there, or is down, and a program that does not end
+   * @throws UsageError for an unknown node, one that is down, or a program that does not end
    */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
 }
@@ -37,14 +37,14 @@ export interface RunningNode {
   readonly isCut: boolean
 }
 
-/** A call that is over. */
+/** A call that has ended. */
 export interface TimedCall {
   readonly client: string
   readonly tookMs: number
   readonly isOk: boolean
 }
 
-/** Who wants to know how far it is. */
+/** Callbacks for progress. */
 export interface Progress {
   start(started: number, all: number): void
   update(look: Look, atMs: number, values: Readonly<Record<string, boolean>>): void

@@ -9,21 +9,21 @@ import { exitCode } from '../exit-code.ts'
 import type { Outcome } from '../outcome.ts'
 import { violationOf } from '../recorded.ts'
 
-/** How often, and for how long, a run stands still while its system is searched from where it is. */
+/** How often a run stands still to search its present state, and for how long each search takes. */
 export interface SearchPlan {
   readonly everyMs: number
   readonly forMs: number
 }
 
-/** A violation that a search found from a state of the run: executed again from the run's start, and recorded. */
+/** A violation found by searching from a state of the run. It was executed again from the run's start and recorded. */
 export interface FoundBesides extends Pick<Outcome, 'property' | 'kind' | 'trace' | 'report'> {
   readonly message: string
-  /** The step of the run that the search began after, and when that was. */
+  /** The step of the run from which the search began, and its time. */
   readonly step: number
   readonly atMs: number
 }
 
-/** What searches from a run came to. */
+/** The results of the searches from a run. */
 export interface Searched {
   readonly searches: number
   readonly executions: number
@@ -36,23 +36,23 @@ interface Beginning {
   readonly atMs: number
 }
 
-/** At another pace than virtual time cannot be stopped. */
+/** The clock stops during a search, which only virtual time allows. */
 export const stopsTheClock = (pace: string): UsageError =>
   new UsageError(`--check-every stops the clock, which at the pace ${pace} goes on`)
 
-/** This command: a search is another process of it, which holds nodes of its own. */
+/** This command. A search is another process of it, with nodes of its own. */
 const command = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../bin/lastnail.js' : '../../../bin/lastnail.js', import.meta.url),
 )
 
-/** What the search said of it, as its trace has it. */
+/** The search's message about a violation, taken from its trace. */
 const messageIn = (trace: string | null): string =>
   trace === null ? 'interrupted before it was recorded' : (violationOf(readTrace(trace))?.message ?? '')
 
-/** A search for less has one cell: each worker takes about a second to begin. */
+/** Searches shorter than this have one cell, because each worker takes about a second to start. */
 const forWorkersMsMin = 10_000
 
-/** Searches a system from states of a run, by `check --from` its trace: the run itself is not touched. */
+/** Searches from states of a run with `check --from` its trace. The run itself is not touched. */
 export class SearchBesides {
   readonly #plan: SearchPlan
   readonly #args: readonly string[]
@@ -64,11 +64,12 @@ export class SearchBesides {
   #searches = 0
   #executions = 0
   #seconds = 0
-  /** Searches that could not begin, or got nowhere; a line each. */
+  /** Searches that could not begin or found nothing to do, one line each. */
   readonly notes: string[] = []
 
   /**
-   * @param trace of the run, as far as it has been written
+   * @param trace of the run, as far as it is written
+   *
    * @param cpus that a search may use
    */
   constructor(
@@ -106,7 +107,7 @@ export class SearchBesides {
     return { searches: this.#searches, executions: this.#executions, seconds: this.#seconds, found: this.#found }
   }
 
-  /** Searches from the state after a step. What goes wrong is a note: the run goes on. */
+  /** Searches from the state after a step. Errors become notes, and the run goes on. */
   async search({ step, atMs }: Beginning): Promise<void> {
     this.#searches += 1
     const { code, stdout, stderr } = await this.#run(step)

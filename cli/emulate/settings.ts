@@ -9,27 +9,27 @@ import { readText, readTopology } from '../../topologies/file.ts'
 import { generateInternet } from '../../topologies/internet.ts'
 import type { Topology } from '../../topologies/topology.ts'
 
-/** What the command says; it counts before what the configuration says. */
+/** Options of the command. They override the configuration. */
 export interface EmulateOptions {
-  /** A file. */
+  /** Path of a topology file. */
   readonly topology?: string | undefined
-  /** A file, a plan or a script. */
+  /** Path of a churn plan or script. */
   readonly churn?: string | undefined
   readonly forMs?: number | undefined
   readonly lookMs?: number | undefined
-  /** Of all that is drawn. */
+  /** Seed of all random numbers. */
   readonly seed: number
 }
 
 export interface RunOptions extends EmulateOptions {
   readonly pace?: 'virtual' | 'real' | 'native' | undefined
-  /** How often, by the clock of the run, it stands still and is searched from; never by default. */
+  /** How often, in milliseconds of the run's clock, it stands still for a search; never by default. */
   readonly checkEveryMs?: number | undefined
-  /** How long such a search takes, by the wall; 5 s by default. */
+  /** Duration of such a search in real milliseconds; 5 s by default. */
   readonly checkForMs?: number | undefined
-  /** Where its trace is put. */
+  /** Directory for the trace. */
   readonly out: string
-  /** Where it can be asked; any by default. */
+  /** Port of the control interface; any free port by default. */
   readonly port?: number | undefined
 }
 
@@ -40,9 +40,10 @@ const inetNodes = 5000
 const otherNodes = 100
 
 /**
- * How a system is to be run over an emulated internet.
+ * How to run a system over an emulated internet.
  *
- * @param directory what paths in its configuration are relative to
+ * @param directory base of the paths in the configuration
+ *
  * @throws ConfigError, TopologyError
  */
 export const emulationOf = (system: ResolvedSystem, directory: string, options: EmulateOptions): EmulationOptions => {
@@ -114,7 +115,7 @@ const churnOf = (
   const plans = parts.map(part => {
     if (typeof part === 'string') return planIn(resolve(directory, part), names, initial)
     const { atLeast, atMost, manners, except, seed: own, ...model } = part
-    // Those who stay count as there, and are none that the model may take.
+    // Exempt nodes count as present, and the model must not take them.
     const stays = new Set(except)
     const bound = (count: number | undefined) => count && Math.max(0, count - stays.size)
     const [least, most] = [bound(atLeast), bound(atMost)]

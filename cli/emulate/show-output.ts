@@ -8,9 +8,9 @@ import { outputFile } from './output-files.ts'
 const pollMs = 200
 
 /**
- * Prints what a node of a running system has written.
+ * Prints the output of a node in a running system.
  *
- * @throws UsageError for a node that is not there, and a run on another machine
+ * @throws UsageError for an unknown node, or a run on another machine
  */
 export const showOutput = async (
   { list }: Controller,
@@ -23,7 +23,7 @@ export const showOutput = async (
   try {
     const buffer = Buffer.alloc(65_536)
     for (let goesOn = true; goesOn; ) {
-      // What it wrote before its end is there by then.
+      // One more read after the end, because the last output came before it.
       goesOn = follow && (await sleep(pollMs, true)) && (await runs(list))
       for (let length = buffer.length; length > 0; ) {
         length = readSync(file, buffer)

@@ -3,7 +3,7 @@ import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { Run } from './run.ts'
 import type { Searched } from './search-besides.ts'
 
-/** Of something that was measured several times, in milliseconds; undefined where it never was. */
+/** Distribution of measurements in milliseconds; undefined if there are none. */
 export interface Distribution {
   readonly count: number
   readonly p50: number
@@ -12,47 +12,50 @@ export interface Distribution {
   readonly max: number
 }
 
-/** What an emulated run came to, as `--json` prints it. */
+/** The result of an emulated run, as `--json` prints it. */
 export interface Summary {
   readonly verdict: 'violated' | 'held' | 'undetermined'
-  /** The first property that did not hold in some look; of `eventually` ones, that did not hold any more in the end. */
+  /** The first property that a look found violated; for an `eventually` property, one that did not hold at the end. */
   readonly property: string | null
   readonly kind: 'safety' | 'liveness' | 'crash' | 'divergence' | null
   readonly message: string
-  /** Over labels, times, outputs and states: equal for equal runs; null at the pace `native`. */
+  /** Hash over labels, times, outputs and states: equal for equal runs; null at the pace `native`. */
   readonly hash: string | null
   readonly pace: 'virtual' | 'real' | 'native'
-  /** That it took. */
+  /** Real duration of the run. */
   readonly seconds: number
-  /** That passed in it. */
+  /** Duration by the run's clock. */
   readonly virtualSeconds: number
-  /** Of its schedule; 0 at the pace `native`. */
+  /** Steps of its schedule; 0 at the pace `native`. */
   readonly steps: number
-  /** How late steps were, in milliseconds; undefined but at the pace `real`. */
+  /** How late steps were, in milliseconds; only at the pace `real`. */
   readonly late: Distribution | undefined
   readonly seed: number
-  /** `running`: nothing waited for a look, and a state that was seen may never have been. */
+  /** `running`: nodes did not stop for a look, so a combined state that was seen may never have existed. */
   readonly lookedAt: 'still' | 'running'
   readonly looks: number
-  /** Looks in which some property did not hold. */
+  /** Looks that found some property false. */
   readonly inconsistent: number
   /** How long everything stood still for a look. */
   readonly still: Distribution | undefined
-  /** Times that the state of a node that was up could not be seen. */
+  /** How often the state of a running node could not be seen. */
   readonly unseen: number
   readonly properties: readonly (Omit<PropertyFigures, 'outages' | 'againMs'> & {
     readonly outages: number
     readonly longestMs: number
-    /** From when it ceased to hold until it held again. */
+    /** Time from when it stopped holding until it held again. */
     readonly again: Distribution | undefined
     readonly message: string
   })[]
   readonly faults: number
   readonly crashes: number
-  /** From a fault until all properties held, up to what happened next, where looks found that some did not. */
+  /**
+   * Time from a fault until all properties held, for faults after which some look found one false before the next
+   * event.
+   */
   readonly recovery: Distribution | undefined
   readonly notRecovered: number
-  /** Faults after which each look found that all properties held, up to what happened next. */
+  /** Faults after which every look until the next event found all properties true. */
   readonly harmless: number
   readonly joins: Distribution | undefined
   readonly clients: readonly {
@@ -63,15 +66,15 @@ export interface Summary {
     readonly latency: Distribution | undefined
   }[]
   readonly packets: Counts
-  /** What searches from states of the run came to, where there were any. */
+  /** The results of searches from states of the run, if there were any. */
   readonly searched?: Searched | undefined
-  /** What a reader has to know to trust the verdict. */
+  /** What a reader must know to trust the verdict. */
   readonly notes: readonly string[]
   readonly trace: string | null
   readonly plot: string | null
 }
 
-/** What was measured; what only a run whose nodes are held can tell is left to it. */
+/** The summary of measurements. What only a run with held nodes knows is added by its caller. */
 export const summaryOf = (
   { measurements, calls, timed: allTimed, counts }: Run,
   {
@@ -87,7 +90,7 @@ export const summaryOf = (
   return {
     ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length, {
       endMs,
-      // What a step shows counts there, once it has been executed again.
+      // The violation of a step counts at that step, once it was executed again.
       isRepeatable: pace !== 'native',
     }),
     hash: null,
@@ -128,7 +131,7 @@ export const summaryOf = (
 
 const lengthOf = ({ fromMs, untilMs }: Outage, endMs: number) => (untilMs ?? endMs) - fromMs
 
-/** An emulated run shows what happened once: it is not repeated, and what did not come about may yet have. */
+/** The verdict. An emulated run happens once, and a property that did not hold at the end might have held later. */
 const conclusionOf = (
   properties: readonly PropertyFigures[],
   crash: string | undefined,
@@ -177,7 +180,6 @@ export const distributionOf = (values: readonly number[]): Distribution | undefi
   return { count: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: sorted.at(-1)! }
 }
 
-/** For a person. */
 export const describeSummary = (summary: Summary): string[] => {
   const { verdict, property, kind, message, looks, inconsistent, packets } = summary
   const what = [kind, property].filter(word => word !== null).join(' ')

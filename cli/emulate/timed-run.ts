@@ -24,48 +24,48 @@ export interface TimedRunOptions {
   readonly lookEveryMs: number
   readonly joined: ConstructorParameters<typeof Measurements>[1]
   readonly progress: Progress
-  /** Searches from states of the run, while it stands still. */
+  /** Searches from states of the run while it stands still. */
   readonly besides: Pick<SearchBesides, 'everyMs' | 'search'> | undefined
-  /** Sees each step as it is executed. */
+  /** Called with each step when it is executed. */
   readonly onStep: (step: RecordedStep) => void
 }
 
-/** Who waits until something has been done. */
+/** Somebody who waits until an action was executed. */
 interface Asked {
   readonly action: TimedAction
   readonly done: () => void
 }
 
-/** Who waits until a call is over. */
+/** Somebody who waits until a call ends. */
 interface Awaited {
   readonly client: string
   readonly ordinal: number
   readonly tell: (call: ClientCall | undefined) => void
 }
 
-/** A run at the pace `virtual` or `real`: time chooses what is executed next. */
+/** A run at the pace `virtual` or `real`: time decides what is executed next. */
 export class TimedRun implements Run {
   readonly measurements: Measurements
   readonly timed: TimedCall[] = []
-  /** By how many milliseconds each step was late; none at the pace `virtual`. */
+  /** How many milliseconds each step was late; empty at the pace `virtual`. */
   readonly lateMs: number[] = []
   readonly #cluster: Cluster
   readonly #options: TimedRunOptions
   readonly #executor: Executor<GlobalState>
   readonly #reader: StepReader
   readonly #hash = createHash('sha256')
-  /** What was asked for, and is no part of the run yet. */
+  /** Actions that were requested and are not yet part of the run. */
   readonly #requests: { readonly action: Happening; readonly done: () => void }[] = []
   readonly #asked: Asked[] = []
   #awaited: Awaited[] = []
-  /** How many were run in each node. */
+  /** By client, the number of programs run in its node. */
   readonly #programs = new Map<string, number>()
   readonly #clients: ReadonlySet<string>
-  /** When each call that is not over began, by client. */
+  /** By client, when its current call began. */
   readonly #began = new Map<string, number>()
   #nextLookMs: number
   #nextSearchMs: number
-  /** The step after which it was searched last. */
+  /** The step from which it was last searched. */
   #searched = -1
   #begun = performance.now()
   #wake: () => void = () => undefined
@@ -119,17 +119,17 @@ export class TimedRun implements Run {
     return this.#executor.labels()
   }
 
-  /** The first violation of safety, crash or divergence. */
+  /** The first safety violation, crash or divergence. */
   get violation(): Violation | undefined {
     return this.#executor.violation
   }
 
-  /** Over labels, times, outputs and states: equal for equal runs. */
+  /** Hash over labels, times, outputs and states: equal for equal runs. */
   digest(): string {
     return this.#hash.copy().digest('hex')
   }
 
-  /** Runs until its time is over, somebody asks for the end, or a node has crashed. */
+  /** Runs until its time is over, somebody ends it, or a node crashed. */
   async run(signal: AbortSignal): Promise<void> {
     const { forMs } = this.#options
     const wake = () => this.#wake()
@@ -150,7 +150,7 @@ export class TimedRun implements Run {
       }
       if (!signal.aborted && !this.#executor.broken) this.#cluster.time!.pass(forMs)
     } catch (error) {
-      // In the middle of a step: what was seen before counts.
+      // Interrupted in the middle of a step. What was seen before counts.
       if (!(error instanceof BudgetSpent)) throw error
     } finally {
       signal.removeEventListener('abort', wake)
@@ -159,7 +159,7 @@ export class TimedRun implements Run {
     }
   }
 
-  /** It is done at the present time, and is part of the run. */
+  /** Executes an action at the present time, as part of the run. */
   async act(action: Happening): Promise<void> {
     const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
     for (const name of namesIn(action))
@@ -174,10 +174,10 @@ export class TimedRun implements Run {
     })
   }
 
-  /** A program is run in a node, as a client would: that is part of the run, and is done again where the run is. */
+  /** Runs a program in a node like a client call, so that a replay of the run repeats it. */
   async exec(node: string, command: readonly string[]): Promise<ExecResult> {
     const client = execOf(node)
-    // Of several that wait for programs in one node each gets the answer to its own.
+    // If several programs wait in one node, each gets its own answer.
     const ordinal = 1 + (this.#programs.get(client) ?? 0)
     this.#programs.set(client, ordinal)
     const over = new Promise<ClientCall | undefined>(tell => this.#awaited.push({ client, ordinal, tell }))
@@ -188,7 +188,7 @@ export class TimedRun implements Run {
     return call.value as ExecResult
   }
 
-  /** Between two steps: what somebody asked for meanwhile is due now. */
+  /** Between two steps: makes the actions requested meanwhile due now. */
   #takeRequests(): void {
     if (this.#requests.length === 0) return
     if (this.#options.pace === 'real') this.#cluster.time!.pass(this.#wallMs())
@@ -197,11 +197,11 @@ export class TimedRun implements Run {
     this.#cluster.lookAgain()
   }
 
-  /** At the pace `real`, waits for the clock; false where something else came meanwhile. */
+  /** At the pace `real`, waits for the clock. Returns false if a request came first. */
   async #waitUntil(atMs: number, signal: AbortSignal): Promise<boolean> {
     if (this.#options.pace === 'virtual') return true
     const wait = atMs - this.#wallMs()
-    // Whoever asks for something is heard, also where no step is ever early.
+    // Requests must be heard even if every step is late and nothing ever waits.
     if (wait <= 0) {
       await nextTurn()
       return this.#requests.length === 0 && !signal.aborted
@@ -224,7 +224,7 @@ export class TimedRun implements Run {
     this.#cluster.time!.pass(now)
   }
 
-  /** Between two steps nothing changes: a state is looked at when its time has come, before what changes it. */
+  /** Nothing changes between two steps, so due looks happen before the next step. */
   #lookUntil(atMs: number): void {
     const { lookEveryMs, progress } = this.#options
     for (; this.#nextLookMs <= atMs; this.#nextLookMs += lookEveryMs) {
@@ -234,7 +234,7 @@ export class TimedRun implements Run {
     }
   }
 
-  /** The run stands still meanwhile, and goes on as if nothing had been; a state is searched from once. */
+  /** Searches from the present state, once for each state. The run stands still meanwhile and is not affected. */
   async #searchUntil(atMs: number): Promise<void> {
     const { besides } = this.#options
     if (besides === undefined || this.#nextSearchMs > atMs) return
@@ -260,7 +260,7 @@ export class TimedRun implements Run {
     this.#tellAwaited()
   }
 
-  /** Programs that have ended in nodes. */
+  /** Reports programs that have ended in nodes. */
   #tellAwaited(): void {
     if (this.#awaited.length === 0) return
     const over = this.#cluster.state().calls.filter(({ completedAt }) => completedAt !== undefined)

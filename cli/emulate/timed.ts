@@ -29,7 +29,7 @@ import type { RunOptions } from './settings.ts'
 import { distributionOf, type Summary, summaryOf } from './summary.ts'
 import { TimedRun } from './timed-run.ts'
 
-/** Runs a system whose nodes are held, and lets time choose what happens next. */
+/** Runs a system whose nodes are held. Time decides what happens next. */
 export const emulateInTime = (
   config: LoadedConfig,
   given: ResolvedSystem,
@@ -39,7 +39,7 @@ export const emulateInTime = (
   const system = timedSystem(given)
   const { timing, notes: leftOut } = timingOf(system, settings)
   const plan = planOfSearches(config, settings, options)
-  // Before this thread is pinned to one.
+  // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   return amongGuests(async signal => {
     const { seed } = options
@@ -52,7 +52,7 @@ export const emulateInTime = (
     let run: TimedRun | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
-      // Before anything is made: a port may be taken.
+      // Opened before anything else is made, because a port may be taken.
       if (pace === 'real') ports = await PublishedPorts.open(system.publish, action => run!.act(action))
       cluster = open(timing)
       if (ports) cluster.outside = ports
@@ -110,7 +110,7 @@ export const emulateInTime = (
       const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
       writer.end({ verdict: { ...unsearched, ...came } })
       writer.close()
-      // What was found besides is no part of this run.
+      // A violation found by a search is not part of the run itself.
       const told = verdictOf((violation ? undefined : foundBesides(besides?.searched.found)) ?? concluded)
       const searched = besides && { searched: besides.searched }
       return { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), trace, plot }
@@ -124,7 +124,7 @@ export const emulateInTime = (
   })
 }
 
-/** @throws UsageError for searches that cannot be */
+/** @throws UsageError if searches are not possible */
 const planOfSearches = (
   { path }: LoadedConfig,
   { pace }: { readonly pace: 'virtual' | 'real' },
@@ -139,7 +139,7 @@ const planOfSearches = (
 
 const checkForMsDefault = 5000
 
-/** What a search found is no part of the run, and was executed again. */
+/** What a search found. It is not part of the run, and was executed again. */
 const foundBesides = (
   found: readonly FoundBesides[] = [],
 ): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> | undefined => {
@@ -150,7 +150,7 @@ const foundBesides = (
   return { verdict: 'violated', property, kind, message: `${place}${message}` }
 }
 
-/** What of a verdict only a search has something to say to. */
+/** Fields of a verdict that only a search can fill. */
 const unsearched: Omit<Partial<Verdict>, 'coverage'> & { readonly coverage: object } = {
   variant: 0,
   criticalTransition: null,
@@ -196,7 +196,7 @@ const timingOf = (
   return { timing, notes }
 }
 
-/** A violation counts only where the same steps, executed again from the start, violate again. */
+/** A violation counts only if the same steps, executed again from the start, violate again. */
 const confirmed = async (
   violation: Violation,
   labels: readonly string[],

@@ -29,14 +29,14 @@ interface PipeOptions {
   readonly both?: boolean
 }
 
-/** Adds `control VERB`: what can be asked of a system that runs, and done to it. */
+/** Adds the commands `control VERB` for a running system. */
 export const addControlCommands = (root: Command, done: (code: number) => void): void => {
   const command = root
     .command('control')
-    .description('asks a system that lastnail emulate runs, or does something to it')
-    .option('--run <name>', 'of several that run: its name, or the directory of its run')
-    .option('--url <url>', 'where it can be asked (the only one that runs)')
-    .option('--token <token>', 'that it was started with')
+    .description('queries or changes a system that lastnail emulate runs')
+    .option('--run <name>', 'which running system, by its name or run directory')
+    .option('--url <url>', 'its control address (that of the only running system)')
+    .option('--token <token>', 'the token that it printed at its start')
   const controller = (): Controller => controllerAt(command.opts<Where>())
   const acting = (name: string, description: string, act: (controller: Controller, node: string) => Promise<Running>) =>
     command
@@ -44,11 +44,11 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
       .description(description)
       .argument('<node>')
       .action(async (node: string) => void print(describe(await act(controller(), node))))
-  acting('join', 'a node starts, or has its links again', ({ join }, node) => join(node))
-  acting('stop', 'a program is asked to end', ({ stop }, node) => stop(node))
+  acting('join', 'starts a node, or restores its links', ({ join }, node) => join(node))
+  acting('stop', 'asks a program to end', ({ stop }, node) => stop(node))
   acting('kill', 'ends a node at once', ({ kill }, node) => kill(node))
-  acting('cut', 'takes the links of a node away', ({ cut }, node) => cut(node))
-  acting('restart', 'kills a node, and starts it again', ({ restart }, node) => restart(node))
+  acting('cut', 'takes away a node’s links', ({ cut }, node) => cut(node))
+  acting('restart', 'kills a node and starts it again', ({ restart }, node) => restart(node))
   command
     .command('reset')
     .description('resets the connections between two nodes')
@@ -57,8 +57,8 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .action(async (node: string, peer: string) => void print(describe(await controller().reset(node, peer))))
   command
     .command('partition')
-    .description('only nodes of one group reach each other: n1,n2 n3')
-    .argument('<group...>', 'names with commas between; nodes of no group are one more')
+    .description('splits the network so that only nodes of the same group reach each other: n1,n2 n3')
+    .argument('<group...>', 'names separated by commas; nodes without a group form another one')
     .action(async (groups: string[]) => {
       print(describe(await controller().partition(...groups.map(group => group.split(',')))))
     })
@@ -68,21 +68,21 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .action(async () => void print(describe(await controller().heal())))
   command
     .command('set')
-    .description('lays something on the way from one node to another, on top of the pipes between')
+    .description('adds delay, loss and the like from one node to another, on top of the pipes between them')
     .argument('<from>')
     .argument('<to>')
-    .option('--both', 'on the way back too')
+    .option('--both', 'applies it to the way back too')
     .option('--delay <ms>', 'propagation', atLeastZero)
-    .option('--jitter <ms>', 'the delay varies by so much, more or less', atLeastZero)
+    .option('--jitter <ms>', 'variation of the delay, up and down', atLeastZero)
     .option('--bandwidth <bits>', 'a second', wholeNumber)
-    .option('--queue <packets>', 'may wait for bandwidth', wholeNumber)
-    .addOption(new Option('--discipline <name>', 'by which --queue drops packets').choices(disciplines))
-    .option('--loss <share>', 'of packets that are lost, from 0 to 1', share)
-    .option('--duplicate <share>', 'that come twice', share)
-    .option('--reorder <share>', 'that overtake others', share)
-    .option('--corrupt <share>', 'with one bit turned over', share)
+    .option('--queue <packets>', 'how many packets may wait for bandwidth', wholeNumber)
+    .addOption(new Option('--discipline <name>', 'how --queue drops packets').choices(disciplines))
+    .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
+    .option('--duplicate <share>', 'share of packets that arrive twice', share)
+    .option('--reorder <share>', 'share of packets that overtake others', share)
+    .option('--corrupt <share>', 'share of packets with one bit flipped', share)
     .option('--cut', 'nothing passes')
-    .option('--clear', 'takes away what was laid there')
+    .option('--clear', 'removes earlier settings')
     .action(async (from: string, to: string, { both, ...options }: PipeOptions) => {
       const setting = settingOf(options)
       const ways = both
@@ -95,7 +95,7 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     })
   command
     .command('list')
-    .description('nodes, and what is laid between them')
+    .description('shows nodes, and the settings between them')
     .option('--json', 'prints one JSON object')
     .action(async ({ json }: { json?: boolean }) => {
       const running = await controller().list()
@@ -114,10 +114,10 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     })
   command
     .command('output')
-    .description('what a node has written so far')
+    .description('prints what a node has printed so far')
     .argument('<node>')
-    .option('--stderr', 'to its error output')
-    .option('--follow', 'and goes on until the run is over')
+    .option('--stderr', 'its stderr instead')
+    .option('--follow', 'continues until the run is over')
     .action(async (node: string, options: { stderr?: boolean; follow?: boolean }) => {
       await showOutput(controller(), node, options)
     })
@@ -157,8 +157,7 @@ const settingOf = ({
     ...shares,
   }
   const isNothing = delay === undefined && Object.keys(given).length === 1
-  if (isNothing && !cut)
-    throw new UsageError('expected something to be laid there, such as --loss 0.1, --cut or --clear')
+  if (isNothing && !cut) throw new UsageError('expected a setting such as --loss 0.1, --cut or --clear')
   return { ...(cut && { isCut: true }), ...(!isNothing && { pipe: given }) }
 }
 

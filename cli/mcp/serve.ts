@@ -6,10 +6,10 @@ import { explainError } from '../exit-code.ts'
 import { version } from '../version.ts'
 import { type Tool, tools } from './tools.ts'
 
-/** Characters of an answer: it is read by what has little room. */
+/** Limit on the characters of an answer, because clients have little room to read it. */
 const answerMax = 20_000
 
-/** Answers a program's questions by the Model Context Protocol on stdin and stdout, until stdin ends. */
+/** Serves the Model Context Protocol on stdin and stdout until stdin ends. */
 export const serveMcp = async (): Promise<void> => {
   const isOver = once(process.stdin, 'close')
   const handle = serveStdio(makeServer)
@@ -19,7 +19,7 @@ export const serveMcp = async (): Promise<void> => {
 
 const makeServer = (): McpServer => {
   const server = new McpServer({ name: 'lastnail', version })
-  // One after the other: each may hold the processes of a system, and this machine has but so many CPUs.
+  // One call at a time: each may hold the processes of a system, and CPUs are few.
   const queue = new PQueue({ concurrency: 1 })
   for (const [name, { description, input, answer }] of Object.entries(tools as Readonly<Record<string, Tool>>))
     server.registerTool(name, { description, inputSchema: input }, (asked, { mcpReq }) =>

@@ -6,11 +6,11 @@ import { Execution } from '../../report/model/execution.ts'
 import { withTimeline } from '../debug/timeline.ts'
 import { labelOf, viewDiff, viewList, viewStates, viewStep } from '../debug/views.ts'
 
-/** Something that can be asked. */
+/** A tool that a client can call. */
 export interface Tool {
   readonly description: string
   readonly input: z.ZodType
-  /** What is said; an error says why it cannot be. */
+  /** The answer; an error says why there is none. */
   readonly answer: (asked: unknown, signal: AbortSignal) => Promise<string> | string
 }
 
@@ -20,20 +20,20 @@ const tool = <Asked>(
   answer: (asked: Asked, signal: AbortSignal) => Promise<string> | string,
 ): Tool => ({ description, input, answer: (asked, signal) => answer(input.parse(asked), signal) })
 
-const trace = z.string().describe('path of a trace, as check gives it')
+const trace = z.string().describe('path of a trace, as returned by check')
 const step = z.int().min(0).describe('counted from 1; 0 is the start')
 
-/** Lines of a list of steps. */
+/** Limit on the lines of a list of steps. */
 const stepsMax = 200
 
 export const tools = {
   check: tool(
-    'Explores the system of a configuration by its real processes; a violation has a schedule, a trace and a report.',
+    'Checks the system of a configuration by executing its real processes; a violation comes with a schedule, a trace and a report.',
     z.strictObject({
       config: z.string().optional().describe('a configuration; by default the only one of the current directory'),
       for: z.string().default('60s').describe('time for the search, such as 30s or 5m'),
-      executions: z.int().min(1).optional().describe('at most so many'),
-      property: z.string().optional().describe('checks this one alone'),
+      executions: z.int().min(1).optional().describe('limit on executions'),
+      property: z.string().optional().describe('checks only this property'),
       seed: z.int().min(0).default(1),
     }),
     ({ config, for: time, executions, property, seed }, signal) =>
@@ -49,12 +49,12 @@ export const tools = {
       ),
   ),
   replay: tool(
-    'Executes a trace again by new processes: the same violation, or where it diverged.',
+    'Executes a trace again with new processes and says whether it violates again, or where it diverged.',
     z.strictObject({ trace, to: step.optional().describe('stops after this step') }),
     ({ trace, to }, signal) => ownCommand(['replay', trace, ...(to === undefined ? [] : ['--to', String(to)])], signal),
   ),
   steps: tool(
-    `Lists the labels of steps of a trace, ${stepsMax} at most.`,
+    `Lists the labels of a trace’s steps, at most ${stepsMax}.`,
     z.strictObject({ trace, from: step.default(0) }),
     ({ trace, from }) => {
       const execution = executionOf(trace)
@@ -73,12 +73,12 @@ export const tools = {
     },
   ),
   compare: tool(
-    'Says where two traces of a system first part, and how the states of their nodes differ there.',
+    'Says where two traces of a system diverge, and how the states of their nodes differ there.',
     z.strictObject({ trace, other: trace }),
     ({ trace, other }) => compare(executionOf(trace), executionOf(other)),
   ),
   run: tool(
-    'Executes a trace up to a step by new processes, and then a program inside one of its nodes.',
+    'Executes a trace up to a step with new processes, then runs a program inside one of its nodes.',
     z.strictObject({ trace, step, node: z.string(), program: z.array(z.string()).min(1) }),
     async ({ trace, step, node, program }) => {
       let found = ''
@@ -92,7 +92,7 @@ export const tools = {
   ),
 } as const satisfies Readonly<Record<string, Tool>>
 
-/** What this very command prints with `--json`. It is another process: it has its own CPU, and can be ended. */
+/** Output of this same command with `--json`. It runs as another process, which has its own CPU and can be ended. */
 const ownCommand = async (args: readonly string[], cancelSignal: AbortSignal): Promise<string> => {
   const { stdout, stderr } = await execa(process.execPath, [process.argv[1]!, ...args, '--json'], {
     cancelSignal,
@@ -123,4 +123,4 @@ const compare = (one: Execution, other: Execution): string => {
   return `they have the same ${common} steps and states; the ${one.end > common ? 'first' : 'second'} goes on`
 }
 
-const parting = (step: number, lines: readonly string[]) => [`they part at step ${step}:`, ...lines].join('\n')
+const parting = (step: number, lines: readonly string[]) => [`they diverge at step ${step}:`, ...lines].join('\n')

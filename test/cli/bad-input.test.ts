@@ -80,14 +80,14 @@ test('a command that is not found', async () => {
   )
 })
 
-test('a service that does not start: what happened, and the last that it wrote', async () => {
+test('a service that does not start: what happened, and its last output', async () => {
   const port = configWith(`nodes: { n1: { command: ['node', 'store.js'], listens: 7001 } }`)
   expect(await run('check', port, '--executions', '1')).toEqual({
     code: 64,
     stdout: '',
     stderr: [
       'lastnail: the service does not start: n1 is idle and has not opened port 7001',
-      'lastnail: the last that it wrote:',
+      'lastnail: its last output:',
       'lastnail:     {"value":0}',
     ].join('\n'),
   })
@@ -96,7 +96,7 @@ test('a service that does not start: what happened, and the last that it wrote',
   expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
   expect(stderr.split('\n').slice(0, 2)).toEqual([
     'lastnail: the service does not start: n1 ended with code 1',
-    'lastnail: the last that it wrote:',
+    'lastnail: its last output:',
   ])
   expect(stderr).toContain("\nlastnail:     Error: Cannot find module 'no-such-module'\n")
   const repeated = await run('repeat', module, '--times', '2')

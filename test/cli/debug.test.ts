@@ -78,9 +78,9 @@ test('goes on until an expression over the state is true; what is wrong with one
       /^lastnail: expected a JavaScript expression over the state, s, found "s.node\(": Unexpected/,
     ),
     expect.stringMatching(
-      /^lastnail: "s.nodes\[9\].state" cannot be told after step 1: Cannot read properties of undefined/,
+      /^lastnail: "s.nodes\[9\].state" cannot be evaluated after step 1: Cannot read properties of undefined/,
     ),
-    expect.stringMatching(/^lastnail: .* cannot be told after step 1: Script execution timed out/),
+    expect.stringMatching(/^lastnail: .* cannot be evaluated after step 1: Script execution timed out/),
     expect.stringMatching(/^lastnail: no property "nothing": there are noUpdateLost, /),
   ])
   const begun = await start(directory, ['debug', trace, '--until', written], { input: '' })
@@ -126,7 +126,7 @@ test('takes another choice, and saves the branch as a trace that can be executed
 test('a branch taken at the last step shows its own states, and can be left', async () => {
   const take = `take ${other}→store #1 4 bytes :7000 "read"`
   const { lines, errors } = await debug('jump 2', take, 'state store', 'return', 'step', 'state store', 'return')
-  expect(errors).toBe('lastnail: this is the trace: there is no branch to leave')
+  expect(errors).toBe('lastnail: this is the trace itself, not a branch')
   expect(lines.filter(line => line.startsWith('store: '))).toEqual(['store: {"value": 0}', 'store: {"value": 1}'])
   expect(lines).toContain(`    2  ${value()}`)
 })
@@ -135,7 +135,7 @@ test('runs a program in a node, and lends it to a debugger', async () => {
   const { lines, errors } = await debug('step', 'run store hostname', 'attach store', '', 'step')
   expect(errors).toBe('')
   expect(lines[2]).toBe('store')
-  expect(lines[3]).toMatch(/^process \d+ is stopped and nobody else's: gdb -p \d+/)
+  expect(lines[3]).toMatch(/^process \d+ is stopped and can be debugged: gdb -p \d+/)
   expect(lines.slice(-2)).toEqual([`    2  ${value()}`, `       sent ${write()}  write 1`])
 })
 

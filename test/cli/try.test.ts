@@ -55,7 +55,7 @@ test('a violation is kept as a test, once', async () => {
   expect(kept).toContain("'../adders.config.ts'")
   expect(await lastnail(directory, 'keep', '--test', 'bad.trace')).toMatchObject({
     code: 64,
-    stderr: expect.stringContaining('would not overwrite it'),
+    stderr: expect.stringContaining('it would be overwritten'),
   })
 })
 

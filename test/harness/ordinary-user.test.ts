@@ -85,9 +85,9 @@ const lastnail = async (command: string, options: readonly string[] = [], circum
 const remedies = {
   namespaces: 'unshare: unshare failed: Operation not permitted; run as root; a container needs --privileged',
   scheduling:
-    'chrt: failed to set pid 0\'s policy: Operation not permitted; without it threads that race inside a node do not repeat; run as root, or allow it ("<user> - rtprio 90" in /etc/security/limits.conf)',
+    'chrt: failed to set pid 0\'s policy: Operation not permitted; without it, races between threads inside a node do not repeat; run as root, or allow it ("<user> - rtprio 90" in /etc/security/limits.conf)',
   checkpoints:
-    "CRIU makes processes for root alone; without them the way to a state is executed again; lastnail doctor --fix gets CRIU (8 MB of Debian's packages) into DIRECTORY",
+    'only root may restore processes with CRIU; without checkpoints, schedules are executed again; lastnail doctor --fix gets CRIU (8 MB of Debian packages) into DIRECTORY',
   tun: `EACCES: permission denied, access '/dev/net/tun'; its mode is 600: let every user open it, as most distributions do (chmod 666 /dev/net/tun)`,
 }
 

@@ -38,7 +38,7 @@ const shown: CampaignShown = {
     'machine-1:4711: 812 jobs done, 2 of 2 at work',
     'machine-2:99: lastnail.config.ts: store.js is another here',
   ],
-  notes: ['refused was never met: what it names happened in no execution'],
+  notes: ['refused was never met in any execution'],
 }
 
 describe.skipIf(!hasBrowser)('the page of a campaign, in a browser', () => {
