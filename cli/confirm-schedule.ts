@@ -166,7 +166,7 @@ class Around {
 
   #conclude(): Confirmed {
     const bound = boundOfNone(this.#near)
-    const often = `${this.#near} of ${this.#executions} executions went near`
+    const often = `${this.#near} of ${this.#executions} executions came near`
     if (this.#near === 0)
       return {
         ...this.#told,

@@ -6,11 +6,12 @@ import { requireRunRoot } from '../harness/files/run-root.ts'
 import { endsItself } from './stray.ts'
 
 /**
- * What root is needed for, every user may do in a user namespace of his own, where the machine allows one: he is root
- * there, of nothing but what he makes there. All other namespaces are new too, for only those that it owns can be come
- * back to. Run directories are in memory that goes with it: process ids, which name them, begin anew there.
+ * Everything that needs root is possible for any user in a user namespace, if the machine allows those: there the user
+ * is root over what was made there. All other namespaces are new too, because one may return only to namespaces that
+ * this one owns. Run directories are named by process ids, which begin again there, so they are in a memory file system
+ * that ends with the namespaces.
  *
- * Whoever started all this may be killed: each process takes the next with it.
+ * If the parent is killed, each process takes the next one with it.
  */
 const entrance = (): string[] => [
   ...['--pdeathsig', 'KILL', '--'],
@@ -20,9 +21,9 @@ const entrance = (): string[] => [
 ]
 
 /**
- * Runs this very command again as root of a user namespace, unless it is run by root, and ends with its exit code: it
- * returns only where there is nothing to do, or nothing to be done. A process that has threads, as this one, cannot
- * enter a user namespace itself.
+ * Runs this very command again as root of a user namespace, unless root runs it, and exits with its exit code. It
+ * returns only if that is not necessary or not possible. This process has threads, so it cannot enter a user namespace
+ * itself.
  */
 export const runInOwnNamespaces = async (): Promise<void> => {
   if (process.platform !== 'linux' || process.geteuid!() === 0 || namespacesRefused() !== undefined) return
@@ -31,7 +32,7 @@ export const runInOwnNamespaces = async (): Promise<void> => {
   process.exit(code)
 }
 
-/** Why this user cannot have namespaces of his own, as the machine puts it; undefined where he can. */
+/** Why this user may not have namespaces, in the machine's words; undefined if it may. */
 export const namespacesRefused = (): string | undefined => {
   const { error, status, stderr } = spawnSync('setpriv', [...entrance(), 'true'], { encoding: 'utf8' })
   if (error) return `${error.message}`
@@ -43,7 +44,7 @@ const runAgain = async (): Promise<number> => {
   const child = spawn('setpriv', [...entrance(), ...command], { stdio: 'inherit' })
   let signals = 0
   const pass = (signal: NodeJS.Signals) => {
-    // The first process of a pid namespace ignores what it does not handle: who asks twice is obeyed all the same.
+    // The first process of a pid namespace ignores signals without a handler, so a second request kills it.
     if (++signals === 1) sendInside(child.pid!, signal)
     else child.kill('SIGKILL')
   }
@@ -52,7 +53,7 @@ const runAgain = async (): Promise<number> => {
   return code ?? 128 + constants.signals[signal!]
 }
 
-/** `unshare` blocks signals while it waits for the process that it started, and passes none on. */
+/** Signals the process inside, because `unshare` blocks signals while it waits for it and passes none on. */
 const sendInside = (outside: number, signal: NodeJS.Signals) => {
   const [inside] = readFileSync(`/proc/${outside}/task/${outside}/children`, 'utf8').trim().split(' ').filter(Boolean)
   process.kill(Number(inside ?? outside), signal)

@@ -3,7 +3,7 @@ import type { CriticalTransition, Verdict } from '../checker/verdict/verdict.ts'
 import type { Checked } from './check.ts'
 import type { Difference } from './repetition.ts'
 
-/** What a check came to, as `--json` prints it and `check` of the package returns it. */
+/** The result of a check, as `--json` prints it and the package's `check` returns it. */
 export interface Outcome
   extends Pick<
     Verdict,
@@ -23,20 +23,23 @@ export interface Outcome
     | 'repeated'
     | 'notes'
   > {
-  /** Path of the trace of the violating execution. */
+  /** Path of the violating execution's trace. */
   readonly trace: string | null
   /** Path of its report. */
   readonly report: string | null
   readonly criticalTransition: Omit<CriticalTransition, 'walkLength'> | null
-  /** The first system call in which executions of one schedule differed, where the verdict is undetermined for that. */
+  /**
+   * The first system call that differed between executions of one schedule, if the verdict is undetermined for that
+   * reason.
+   */
   readonly differs: Difference | null
-  /** In how many executions each property `sometimes` was met. */
+  /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
-  /** What a local search did; absent where another was asked for. */
+  /** Figures of a local search; absent for other searches. */
   readonly local?: LocalCoverage | undefined
 }
 
-/** The part of a verdict that others rely on: these fields and no more. */
+/** The part of a verdict on which others may rely: exactly these fields. */
 export const outcomeOf = ({ verdict, trace, report, explanation, sometimes = {} }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {

@@ -22,9 +22,9 @@ const amount = z.number().min(0)
 const verdict = z
   .enum(['violated', 'held', 'undetermined'])
   .describe('held: within the budget; undetermined: the message or a note says why')
-const property = z.string().nullable().describe('null for a crash or a divergence, and where there is nothing')
+const property = z.string().nullable().describe('null for a crash or divergence, and if nothing was found')
 const kind = z.enum(['safety', 'liveness', 'divergence', 'crash']).nullable()
-const message = z.string().describe('one line, and below it what a property explains')
+const message = z.string().describe('one line, then the explanation of the property')
 const schedule = z.array(z.string()).describe('labels of the steps')
 const path = z.string().nullable()
 
@@ -37,9 +37,9 @@ const difference: z.ZodType<Difference> = z
   .strictObject({
     step: count.describe('counted from 1; 0 is the start'),
     label: z.string().describe('of the choice that began the step; empty for the start'),
-    seen: z.string().describe('what others see of it'),
+    seen: z.string().describe('how it differs for an observer'),
     node: z.string().nullable(),
-    thread: count.nullable().describe('counted from 0; null where no system call differed'),
+    thread: count.nullable().describe('counted from 0; null if no system call differed'),
     call: z.string().nullable().describe('the first system call that differs'),
     was: call.nullable(),
     is: call.nullable(),
@@ -49,7 +49,7 @@ const difference: z.ZodType<Difference> = z
 
 const sometimes = z
   .record(z.string(), count)
-  .describe('in how many executions each property made by sometimes(…) was met')
+  .describe('by property made by sometimes(…), the number of executions in which it was met')
 
 const outcome: z.ZodType<Outcome> = z.strictObject({
   verdict,
@@ -57,18 +57,18 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   kind,
   executions: count,
   steps: count,
-  states: count.describe('distinct ones; 0 where no node has a state'),
+  states: count.describe('distinct states; 0 if no node has a state'),
   seconds: amount,
   stepsPerSecond: amount,
-  depth: count.describe('up to which every schedule was executed'),
+  depth: count.describe('the depth up to which every schedule was executed'),
   seed: count,
-  variant: count.describe('nodes are started with the seed and this, added'),
-  trace: path.describe('path of the trace of the violating execution'),
+  variant: count.describe('the nodes’ seed is the sum of seed and variant'),
+  trace: path.describe('path of the violating execution’s trace'),
   report: path.describe('path of its report'),
   schedule: schedule.describe('labels of the shortest violating schedule found; empty for held'),
   criticalTransition: z
     .strictObject({
-      step: count.describe('counted from 1; 0: the initial state is dead'),
+      step: count.describe('counted from 1; 0 if the initial state is dead'),
       label: z.string(),
       case: z.enum(['C1', 'C2']).describe('C1: dead from there on; C2: the walks were too short to tell'),
       walks: count.describe('walks from the state after it, none of which recovered'),
@@ -77,16 +77,16 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
     .describe('the step after which recovery is impossible'),
   delayMs: amount
     .nullable()
-    .describe('how late a message must be for the schedule to violate; 0: a prompt network does it'),
+    .describe('how long a message must be in flight for the schedule to violate; 0 if it violates in a prompt network'),
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
   differs: difference.nullable(),
   sometimes,
-  notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
+  notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
   local: z
     .strictObject({
       transitions: count.describe('inputs that were given to states of single nodes'),
       localStates: count.describe('distinct states of single nodes'),
-      systemStates: count.describe('states of the system that were combined of them'),
+      systemStates: count.describe('combinations of them for which a property was evaluated'),
       soundnessChecks: count.describe('combinations for which an order of events was looked for'),
       exhausted: z.boolean().describe('whether every input was given to every state, and no combination was left out'),
     })
@@ -102,15 +102,15 @@ const replayed: z.ZodType<Replayed> = z.strictObject({
   seed: count,
   trace: z.string(),
   schedule,
-  walks: count.describe('walks from its end that looked for life'),
+  walks: count.describe('walks from its end that looked for a live state'),
   message,
 })
 
 const repeated: z.ZodType<Repeated> = z.strictObject({
   times: count.describe('executions'),
-  same: count.describe('how many of them were the same as the first, which counts'),
+  same: count.describe('how many equal the first, including itself'),
   differs: difference.nullable(),
-  steps: count.describe('of the schedule'),
+  steps: count.describe('steps of the schedule'),
   seed: count,
 })
 
@@ -120,7 +120,7 @@ const tried: z.ZodType<Omit<TriedByHand, 'state'>> = z.strictObject({
   kind: kind as z.ZodType<string | null>,
   message,
   schedule,
-  enabled: z.array(z.string()).describe('labels of what could happen next'),
+  enabled: z.array(z.string()).describe('labels of the choices enabled next'),
 })
 
 const regressed = z.strictObject({
@@ -130,18 +130,18 @@ const regressed = z.strictObject({
       property,
       outcome: z
         .enum(['fails', 'passes', 'no longer applies'])
-        .describe('passes: executed to its end, and nothing was violated'),
+        .describe('passes: executed to its end without a violation'),
       executed: count.describe('steps of the schedule that were executed'),
       of: count,
       adapted: z
         .array(
           z.strictObject({
             step: count.describe('of the schedule, from 1'),
-            was: z.string().nullable().describe('null: a step was put before it'),
-            is: z.string().nullable().describe('null: the step was left out'),
+            was: z.string().nullable().describe('null if a step was inserted before it'),
+            is: z.string().nullable().describe('null if the step was left out'),
           }),
         )
-        .describe('what was done instead of steps that were not on offer'),
+        .describe('what was done instead of steps that were not enabled'),
       message,
     }),
   ),
@@ -149,7 +149,7 @@ const regressed = z.strictObject({
 
 const bisected = z.strictObject({
   file: z.string(),
-  first: z.string().nullable().describe('the first bad commit; null where commits that were skipped leave several'),
+  first: z.string().nullable().describe('the first bad commit; null if skipped commits leave several candidates'),
   candidates: z.array(z.string()).describe('commits of which one is the first bad one'),
   tried: z.array(z.strictObject({ commit: z.string(), is: z.enum(['good', 'bad', 'skip']), why: z.string() })),
 }) satisfies z.ZodType<BisectedSchedule>
@@ -157,13 +157,15 @@ const bisected = z.strictObject({
 const confirmed = z.strictObject({
   file: z.string(),
   property,
-  outcome: z.enum(['fails', 'passes', 'no longer applies']).describe('no longer applies: no execution went near'),
+  outcome: z
+    .enum(['fails', 'passes', 'no longer applies'])
+    .describe('no longer applies: no execution came near the schedule'),
   executions: count,
-  near: count.describe('executions that executed three quarters of the steps of the schedule'),
+  near: count.describe('executions that took at least three quarters of the schedule’s steps'),
   bound: z
     .number()
     .nullable()
-    .describe('upper end of the 95 % interval of the chance that such an execution violates it; null where one did'),
+    .describe('upper end of the 95 % interval of the chance that such an execution violates it; null if one did'),
   seconds: amount,
   trace: path,
   message,
@@ -171,12 +173,12 @@ const confirmed = z.strictObject({
 
 const campaigned = z.strictObject({
   verdict,
-  property: property.describe('of the first bug'),
+  property: property.describe('property of the first bug'),
   kind,
   executions: count,
   steps: count,
-  states: count.describe('distinct states of each round, added up'),
-  rounds: count.describe('checks, each from other random numbers'),
+  states: count.describe('sum of the distinct states of each round'),
+  rounds: count.describe('checks, each with other random numbers'),
   seconds: amount,
   bugs: z.array(
     z.strictObject({
@@ -184,7 +186,7 @@ const campaigned = z.strictObject({
       property,
       kind: z.enum(['safety', 'liveness', 'divergence', 'crash']),
       message,
-      bucket: z.string().describe('the same for each schedule of one bug'),
+      bucket: z.string().describe('equal for all schedules of the same bug'),
       times: count.describe('rounds that found it'),
       file: path.describe('the kept schedule'),
       trace: path,
@@ -207,35 +209,37 @@ const emulated: z.ZodType<Summary> = z.strictObject({
   hash: z
     .string()
     .nullable()
-    .describe('over labels, times, outputs and states: equal for equal runs; null at the pace native'),
+    .describe('hash over labels, times, outputs and states: equal for equal runs; null at the pace native'),
   pace: z.enum(['virtual', 'real', 'native']),
-  seconds: amount.describe('that it took'),
-  virtualSeconds: amount.describe('that passed in it'),
-  steps: count.describe('of its schedule; 0 at the pace native'),
+  seconds: amount.describe('real duration'),
+  virtualSeconds: amount.describe('duration by the run’s clock'),
+  steps: count.describe('steps of its schedule; 0 at the pace native'),
   late: distribution.optional().describe('how late steps were, in milliseconds, at the pace real'),
   seed: count,
-  lookedAt: z.enum(['still', 'running']).describe('running: a state that was seen may never have been'),
+  lookedAt: z
+    .enum(['still', 'running'])
+    .describe('running: nodes did not stop for looks, so a state that was seen may never have existed'),
   looks: count,
-  inconsistent: count.describe('looks in which some property did not hold'),
+  inconsistent: count.describe('looks that found some property false'),
   still: distribution.optional().describe('how long everything stood still for a look, in milliseconds'),
-  unseen: count.describe('times that the state of a node that was up could not be seen'),
+  unseen: count.describe('how often the state of a running node could not be seen'),
   properties: z.array(
     z.strictObject({
       name: z.string(),
       kind: z.enum(['always', 'eventually', 'sometimes']),
-      withinMs: amount.optional().describe('for how long at most it may not hold, where that is bounded'),
-      looksWithout: count.describe('looks in which it did not hold'),
-      outages: count.describe('times in which it did not hold'),
+      withinMs: amount.optional().describe('how long it may be false at most, if that is bounded'),
+      looksWithout: count.describe('looks that found it false'),
+      outages: count.describe('periods in which it did not hold'),
       longestMs: amount,
-      again: distribution.optional().describe('from when it ceased to hold until it held again'),
+      again: distribution.optional().describe('time from when it stopped holding until it held again'),
       message: z.string(),
     }),
   ),
   faults: count,
   crashes: count,
-  recovery: distribution.optional().describe('from a fault until all properties held, in milliseconds'),
+  recovery: distribution.optional().describe('time from a fault until all properties held, in milliseconds'),
   notRecovered: count,
-  harmless: count.describe('faults after which all properties held in each look'),
+  harmless: count.describe('faults after which each look found all properties true'),
   joins: distribution.optional(),
   clients: z.array(
     z.strictObject({
@@ -254,30 +258,30 @@ const emulated: z.ZodType<Summary> = z.strictObject({
       seconds: amount,
       found: z.array(
         z.strictObject({
-          step: count.describe('of the run, after which the search began'),
+          step: count.describe('the step of the run after which the search began'),
           atMs: amount,
           property,
           kind,
           message,
-          trace: path.describe('of the violation, from the start of the run'),
+          trace: path.describe('trace of the violation, from the start of the run'),
           report: path,
         }),
       ),
     })
     .optional()
-    .describe('with --check-every: what searches from states of the run came to'),
-  notes: z.array(z.string()).describe('what a reader has to know to trust the verdict'),
+    .describe('with --check-every: the results of searches from states of the run'),
+  notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
   trace: path,
   plot: path,
 }) as z.ZodType<Summary>
 
 const step = count.describe('counted from 1; 0 is the start')
-const moment = amount.nullable().describe('milliseconds since the start; null where no time ran through the system')
+const moment = amount.nullable().describe('milliseconds since the start; null if the trace has no times')
 
 const verified = z.strictObject({
   verdict: z
     .enum(['violated', 'held', 'undetermined'])
-    .describe('undetermined: what must hold again and again did not in the end, or a note says why'),
+    .describe('undetermined: an eventually property did not hold at the end, or a note says why'),
   violations: z
     .array(
       z.strictObject({
@@ -287,29 +291,29 @@ const verified = z.strictObject({
         message,
         state: z
           .record(z.string(), z.unknown())
-          .describe('what each node was seen in, by name; null where it was down'),
+          .describe('the observed state of each node, by name; null if it was down'),
       }),
     )
-    .describe('the first of each property, and crashes'),
-  evaluations: count.describe('predicates that were called'),
+    .describe('the first violation of each property, and crashes'),
+  evaluations: count.describe('calls of predicates'),
   seconds: amount,
   steps: count,
   properties: z.array(
     z.strictObject({
       name: z.string(),
       kind: z.enum(['always', 'eventually', 'sometimes']),
-      holds: z.boolean().nullable().describe('at the end, or where it was first violated; null where undecided'),
+      holds: z.boolean().nullable().describe('at the end, or where it was first violated; null if undecided'),
       outages: z
         .array(
           z.strictObject({
             fromStep: step,
             fromMs: moment,
-            untilStep: count.nullable().describe('null: not any more in the end'),
+            untilStep: count.nullable().describe('null if it did not hold at the end'),
             untilMs: moment,
           }),
         )
-        .describe('of eventually, when it did not hold'),
-      again: distribution.optional().describe('from when it ceased to hold until it held again'),
+        .describe('for an eventually property, the periods in which it did not hold'),
+      again: distribution.optional().describe('time from when it stopped holding until it held again'),
     }),
   ),
   notes: z.array(z.string()),
@@ -320,14 +324,14 @@ const running: z.ZodType<Running> = z.strictObject({
   directory: z.string(),
   elapsedMs: amount,
   nodes: z.array(z.strictObject({ name: z.string(), address: z.string(), isAlive: z.boolean(), isCut: z.boolean() })),
-  ways: z.array(way).describe('what was laid on ways and not taken away'),
-  groups: z.array(z.array(z.string())).nullable().describe('of a partition'),
+  ways: z.array(way).describe('settings on links that were set and not cleared'),
+  groups: z.array(z.array(z.string())).nullable().describe('groups of a partition; null if there is none'),
 })
 
 const law = z
   .strictObject({ exponent: z.number(), factor: z.number(), correlation: z.number() })
   .nullable()
-  .describe('null where there are too few degrees')
+  .describe('null if there are too few degrees')
 
 const topology: z.ZodType<TopologySummary & { readonly out: string | null; readonly svg: string | null }> =
   z.strictObject({
@@ -337,13 +341,13 @@ const topology: z.ZodType<TopologySummary & { readonly out: string | null; reado
     degrees: z.strictObject({
       mean: amount,
       largest: count,
-      degreeOneShare: amount.describe('of nodes with one link'),
+      degreeOneShare: amount.describe('share of nodes with one link'),
       rankLaw: law.describe('degree by rank'),
-      ccdfLaw: law.describe('share of nodes whose degree is above one'),
-      ccdf: z.array(z.tuple([count, amount])).describe('degree, and the share of nodes whose degree is above it'),
+      ccdfLaw: law.describe('share of nodes with a higher degree, by degree'),
+      ccdf: z.array(z.tuple([count, amount])).describe('degree, and the share of nodes with a higher degree'),
     }),
     routes: z.strictObject({
-      ends: count.describe('between how many ends, each to each'),
+      ends: count.describe('number of nodes between which paths were measured, each to each'),
       hops: z.strictObject({ mean: amount, most: count }),
       roundTripMs: z.strictObject({ mean: amount, least: amount, most: amount }),
     }),
@@ -357,7 +361,7 @@ const abilities: z.ZodType<{ readonly abilities: readonly Ability[] }> = z.stric
       name: z.string(),
       isNeeded: z.boolean(),
       isThere: z.boolean(),
-      detail: z.string().describe('what is lacking and what helps; or what was found'),
+      detail: z.string().describe('what was found; or what is missing, and the remedy'),
     }),
   ),
 })
@@ -366,13 +370,13 @@ const counts = z.record(z.string(), count)
 const calls: z.ZodType<ProgramCalls> = z.strictObject({
   calls: z
     .strictObject({ held: counts, native: counts, ignored: counts, refused: counts })
-    .describe('how often each system call was made, by what became of it'),
+    .describe('how often each system call was made, by its treatment'),
   notes: z.array(z.string()).describe('what could not be held'),
-  findings: z.array(z.string()).describe('what ended it, or went wrong'),
+  findings: z.array(z.string()).describe('what ended the program or went wrong'),
   steps: count.describe('timers that were fired'),
 })
 
-/** What each command prints with `--json`, as one object in the last line of stdout. */
+/** The object that each command prints with `--json` in the last line of stdout. */
 export const printed = {
   check: outcome,
   shrink: outcome,
@@ -391,6 +395,6 @@ export const printed = {
   'doctor --program': calls,
 } as const satisfies Readonly<Record<string, z.ZodType>>
 
-/** As JSON Schema (draft 2020-12), by command. */
+/** The same as JSON Schema (draft 2020-12), by command. */
 export const printedSchemas = (): Readonly<Record<string, object>> =>
   Object.fromEntries(Object.entries(printed).map(([command, schema]) => [command, z.toJSONSchema(schema)]))

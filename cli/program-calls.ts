@@ -5,19 +5,19 @@ import { syscallName } from '../harness/hold/syscall-number.ts'
 import { systemCalls, type Treatment } from '../harness/hold/system-calls.ts'
 import { requireAbilities } from './machine.ts'
 
-/** What became of the system calls that a program made. */
+/** How the system calls of a program were treated. */
 export interface ProgramCalls {
-  /** How often each call was made, by what became of it and by its name. */
+  /** How often each call was made, by treatment and name. */
   readonly calls: Readonly<Record<Treatment['kind'], Readonly<Record<string, number>>>>
-  /** What could not be held, a sentence each. */
+  /** What could not be held, one sentence each. */
   readonly notes: readonly string[]
-  /** What ended it, or went wrong. */
+  /** What ended the program or went wrong. */
   readonly findings: readonly string[]
   /** Timers that were fired. */
   readonly steps: number
 }
 
-/** A program that waits again and again has shown by then what it does. */
+/** Limit on timers fired. A program that waits repeatedly has shown by then what it does. */
 const stepsMax = 20
 
 /** Runs a program alone, held, and fires its timers. */
@@ -54,7 +54,6 @@ const sorted = (counts: ReadonlyMap<number, number>): ProgramCalls['calls'] => {
   return calls
 }
 
-/** For a person. */
 export const describeCalls = ({ calls, notes, findings, steps }: ProgramCalls): string[] => [
   ...Object.entries(calls).map(([kind, counts]) => {
     const list = Object.entries(counts).map(([name, count]) => (count === 1 ? name : `${name} ${count}×`))
@@ -62,5 +61,5 @@ export const describeCalls = ({ calls, notes, findings, steps }: ProgramCalls): 
   }),
   ...notes.map(note => `note     ${note}`),
   ...findings,
-  `its start, and ${steps} timer${steps === 1 ? '' : 's'} fired; docs/system-calls.md says what becomes of each call, and why`,
+  `its start, and ${steps} timer${steps === 1 ? '' : 's'} fired; docs/system-calls.md says how each call is treated, and why`,
 ]

@@ -17,9 +17,9 @@ import type { LoadedConfig } from './load-config.ts'
 import { version } from './version.ts'
 
 /**
- * Hashes of what a configuration runs, by name: this tool, Node.js, the configuration, the program of each node and the
- * files that its arguments name, and beside these and the configuration all files of the same kinds. Not what a program
- * loads from anywhere else: of what is installed for it, the lock file stands for it. Of an image its name.
+ * Hashes of what a configuration runs, by name: this tool, Node.js, the configuration, each node's program, the files
+ * that its arguments name, and all files of the same kinds beside these and the configuration. Files that a program
+ * loads from elsewhere are not included; the lock file stands for installed packages, and the name for an image.
  */
 export const programsOf = (config: LoadedConfig): Readonly<Record<string, string>> => {
   const { nodes } = resolveSystem(config.definition, { directory: config.directory })
@@ -38,8 +38,9 @@ export const programsOf = (config: LoadedConfig): Readonly<Record<string, string
 }
 
 /**
- * One hash for what a node runs: its program, and the files that its arguments name; empty for a container, whose image has a
- * name, and where there is no such program. A trace has it, so that nobody takes a later build for what was recorded.
+ * One hash of what a node runs: its program and the files that its arguments name. Empty for a container, whose image
+ * has a name, and if the program does not exist. A trace contains it, so that a later build is not mistaken for the
+ * recorded one.
  */
 export const hashOfRun = (node: ResolvedNode): string => {
   const path = node.image === undefined && node.command[0] !== undefined ? onPath(node.command[0]) : undefined
@@ -49,7 +50,9 @@ export const hashOfRun = (node: ResolvedNode): string => {
   return hash.digest('hex')
 }
 
-/** Beyond this, of a program its size, its beginning and its end count: an interpreter has a hundred megabytes. */
+/**
+ * Above this size, only a program's size, beginning and end are hashed: an interpreter may have a hundred megabytes.
+ */
 const outlineBytes = 1 << 20
 
 const outlineOf = (path: string): Buffer => {
@@ -88,7 +91,7 @@ const onPath = (program: string): string | undefined => {
   })
 }
 
-/** Files that the arguments of a node name. */
+/** Files named by a node's arguments. */
 const filesOf = ({ command, image, cwd }: ResolvedNode): string[] => {
   if (image !== undefined || cwd === undefined) return []
   return command
@@ -107,10 +110,10 @@ const locks = [
   'poetry.lock',
 ]
 const isLeftOut = (name: string) => name.startsWith('.') || name === 'node_modules' || name === 'schedules'
-/** Directories deeper than this hold what was installed or built, more than what somebody wrote. */
+/** Depth limit for directories. Deeper ones mostly hold what was installed or built. */
 const depthMax = 8
 
-/** Files of the same kind in the directory of a file and below, and lock files there. */
+/** Files of the same kind in a file's directory and below, and lock files there. */
 const besides = (path: string): string[] => {
   const kind = extname(path)
   const directory = dirname(path)
@@ -126,7 +129,7 @@ const besides = (path: string): string[] => {
 
 const hashes = new Map<string, string>()
 
-/** Of a large program it takes a moment: once while it stays as it is. */
+/** Cached while the file does not change, because hashing a large program takes a moment. */
 const hashOf = (path: string): string => {
   const { mtimeMs, size } = statSync(path)
   const key = `${path} ${mtimeMs} ${size}`
@@ -135,7 +138,7 @@ const hashOf = (path: string): string => {
   return hash
 }
 
-/** Of this tool's own code. */
+/** Hash of this tool's own code. */
 const hashOfTool = (): string => {
   const root = join(import.meta.dirname, '..')
   const own = ['campaign', 'checker', 'cli', 'docker', 'harness', 'proxy']

@@ -1,6 +1,6 @@
 import type { Progress } from '../checker/check.ts'
 
-/** How far a check is, in a line that is written over itself on a terminal; nothing where there is none. */
+/** A check's progress in a line that overwrites itself on a terminal; nothing without a terminal. */
 export const showProgress = (milliseconds: number | undefined) => {
   const begun = performance.now()
   let shown = Number.NEGATIVE_INFINITY
@@ -28,14 +28,14 @@ export const showProgress = (milliseconds: number | undefined) => {
   }
 }
 
-/** A line that is written over itself on a terminal; nothing where there is none. */
+/** A line that overwrites itself on a terminal; nothing without a terminal. */
 export const statusLine = () => {
   const isTerminal = process.stderr.isTTY === true
   return {
     isTerminal,
     update: (text: string) => {
       if (!isTerminal) return
-      // One line, whatever the terminal's width is: it could not be written over otherwise. A terminal may have none.
+      // Cut to one line, since a wrapped line could not be overwritten. A terminal may have no width.
       const { columns } = process.stderr
       process.stderr.write(`\r\u001b[K${columns > 0 ? text.slice(0, columns - 1) : text}`)
     },

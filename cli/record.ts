@@ -16,8 +16,9 @@ import { version } from './version.ts'
 /**
  * Executes a schedule once more and writes its trace.
  *
- * @param property that counts alone, where one does; all are recorded
- * @param conclude gives the verdict that the trace ends with
+ * @param property the only one that counts, if so; all are recorded
+ *
+ * @param conclude returns the verdict with which the trace ends
  */
 export const record = async (
   session: Session,
@@ -53,9 +54,9 @@ export const record = async (
 }
 
 /**
- * Nothing that a search found is to be lost for want of a place to write it.
+ * Checked before a search, so that a finding is not lost because it cannot be written.
  *
- * @throws UsageError where no file can be created in a directory, which need not exist yet
+ * @throws UsageError if no file can be created in the directory, which need not exist yet
  */
 export const requirePlace = (directory: string): void => {
   let existing = directory
@@ -69,7 +70,7 @@ export const requirePlace = (directory: string): void => {
   }
 }
 
-/** @throws UsageError where that cannot be done */
+/** @throws UsageError if the file cannot be created */
 export const createTrace = (path: string, header: TraceHeader): TraceWriter => {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -79,7 +80,7 @@ export const createTrace = (path: string, header: TraceHeader): TraceWriter => {
   }
 }
 
-/** What a trace says of how it came about. */
+/** What a trace says about how it was made. */
 export const headerOf = (
   config: LoadedConfig,
   system: ResolvedSystem,

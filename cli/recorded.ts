@@ -9,13 +9,13 @@ import type { SessionOptions } from './session.ts'
 export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
   steps.flatMap(({ choice }) => choice?.label ?? [])
 
-/** The schedule that `TRACE` or `TRACE:STEP` stands for; a torn trace serves as far as it goes. */
+/** The schedule that `TRACE` or `TRACE:STEP` names. A torn trace is used as far as it goes. */
 export const scheduleFrom = (text: string): string[] => {
   const { path, step } = partsOf(text)
   return upTo(scheduleOf(readTrace(path, { torn: 'accept' })), step, path)
 }
 
-/** The seed of the nodes' randomness in it. */
+/** The seed of the nodes' random numbers in a trace. */
 export const seedFrom = (text: string): number => readTrace(partsOf(text).path, { torn: 'accept' }).header.seed
 
 export const partsOf = (text: string): { path: string; step: number | undefined } => {
@@ -24,9 +24,10 @@ export const partsOf = (text: string): { path: string; step: number | undefined 
 }
 
 /**
- * Why things happened when they did, in a recorded run that time went through; undefined for any other.
+ * The timing of a recorded emulated run; undefined for any other trace.
  *
- * @param times `kept`: each step is executed when it was. `moving`: when it is due, for where some steps are left out
+ * @param times `kept`: each step is executed at its recorded time. `moving`: each when it is due, which fits if some
+ * steps are left out
  */
 export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Timing | undefined => {
   const { timing } = (header.options ?? {}) as { readonly timing?: Timing }
@@ -44,7 +45,7 @@ export const sessionOf = (
   return { seed: trace.header.seed, timing: timingOf(trace, times), longTurns }
 }
 
-/** The same of what `TRACE` or `TRACE:STEP` stands for, for a search that begins there. */
+/** The same for `TRACE` or `TRACE:STEP`, for a search that begins there. */
 export const timingFrom = (text: string): Timing | undefined => {
   const { path, step } = partsOf(text)
   const trace = readTrace(path, { torn: 'accept' })
@@ -54,19 +55,19 @@ export const timingFrom = (text: string): Timing | undefined => {
 }
 
 /**
- * The same for a schedule that is kept: at the pace virtual, when a step is due is known without the trace, also where a later
- * build does something in between.
+ * The same for a schedule to keep. At the pace virtual, times follow from the run itself, so they are right even if a
+ * later build does something in between.
  */
 export const timingToKeep = (trace: Trace): Timing | undefined => {
   const timing = timingOf(trace, 'kept')
   return timing?.pace === 'virtual' ? { ...timing, timesMs: undefined } : timing
 }
 
-/** Of a schedule that was kept. */
+/** The timing of a kept schedule. */
 export const timingKept = ({ timing }: { readonly timing?: string | undefined }): Timing | undefined =>
   timing === undefined ? undefined : (JSON.parse(timing) as Timing)
 
-/** The first `step` labels; all where there is no step. Throws a `UsageError` where there are not so many. */
+/** The first `step` labels, or all without a step. @throws UsageError if there are fewer */
 export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {
   if (step !== undefined && step > labels.length)
     throw new UsageError(`${path} has ${labels.length} steps, so it has no step ${step}`)
@@ -76,7 +77,7 @@ export const upTo = (labels: readonly string[], step: number | undefined, path: 
 /** A verdict that names a violation. */
 export type Violated = Verdict & { readonly kind: NonNullable<Verdict['kind']> }
 
-/** The verdict that a trace ends with, where it is a violation. */
+/** The verdict at the end of a trace, if it is a violation. */
 export const violationOf = ({ end }: Trace): Violated | undefined => {
   const verdict = end?.verdict as Violated | null | undefined
   return verdict?.verdict === 'violated' ? verdict : undefined

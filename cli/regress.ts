@@ -16,27 +16,27 @@ import { type LoadedConfig, loadConfig } from './load-config.ts'
 import { timingKept } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 
-/** What became of a schedule on the present build. */
+/** The result of executing a kept schedule on the present build. */
 export interface Regressed {
   readonly file: string
   readonly property: string | null
-  /** `passes`: it was executed to its end, and nothing was violated. */
+  /** `passes`: executed to its end without a violation. */
   readonly outcome: 'fails' | 'passes' | 'no longer applies'
-  /** Steps of it that were executed. */
+  /** Steps of the schedule that were executed. */
   readonly executed: number
   readonly of: number
-  /** What was done instead of steps that were not on offer. */
+  /** What was done instead of steps that were not enabled. */
   readonly adapted: readonly Change[]
   /** One line. */
   readonly message: string
 }
 
 export interface RegressOptions {
-  /** Instead of the configurations that the schedules name. */
+  /** Overrides the configurations that the schedules name. */
   readonly config?: string | undefined
-  /** At most so many for a schedule whose steps are not all on offer. */
+  /** Limit on executions for a schedule with steps that are not enabled. */
   readonly executions: number
-  /** Writes schedules that were adapted and still fail, or pass, as they were executed. */
+  /** Rewrites schedules that were adapted and still fail or pass, as they were executed. */
   readonly update?: boolean | undefined
   readonly onSchedule?: ((file: string, ordinal: number, of: number) => void) | undefined
 }
@@ -47,8 +47,10 @@ export const defaultDirectory = 'schedules'
 /**
  * Executes kept schedules on the present build.
  *
- * @param path of a schedule, or of a directory of them
- * @throws UsageError where there is none, or one is torn, of a newer format, or of another system: before any is executed
+ * @param path of a schedule or of a directory of schedules
+ *
+ * @throws UsageError before anything is executed if there is none, or one is torn, of a newer format, or of another
+ * system
  */
 export const regress = async (path: string, options: RegressOptions): Promise<Regressed[]> => {
   const kept = keptAt(path)
@@ -74,7 +76,7 @@ export const keptAt = (path: string): KeptSchedule[] => {
   return kept
 }
 
-/** The configuration of a schedule, as it is now. @throws UsageError where it is of another system */
+/** The present configuration of a schedule. @throws UsageError if it defines another system */
 export const configOf = async ({ path, schedule }: KeptSchedule, given?: string): Promise<LoadedConfig> => {
   const config = await loadConfig(given ?? resolve(dirname(path), schedule.config))
   const { name } = config.definition
@@ -132,7 +134,7 @@ const judge = async (
     : { outcome: 'passes', message: `${steps}; then it ${what}` }
 }
 
-/** A violation is one only where it comes again, by new processes, at the same step. */
+/** A violation counts only if new processes repeat it at the same step. */
 const confirm = async (
   { cluster, system }: Session,
   schedule: readonly string[],
@@ -154,11 +156,10 @@ const offeredMax = 5
 const describeMissing = ({ step, label, offered }: Missing): string => {
   const shown = offered.slice(0, offeredMax).map(each => `"${each}"`)
   const more = offered.length > offeredMax ? ` and ${offered.length - offeredMax} more` : ''
-  const instead = offered.length === 0 ? 'nothing is on offer' : `on offer are ${shown.join(', ')}${more}`
-  return `step ${step}, "${label}", is not on offer any more: ${instead}`
+  const instead = offered.length === 0 ? 'nothing is enabled' : `enabled are ${shown.join(', ')}${more}`
+  return `step ${step}, "${label}", is not enabled any more: ${instead}`
 }
 
-/** For a person. */
 export const describeRegressed = (all: readonly Regressed[]): string[] => all.flatMap(describeOne)
 
 const describeOne = ({ file, outcome, executed, of, adapted, message }: Regressed): string[] => [
@@ -168,6 +169,6 @@ const describeOne = ({ file, outcome, executed, of, adapted, message }: Regresse
 ]
 
 const describeChange = ({ step, was, is }: Change): string => {
-  if (was === null) return `before step ${step}: "${is}" was executed, which it does not have`
-  return is === null ? `step ${step} was left out: "${was}"` : `step ${step}: "${is}" stood for "${was}"`
+  if (was === null) return `before step ${step}: "${is}" was executed, which the schedule does not have`
+  return is === null ? `step ${step} was left out: "${was}"` : `step ${step}: "${is}" replaced "${was}"`
 }

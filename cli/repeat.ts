@@ -12,29 +12,29 @@ import { configOfTrace } from './replay.ts'
 import { inSession, type Session } from './session.ts'
 
 export interface RepeatOptions {
-  /** Executions; 20 by default. */
+  /** Number of executions; 20 by default. */
   readonly times?: number
-  /** Of the schedule that is drawn for a configuration; 100 by default. */
+  /** Length of the schedule drawn for a configuration; 100 by default. */
   readonly steps?: number
-  /** Of the nodes' randomness and of that schedule; 1 by default, a trace has its own. */
+  /** Seed of the nodes' random numbers and of that schedule; 1 by default. A trace has its own. */
   readonly seed?: number
-  /** Whether lives are brought back in place, as in a check; else every execution begins on new processes. */
+  /** Whether processes are rewound, as in a check; otherwise every execution begins with new processes. */
   readonly rewind?: boolean
-  /** Told after each execution. */
+  /** Called after each execution. */
   readonly onExecution?: (done: number, isRecorded: boolean) => void
 }
 
 export interface Repeated extends Repetitions {
-  /** Steps of the schedule. */
+  /** Length of the schedule. */
   readonly steps: number
   readonly seed: number
 }
 
-/** Whether a file is a trace: else it is a configuration. */
+/** Whether a file is a trace rather than a configuration. */
 const isTrace = (path: string): boolean => path.endsWith('.trace')
 
 /**
- * Executes one schedule again and again, and names the first system call in which an execution differs from the first.
+ * Executes one schedule repeatedly and names the first system call in which an execution differs from the first.
  *
  * @param path of a trace, whose schedule is executed, or of a configuration, for which one is drawn
  */

@@ -9,45 +9,46 @@ import { StepReader } from './step-reader.ts'
 export interface Difference {
   /** Counted from 1; 0 is the start. */
   readonly step: number
-  /** The choice that began the step; empty for the start. */
+  /** Label of the choice that began the step; empty for the start. */
   readonly label: string
-  /** What others see of it: a message, an output, a timer, what is enabled. */
+  /** How it differs for an observer: a message, an output, a timer, or what is enabled. */
   readonly seen: string
   readonly node: string | null
-  /** Which of the node's threads, counted from 0; null where no system call differed. */
+  /** Index of the node's thread, from 0; null if no system call differed. */
   readonly thread: number | null
-  /** The first system call that differs; null where none did while calls were written down. */
+  /** The first system call that differs; null if none did while calls were recorded. */
   readonly call: string | null
   readonly was: DescribedCall | null
   readonly is: DescribedCall | null
-  /** Executions that were compared call by call until one differed. */
+  /** Executions compared call by call until one differed. */
   readonly recorded: number
 }
 
-/** Executions that are compared call by call at most, before it is said that none differed. */
+/** After this many executions without a difference in calls, none is reported. */
 const recordedMax = 10
 
 export interface RepetitionOptions {
-  /** Of the nodes' random numbers; 0 by default. */
+  /** Variant of the nodes' random numbers; 0 by default. */
   readonly variant?: number
-  /** Whether lives are brought back in place, as in a check; else every execution begins on new processes. */
+  /** Whether processes are rewound, as in a check; otherwise every execution begins with new processes. */
   readonly rewind: boolean
-  /** Ends it where it is. */
+  /** Ends it early. */
   readonly signal: AbortSignal
-  /** Told after each execution. */
+  /** Called after each execution. */
   readonly onExecution?: ((done: number, isRecorded: boolean) => void) | undefined
 }
 
-/** What came of executing a schedule again and again. */
+/** The result of executing a schedule repeatedly. */
 export interface Repetitions {
-  /** Executions. */
   readonly times: number
-  /** How many of them were the same as the first, which counts. */
+  /** How many equal the first, including itself. */
   readonly same: number
   readonly differs: Difference | null
 }
 
-/** Executes a schedule so many times, and names the first system call in which an execution differs from the first. */
+/**
+ * Executes a schedule up to `times` times and names the first system call in which an execution differs from the first.
+ */
 export const repeatSchedule = (
   cluster: Cluster,
   schedule: readonly string[],
@@ -80,7 +81,7 @@ class Repetition {
     return { times, same, differs: found ? await this.#explain(found) : null }
   }
 
-  /** Writes every call down, until two executions differ. */
+  /** Records every call until two executions differ. */
   async #explain(seen: Seen): Promise<Difference> {
     this.#cluster.endLives()
     this.#cluster.isRecording = true
@@ -89,7 +90,7 @@ class Repetition {
       const first = this.#cluster.calls
       for (let recorded = 2; recorded <= recordedMax && !this.#options.signal.aborted; recorded++) {
         await this.#execute(recorded, true)
-        // The start of a life that was brought back is not that of a new one.
+        // The start of a rewound process makes other calls than the start of a new one, so it is skipped.
         const call = firstDifference(first, this.#cluster.calls, this.#options.rewind ? 1 : 0)
         if (call) return this.#name(seen, call, recorded)
       }

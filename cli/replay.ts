@@ -12,10 +12,10 @@ import { scheduleOf, sessionOf, upTo } from './recorded.ts'
 import { inSession, type Session } from './session.ts'
 import { StepReader } from './step-reader.ts'
 
-/** What became of a trace that was executed again, as `--json` prints it. */
+/** The result of executing a trace again, as `--json` prints it. */
 export interface Replayed extends Pick<Verdict, 'verdict' | 'property' | 'kind' | 'steps' | 'seed' | 'schedule'> {
   readonly trace: string
-  /** Fresh walks from its end that looked for life; 0 where none were needed. */
+  /** Fresh walks from its end that looked for a live state; 0 if none were needed. */
   readonly walks: number
   /** One line. */
   readonly message: string
@@ -24,8 +24,9 @@ export interface Replayed extends Pick<Verdict, 'verdict' | 'property' | 'kind' 
 /**
  * Executes a trace again, up to a step.
  *
- * @throws Diverged where the system offers other choices than it recorded
- * @throws Differs where it does something else than it recorded
+ * @throws Diverged if the system enables other choices than recorded
+ *
+ * @throws Differs if a step has another result than recorded
  */
 export const replayTrace = async (path: string, to?: number): Promise<Replayed & { readonly state: GlobalState }> => {
   const trace = readTrace(path)
@@ -45,7 +46,7 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
   })
 }
 
-/** The configuration that a trace was recorded of, as it is now. */
+/** The present configuration of a trace's system. */
 export const configOfTrace = async (path: string, trace: Trace): Promise<LoadedConfig> => {
   const { header } = trace
   requireExecutable(path, trace)
@@ -57,13 +58,13 @@ export const configOfTrace = async (path: string, trace: Trace): Promise<LoadedC
   return config
 }
 
-/** @throws UsageError for a trace that is of no schedule */
+/** @throws UsageError for a trace that cannot be executed */
 export const requireExecutable = (path: string, { header }: Pick<Trace, 'header'>): void => {
   if ((header.options as { pace?: string } | undefined)?.pace === 'native')
     throw new UsageError(`${path} is of a run at the pace native: it can be looked at, and not executed again`)
 }
 
-/** What can be said of an execution that went as recorded and broke nothing on its way. */
+/** The verdict on an execution that went as recorded without a violation. */
 const conclude = async (
   session: Session,
   trace: Trace,
@@ -90,6 +91,6 @@ const conclude = async (
 
 const nothing = { verdict: 'held', property: null, kind: null, walks: 0 } as const
 
-/** What was recorded of a suspicion is no part of what was executed here. */
+/** A recorded verdict of `undetermined` is mentioned, because this execution did not settle it. */
 const unsaid = (recorded: Verdict | undefined): string =>
   recorded?.verdict === 'undetermined' ? `; what was recorded of it is undetermined: ${headline(recorded.message)}` : ''

@@ -3,7 +3,7 @@ import type { Sample } from '../checker/verdict/verdict.ts'
 
 const countMax = 200
 
-/** How a search went on, in few enough samples to be kept: where they become too many, every second one goes. */
+/** The progress of a search in a limited number of samples: if there are too many, every second one is dropped. */
 export class Samples {
   list: Sample[] = []
   #every = 1

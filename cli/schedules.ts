@@ -8,14 +8,14 @@ import { print } from './print.ts'
 import { statusLine } from './progress.ts'
 import { duration, wholeNumber } from './values.ts'
 
-/** The commands about schedules that are kept in a repository. */
+/** Adds the commands for schedules that are kept in a repository. */
 export const addScheduleCommands = (root: Command, done: (code: number) => void): void => {
   root
     .command('keep')
-    .description('keeps the violation of a trace as a schedule, which regress executes on later builds')
+    .description('keeps a trace’s violation as a schedule, which regress executes on later builds')
     .argument('<trace>')
-    .option('--out <directory>', 'where it is put (schedules/, beside the configuration); with --test a file')
-    .option('--test', 'writes a test of vitest instead, which fails while the violation is there')
+    .option('--out <directory>', 'directory for it (schedules/, beside the configuration); with --test a file')
+    .option('--test', 'writes a vitest test instead, which fails while the violation exists')
     .action(
       async (path: string, { out, test }: { out?: string; test?: boolean }) =>
         void print(test ? keepAsTest(path, out) : describeKept(await keepSchedule(path, out))),
@@ -24,10 +24,10 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
   root
     .command('regress')
     .description('executes kept schedules on the present build')
-    .argument('[schedules]', 'a directory of schedules, or one of them', 'schedules')
-    .option('--config <file>', 'instead of the configuration that the schedules name')
-    .option('--executions <n>', 'at most, for a schedule of which a step is not on offer as it was', wholeNumber, 32)
-    .option('--update', 'writes schedules that had to be adapted as they were executed')
+    .argument('[schedules]', 'a schedule, or a directory of schedules', 'schedules')
+    .option('--config <file>', 'overrides the configurations that the schedules name')
+    .option('--executions <n>', 'limit for a schedule with steps that are not enabled any more', wholeNumber, 32)
+    .option('--update', 'rewrites schedules that had to be adapted, as they were executed')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: RegressArguments) => {
       const { describeRegressed, regress } = await import('./regress.ts')
@@ -43,10 +43,10 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
     .command('bisect')
     .description('finds the first commit on which a kept schedule fails, in a worktree of its own')
     .argument('<schedule>')
-    .requiredOption('--good <revision>', 'on which it passes')
-    .option('--bad <revision>', 'on which it fails', 'HEAD')
-    .option('--build <command>', 'of the shell, in each checkout; commits that it fails on are skipped')
-    .option('--executions <n>', 'at most, where a step is not on offer as it was', wholeNumber, 32)
+    .requiredOption('--good <revision>', 'a revision on which it passes')
+    .option('--bad <revision>', 'a revision on which it fails', 'HEAD')
+    .option('--build <command>', 'a shell command to build each checkout; commits on which it fails are skipped')
+    .option('--executions <n>', 'limit if steps are not enabled any more', wholeNumber, 32)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: BisectArguments) => {
       const { bisectSchedule, describeBisected, describeTriedCommit } = await import('./bisect.ts')
@@ -58,18 +58,18 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
 
   root
     .command('confirm')
-    .description('searches around a kept schedule, after its bug was mended')
+    .description('searches around a kept schedule for the bug, after it was mended')
     .argument('<schedule>')
     .option('--for <duration>', 'how long', duration, duration('10m'))
-    .option('--executions <n>', 'at most so many', wholeNumber)
-    .option('--config <file>', 'instead of the configuration that the schedule names')
-    .option('--seed <n>', 'of what is drawn', wholeNumber, 1)
-    .option('--out <directory>', 'where a trace is put', defaultOut)
+    .option('--executions <n>', 'limit on executions', wholeNumber)
+    .option('--config <file>', 'overrides the configuration that the schedule names')
+    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
+    .option('--out <directory>', 'directory for a trace', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { for: milliseconds, json, ...options }: ConfirmArguments) => {
       const { confirmSchedule, describeConfirmed } = await import('./confirm-schedule.ts')
       const line = statusLine()
-      const onExecution = (all: number, near: number) => line.update(`${all} executions, ${near} went near`)
+      const onExecution = (all: number, near: number) => line.update(`${all} executions, ${near} came near`)
       const confirmed = await confirmSchedule(path, { milliseconds, ...options, onExecution }).finally(line.end)
       print(json ? JSON.stringify(confirmed) : describeConfirmed(confirmed))
       done(codeOf[confirmed.outcome])

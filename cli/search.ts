@@ -12,7 +12,7 @@ import { scheduleFrom, seedFrom, timingFrom } from './recorded.ts'
 import type { Session } from './session.ts'
 import { Worker } from './workers.ts'
 
-/** Explores a session's system and examines what it finds: in its own cluster, or in workers, on these CPUs. */
+/** Explores a session's system and examines findings, in its own cluster or in workers on these CPUs. */
 export const search = async (
   session: Session,
   options: CheckOptions & Sought,
@@ -45,7 +45,10 @@ export const search = async (
   )
 }
 
-/** Whoever waits for workers is not held on one CPU: something else may take it, and must then be noticed. */
+/**
+ * A process that waits for workers must not be pinned to one CPU: another program may use that up, and this must be
+ * noticed.
+ */
 const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> => {
   const held = allowedCpus()
   allow(0, cpus)
@@ -82,10 +85,12 @@ const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptio
   }
 }
 
-/** Of the nodes' randomness: that of the search, or that with which the steps to begin with were recorded. */
+/**
+ * Seed of the nodes' random numbers: that of the search, or the one with which the steps to begin with were recorded.
+ */
 export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
   typeof from === 'string' ? seedFrom(from) : seed
 
-/** Of the run that its executions begin with, where that is one which time went through. */
+/** Timing of the run with which the executions begin, if it was an emulated one. */
 export const timingOfCheck = ({ from }: Pick<CheckOptions, 'from'>): Timing | undefined =>
   typeof from === 'string' ? timingFrom(from) : undefined

@@ -7,23 +7,23 @@ import { UsageError } from '../checker/errors.ts'
 import { exitCode, explainError } from './exit-code.ts'
 
 export interface Content {
-  /** Of its media. */
+  /** Media type. */
   readonly type: string
   readonly body: string
 }
 
-/** What is answered: what can be read, and JSON. */
+/** What the server answers: resources to read, and actions with JSON. */
 export interface Answers {
-  /** By name, that of a page is empty. @param token that a page has to show with whatever it asks */
+  /** By name; the page's name is empty. @param token that the page must send with each request */
   readonly reads: Readonly<Record<string, (token: string) => Content>>
-  /** By name; each gets what was asked for as JSON. */
+  /** By name. Each receives the request's JSON. */
   readonly actions: Readonly<Record<string, (asked: unknown) => Promise<unknown>>>
 }
 
 export interface Server {
-  /** With the token: who has it may open the page. */
+  /** Includes the token, so whoever has it may open the page. */
   readonly url: string
-  /** Without it. */
+  /** Without the token. */
   readonly origin: string
   readonly token: string
   close(): void
@@ -36,15 +36,16 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 const bodyBytesMax = 1 << 20
-/** Every user of the machine may connect: without a limit they could take all descriptors of this process. */
+/** Every user of the machine may connect. Without a limit they could use up this process's descriptors. */
 const connectionsMax = 64
 
 /**
- * Serves on loopback alone, to whoever has the token: a page of another origin has not, and names of other hosts that lead
- * here are refused.
+ * Serves on loopback, only to whoever has the token. Pages of other origins do not have it, and other host names that
+ * resolve to this machine are refused.
  *
- * @param port 0: any
- * @throws UsageError where the port is taken
+ * @param port 0 for any free port
+ *
+ * @throws UsageError if the port is taken
  */
 export const serve = async (answers: Answers, port = 0): Promise<Server> => {
   const token = randomBytes(24).toString('base64url')
@@ -67,7 +68,7 @@ export const serve = async (answers: Answers, port = 0): Promise<Server> => {
   }
 }
 
-/** Thrown for what is not answered, with its HTTP status. */
+/** A request that is refused, with its HTTP status. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
@@ -78,11 +79,11 @@ class Refusal extends Error {
   }
 }
 
-/** Never rejects: whatever is asked, the service goes on. */
+/** Never rejects: whatever a request contains, the server goes on. */
 const answer = async (request: IncomingMessage, response: ServerResponse, answers: Answers, token: string) => {
   const say = (status: number, { type, body }: Content) => {
     const headers = { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
-    // What was not read of a request would be taken for the next.
+    // The unread rest of a request must not be taken for the next one.
     response.writeHead(status, request.complete ? headers : { ...headers, connection: 'close' })
     response.end(body)
   }
@@ -95,11 +96,11 @@ const answer = async (request: IncomingMessage, response: ServerResponse, answer
 }
 
 const contentOf = async (request: IncomingMessage, answers: Answers, token: string): Promise<Content> => {
-  // As it stands: what is no URL is nobody's name.
+  // Split as it is, because the path may not be a valid URL.
   const [path, query] = request.url!.split('?', 2) as [string, string?]
-  if (!isOurs(request)) throw new Refusal(403, 'this is served to its own page alone')
+  if (!isOurs(request)) throw new Refusal(403, 'only the page served here may ask for this')
   const given = new URLSearchParams(query).get('token') ?? request.headers.authorization?.replace(/^Bearer /, '')
-  if (!isSame(given, token)) throw new Refusal(401, 'the address that was printed has a token: open that')
+  if (!isSame(given, token)) throw new Refusal(401, 'open the address that was printed, which has a token')
   const name = path.slice(1)
   if (request.method === 'GET' && Object.hasOwn(answers.reads, name)) return answers.reads[name]!(token)
   if (request.method !== 'POST' || !Object.hasOwn(answers.actions, name))
@@ -110,7 +111,7 @@ const contentOf = async (request: IncomingMessage, answers: Answers, token: stri
 
 const asJson = (value: unknown): Content => ({ type: 'application/json', body: JSON.stringify(value) })
 
-/** What is wrong with what was asked, in one line. */
+/** The reason for a refusal, in one line. */
 const refusalOf = (error: unknown): { readonly status: number; readonly why: string } => {
   if (error instanceof Refusal) return { status: error.status, why: error.message }
   const { code, lines } = explainError(error)
@@ -136,7 +137,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Whether it was asked by the name of this machine, and not by a page of another origin. */
+/** Whether the request names this machine and does not come from a page of another origin. */
 const isOurs = ({ headers: { host, origin } }: IncomingMessage): boolean =>
   /^(127\.0\.0\.1|localhost):\d+$/.test(host ?? '') && (origin === undefined || origin === `http://${host}`)
 
@@ -145,7 +146,7 @@ const isSame = (given: string | undefined, token: string): boolean => {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** What was asked for as what a schema describes. @throws UsageError */
+/** Validates a request. @throws UsageError */
 export const checkAsked = <Asked>(schema: z.ZodType<Asked>, given: unknown): Asked => {
   const checked = schema.safeParse(given)
   if (checked.success) return checked.data

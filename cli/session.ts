@@ -9,14 +9,14 @@ import { openEngine } from './engine.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { requireAbilities } from './machine.ts'
 
-/** A configuration with its cluster, for as long as a command works on it. */
+/** A configuration with its cluster, for the duration of a command. */
 export interface Session {
   readonly config: LoadedConfig
   readonly system: ResolvedSystem
   readonly cluster: Cluster
-  /** Of the search and of the nodes' randomness. */
+  /** Seed of the search and of the nodes' random numbers. */
   readonly seed: number
-  /** Aborted by a signal that asks for the end, or by the caller. */
+  /** Aborted by a signal to this process, or by the caller. */
   readonly signal: AbortSignal
 }
 
@@ -24,17 +24,17 @@ export interface SessionOptions {
   /** 1 by default. */
   readonly seed?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** The CPU that nodes are held on; the one that this process runs on now, by default. */
+  /** The CPU for the nodes; by default the one on which this process now runs. */
   readonly cpu?: number | undefined
-  /** Whether processes are brought back instead of started anew; true by default. */
+  /** Whether processes are rewound instead of started again; true by default. */
   readonly rewind?: boolean | undefined
-  /** Whether a thread computes for longer before others have their turn; false by default. */
+  /** Whether a thread may compute longer before others get a turn; false by default. */
   readonly longTurns?: boolean | undefined
-  /** Lets time run through the system. */
+  /** Makes time decide what happens. */
   readonly timing?: Timing | undefined
 }
 
-/** Opens a session, does the work, and leaves nothing behind, whatever happens. */
+/** Opens a session, does the work and cleans up in any case. */
 export const inSession = async <Result>(
   config: LoadedConfig,
   { seed = 1, signal, cpu, rewind, longTurns, timing }: SessionOptions,

@@ -14,17 +14,19 @@ import { configOfTrace } from './replay.ts'
 import { inSession } from './session.ts'
 
 /**
- * The shortest schedule that still violates as a trace does, in a trace of its own beside it. Interrupted, the shortest
- * found until then.
+ * Writes the shortest schedule with a trace's violation to a trace beside it. If interrupted, the shortest one found so
+ * far.
  *
- * @param milliseconds no limit by default: until no step can be dropped
- * @throws UsageError where the trace records no violation, or its schedule does not violate any more
- * @throws Diverged where the schedule cannot be executed
+ * @param milliseconds without it, continues until no step can be dropped
+ *
+ * @throws UsageError if the trace records no violation, or its schedule does not violate any more
+ *
+ * @throws Diverged if the schedule cannot be executed
  */
 export const shrinkTrace = async (path: string, milliseconds?: number): Promise<Checked> => {
   const trace = readTrace(path)
   const recorded = violationOf(trace)
-  if (recorded === undefined) throw new UsageError(`${path} records no violation that could be shrunk`)
+  if (recorded === undefined) throw new UsageError(`${path} records no violation to shrink`)
   const config = await configOfTrace(path, trace)
   const how = sessionOf(trace, 'moving')
   return inSession(config, how, async session => {
@@ -32,7 +34,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
     const { walks, walkLength } = recorded.criticalTransition ?? {}
     const progress = showProgress(milliseconds)
     const counts = new Counts(progress.update)
-    // What else is violated on the way was not what was checked.
+    // Violations of other properties on the way do not count.
     const property = recorded.property ?? undefined
     const shrunk = await shrink(cluster, select(system.properties, property), scheduleOf(trace), recorded, {
       ...{ walks, walkLength, milliseconds, signal, seed, weights: system.weights },
@@ -41,12 +43,12 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
     const verdict: Verdict = {
       ...recorded,
       ...counts.taken(),
-      // Of a variant the trace has the seed that it comes to.
+      // The trace's seed already includes the variant.
       ...{ seed, variant: 0 },
       schedule: shrunk.schedule,
       criticalTransition: criticalOf(shrunk),
       message: shrunk.message,
-      // It leaves another schedule.
+      // The recorded live execution belongs to the longer schedule.
       closestLive: null,
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
@@ -63,7 +65,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
   })
 }
 
-/** Counts what is executed, and tells it. */
+/** Counts executions and steps, and reports progress. */
 class Counts implements Observer<unknown> {
   readonly #begun = performance.now()
   readonly #tell: (progress: Progress) => void
@@ -83,7 +85,7 @@ class Counts implements Observer<unknown> {
     this.#steps += 1
   }
 
-  /** As a verdict has it: a search for shorter schedules tells no states apart and covers no depth. */
+  /** In the form of a verdict. Shrinking tells no states apart and covers no depth. */
   taken() {
     const seconds = (performance.now() - this.#begun) / 1000
     const stepsPerSecond = Math.round(this.#steps / seconds)
@@ -94,7 +96,7 @@ class Counts implements Observer<unknown> {
   }
 }
 
-/** The last step is the critical transition only where the one before was shown to recover. */
+/** The last step is the critical transition only if the step before was shown to recover. */
 const criticalOf = ({ critical, schedule }: Shrunk): Verdict['criticalTransition'] =>
   critical
     ? {

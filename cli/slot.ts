@@ -5,14 +5,14 @@ import { allowedCpus } from '../harness/hold/affinity.ts'
 import { failureOf } from './failure.ts'
 import { Worker } from './workers.ts'
 
-/** So many processes are kept, each with the nodes of one system. */
+/** At most this many worker processes are kept, each with the nodes of one system. More would take more memory. */
 const workersKept = 3
 
-/** Does jobs on one CPU, in a worker process for each system. */
+/** Does jobs on one CPU, with a worker process for each system. */
 class Slot implements Performer {
   readonly #cpu: number
   readonly #cpus: readonly number[]
-  /** By what they were started for, the one that was used last at the end. */
+  /** By system and options. The most recently used one is last. */
   readonly #workers = new Map<string, Worker>()
   readonly #abort = new AbortController()
 
@@ -54,7 +54,7 @@ class Slot implements Performer {
   }
 }
 
-/** Slots for jobs, each on a CPU of its own as far as there are so many. */
+/** Slots for jobs, each on a CPU of its own if there are enough. */
 export const slots = (count: number): Performers => {
   const cpus = allowedCpus()
   return new Performers(Array.from({ length: count }, (_, index) => new Slot(cpus[index % cpus.length]!, cpus)))

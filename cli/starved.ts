@@ -1,36 +1,45 @@
 import { readFileSync } from 'node:fs'
 
-/** What is seen of a worker and of this machine at some time. Times are counted from any begin. */
+/** An observation of a worker and this machine. Times count from any origin. */
 export interface Look {
   readonly ms: number
-  /** CPU time that the worker and its nodes have had. */
+  /** CPU time used by the worker and its nodes. */
   readonly hadMs: number
-  /** Whether one of them is ready to run, or runs. */
+  /** Whether one of them is running or ready to run. */
   readonly isReady: boolean
-  /** By CPU, for how long it has had nothing to do. */
+  /** By CPU, how long it has been idle. */
   readonly idleMs: ReadonlyMap<number, number>
 }
 
-/** With less than this share of the time of its CPU, a worker that is ready to run is starved. */
+/** A worker that is ready to run but gets less than this share of its CPU is starved. */
 const hadShareMax = 0.25
-/** A CPU that has nothing to do for this share of the time has room for it. With less, all are as busy. */
+/**
+ * A CPU that is idle for at least this share of the time can take a worker. If it were lower, workers would move
+ * between equally busy CPUs.
+ */
 const idleShareMin = 0.1
-/** So many looks in a row find it starved before it counts: a worker starts anew elsewhere, which takes a second. */
+/**
+ * This many starved observations in a row are needed before a worker is moved, because restarting it elsewhere takes a
+ * second.
+ */
 const looksMin = 6
 
-/** Decides when a worker should go on on another CPU, because something else, as a real-time program, has all of its own. */
+/**
+ * Decides when a worker should move to another CPU because something else, such as a real-time program, uses up its
+ * own.
+ */
 export class Starvation {
   readonly #cpu: number
   readonly #cpus: readonly number[]
   #looks: Look[] = []
 
-  /** @param cpus that it may use instead */
+  /** @param cpus to which it may move */
   constructor(cpu: number, cpus: readonly number[]) {
     this.#cpu = cpu
     this.#cpus = cpus
   }
 
-  /** The CPU to go on on; `undefined` where it has its share, or there is no better one. */
+  /** The CPU to which it should move; `undefined` if it has its share, or no other CPU is better. */
   look(look: Look): number | undefined {
     const last = this.#looks.at(-1)
     const isStarved = last && look.isReady && look.hadMs - last.hadMs < hadShareMax * (look.ms - last.ms)
@@ -39,7 +48,7 @@ export class Starvation {
   }
 
   #idlest(): number | undefined {
-    // Each second counts: a CPU may have been taken meanwhile.
+    // The minimum over all observations, because a CPU may have been taken in any of them.
     const shareOf = (cpu: number) =>
       Math.min(
         ...this.#looks.slice(1).map(({ ms, idleMs }, index) => {
@@ -56,9 +65,9 @@ export class Starvation {
 const lookMs = 1000
 
 /**
- * Tells once a worker is starved, and on which CPU it would not be.
+ * Calls back once a worker is starved, with a better CPU.
  *
- * @returns what ends the watch
+ * @returns a function that ends the watch
  */
 export const whenStarved = (
   pid: number | undefined,
@@ -77,7 +86,7 @@ export const whenStarved = (
   return () => clearInterval(watch)
 }
 
-/** What the kernel counts time in for programs. */
+/** Unit in which the kernel reports times in /proc. */
 const tickMs = 10
 
 const lookAt = (pid: number | undefined): Look => {
@@ -102,7 +111,7 @@ const childrenOf = (pid: number | undefined): number[] =>
   read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
 
 const used = (pid: number | undefined): { readonly hadMs: number; readonly isReady: boolean } => {
-  // The name of the program stands in brackets, and may contain more of them.
+  // The program's name is in parentheses and may contain more of them.
   const fields = read(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')
     .split(' ')

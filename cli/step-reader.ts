@@ -15,10 +15,10 @@ import type {
 import type { Cluster } from '../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../harness/config.ts'
 
-/** What a step did, as a cluster tells it. */
+/** What a cluster tells about a step. */
 export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'fingerprint' | 'enabled'>
 
-/** Turns what a cluster did, and what came of it, into the steps of a trace. */
+/** Turns the steps of a cluster into the steps of a trace. */
 export class StepReader {
   readonly #cluster: Recordable
   readonly #properties: ResolvedSystem['properties']
@@ -27,12 +27,12 @@ export class StepReader {
   readonly #lives = new Map<string, boolean>()
   readonly #values = new Map<string, boolean>()
   readonly #carried: Carried<GlobalState>
-  /** Of operations, by when they were invoked. */
+  /** Outcomes of operations, by the time of invocation. */
   readonly #outcomes = new Map<number, Operation['outcome']>()
   #seenHistory: GlobalState['history'] = []
-  /** Calls that were told of, by their place, and whether their end was. */
+  /** By index, the calls that were recorded, and whether their end was. */
   readonly #calls = new Map<number, boolean>()
-  /** So many from the first on are over. */
+  /** How many calls, counted from the first, have ended. */
   #callsOver = 0
   #seenCalls: GlobalState['calls'] = []
   readonly #clocks = new Map<string, number>()
@@ -45,12 +45,12 @@ export class StepReader {
     this.#carried = new Carried(properties)
   }
 
-  /** By property, whether it holds after the step that was read last, as far as that could be decided. */
+  /** By property, whether it holds after the latest step, as far as that could be decided. */
   get values(): ReadonlyMap<string, boolean> {
     return this.#values
   }
 
-  /** Shows each step of an execution as it happens. */
+  /** An observer that passes on each step of an execution as it happens. */
   observer(see: (step: RecordedStep) => void): Observer<GlobalState> {
     return {
       onReset: (findings, state) => see(this.read(undefined, findings, state())),
@@ -58,7 +58,7 @@ export class StepReader {
     }
   }
 
-  /** The step that has just been executed; the start has no choice. To be called once for each, in order. */
+  /** Reads the step that was just executed; the start has no choice. Must be called once for each step, in order. */
   read(choice: RecordedChoice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
     const { messages, lost, outputs, durationUs, atMs, input } = this.#cluster.details
     return {
@@ -91,7 +91,7 @@ export class StepReader {
     }
   }
 
-  /** The step that was read last is none: there was nothing in it. */
+  /** Removes the latest step, which contained nothing. */
   takeBack(): void {
     this.#index -= 1
   }
@@ -174,7 +174,7 @@ export class StepReader {
 
 const resultLengthMax = 1000
 
-/** What a client returned may be anything. */
+/** A client may return any value. */
 const shown = (value: unknown): { result?: string } => {
   try {
     const text = JSON.stringify(value)

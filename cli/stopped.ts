@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 
 const lookMs = 500
 /**
- * So many looks in a row find a process stopped before it counts. With fewer, one that is stopped together with this one, by
- * Ctrl-Z, might be seen so when both go on.
+ * This many observations in a row must find a process stopped. With fewer, a process stopped together with this one by
+ * Ctrl-Z could be seen as stopped while both are being continued.
  */
 const looksMax = 8
 
 /**
- * Tells once a process has been stopped for some seconds, as by SIGSTOP: it does nothing then, and ends for nothing but
- * SIGKILL.
+ * Calls back once a process has been stopped for some seconds, for example by SIGSTOP. A stopped process does nothing,
+ * and only SIGKILL ends it.
  *
- * @returns what ends the watch
+ * @returns a function that ends the watch
  */
 export const whenStopped = (pid: number | undefined, onStopped: () => void): (() => void) => {
   let looks = 0
@@ -27,7 +27,7 @@ export const whenStopped = (pid: number | undefined, onStopped: () => void): (()
 
 const isStopped = (pid: number | undefined): boolean => {
   try {
-    // The name of the program stands in brackets, and may contain more of them.
+    // The program's name is in parentheses and may contain more of them.
     return / T [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch {
     return false // it has ended

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { UsageError } from '../checker/errors.ts'
 import { fileNameOf } from './file-name.ts'
 
-/** What leads to the directory of the last check. */
+/** Name of the link to the directory of the latest check. */
 const latest = 'latest'
-/** What nodes said, and were told, is their user's alone. */
+/** Accessible to the user alone, because traces hold everything that nodes sent and printed. */
 const ownMode = 0o700
 
 /**
- * Creates the directory that a check of a system puts what it found in: `<out>/<system>/<time>/`, in UTC. From now on
- * `<out>/<system>/latest` leads there.
+ * Creates the directory for a check's findings, `<out>/<system>/<time>/` in UTC, and makes `<out>/<system>/latest` a
+ * link to it.
  *
- * @throws UsageError where that cannot be done
+ * @throws UsageError if that is not possible
  */
 export const newPlace = (out: string, system: string, now = new Date()): string => {
   const parent = join(out, fileNameOf(system))
@@ -26,10 +26,10 @@ export const newPlace = (out: string, system: string, now = new Date()): string 
   }
 }
 
-/** `2026-11-22T05-04-33`: in order of time when sorted. */
+/** For example `2026-11-22T05-04-33`, which sorts by time. */
 const timeOf = (now: Date): string => now.toISOString().slice(0, 19).replaceAll(':', '-')
 
-/** Two checks may end in one second. */
+/** Adds a number if two checks end in the same second. */
 const createUnused = (parent: string, time: string): string => {
   for (let ordinal = 1; ; ordinal++) {
     const name = ordinal === 1 ? time : `${time}-${ordinal}`
@@ -42,7 +42,7 @@ const createUnused = (parent: string, time: string): string => {
   }
 }
 
-/** In one instant: whoever follows it meanwhile finds the one or the other. */
+/** Replaces the link atomically, so that it always leads to one of the two. */
 const lead = (link: string, target: string) => {
   const draft = `${link}.${process.pid}`
   rmSync(draft, { force: true })

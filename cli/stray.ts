@@ -3,15 +3,15 @@ import { thrown } from '../checker/show.ts'
 import { ConfigError } from '../harness/config.ts'
 
 /**
- * What nobody caught: an error that a configuration threw when its call was over, or a promise that it left rejected. It
- * ends what goes on, which then reports it; never the process, which would exit with 1, as for a violation.
+ * Errors that nobody caught: thrown by a configuration after its call ended, or a rejected promise. They end the work,
+ * which then reports them. They never end the process itself, whose exit code would be 1 as for a violation.
  */
 class Strays {
   error: unknown
   #isThere = false
   readonly #abort = new AbortController()
 
-  /** Aborted by the first. */
+  /** Aborted by the first error. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -23,7 +23,7 @@ class Strays {
     this.#abort.abort()
   }
 
-  /** @throws ConfigError for what a configuration left, and the error itself for a defect of ours */
+  /** @throws ConfigError for an error of a configuration, and the error itself for a defect of ours */
   check(): void {
     if (this.#isThere) throw this.error
   }
@@ -37,12 +37,10 @@ const asConfigError = (error: unknown): ConfigError => {
   return new ConfigError([`${place ?? 'the configuration'}: threw, where nothing catches it, ${thrown(error)}`])
 }
 
-/** How long whoever works may take to notice that it is to end. */
+/** How long the work may take to notice that it should end, in milliseconds. */
 const patienceMs = 10_000
 
-/**
- * From now on uncaught errors and rejections end the work, or, where it does not notice, the process by `exit`.
- */
+/** From now on, uncaught errors and rejections end the work, or, if the work does not notice, the process by `exit`. */
 export const catchStrays = (exit: (error: unknown) => void): void => {
   const note = (error: unknown) => {
     strays.note(error)
@@ -52,15 +50,15 @@ export const catchStrays = (exit: (error: unknown) => void): void => {
   process.on('unhandledRejection', note)
 }
 
-/** Whether the end of this process is its own doing. */
+/** Whether this process ends itself. */
 let isDone = false
 
-/** To be called before this process ends itself. */
+/** Must be called before this process ends itself. */
 export const endsItself = (): void => {
   isDone = true
 }
 
-/** Where a configuration ends this process while it works, the exit code is this, and a line says so. */
+/** If a configuration ends this process during the work, sets this exit code and prints a line about it. */
 export const refuseExit = (code: number): void => {
   process.on('exit', asked => {
     if (isDone) return

@@ -32,13 +32,13 @@ const descriptions: Readonly<Record<TopologyKind, string>> = {
 
 /** Adds `topology KIND` and `topology convert FILE`. */
 export const addTopologyCommands = (root: Command): void => {
-  const topology = root.command('topology').description('generates an internet, or converts the file of one')
+  const topology = root.command('topology').description('generates an internet, or converts its file')
   for (const kind of topologyKinds) {
     const command = topology
       .command(kind)
       .description(descriptions[kind])
       .option('--nodes <n>', 'how many', wholeNumber, kind === 'inet' ? 5000 : 100)
-      .option('--seed <n>', 'of all that is drawn', wholeNumber, 1)
+      .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
     withOutputOptions(command).action(({ nodes, seed, ...output }: GenerateOptions) => {
       checkOutput(output)
       finish(generateInternet(kind, nodes, seed, output.meanRtt), output)
@@ -46,7 +46,7 @@ export const addTopologyCommands = (root: Command): void => {
   }
   const convert = topology
     .command('convert')
-    .description('reads a .json, .graphml, .gml or .inet file, and writes another')
+    .description('converts a .json, .graphml, .gml or .inet file to another format')
     .argument('<file>')
   withOutputOptions(convert).action((file: string, output: OutputOptions) => {
     checkOutput(output)
@@ -62,7 +62,7 @@ const withOutputOptions = (command: Command) =>
     .option('--svg <file>', 'a picture to write')
     .option('--json', 'prints one JSON object as the last line')
 
-/** Not only after the work. */
+/** Checked before the work, which may take long. */
 const checkOutput = ({ out }: OutputOptions): void => {
   if (out !== undefined) formatOf(out)
 }

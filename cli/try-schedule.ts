@@ -12,45 +12,45 @@ import type { LoadedConfig } from './load-config.ts'
 import { inSession, type Session, type SessionOptions } from './session.ts'
 
 export interface TryOptions extends SessionOptions {
-  /** Looks at this property alone. */
+  /** Looks only at this property. */
   readonly property?: string | undefined
-  /** Which random numbers the nodes draw, as the verdict says that has the schedule; 0 by default. */
+  /** Variant of the nodes' random numbers, as in the verdict with the schedule; 0 by default. */
   readonly variant?: number | undefined
   /**
-   * What may be left out of the schedule because it is not enabled any more: so many steps, or these. By default half of
-   * them: a service that was mended often does something else from the mended step on; of one that does not know half of
-   * the schedule, it says nothing.
+   * Which steps may be skipped because they are not enabled any more: a number, or these labels. By default half of
+   * them: a mended service often behaves differently from the mended step on, but if half of the schedule is not
+   * enabled, its execution says nothing.
    */
   readonly allowSkipped?: number | readonly string[] | undefined
 }
 
-/** What came of a schedule that was tried. */
+/** The result of a schedule that was tried. */
 export interface Tried {
   readonly verdict: 'violated' | 'held' | 'undetermined'
   /** One line. */
   readonly message: string
-  /** What was executed: of the schedule, and where nothing else violates, a walk from there that does. */
+  /** The executed steps of the schedule, followed by a walk if only that led to the violation. */
   readonly schedule: readonly string[]
-  /** Steps of the schedule that were executed, and that were left out. */
+  /** Number of the schedule's steps that were executed, and the labels that were skipped. */
   readonly executed: number
   readonly skipped: readonly string[]
-  /** Where it ended. */
+  /** The final state. */
   readonly state: GlobalState
 }
 
 /**
- * Executes what can be executed of a schedule, and says whether it violates anything: the schedule of a violation that
- * was mended cannot always be followed to its end. Where it ends, what must hold eventually must still be able to.
- * `undetermined`: too little of it can be executed to say anything.
+ * Executes as much of a schedule as possible and says whether it violates anything. The schedule of a mended violation
+ * cannot always be followed to its end. At its end, liveness properties must still be able to hold. `undetermined`: too
+ * little of it could be executed.
  *
- * @throws UsageError where its first step is not on offer: it is not of this system
+ * @throws UsageError if its first step is not enabled, so it belongs to another system
  */
 export const trySchedule = (
   config: LoadedConfig,
   schedule: readonly string[],
   { variant = 0, seed = 1, ...options }: TryOptions,
 ): Promise<Tried> =>
-  // A variant is a seed so many numbers further.
+  // A variant is an offset of the seed.
   inSession(config, { ...options, seed: seed + variant }, async session => {
     const properties = select(session.system.properties, options.property)
     const executor = new Executor(session.cluster, properties)
@@ -63,7 +63,7 @@ export const trySchedule = (
     if (executor.violation) return { ...came, ...(await confirm(session, properties, executed, executor.violation)) }
     const [first] = schedule
     if (first !== undefined && skipped[0] === first && !isAllowed(first, options.allowSkipped))
-      throw new UsageError(`the schedule begins with "${first}", which is not on offer: ${nearest(first, offered)}`)
+      throw new UsageError(`the schedule begins with "${first}", which is not enabled: ${nearest(first, offered)}`)
     const often = `${executed.length} of the ${schedule.length} steps of the schedule were executed`
     if (tooMany(skipped, schedule, options.allowSkipped))
       return {
@@ -76,7 +76,7 @@ export const trySchedule = (
     return { ...came, ...found, message }
   })
 
-/** A violation is one only where it comes again, by new processes, at the same step. */
+/** A violation counts only if new processes repeat it at the same step. */
 const confirm = async (
   { cluster }: Session,
   properties: Properties<GlobalState>,
@@ -112,7 +112,7 @@ const leftOut = (skipped: readonly string[]): string => {
   return `left out: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Whether all that must hold eventually does so after a schedule. A crash on the way to that is a violation too. */
+/** Whether all liveness properties hold again after a schedule. A crash meanwhile is a violation too. */
 const recovers = async (
   { cluster, system, seed, signal }: Session,
   properties: Properties<GlobalState>,

@@ -7,24 +7,25 @@ import type { LoadedConfig } from './load-config.ts'
 import { record } from './record.ts'
 import { inSession } from './session.ts'
 
-/** What came of steps that somebody chose by hand. */
+/** The result of steps chosen by hand. */
 export interface TriedByHand {
   readonly verdict: 'violated' | 'held'
   readonly property: string | null
   readonly kind: string | null
   readonly message: string
-  /** Whole labels of what was executed. */
+  /** Full labels of the executed steps. */
   readonly schedule: readonly string[]
-  /** What could happen next. */
+  /** Labels of the choices enabled next. */
   readonly enabled: readonly string[]
   readonly state: GlobalState
 }
 
 /**
- * Executes steps that are named as far as it is clear which is meant, up to the first violation.
+ * Executes steps that are given by unambiguous parts of their labels, up to the first violation.
  *
- * @param out where the trace is written, if anywhere
- * @throws UsageError where a name means no step that is enabled, or more than one
+ * @param out file for the trace, if any
+ *
+ * @throws UsageError if a name matches no enabled step, or more than one
  */
 export const tryByHand = (
   config: LoadedConfig,
@@ -54,10 +55,13 @@ export const tryByHand = (
     return tried
   })
 
-/** The step that a name means: the one that is called so, or the only one that begins so, or has all of its words. */
+/**
+ * The step that a name means: the one with this label, else the only one that begins with it, else the only one with
+ * all of its words.
+ */
 export const meant = (name: string, enabled: readonly Choice[], step: number): Choice => {
   const words = name.split(/\s+/)
-  // What is more than a message, a timer or a call is meant only where its name begins so.
+  // Other choices than messages, timers and calls must be named from their beginning.
   const plain = enabled.filter(({ kind }) => kind === 'client' || kind === 'deliver' || kind === 'timer')
   const ways = [
     enabled.filter(({ label }) => label === name),

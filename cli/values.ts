@@ -1,16 +1,16 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Values of options, as the parser of the command line calls them. */
+/** Parsers for option values, as commander calls them. */
 
-/** What a timer of Node.js takes; one that is set for longer ends at once. */
+/** The largest delay of a Node.js timer. A larger one would fire at once. */
 const timerMsMax = 2 ** 31 - 1
 
-/** Up to here numbers are exact, also with some thousands added to them. */
+/** Numbers up to this are exact, even after adding some thousands. */
 const wholeNumberMax = 2 ** 52
 
 const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** In milliseconds. */
+/** A duration in milliseconds. */
 export const duration = (text: string): number => {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
   if (number === undefined) throw new InvalidArgumentError('expected a duration such as 60s, 500ms, 5m or 1h.')

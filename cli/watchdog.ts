@@ -4,21 +4,21 @@ import { Worker } from 'node:worker_threads'
 import { calls, nameBytesMax, names } from '../checker/guest.ts'
 import { exitCode } from './exit-code.ts'
 
-/** What computes for longer than this without a pause, in real time, does so for ever: most calls take microseconds. */
+/** A call that computes for longer than this, in real time, counts as endless. Most calls take microseconds. */
 const msMax = 10_000
 const lookMs = 500
 
 /**
- * Watches, from a thread of its own, what is called of a configuration: a predicate, client or observer that computes for
- * ever cannot be ended by the thread that it runs on. The process ends then, with a line that names it.
+ * Watches the calls of a configuration from a thread of its own. If a predicate, client or observer computes for ever,
+ * the thread on which it runs cannot end it; the watchdog then ends the process with a line that names the call.
  *
- * To be called before this thread is pinned to a CPU: the watchdog then has the others. Where there is only one, the kernel
- * leaves it the twentieth part that no real-time thread may take.
+ * Call it before this thread is pinned to a CPU, so that the watchdog may use the others. With only one CPU, the kernel
+ * reserves a twentieth of it, which no real-time thread may take.
  *
- * @returns what ends the watch
+ * @returns a function that ends the watch
  */
 export const watchCalls = (): (() => void) => {
-  // Whoever stands at a breakpoint thinks for as long as he likes.
+  // At a breakpoint of a debugger, a call may take any time.
   if (inspector.url() !== undefined) return () => undefined
   const koffi = createRequire(import.meta.url).resolve('koffi')
   const workerData: Watched = { calls, names, nameBytesMax, msMax, lookMs, koffi, code: exitCode.usage }
@@ -37,13 +37,13 @@ interface Watched {
   readonly nameBytesMax: number
   readonly msMax: number
   readonly lookMs: number
-  /** Path of the package. */
+  /** Path of the koffi package. */
   readonly koffi: string
-  /** That the process ends with. */
+  /** Exit code of the process. */
   readonly code: number
 }
 
-/** The program of the thread. It is handed over as text, so it can use nothing of this module. */
+/** The thread's program. It is passed as text, so it can use nothing of this module. */
 const watch = (watched: Watched, require: NodeJS.Require): void => {
   const { writeSync }: typeof import('node:fs') = require('node:fs')
   const { calls, names, nameBytesMax, msMax, lookMs, koffi, code } = watched
@@ -62,8 +62,8 @@ const watch = (watched: Watched, require: NodeJS.Require): void => {
     const bytes = names.slice(number * nameBytesMax, (number + 1) * nameBytesMax)
     const name = new TextDecoder().decode(bytes).replaceAll('\0', '')
     writeSync(2, `lastnail: ${name} computes without an end: it has not returned after ${msMax / 1000} s\n`)
-    // Unlike process.exit, which would end this thread alone, it ends all of the process at once, and its nodes with it.
-    // What it leaves on the disk the next run removes, as after any kill.
+    // Unlike process.exit, which would end only this thread, _exit ends the whole process and its nodes at once. The
+    // next run removes what remains on the disk, as after any kill.
     require(koffi).load(null).func('void _exit(int code)')(code)
   }
 }

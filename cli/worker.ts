@@ -13,37 +13,37 @@ import { loadConfig } from './load-config.ts'
 import { inSession } from './session.ts'
 import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
 
-/** What a worker is sent first. */
+/** The first message to a worker. */
 export interface Order extends Sought {
   readonly file: string
-  /** The same as JavaScript, where it has been loaded already. */
+  /** Directory of the same file's compiled JavaScript, if it has been loaded before. */
   readonly translated?: string
-  /** Of the nodes' randomness. */
+  /** Seed of the nodes' random numbers. */
   readonly seed: number | undefined
-  /** Whether processes are brought back instead of started anew; true by default. */
+  /** Whether processes are rewound instead of started again; true by default. */
   readonly rewind?: boolean | undefined
   /** Whether turns are long; false by default. */
   readonly longTurns?: boolean | undefined
-  /** Lets time run through the system. */
+  /** Makes time decide what happens. */
   readonly timing?: Timing | undefined
-  /** The CPU that it holds its nodes on. */
+  /** The CPU for its nodes. */
   readonly cpu: number
 }
 
-/** What it is sent then, each when the one before has been answered; and `'cancel'`, which ends the one that it does. */
+/** A later message to a worker, sent when the one before was answered. `'cancel'` ends the present one. */
 export interface Demand {
   readonly task: Task | NodeTask
   readonly variant: number
-  /** Time for it; infinite where nothing limits it. */
+  /** Time limit; infinite without one. */
   readonly milliseconds: number
 }
 
-/** What a worker answers. The first answer without being asked is a failure: it cannot begin. */
+/** A worker's answer. An answer before any demand is a failure to begin. */
 export type Answer =
   /** The notes are those of the process since it began. */
   { readonly outcome: TaskOutcome | NodeOutcome; readonly notes: CountedNotes } | { readonly failure: Failure }
 
-/** What a worker is asked to do, from the moment on that this is made. */
+/** The demands that this process receives, from construction on. */
 class Demands {
   #abort = new AbortController()
   readonly #messages = on(process, 'message', { close: ['disconnect'] })
@@ -56,14 +56,14 @@ class Demands {
     process.once('disconnect', () => this.#abort.abort())
   }
 
-  /** Each demand with what ends it before it is done. */
+  /** Each demand with a signal that cancels it. */
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly [Demand, AbortSignal]> {
     for await (const [message] of this.#messages)
       if (message !== 'cancel') yield [message as Demand, this.#abort.signal]
   }
 }
 
-/** The program of a worker: a cell for a search in another process, until that lets go of it. */
+/** The program of a worker process: a cell for a search, until its parent disconnects. */
 const work = async (
   { file, translated, seed, cpu, rewind, longTurns, timing, ...sought }: Order,
   demands: Demands,
@@ -98,7 +98,7 @@ const answer = async (
   }
 }
 
-/** Nobody is left to hear it where the parent has ended. */
+/** If the parent has ended, nobody needs the answer. */
 const send = (answer: Answer) =>
   new Promise<void>(resolve => (process.connected ? process.send!(answer, () => resolve()) : resolve()))
 

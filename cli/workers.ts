@@ -21,47 +21,50 @@ import type { Answer, Demand, Order } from './worker.ts'
 const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
 /**
- * Marks of nodes' memory count as much as the heap itself: limits that V8 begins with let it collect every few executions,
- * an eighth of a worker's time.
+ * V8 counts the marks of nodes' memory as heap. With its default initial limits it would collect every few executions,
+ * which takes an eighth of a worker's time.
  */
 const memory = ['--initial-old-space-size=256', '--max-semi-space-size=64', '--min-semi-space-size=16']
 
-/** How long a worker may take, in milliseconds, before it counts as one that does nothing any more. */
+/** How long a worker may take before it counts as hung, in milliseconds. */
 export interface Patience {
-  /** For a task, where no budget says less: an execution takes seconds. */
+  /** Limit for a task without a shorter budget. An execution takes seconds. */
   readonly taskMs: number
-  /** For a step beside that, in which it hears nothing: after this at the most it gives up a node. */
+  /**
+   * Additional time for one step, during which it does not react. A node that does not become quiescent is given up
+   * before this ends.
+   */
   readonly stepMs: number
 }
 
 const defaultPatience: Patience = { taskMs: 600_000, stepMs: 120_000 }
-/** How a worker ended that was killed for it. */
+/** Why a worker was killed after running out of patience. */
 const hung = 'because it did not answer any more'
-/** Within which a worker that is let go of ends its nodes. */
+/** Time within which a worker must end its nodes. */
 const endMsMax = 30_000
 
-/** So often a worker goes to another CPU: what uses its own may go there too. */
+/** A worker moves to another CPU at most this many times. Whatever uses up its CPU may follow it. */
 const movesMax = 4
 
-/** So often a task is given to a new process after one ended with it. */
+/** After a process ended with a task, the task is given to a new process at most this many times. */
 const deathsMax = 2
-/** A worker that was interrupted ends in so much time. */
+/** Time within which an interrupted worker must end. */
 const lastMs = 500
 
-/** A cell in a process of its own. What a process that dies leaves undone is done by the next one. */
+/** A cell in a process of its own. If the process dies, a new one repeats its task. */
 export class Worker implements Cell {
   #order: Order
-  /** What the present process has said of its nodes, and what those before it had. */
+  /** Notes of the present process about its nodes, and those of earlier processes. */
   #notes: CountedNotes = new Map()
   #notesBefore: CountedNotes = new Map()
   readonly #cpus: readonly number[]
   readonly #patience: Patience
   #process: ChildProcess | undefined
   #movesLeft = movesMax
-  /** One that was killed because its CPU was taken. */
+  /** A process that was killed because its CPU was taken. */
   #moved: ChildProcess | undefined
 
-  /** @param cpus that it may use until it holds its nodes on one of them, and beside */
+  /** @param cpus that it may use; its nodes are held on one of them */
   constructor(order: Order, cpus: readonly number[], patience = defaultPatience) {
     this.#order = order
     this.#cpus = cpus
@@ -93,7 +96,7 @@ export class Worker implements Cell {
         this.#notes = answer.notes
         return answer.outcome
       }
-      // It has said why: something in the configuration ended it.
+      // The process has printed why: something in the configuration ended it.
       if (answer === howOf(exitCode.usage, null)) throw new WorkerFailed({ code: exitCode.usage, lines: [] })
       if (this.#moved && !this.#process) {
         this.#moved = undefined
@@ -110,7 +113,7 @@ export class Worker implements Cell {
     }
   }
 
-  /** The next process starts its nodes anew for each execution. */
+  /** The next process starts new node processes for each execution. */
   async stopRewinding(): Promise<boolean> {
     if (this.#order.rewind === false) return false
     this.#order = { ...this.#order, rewind: false }
@@ -131,7 +134,7 @@ export class Worker implements Cell {
     return true
   }
 
-  /** Lets go of the process, and waits for its end: not for ever, and not for long where this command is interrupted. */
+  /** Disconnects from the process and waits for its end, with a limit that is short if this command was interrupted. */
   async end(): Promise<void> {
     const worker = this.#process
     if (!worker) return
@@ -143,7 +146,7 @@ export class Worker implements Cell {
   }
 
   #start(): ChildProcess {
-    // What a configuration prints must not come after the command's own last line.
+    // Output of a configuration must not follow the command's own last line.
     const worker = onCpus(this.#cpus, () =>
       fork(program, {
         execArgv: [...process.execArgv, ...memory],
@@ -160,7 +163,7 @@ export class Worker implements Cell {
         process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
       if (this.#process === worker) this.#process = undefined
     })
-    // Whoever waits for it, or asks it next, learns of its end.
+    // A caller that waits for the process, or the next one, learns of its end.
     const watches = [
       whenStopped(worker.pid, () => kill(worker)),
       whenStarved(worker.pid, this.#order.cpu, this.#movesLeft > 0 ? this.#cpus : [], cpu => this.#move(worker, cpu)),
@@ -173,7 +176,7 @@ export class Worker implements Cell {
     return worker
   }
 
-  /** Goes on on another CPU, with another process. */
+  /** Continues with another process on another CPU. */
   #move(worker: ChildProcess, cpu: number): void {
     process.stderr.write(
       `lastnail: something else uses CPU ${this.#order.cpu}: a worker goes on on CPU ${cpu}, and what it did is done again\n`,
@@ -184,7 +187,7 @@ export class Worker implements Cell {
     kill(worker)
   }
 
-  /** Its answer, or how it ended without one. */
+  /** The process's answer, or how it ended without one. */
   #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
     const worker = this.#process ?? this.#start()
     const { taskMs, stepMs } = this.#patience
@@ -219,13 +222,13 @@ const lastOf = (task: Task | NodeTask): string => {
   return last ? labelOf(last) : `the start of ${task.node}`
 }
 
-/** Ends a worker that was asked to end and does not in time. */
+/** Kills a worker that was asked to end, if it does not do so in time. */
 const killLater = (worker: ChildProcess, milliseconds: number): void => {
   const killing = setTimeout(() => kill(worker), milliseconds)
   worker.once('exit', () => clearTimeout(killing))
 }
 
-/** Ends a worker in time: in the middle of a step it hears nothing but a signal, and its nodes may keep its CPU. */
+/** Ends a worker soon. In the middle of a step it reacts only to a signal, and its nodes may use up its CPU. */
 const endSoon = (worker: ChildProcess): void => {
   if (worker.killed) return
   putProcessFirst(worker.pid!)

@@ -23,7 +23,7 @@ export const perturbation = (ordinal: number, steps: number): Perturbation => ({
   how: manners[Math.floor(ordinal / steps) % manners.length]!,
 })
 
-/** An execution went near if it executed this share of the steps of the schedule. */
+/** An execution came near if it executed this share of the steps of the schedule. */
 const nearShare = 0.75
 
 /** One execution around a schedule. */

@@ -21,11 +21,12 @@ const asked = {
 }
 
 /**
- * Serves the report's page of a trace, with processes behind it that stand at one of its steps and do what the page asks,
- * until it is interrupted.
+ * Serves the report page of a trace, with processes that go to any of its steps and do what the page asks, until
+ * interrupted.
  *
- * @throws TraceError where the trace cannot be read
- * @throws Differs where its start is another now
+ * @throws TraceError if the trace cannot be read
+ *
+ * @throws Differs if the system's start differs from the recorded one
  */
 export const serveTrace = async (path: string, { port }: { port?: number }): Promise<void> => {
   const live = closestLiveOf(path)
@@ -33,7 +34,7 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
     const actions = actionsOn(timeline, trace, path)
     const server = await serve(
       {
-        // Who opens the page again finds the processes where they are.
+        // Reloading the page finds the processes where they are.
         reads: {
           '': token => {
             const { at, isBranch, execution } = timeline
@@ -54,7 +55,7 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
   })
 }
 
-/** One after the other: there is but one set of processes. */
+/** One action at a time, because there is only one set of processes. */
 const actionsOn = (timeline: Timeline, trace: Trace, path: string) => {
   const queue = new PQueue({ concurrency: 1 })
   const moved = (): Moved => ({
@@ -92,7 +93,7 @@ const actionsOn = (timeline: Timeline, trace: Trace, path: string) => {
   }
 }
 
-/** Beside the trace: `neverOversold.branch-1.trace`. */
+/** A path beside the trace: `neverOversold.branch-1.trace`. */
 const unusedBranch = (path: string): string => {
   for (let ordinal = 1; ; ordinal++) {
     const branch = `${resolve(path).replace(/\.trace$/, '')}.branch-${ordinal}.trace`

@@ -6,19 +6,19 @@ import { Past } from '../../harness/clients/past.ts'
 import { type SeenNode, stateOf } from '../../harness/clients/state.ts'
 import type { ClientCall, GlobalState } from '../../harness/config.ts'
 
-/** A part of the state, by name: of a node `state n1`, `alive n1`, `output n1`, `past n1`; `calls`, `history`. */
+/** A part of the state, by name: for a node `state n1`, `alive n1`, `output n1`, `past n1`; and `calls`, `history`. */
 type Part = string
 
 /**
- * The states of a recorded execution as properties read them, one step after the other: a trace says of each step what it
- * changed. Whoever reads a part of one is heard.
+ * The states of a recorded execution as properties read them, one step after another. A trace records for each step
+ * what it changed. Reads of a state's parts are reported.
  */
 export class RecordedStates {
-  /** The present one: none before the first step. It stays as it is when the next step comes. */
+  /** The present state; empty before the first step. Later steps do not modify it. */
   state: GlobalState = stateOf([], [], [])
-  /** Parts that the last step changed. */
+  /** Parts that the latest step changed. */
   changed: ReadonlySet<Part> = new Set()
-  /** Called for each part that is read of a state. */
+  /** Called for each part of a state that is read. */
   onRead: (part: Part) => void = () => undefined
   readonly #nodes: Map<string, RecordedNode>
   readonly #past = new Past()
@@ -30,14 +30,14 @@ export class RecordedStates {
   }
 
   /**
-   * Goes on to a step. To be called with each, in order.
+   * Goes on to the next step. Must be called for each step in order.
    *
-   * @throws UsageError where the trace does not tell enough
+   * @throws UsageError if the trace does not record enough
    */
   next(step: RecordedStep): void {
     if (step.index === 0 && step.lives === undefined)
       throw new UsageError(
-        'the trace does not tell which nodes were up, as those of an older lastnail: its states can be had by executing it alone',
+        'the trace, of an older lastnail, does not record which nodes were up: only executing it shows its states',
       )
     const changed = new Set<Part>()
     this.#live(step, changed)
@@ -115,7 +115,7 @@ class RecordedNode {
     this.name = name
   }
 
-  /** It is started, or was killed: what it wrote before is gone. */
+  /** The node starts or was killed. Its earlier output is gone. */
   begin(): void {
     this.#output = noOutput()
   }
@@ -151,7 +151,7 @@ const noOutput = () => ({
   stderr: { decoder: new StringDecoder(), text: '' },
 })
 
-/** The node that a choice kills and starts again in one step: nothing else tells that it lives another life. */
+/** The node that a choice kills and restarts in one step. Nothing else in the trace shows that it has a new life. */
 const restartedAtOnce = ({ kind, node, label }: RecordedChoice): string | undefined => {
   const isRestart =
     [`reset ${node}`, `reset ${node} silently`, `leave ${node} kill, join`].includes(label) ||
@@ -159,7 +159,7 @@ const restartedAtOnce = ({ kind, node, label }: RecordedChoice): string | undefi
   return kind === 'reset' && isRestart ? node : undefined
 }
 
-/** A call that ended in the step in which it began is told once. */
+/** A call that ended in the step in which it began is recorded once. */
 const withCall = (calls: readonly ClientCall[], told: RecordedCall, step: number): readonly ClientCall[] => {
   const { client, ordinal, hasEnded } = told
   const index = calls.findLastIndex(each => each.client === client && each.ordinal === ordinal)
@@ -177,7 +177,7 @@ const ended = (call: ClientCall, { result, error }: RecordedCall): ClientCall =>
     ...call,
     error,
     get value(): never {
-      throw new Undecided(`the trace has the beginning alone of what call ${call.ordinal} of ${call.client} returned`)
+      throw new Undecided(`the trace has only the beginning of the result of call ${call.ordinal} of ${call.client}`)
     },
   }
 }
@@ -192,7 +192,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** In the order in which they were invoked; those that returned in place of what was known of them. */
+/** In the order of invocation. An operation that returned replaces its earlier record. */
 const withOperations = (history: readonly Operation[], changed: readonly Operation[]): readonly Operation[] => {
   const all = [...history]
   for (const operation of changed) {

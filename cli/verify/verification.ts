@@ -5,33 +5,33 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { RecordedStates } from './states.ts'
 
-/** The first time that something was not as it must be. */
+/** The first violation of a property, or a crash or divergence. */
 export interface RecordedViolation {
-  /** `null` for a crash or a divergence. */
+  /** `null` for a crash or divergence. */
   readonly property: string | null
   readonly step: number
-  /** Milliseconds since the start; `null` where no time ran through the system. */
+  /** Milliseconds since the start; `null` if the trace has no times. */
   readonly atMs: number | null
-  /** One line, and below it what the property explains. */
+  /** One line, followed by the property's explanation. */
   readonly message: string
-  /** What each node was seen in there, by name; `null` for one that was down. */
+  /** The observed state of each node, by name; `null` for a node that was down. */
   readonly state: Readonly<Record<string, unknown>>
 }
 
-/** A time in which a property did not hold. */
+/** A period in which a property did not hold. */
 interface Outage {
   readonly fromStep: number
   readonly fromMs: number | null
-  /** `null` where it did not hold any more in the end. */
+  /** `null` if it did not hold at the end. */
   readonly untilStep: number | null
   readonly untilMs: number | null
 }
 
-/** What became of a property over a recorded execution. */
+/** The result of a property over a recorded execution. */
 export interface VerifiedProperty {
   readonly name: string
   readonly kind: PropertyKind
-  /** At the end, or where it was first violated, or whether it ever did (`sometimes`); `null` where that could not be decided. */
+  /** Whether it held at the end, or where it was first violated, or at any time (`sometimes`); `null` if undecided. */
   readonly holds: boolean | null
   readonly outages: readonly Outage[]
 }
@@ -40,23 +40,24 @@ interface Watched {
   readonly name: string
   readonly property: Property<GlobalState>
   readonly outages: Outage[]
-  /** Parts of the state that the last evaluation read; undefined before the first. */
+  /** Parts of the state that its last evaluation read; undefined before the first. */
   reads: Set<string> | undefined
   holds: boolean | null
   isViolated: boolean
 }
 
 /**
- * Evaluates properties over a recorded execution, step by step, each again only where a part of the state changed that its
- * last evaluation read: its value depends on nothing else. One that carries something along is given every state.
+ * Evaluates properties over a recorded execution, step by step. A property is evaluated again only if a part of the
+ * state changed that its last evaluation read, because its value depends on nothing else. A property that carries a
+ * value receives every state.
  */
 export class Verification {
   readonly violations: RecordedViolation[] = []
-  /** Why a property could not be decided, a line each. */
+  /** Why properties could not be decided, one line each. */
   readonly undecided = new Map<string, string>()
-  /** Predicates that were called. */
+  /** Number of calls of predicates. */
   evaluations = 0
-  /** Steps after the start. */
+  /** Number of steps after the start. */
   steps = 0
   #atMs: number | undefined
   readonly #states: RecordedStates
@@ -75,12 +76,12 @@ export class Verification {
     return this.#watched.map(({ name, property: { kind }, holds, outages }) => ({ name, kind, holds, outages }))
   }
 
-  /** When the last step was, where time ran through the system. */
+  /** Time of the last step, if the trace has times. */
   get endMs(): number | undefined {
     return this.#atMs
   }
 
-  /** To be called with each step, in order. @throws UsageError where a property throws */
+  /** Must be called with each step in order. @throws UsageError if a property throws */
   see(step: RecordedStep): void {
     this.steps = step.index
     this.#atMs = step.atMs
@@ -95,7 +96,7 @@ export class Verification {
     const { name, property } = watched
     if (watched.isViolated || this.undecided.has(name)) return
     const isGoal = property.kind === 'sometimes'
-    // It was met.
+    // A `sometimes` property that was met needs no further evaluation.
     if (isGoal && watched.holds) return
     if (this.#mayHaveChanged(watched)) watched.holds = this.#evaluate(watched, step)
     if (watched.holds === null) return
@@ -129,7 +130,7 @@ export class Verification {
     }
   }
 
-  /** Notes since when it does not hold, and until when. */
+  /** Notes when it stopped holding, and when it held again. */
   #follow(watched: Watched, { index, atMs: at }: RecordedStep): void {
     const atMs = at ?? null
     const { outages, holds } = watched

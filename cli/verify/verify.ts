@@ -17,31 +17,33 @@ import { inSession } from '../session.ts'
 import { StepReader } from '../step-reader.ts'
 import { inSeconds, Verification, type VerifiedProperty } from './verification.ts'
 
-/** What properties came to over a recorded execution, as `--json` prints it. */
+/** The result of verifying properties over a recorded execution, as `--json` prints it. */
 export interface Verified extends Pick<Verification, 'violations' | 'evaluations' | 'steps'> {
-  /** Undetermined: what must hold again and again did not in the end, or a property could not be decided. */
+  /** Undetermined: an `eventually` property did not hold at the end, or a property could not be decided. */
   readonly verdict: 'violated' | 'held' | 'undetermined'
   readonly seconds: number
   readonly properties: readonly (VerifiedProperty & {
-    /** In milliseconds, from when it ceased to hold until it held again. */
+    /** Milliseconds from when it stopped holding until it held again. */
     readonly again: Distribution | undefined
   })[]
   readonly notes: readonly string[]
 }
 
 export interface VerifyOptions {
-  /** In place of the configuration that the trace was recorded of. */
+  /** Overrides the configuration that the trace names. */
   readonly config?: string | undefined
-  /** Whether it is executed again, for states that another observer sees. */
+  /** Whether the trace is executed again, for states that a changed observer sees. */
   readonly isExecuted?: boolean | undefined
 }
 
 /**
- * Evaluates the properties of a configuration, as it is now, over a recorded execution.
+ * Evaluates a configuration's present properties over a recorded execution.
  *
- * @throws TraceError where the trace cannot be read to its end
- * @throws UsageError where the configuration does not fit it
- * @throws Diverged where it is executed, and goes another way
+ * @throws TraceError if the trace cannot be read to its end
+ *
+ * @throws UsageError if the configuration does not fit the trace
+ *
+ * @throws Diverged if it is executed and takes another course
  */
 export const verifyTrace = async (path: string, { config, isExecuted }: VerifyOptions = {}): Promise<Verified> => {
   const header = headerIn(path)
@@ -68,7 +70,7 @@ const configIn = (path: string, { config }: TraceHeader): string => {
   throw new UsageError(`${path} was recorded of a definition in a program: expected a configuration beside it`)
 }
 
-/** Steps after which signals are looked at: in between nothing is. */
+/** Number of steps between checks for signals. */
 const turnSteps = 256
 
 const readThrough = async (path: string, verification: Verification, signal: AbortSignal): Promise<void> => {
@@ -92,18 +94,22 @@ const execute = async (path: string, config: LoadedConfig, verification: Verific
   })
 }
 
-/** @throws UsageError with one line for the first thing that is another now */
+/** @throws UsageError with one line for the first thing that changed */
 const requireFit = (path: string, { nodes }: TraceHeader, system: ResolvedSystem): void => {
   const [recorded, now] = [nodes, system.nodes].map(all => all.map(({ name }) => name).join(', '))
-  if (recorded !== now) throw new UsageError(`${path} is of other nodes: ${recorded}; the configuration has ${now}`)
+  if (recorded !== now)
+    throw new UsageError(`${path} was recorded with other nodes: ${recorded}; the configuration has ${now}`)
   for (const [index, node] of nodes.entries()) requireSameProgram(path, node, system.nodes[index]!)
 }
 
 const requireSameProgram = (path: string, was: RecordedNode, is: ResolvedSystem['nodes'][number]): void => {
   const [before, now] = [was, is].map(({ command, image }) => JSON.stringify([image ?? '', ...command]))
-  if (before !== now) throw new UsageError(`${path} is of other programs: the command of ${was.name} is another now`)
+  if (before !== now)
+    throw new UsageError(`${path} was recorded with other programs: the command of ${was.name} has changed`)
   if (was.program !== '' && was.program !== hashOfRun(is))
-    throw new UsageError(`${path} is of another build: what ${was.name} runs (${is.command[0]}) has changed since`)
+    throw new UsageError(
+      `${path} was recorded with another build: what ${was.name} runs (${is.command[0]}) has changed since`,
+    )
 }
 
 const verifiedOf = (verification: Verification, seconds: number): Verified => {
@@ -122,7 +128,6 @@ const isUnmet = ({ kind, holds }: VerifiedProperty) => kind === 'sometimes' && h
 const againOf = ({ outages }: VerifiedProperty): number[] =>
   outages.flatMap(({ fromMs, untilMs }) => (fromMs === null || untilMs === null ? [] : [untilMs - fromMs]))
 
-/** For a person. */
 export const describeVerified = (verified: Verified): string[] => [
   verified.verdict,
   ...verified.violations.flatMap(({ message, atMs, state }) => [

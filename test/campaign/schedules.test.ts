@@ -58,19 +58,19 @@ test('regress says that it fails; that it passes on the service that was mended;
   writeFileSync(file, before)
 })
 
-test('regress says which step is not on offer any more, and what is', { timeout: 300_000 }, async () => {
+test('regress says which step is not enabled any more, and what is', { timeout: 300_000 }, async () => {
   service.write({ 'adder.js': plain.replace("socket.send('read', 7000", "socket.send('get', 7001") })
   expect(await regress()).toMatchObject({
     code: 2,
     outcome: 'no longer applies',
     message: expect.stringMatching(
-      /^step 1, "a→store #1 4 bytes :7000 "read"", is not on offer any more: on offer are "/,
+      /^step 1, "a→store #1 4 bytes :7000 "read"", is not enabled any more: enabled are "/,
     ),
   })
   service.write({ 'adder.js': plain })
 })
 
-test('confirm finds a bug that is still there, and else says how many executions went near, and the bound', {
+test('confirm finds a bug that is still there, and else says how many executions came near, and the bound', {
   timeout: 300_000,
 }, async () => {
   const { code, stdout } = await run(service, 'confirm', file, '--executions', '400', '--json')

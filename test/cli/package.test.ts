@@ -101,7 +101,7 @@ test('the same schedule holds once the service is mended, though it cannot be fo
 
 test('a schedule of another system is refused', async () => {
   await expect(expect(config).toHold({ schedule: ['n1 timer +5ms'] })).rejects.toThrow(
-    'the schedule begins with "n1 timer +5ms", which is not on offer: known are a→store #1 4 bytes :7000 "read", ',
+    'the schedule begins with "n1 timer +5ms", which is not enabled: known are a→store #1 4 bytes :7000 "read", ',
   )
 })
 

@@ -225,13 +225,15 @@ test('over a recorded run properties have the values that they had, and those th
   expect(await lastnail(directory, 'verify', run.trace)).toMatchObject({
     code: 64,
     stderr: expect.stringMatching(
-      /^lastnail: \S+ is of other nodes: counter, reader; the configuration has teller, reader$/,
+      /^lastnail: \S+ was recorded with other nodes: counter, reader; the configuration has teller, reader$/,
     ),
   })
   writeFileSync(join(directory, name), watched.replace('count += 1', 'count += 2'))
   expect(await lastnail(directory, 'verify', run.trace)).toMatchObject({
     code: 64,
-    stderr: expect.stringMatching(/^lastnail: \S+ is of other programs: the command of counter is another now$/),
+    stderr: expect.stringMatching(
+      /^lastnail: \S+ was recorded with other programs: the command of counter has changed$/,
+    ),
   })
   writeFileSync(join(directory, name), watched)
   const trace = readFileSync(join(directory, run.trace))
