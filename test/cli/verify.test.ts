@@ -148,7 +148,7 @@ test('what a call returned that is not wholly in the trace decides nothing', () 
   })
   const { undecided } = verify({ called }, [step(0, {}, call('"aaaaaa…'))])
   expect([...undecided.values()]).toEqual([
-    expect.stringContaining('the beginning alone of what call 1 of get returned'),
+    expect.stringContaining('only the beginning of the result of call 1 of get'),
   ])
   expect(verify({ called }, [step(0, {}, call('"no"'))]).violations).toHaveLength(1)
 })
