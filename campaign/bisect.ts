@@ -5,7 +5,7 @@ import { execa } from 'execa'
 import { UsageError } from '../checker/errors.ts'
 import { git } from './git.ts'
 
-/** What a commit is: `skip` where that cannot be told. */
+/** The judgement of a commit. `skip`: it cannot be judged. */
 export interface Judgement {
   readonly is: 'good' | 'bad' | 'skip'
   /** One line. */
@@ -17,11 +17,11 @@ export interface Tried extends Judgement {
 }
 
 export interface Bisected {
-  /** The first bad commit; null where commits that were skipped leave more than one. */
+  /** The first bad commit; null if skipped commits leave more than one candidate. */
   readonly first: string | null
   /** The commits of which one is the first bad one. */
   readonly candidates: readonly string[]
-  /** In order. */
+  /** In the order in which they were judged. */
   readonly tried: readonly Tried[]
 }
 
@@ -29,16 +29,17 @@ export interface BisectOptions {
   readonly good: string
   readonly bad: string
   readonly signal: AbortSignal
-  /** Judges what is checked out in a directory. */
+  /** Judges the commit that is checked out in a directory. */
   readonly judge: (directory: string, commit: string) => Promise<Judgement>
   readonly onTried?: ((tried: Tried) => void) | undefined
 }
 
 /**
- * Finds the first bad commit by `git bisect`, in a worktree of its own: the caller's is not touched.
+ * Finds the first bad commit with `git bisect`, in a worktree of its own, so that the caller's is not touched.
  *
- * @param repository any directory of it
- * @throws UsageError where a revision is none, `good` is not good, or `bad` is not bad
+ * @param repository any directory in it
+ *
+ * @throws UsageError if a revision does not exist, `good` is not good, or `bad` is not bad
  */
 export const bisect = async (repository: string, options: BisectOptions): Promise<Bisected> => {
   const [good, bad] = await Promise.all([commitOf(repository, options.good), commitOf(repository, options.bad)])
@@ -97,7 +98,10 @@ class Search {
     await this.#clean()
   }
 
-  /** What a build changed of files of the repository would keep git from checking out others; what it ignores stays. */
+  /**
+   * Restores files that a build changed, because they would keep git from checking out other commits. Ignored files
+   * stay.
+   */
   async #clean(): Promise<void> {
     await git(this.#worktree, 'reset', '--quiet', '--hard')
     await git(this.#worktree, 'clean', '--quiet', '-fd')
@@ -112,7 +116,7 @@ class Search {
     return tried
   }
 
-  /** It ends with 2 where only commits are left that were skipped. */
+  /** git exits with 2 if only skipped commits are left. */
   async #bisect(...args: readonly string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await execa('git', ['bisect', ...args], {
       cwd: this.#worktree,
@@ -127,7 +131,7 @@ class Search {
 
 const candidatesIn = (said: string): string[] => said.match(/^[0-9a-f]{40,}$/gm) ?? []
 
-/** Where a file of the present was at a commit: at the same path, or where git finds that it was renamed from. */
+/** The path that a present file had at a commit: the same one, or the one from which git finds that it was renamed. */
 export const pathAt = async (repository: string, path: string, commit: string): Promise<string | undefined> => {
   const files = (await git(repository, 'ls-tree', '-r', '-z', '--name-only', commit)).split('\0')
   if (files.includes(path)) return path

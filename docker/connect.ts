@@ -4,11 +4,11 @@ import { EngineLacks, reasonOf } from './error.ts'
 /**
  * The engine that DOCKER_HOST names, or else this machine's own.
  *
- * @throws EngineLacks where none answers
+ * @throws EngineLacks if none answers
  */
 export const connect = async (): Promise<Docker> => {
   const place = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
-  // What most systems do not need would be a third of the start of every command.
+  // Loaded on use, because most systems do not need it and it would take a third of each command's start.
   const { default: Engine } = await import('dockerode')
   const docker = new Engine()
   try {

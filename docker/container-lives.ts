@@ -17,8 +17,8 @@ const SIGKILL = 9
 const SIGTERM = 15
 
 /**
- * Runs a node's image in real time: each life in a container of its own, all of them with the network of one that does
- * nothing but keep it.
+ * Runs a node's image in real time. Each life is a container of its own. All of them share the network of one container
+ * that does nothing else.
  */
 export class ContainerLives implements NativeRuntime {
   readonly workingDirectory: string
@@ -47,7 +47,8 @@ export class ContainerLives implements NativeRuntime {
   }
 
   /**
-   * @param writable the directories that layers are put over
+   * @param writable directories over which layers are mounted
+   *
    * @throws EngineLacks
    */
   static async open(
@@ -107,15 +108,18 @@ export class ContainerLives implements NativeRuntime {
   }
 }
 
-/** One whose engine has gone is taken for killed. */
+/** If the engine is gone, the container counts as killed. */
 const endingOf = (container: Container): Promise<Ending> =>
   container.exitCode().then(endingOfCode, () => ({ signal: SIGKILL }))
 
-/** The engine's processes are not this one's children: whatever becomes of this one, a child of it kills them. */
+/**
+ * The engine's processes are not children of this one. So a child process watches this process and kills them when it
+ * ends.
+ */
 const killWithThisProcess = (pid: number): ChildProcess => {
   const watchman = spawn('/bin/sh', ['-c', 'read -r _; kill -KILL "$0"', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // Not in the group that a terminal's Ctrl-C goes to.
+    // Not in the process group that a terminal's Ctrl-C reaches.
     detached: true,
   })
   watchman.unref()

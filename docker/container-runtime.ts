@@ -11,10 +11,12 @@ import { shareCpu } from './cpu-group.ts'
 import { environmentIn, mountInside, rootOf } from './mounts.ts'
 import { findProgram } from './program.ts'
 
-/** That of a container's first process, the only one when it begins. */
+/** Id of a container's first process, and the only one when it begins. */
 const firstId = 1
 
-/** Runs a node's image: each life in a container of its own, which is there and waits before the life begins. */
+/**
+ * Runs a node's image. Each life is a container of its own, which is started ahead and waits before the life begins.
+ */
 export class ContainerRuntime implements Runtime {
   readonly workingDirectory: string
   readonly writable: readonly string[]
@@ -25,7 +27,7 @@ export class ContainerRuntime implements Runtime {
   #waiting: Container | undefined
   #containers = 0
 
-  /** @param writable the directories that layers are put over */
+  /** @param writable directories over which layers are mounted */
   constructor(docker: Docker, plan: NodePlan, container: ContainerPlan, writable: readonly string[]) {
     this.#docker = docker
     this.#plan = plan
@@ -53,7 +55,7 @@ export class ContainerRuntime implements Runtime {
       stderr,
       inMemory: this.#inMemory,
       mounts: undefined,
-      // Docker has added to it.
+      // Read from the process, because Docker adds variables.
       environment: environmentIn(pid),
       lowerOf: directory => `/proc/self/fd/${lowers.get(directory)}`,
       launch: (disk, random) => {
@@ -61,7 +63,7 @@ export class ContainerRuntime implements Runtime {
         shareCpu(pid)
         lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, random) })
         const program = findProgram(pid, this.#container, this.#plan.definition)
-        // Threads of the engine's starter have used up some ids, now these, now those.
+        // Threads of the engine's starter have used up a varying number of ids.
         setLastIdIn(pid, firstId)
         return { pid, isContainer: true, root: rootOf(pid), release: () => container.letIn(program) }
       },

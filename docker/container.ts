@@ -21,39 +21,41 @@ import { goOn } from './gate.ts'
 
 const mkfifo = libc.func('int mkfifo(const char *path, unsigned int mode)')
 
-/** How a container is made. */
+/** How to make a container. */
 export interface ContainerPlan {
-  /** As Docker's API has it, but for the entrypoint and command. */
+  /** As in Docker's API, except entrypoint and command. */
   readonly options: Docker.ContainerCreateOptions
-  /** The program that it runs, with its arguments. */
+  /** The program to run, with its arguments. */
   readonly command: readonly string[]
-  /** Where the program runs. */
+  /** Working directory of the program. */
   readonly workingDirectory: string
-  /** Path of the gate, in the container and here. */
+  /** Path of the gate, in the container and on this machine. */
   readonly gate: string
 }
 
-/** A running container whose program waits to be let in. */
+/** A running container whose program waits at the gate. */
 export interface Container {
   readonly id: string
-  /** Of its first process, on this machine. */
+  /** Process id of its first process, on this machine. */
   readonly pid: number
   readonly stdout: Output
   readonly stderr: Output
   /** @param program its path in the container */
   letIn(program: string): void
-  /** When it has ended: as what. To be asked before it does. */
+  /** Resolves with the exit code. Must be called before the container ends. */
   exitCode(): Promise<number>
-  /** Lets go of its files here. Unless it was let in, it ends. */
+  /** Closes its files here. A container that was not let in ends. */
   leave(): void
 }
 
 /**
- * Creates and starts a container. Whatever happens to this process, it ends: what waits, when its gate is closed; what
- * runs, when nobody traces it any more. Then the engine removes it.
+ * Creates and starts a container. It ends whatever happens to this process: a waiting one when its gate is closed, a
+ * running one when it is not traced any more. The engine then removes it.
  *
  * @param directory for its output, at the same path in the container
- * @param outputLengthMax what is kept of its output, from the end
+ *
+ * @param outputLengthMax limit on the output that is kept, from its end
+ *
  * @throws EngineLacks
  */
 export const startContainer = async (
@@ -65,7 +67,7 @@ export const startContainer = async (
   mkdirSync(directory, { recursive: true })
   const [out, err, fifo] = ['stdout', 'stderr', 'gate'].map(name => join(directory, name)) as [string, string, string]
   const [stdout, stderr] = [new Output(out, outputLengthMax), new Output(err, outputLengthMax)]
-  // Whoever the image's user is.
+  // Writable for any user of an image.
   for (const path of [out, err]) chmodSync(path, 0o666)
   mkfifo(fifo, 0o644)
   const gateEnd = openSync(fifo, 'r+')
@@ -100,10 +102,10 @@ export const startContainer = async (
 const atGateMsMax = 5000
 
 /**
- * Waits until the engine's starter has become the gate, and that waits: it has opened all that it needs, for what is
- * mounted then may cover it. Processes of an engine elsewhere are never seen here.
+ * Waits until the engine's starter has executed the gate and the gate waits. By then it has opened all that it needs,
+ * which later mounts may cover. The processes of a remote engine are never visible here.
  *
- * @param fifo descriptor of what the gate reads from
+ * @param fifo descriptor of the FIFO from which the gate reads
  */
 const untilAtGate = async (pid: number, gate: string, fifo: number): Promise<void> => {
   const path = `/proc/${pid}/cmdline`
@@ -112,12 +114,12 @@ const untilAtGate = async (pid: number, gate: string, fifo: number): Promise<voi
     await sleep(1)
   }
   throw new EngineLacks(
-    'the Docker engine runs its containers elsewhere, where their time and network cannot be held: expected an engine on ' +
+    'the Docker engine runs its containers on another machine, where their time and network cannot be held: expected an engine on  ' +
       'this machine, or lastnail to be run there (docker/Dockerfile)',
   )
 }
 
-/** Whether a process has what is behind a descriptor of ours. */
+/** Whether a process has opened the same file as our descriptor. */
 const hasOpen = (pid: number, descriptor: number): boolean => {
   const { dev, ino } = fstatSync(descriptor)
   const directory = `/proc/${pid}/fd`

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Lets a container's process have the CPU as this one does. Where the kernel gives out real time by groups
+ * Gives a container's process the same share of CPU as this one. If the kernel assigns real time to groups
  * (CONFIG_RT_GROUP_SCHED, cgroups v1), a container's group has none, and its threads could not take turns in order.
  */
 export const shareCpu = (pid: number): void => {
@@ -10,6 +10,6 @@ export const shareCpu = (pid: number): void => {
   try {
     writeFileSync(`/sys/fs/cgroup/cpu${path}/cgroup.procs`, String(pid))
   } catch {
-    // Then the fair scheduler decides, as it does for ordinary users.
+    // Without it the fair scheduler decides, as for ordinary users.
   }
 }

@@ -14,7 +14,7 @@ import { writeGate } from './gate.ts'
 import { commandOf, directoryOf, environmentOf, findImage, type Image, type OnPull } from './image.ts'
 import { type Labels, labelled, newLabels, removeContainers, removeStale } from './labels.ts'
 
-/** The Docker engine, for as long as a cluster uses it. */
+/** The Docker engine, for the lifetime of a cluster. */
 export class DockerEngine implements Engine, NativeEngine {
   readonly #docker: Docker
   readonly #images: ReadonlyMap<string, Image>
@@ -25,13 +25,13 @@ export class DockerEngine implements Engine, NativeEngine {
     this.#images = images
   }
 
-  /** The engine of a system, where it needs one. */
+  /** The engine of a system, if it needs one. */
   static async openFor(system: ResolvedSystem, onPull?: OnPull): Promise<DockerEngine | undefined> {
     return system.nodes.some(({ image }) => image !== undefined) ? DockerEngine.open(system, onPull) : undefined
   }
 
   /**
-   * Connects to the engine, and finds the images of all nodes; what runs that were killed have left is removed.
+   * Connects to the engine, finds the images of all nodes, and removes what killed runs left behind.
    *
    * @throws EngineLacks, ConfigError
    */
@@ -43,7 +43,7 @@ export class DockerEngine implements Engine, NativeEngine {
     for (const node of nodes.filter(({ image }) => image !== undefined)) {
       assertSources(node)
       const image = await findImage(docker, node, onPull)
-      // Said now rather than when a cluster has been begun.
+      // Reports a missing command now rather than after the cluster began.
       commandOf(image, node)
       images.set(node.name, image)
     }
@@ -59,7 +59,7 @@ export class DockerEngine implements Engine, NativeEngine {
     return ContainerLives.open(this.#docker, plan, this.#containerOf(plan), this.#writableOf(plan))
   }
 
-  /** Removes all containers; to be called when the cluster is closed. */
+  /** Removes all containers. Call it when the cluster is closed. */
   async close(): Promise<void> {
     await removeContainers(this.#docker, this.#labels)
     for (let waitedMs = 0; waitedMs < removalMsMax; waitedMs += pauseMs) {
@@ -101,7 +101,7 @@ const assertSources = ({ name, container }: ResolvedNode) => {
   throw new ConfigError([`nodes.${name}.container.volumes: expected a file or directory, found no ${missing.source}`])
 }
 
-/** The directories that a node may write to, each before those in it. */
+/** The directories to which a node may write. Each comes before those inside of it. */
 const writableOf = ({ container }: ResolvedNode, image: Image): string[] => {
   const { volumes, readOnly } = container!
   const ofNode = volumes.filter(({ source, isReadOnly }) => !isReadOnly && !isFile(source)).map(({ path }) => path)
@@ -126,7 +126,7 @@ const optionsOf = (
     Labels: labels,
     Env: environmentOf(image, node),
     WorkingDir: directoryOf(image, node),
-    // The image's own checks would run in it on real time.
+    // Docker would run the image's own health checks in real time.
     Healthcheck: { Test: ['NONE'] },
     Volumes: Object.fromEntries(volumes.filter(({ source }) => source === undefined).map(({ path }) => [path, {}])),
     ...(user !== undefined && { User: user }),
@@ -141,7 +141,7 @@ const optionsOf = (
       ],
       Tmpfs: Object.fromEntries(tmpfs.map(path => [path, ''])),
       ReadonlyRootfs: readOnly,
-      // Docker's own filter forbids switching off address randomisation; each process gets one of ours.
+      // Docker's filter forbids disabling address randomisation. Each process gets our own filter.
       SecurityOpt: ['seccomp=unconfined'],
       LogConfig: { Type: 'none', Config: {} },
       ...(memoryBytesMax !== undefined && { Memory: memoryBytesMax }),

@@ -1,12 +1,12 @@
-/** Thrown where there is no Docker engine that nodes could be run by; the message says why, and the remedy. */
+/** There is no Docker engine to run nodes. The message says why, and the remedy. */
 export class EngineLacks extends Error {
   override readonly name = 'EngineLacks'
 }
 
-/** What an engine answered with, where it refused. */
+/** The HTTP status of an engine's refusal. */
 export const statusOf = (error: unknown): number | undefined => (error as { statusCode?: number }).statusCode
 
-/** The engine's own words, without what the client adds. */
+/** The engine's own message, without the client's additions. */
 export const reasonOf = (error: unknown): string => {
   const { json, message } = error as { json?: { message?: string }; message?: string }
   return json?.message ?? message ?? String(error)

@@ -2,10 +2,10 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { machineCode, staticProgram } from '../harness/hold/static-program.ts'
 import { lastTurnUsMax, turnUsMax } from '../harness/hold/turns.ts'
 
-/** The longest path that it takes, with its end. */
+/** Limit on a path, including its terminator. */
 const pathMax = 4096
 
-/** What is written to its FIFO to let it go. */
+/** The message to its FIFO that lets the program start. */
 export const goOn = (program: string): Buffer => {
   const message = Buffer.from(`${program}\0`)
   if (message.length > pathMax) throw new Error(`a path of ${message.length} bytes: ${program}`)
@@ -13,13 +13,13 @@ export const goOn = (program: string): Buffer => {
 }
 
 /**
- * A static program that any image can run, since it needs nothing of it: with the arguments
+ * A static program that runs in any image, because it needs nothing of it. With the arguments
  *
  *     stdout stderr fifo directory program argument…
  *
- * it appends its output to two files, waits for a path from a FIFO (and ends where that is closed instead), and executes
- * what is there as the program, in the directory, without address randomisation. How long a turn of it may take it sets
- * itself: of another user's process only root with CAP_SYS_RESOURCE may.
+ * it appends its output to two files, waits for a path from a FIFO (and ends if that is closed instead), and executes
+ * the file at that path as the program, in the directory and without address randomisation. It sets the limit on its
+ * real-time turns itself, because only root with CAP_SYS_RESOURCE may do so for another user's process.
  */
 export const writeGate = (path: string): void => {
   writeFileSync(path, executable)
@@ -38,7 +38,7 @@ const numbers = {
   exitGroup: 'e7',
 }
 const number = (value: number) => Buffer.from(Uint32Array.of(value).buffer).toString('hex')
-/** `mov rdi, [rbx + offset]`: the stack holds the count of arguments, and then pointers to them. */
+/** `mov rdi, [rbx + offset]`: the stack holds the count of arguments followed by pointers to them. */
 const argument = (index: number) => `48 8b 7b ${(8 + 8 * index).toString(16).padStart(2, '0')}`
 const redirect = (index: number, descriptor: number) => `
   ${argument(index)}  be 01 04 08 00  ${call('open')}   # O_WRONLY | O_APPEND | O_CLOEXEC

@@ -3,7 +3,7 @@ import type Docker from 'dockerode'
 import { ConfigError, type ResolvedNode } from '../harness/config.ts'
 import { reasonOf, statusOf } from './error.ts'
 
-/** What an image says about the containers made of it. */
+/** What an image says about its containers. */
 export interface Image {
   readonly name: string
   readonly entrypoint: readonly string[]
@@ -13,13 +13,13 @@ export interface Image {
   readonly volumes: readonly string[]
 }
 
-/** Told while an image is pulled: a line at a time. */
+/** Called with each line of progress while an image is pulled. */
 export type OnPull = (line: string) => void
 
 /**
- * Looks an image up in the engine, which asks a registry for it only where the node says so.
+ * Looks up an image in the engine, which asks a registry only if the node's configuration says so.
  *
- * @throws ConfigError where it is not there, or not for this machine
+ * @throws ConfigError if it does not exist, or is not for this machine
  */
 export const findImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Promise<Image> => {
   const name = node.image!
@@ -67,13 +67,13 @@ const pullImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Pr
   }
 }
 
-/** Without one, all tags would be pulled. */
+/** Without a tag, all tags would be pulled. */
 const withTag = (name: string) => (/[:@][^/]*$/.test(name) ? name : `${name}:latest`)
 
 const wrong = ({ name }: ResolvedNode, found: string) =>
   new ConfigError([`nodes.${name}.image: expected an image of the engine for Linux on x86-64, but ${found}`])
 
-/** The program that a container of the image is to run, with its arguments, as Docker puts them together. */
+/** The program of a container of the image, with its arguments, combined as Docker does. */
 export const commandOf = (image: Image, { name, command, container }: ResolvedNode): string[] => {
   const entrypoint = container!.entrypoint ?? image.entrypoint
   const own = container!.entrypoint === undefined ? image.command : []
@@ -84,12 +84,12 @@ export const commandOf = (image: Image, { name, command, container }: ResolvedNo
 
 const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** The environment of a container, which Docker adds HOSTNAME and HOME to. */
+/** The environment of a container. Docker adds HOSTNAME and HOME. */
 export const environmentOf = (image: Image, { env }: ResolvedNode): string[] => {
   const all = new Map([searchPath, ...image.environment].map(line => line.split(/=(.*)/s) as [string, string]))
   for (const [name, value] of Object.entries(env)) all.set(name, value)
   return [...all].map(([name, value]) => `${name}=${value}`)
 }
 
-/** The directory that it runs in. */
+/** The working directory of a container. */
 export const directoryOf = (image: Image, { cwd }: ResolvedNode): string => posix.resolve(image.directory, cwd ?? '.')

@@ -3,20 +3,20 @@ import type Docker from 'dockerode'
 import { identity } from '../harness/files/run-directory.ts'
 import { statusOf } from './error.ts'
 
-/** What marks the containers of one engine of ours: which process made them, and where its id is valid. */
+/** Labels of one engine's containers: which process made them, and where its id is valid. */
 export type Labels = Readonly<Record<string, string>>
 
 const ownerLabel = 'lastnail.owner'
 const placeLabel = 'lastnail.place'
 const ordinalLabel = 'lastnail.ordinal'
 
-/** Process ids begin anew with each boot of a machine and in each pid namespace. */
+/** Process ids begin again with each boot and in each pid namespace. */
 const place = (): string =>
   `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`
 
 let ordinal = 0
 
-/** Of another engine than all others'. */
+/** Labels that differ from those of all other engines. */
 export const newLabels = (): Labels => ({
   [ownerLabel]: identity(process.pid),
   [placeLabel]: place(),

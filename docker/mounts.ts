@@ -8,7 +8,7 @@ import { CLONE_FS, CLONE_NEWNS, check, mount, setns, umount2, unshare } from '..
 const move = 0x2000
 const detach = 2
 
-/** Runs a synchronous function with this thread in the file system of a process, as that sees it. */
+/** Runs a synchronous function with this thread inside a process's file system. */
 export const insideFilesOf = <Result>(pid: number, inside: () => Result): Result => {
   const home = openSync('/proc/thread-self/ns/mnt', 'r')
   const there = openSync(`/proc/${pid}/ns/mnt`, 'r')
@@ -27,14 +27,14 @@ export const insideFilesOf = <Result>(pid: number, inside: () => Result): Result
 }
 
 export interface ContainerMounts extends MountPlan {
-  /** Shown to the container so that it can be made ready; hidden from then on. */
+  /** Directory that is visible to the container only while it is being prepared. */
   readonly scaffold: string
 }
 
 /**
- * Puts private layers over the file system of a container that waits at its gate, its root among them.
+ * Mounts private layers over the file system of a container that waits at its gate, including its root.
  *
- * @returns descriptors of what is below the layers, by directory
+ * @returns descriptors of the directories below the layers, by path
  */
 export const mountInside = (pid: number, { scaffold, empty, overlays, ...shown }: ContainerMounts) => {
   const submounts = submountsOf(pid)
@@ -49,10 +49,10 @@ export const mountInside = (pid: number, { scaffold, empty, overlays, ...shown }
   })
 }
 
-/** Descriptor of the root of a container's files, once they are mounted. */
+/** Descriptor of the root of a container's files, after mounting. */
 export const rootOf = (pid: number): number => insideFilesOf(pid, openRoot)
 
-/** That of a container's program, while it waits at its gate: it may overwrite it later. */
+/** Environment of a container's program while it waits at the gate. The program may overwrite it later. */
 export const environmentIn = (pid: number): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readFileSync(`/proc/${pid}/environ`, 'utf8')
@@ -61,10 +61,10 @@ export const environmentIn = (pid: number): Readonly<Record<string, string>> =>
       .map(variable => variable.split(/=(.*)/s) as [string, string]),
   )
 
-/** The layer is mounted over the root, takes the other mounts along, and is the root of all processes from then on. */
+/** Mounts the layer over the root, moves the other mounts into it, and makes it the root of all processes. */
 const coverRoot = (overlay: Overlay, submounts: readonly string[]) => {
   mountOverlay(overlay, '/', '/')
-  // `/` is what this thread's root was; its parent is what is mounted over it.
+  // `/` is still this thread's old root; its parent is the layer mounted over it.
   changeDirectory('/..')
   for (const path of submounts) check(`move ${path}`, mount(path, `.${path}`, null, move, null))
   pivotRoot()
@@ -72,7 +72,7 @@ const coverRoot = (overlay: Overlay, submounts: readonly string[]) => {
   changeDirectory('/')
 }
 
-/** Where something is mounted on the root file system of a process. */
+/** Mount points on the root file system of a process. */
 const submountsOf = (pid: number): string[] => {
   const mounts = mountsOf(pid)
   const root = mounts.find(({ path }) => path === '/')!

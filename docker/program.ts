@@ -5,10 +5,11 @@ import type { ContainerPlan } from './container.ts'
 import { insideFilesOf } from './mounts.ts'
 
 /**
- * Where the program is in a container that waits.
+ * Path of the program in a waiting container.
  *
  * @param pid of the container's first process
- * @throws ConfigError where it is not there
+ *
+ * @throws ConfigError if it does not exist
  */
 export const findProgram = (
   pid: number,

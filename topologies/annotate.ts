@@ -9,13 +9,13 @@ import {
   type Ways,
 } from './topology.ts'
 
-/** What the links of a class get besides their delay. */
+/** Settings for the links of a class, besides their delay. */
 export interface Annotation {
   /** Bits a second, away from the core. */
   readonly bandwidth: number
-  /** Bits a second towards the core, where they differ. */
+  /** Bits a second towards the core, if different. */
   readonly upBandwidth?: number
-  /** Each direction of each link loses with a probability drawn uniformly from this range. */
+  /** Range of the probability with which each direction of a link loses packets; drawn uniformly. */
   readonly loss: readonly [min: number, max: number]
 }
 
@@ -34,8 +34,8 @@ export const internet: Readonly<Record<LinkClass, Annotation>> = {
 }
 
 /**
- * Gives each link what its class says, keeping delays, jitter and queues. What `client-stub` says is also kept at each
- * stub, as the access of clients that will be placed there. The same seed draws the same.
+ * Gives each link the settings of its class and keeps delays, jitter and queues. The settings of `client-stub` are also
+ * stored at each stub as the access for clients placed there. The same seed draws the same values.
  */
 export const annotate = (
   topology: Topology,
@@ -55,7 +55,7 @@ export const annotate = (
   return { ...topology, nodes, links }
 }
 
-/** How far from the core. */
+/** Distance from the core. */
 const remoteness: Readonly<Record<Role, number>> = { transit: 0, stub: 1, client: 2 }
 
 const annotated = (ways: Ways, annotation: Annotation, isUp: boolean, random: Random): Ways => {
@@ -73,6 +73,6 @@ const drawn = (
   random: Random,
 ): Pick<Pipe, 'bandwidth' | 'loss'> => ({
   bandwidth: isUp ? (upBandwidth ?? bandwidth) : bandwidth,
-  // Six digits are more than can be measured, and spare the file.
+  // Six digits are more than can be measured, and keep the file small.
   loss: Number((min + random() * (max - min)).toFixed(6)),
 })

@@ -1,6 +1,6 @@
 /**
- * A topology, a file of one or a plan of churn that cannot be used, or a question that it cannot answer. `problems` are
- * one line each, `message` is all of them.
+ * A topology, its file or a churn plan cannot be used, or a topology cannot answer a question. `problems` has one line
+ * each; `message` has all of them.
  */
 export class TopologyError extends Error {
   override readonly name = 'TopologyError'

@@ -12,7 +12,7 @@ interface Format {
   readonly write: (topology: Topology) => string
 }
 
-/** By the end of a file's name. */
+/** By file extension. */
 const formats: Readonly<Record<string, Format>> = {
   '.json': { read: readJson, write: writeJson },
   '.graphml': { read: readGraphml, write: writeGraphml },
@@ -20,7 +20,7 @@ const formats: Readonly<Record<string, Format>> = {
   '.inet': { read: readInet, write: writeInet },
 }
 
-/** Reads a file in the format that its name says. Throws a `TopologyError` with the path. */
+/** Reads a file in the format of its extension. Throws a `TopologyError` with the path. */
 export const readTopology = (path: string): Topology => {
   const { read } = formatOf(path)
   const text = readText(path)
@@ -35,17 +35,17 @@ export const readTopology = (path: string): Topology => {
   }
 }
 
-/** Writes a file in the format that its name says. Throws a `TopologyError` where it cannot. */
+/** Writes a file in the format of its extension. Throws a `TopologyError` if that fails. */
 export const writeTopology = (path: string, topology: Topology): void => writeText(path, formatOf(path).write(topology))
 
-/** Whether a file of this name could be written as a topology; throws a `TopologyError` where not. */
+/** The format of a file name. Throws a `TopologyError` if there is none. */
 export const formatOf = (path: string): Format => {
   const format = formats[extname(path).toLowerCase()]
   if (format) return format
   throw new TopologyError(`${path}: expected a file that ends in ${Object.keys(formats).join(', ')}`)
 }
 
-/** A file's content. Throws a `TopologyError` where it cannot be read. */
+/** Content of a file. Throws a `TopologyError` if it cannot be read. */
 export const readText = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
@@ -54,7 +54,7 @@ export const readText = (path: string): string => {
   }
 }
 
-/** Writes a file. Throws a `TopologyError` where it cannot. */
+/** Writes a file. Throws a `TopologyError` if that fails. */
 export const writeText = (path: string, content: string): void => {
   try {
     writeFileSync(path, content)

@@ -5,8 +5,8 @@ import { withMeanRoundTrip } from './round-trip.ts'
 import type { Topology } from './topology.ts'
 
 /**
- * A topology of a kind with bandwidth, loss and queues, its delays scaled to a mean round trip where one is asked for, in
- * milliseconds. Throws a `TopologyError` for a wrong number.
+ * A topology of a kind with bandwidth, loss and queues. Delays are scaled to the mean round trip in milliseconds, if
+ * one is given. Throws a `TopologyError` for an invalid number.
  */
 export const generateInternet = (
   kind: TopologyKind,

@@ -3,7 +3,7 @@ import { type Random, sample, seededRandom } from './random.ts'
 import { type Link, stubsOf, type Topology, type TopologyNode } from './topology.ts'
 
 /**
- * Where a node is to be, by its name: `router 17`, at that node of the topology; `stub` or `transit`, at one of these;
+ * Where to place a node, by its name: `router 17`, at that node of the topology; `stub` or `transit`, at one of these;
  * `client of AS 17`, at a stub that is linked to that node.
  */
 export type Places = Readonly<Record<string, string>>
@@ -11,9 +11,9 @@ export type Places = Readonly<Record<string, string>>
 export const placeForm = /^(stub|transit|router .+|client of AS .+)$/
 
 /**
- * Adds a client for each name, linked to a stub of its own that is drawn by the seed, or to where it is to be; the link is
- * the stub's `access`, or without delay and limit. Throws a `TopologyError` where there are more names than stubs, a name is
- * taken, or a place is not there.
+ * Adds a client for each name. It is linked to a stub of its own drawn by the seed, or to its given place. The link is
+ * the stub's `access`, or one without delay and limits. Throws a `TopologyError` if there are more names than stubs, a
+ * name is taken, or a place does not exist.
  */
 export const place = (topology: Topology, names: readonly string[], seed: number, places: Places = {}): Topology => {
   const nodes = new Map(topology.nodes.map(node => [node.id, node]))
@@ -40,7 +40,7 @@ export const place = (topology: Topology, names: readonly string[], seed: number
   return { ...topology, nodes: [...nodes.values()], links: [...topology.links, ...links] }
 }
 
-/** One that is drawn is drawn of those that nobody has. */
+/** A random place is drawn among the free ones. */
 const placeFor = (
   { nodes, links }: Topology,
   name: string,

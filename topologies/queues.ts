@@ -1,13 +1,13 @@
 import { type Pipe, queuePacketsMax, type Topology, type Ways } from './topology.ts'
 
-/** A full Ethernet's packet. */
+/** Size of a full Ethernet packet. */
 const packetBytes = 1500
-/** What dummynet, of which ModelNet is made, gives a pipe where nobody says otherwise. */
+/** Default queue of a pipe in dummynet, on which ModelNet is built. */
 const packetsMin = 50
 
 /**
- * A queue for each pipe that has a bandwidth and none yet: as many packets as it sends while one goes there and back, its
- * bandwidth times twice its delay, but 50 at least.
+ * Adds a queue to each pipe that has a bandwidth but none yet: as many packets as it sends during a round trip (its
+ * bandwidth times twice its delay), and at least 50.
  */
 export const withQueues = (topology: Topology): Topology => ({
   ...topology,

@@ -4,9 +4,9 @@ import { mersenne } from 'pure-rand/generator/mersenne'
 /** Uniform in [0, 1); the interface of `Math.random`. */
 export type Random = () => number
 
-/** The same seed gives the same numbers; its lowest 32 bits count. */
+/** The same seed gives the same numbers. Only its lowest 32 bits count. */
 export const seededRandom = (seed: number): Random => {
-  // It mixes its seed; the first numbers of xoroshiro128+ for small seeds are all near 0 or 1.
+  // Mersenne Twister mixes its seed. With small seeds, the first numbers of xoroshiro128+ are all near 0 or 1.
   const generator = mersenne(seed)
   return () => uniformFloat64(generator)
 }
@@ -14,7 +14,7 @@ export const seededRandom = (seed: number): Random => {
 /** A uniform integer in [0, limit). */
 export const below = (random: Random, limit: number): number => Math.floor(random() * limit)
 
-/** `count` different elements in a uniform order; all, shuffled, where there are not so many. */
+/** `count` different elements in uniformly random order, or all of them if there are fewer. */
 export const sample = <T>(random: Random, list: readonly T[], count = list.length): T[] => {
   const drawn = [...list]
   const length = Math.min(count, drawn.length)
@@ -25,7 +25,7 @@ export const sample = <T>(random: Random, list: readonly T[], count = list.lengt
   return drawn.slice(0, length)
 }
 
-/** An index in [first, end) with a chance proportional to its weight; `undefined` where none has a weight above zero. */
+/** An index in [first, end) with a probability proportional to its weight; `undefined` if no weight is above zero. */
 export const weightedIndex = (
   random: Random,
   first: number,

@@ -1,6 +1,6 @@
 import { classOf, degreesOf, type Link, type Role, type Topology, type TopologyNode } from './topology.ts'
 
-/** A topology as far as a file says it. */
+/** A topology with only what its file says. */
 export interface Unclassified {
   readonly name?: string
   readonly nodes: readonly (Omit<TopologyNode, 'role'> & { readonly role?: Role })[]
@@ -8,8 +8,8 @@ export interface Unclassified {
 }
 
 /**
- * Gives roles and classes where a file says none: nodes with one link are stubs, as in INET, and all others transit; where
- * no node has one link, all are stubs. The class of a link is that of its ends' roles.
+ * Assigns missing roles and classes: nodes with one link are stubs, as in INET, and all others transit. If no node has
+ * one link, all are stubs. The class of a link follows from its ends' roles.
  */
 export const classified = ({ name, nodes, links }: Unclassified): Topology => {
   const degrees = degreesOf(nodes, links)

@@ -4,9 +4,8 @@ import { collapse, type Route } from './routes.ts'
 import { type Pipe, stubsOf, type Topology, type Ways } from './topology.ts'
 
 /**
- * Routes between the ends of a topology: its clients, or where none is placed its stubs, or where it has none all nodes.
- * Of more than 100 these are drawn, the same each time. Throws a `TopologyError` where there are less than two ends, or
- * no way between some.
+ * Routes between the ends of a topology: its clients, else its stubs, else all nodes. Of more than 100, a fixed random
+ * sample is used. Throws a `TopologyError` if there are fewer than two ends, or no path between some.
  */
 export const routesBetweenEnds = (topology: Topology): Route[] => {
   const ends = endsOf(topology)
@@ -28,8 +27,8 @@ export const meanRoundTrip = (routes: readonly Route[]): number =>
   (2 * routes.reduce((sum, { delayMs }) => sum + delayMs, 0)) / routes.length
 
 /**
- * The topology with all delays multiplied by the same factor, so that the mean round trip between its ends is as asked,
- * in milliseconds. Throws a `TopologyError` where there is no delay to multiply.
+ * The topology with all delays multiplied by one factor, so that the mean round trip between its ends has the given
+ * length in milliseconds. Throws a `TopologyError` if all delays are 0.
  */
 export const withMeanRoundTrip = (topology: Topology, wanted: number): Topology => {
   const found = meanRoundTrip(routesBetweenEnds(topology))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { shortened, TopologyError } from './error.ts'
 import { disciplines, linkClasses, queuePacketsMax, roles, type Topology } from './topology.ts'
 
-/** What a topology must be: messages say what was expected and what was found, `problemsOf` adds where. */
+/** Validates topologies. Messages say what was expected and found; `problemsOf` adds where. */
 
 export const expected = (what: string) => ({
   error: ({ input }: { readonly input?: unknown }) => `expected ${what}, found ${show(input)}`,
@@ -87,10 +87,10 @@ const topology = fields(
   }
 })
 
-/** A value as a topology. Throws a `TopologyError` with a line for each problem: its field, expected, found. */
+/** Validates a topology. Throws a `TopologyError` with a line for each problem: field, expected, found. */
 export const checkTopology = (value: unknown): Topology => checkBy(topology, value)
 
-/** A value as what a schema describes. Throws a `TopologyError` of up to ten lines. */
+/** Validates a value by a schema. Throws a `TopologyError` of up to ten lines. */
 export const checkBy = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data

@@ -2,21 +2,21 @@ import { meanRoundTrip, routesBetweenEnds } from './round-trip.ts'
 import { type Degrees, summariseDegrees } from './summary/degrees.ts'
 import type { Role, Topology } from './topology.ts'
 
-/** What one wants to know of a topology before one uses it. */
+/** What one wants to know about a topology before using it. */
 export interface Summary {
   readonly name: string | null
   readonly nodes: Readonly<Record<Role, number>>
   readonly links: number
   readonly degrees: Degrees
   readonly routes: {
-    /** Between so many ends, each to each: clients, stubs or all nodes, of many of them some. */
+    /** Number of ends between which routes were measured: clients, stubs or all nodes, or a sample of them. */
     readonly ends: number
     readonly hops: { readonly mean: number; readonly most: number }
     readonly roundTripMs: { readonly mean: number; readonly least: number; readonly most: number }
   }
 }
 
-/** Throws a `TopologyError` where there is no way between some of the ends. */
+/** Throws a `TopologyError` if there is no path between some of the ends. */
 export const summarise = (topology: Topology): Summary => {
   const count = (role: Role) => topology.nodes.filter(node => node.role === role).length
   const routes = routesBetweenEnds(topology)

@@ -6,7 +6,10 @@ import { labelsTo } from '../../checker/start.ts'
 import { type Engine, GivenUp } from './engine.ts'
 import type { Answer, Asked, Job } from './job.ts'
 
-/** A job takes about so long: much shorter ones cost more on their way, and much longer ones are lost with a worker. */
+/**
+ * Intended duration of a job in milliseconds. Much shorter jobs cost more to transfer, and of much longer ones more is
+ * lost with a worker.
+ */
 const jobMs = 1_000
 const tasksMax = 16
 
@@ -18,19 +21,19 @@ interface Waiting {
 
 export interface BatchesOptions extends Omit<Job, 'tasks'> {
   readonly engine: Engine
-  /** The error that a failure stands for. */
+  /** Converts a failure to an error. */
   readonly errorOf: (failure: unknown) => Error
-  /** Told of each answer, also of those that nobody waits for any more. */
+  /** Called with each outcome, including those that nobody waits for any more. */
   readonly onOutcome?: ((outcome: TaskOutcome) => void) | undefined
-  /** Told what a worker could not hold. */
+  /** Called with each thing that a worker could not hold. */
   readonly onNote: (note: string) => void
 }
 
-/** Gathers the tasks that one search asks for at the same time into jobs. */
+/** Gathers tasks that a search requests at the same time into jobs. */
 export class Batches {
   readonly #options: BatchesOptions
   #waiting: Waiting[] = []
-  /** What a task took, lately. */
+  /** Recent duration of a task. */
   #taskMs = jobMs
 
   constructor(options: BatchesOptions) {
@@ -38,9 +41,9 @@ export class Batches {
   }
 
   /**
-   * Cells whose tasks are done by the engine.
+   * Cells whose tasks the engine performs.
    *
-   * @param variant added to that of each task
+   * @param variant is added to that of each task
    */
   cells(count: number, variant: number): Cell[] {
     return Array.from({ length: count }, () => ({
@@ -57,7 +60,7 @@ export class Batches {
     return answer.outcome
   }
 
-  /** What is not waited for any more is done all the same, and forgotten. */
+  /** Stops waiting on abort. The task is done all the same, and its answer is ignored. */
   #unlessAborted(answer: Promise<Answer>, budget: Budget): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const forget = budget.onAbort(() => reject(new BudgetSpent('aborted')))
@@ -93,6 +96,6 @@ export class Batches {
   }
 }
 
-/** An execution that nobody could do says nothing about the system. */
+/** An execution that no worker could do says nothing about the system. */
 const unfaithful = ({ task }: Asked, { message }: GivenUp): Unfaithful =>
   new Unfaithful(0, labelsTo(task.start).at(-1) ?? 'the start', message)

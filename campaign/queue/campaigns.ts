@@ -1,19 +1,19 @@
 import { hostname } from 'node:os'
 import type { Redis } from 'ioredis'
 
-/** A system of a campaign, with what its workers have to run. */
+/** A system of a campaign, and what its workers must run. */
 export interface Offered {
-  /** Path of its configuration, from the directory of the campaign. */
+  /** Path of its configuration, relative to the campaign's directory. */
   readonly config: string
-  /** Hashes by name: of the tool, of the configuration, of each program. */
+  /** Hashes by name: of the tool, the configuration and each program. */
   readonly programs: Readonly<Record<string, string>>
 }
 
-/** What Redis says of a campaign that is under way. */
+/** A running campaign as Redis stores it. */
 export interface Campaign {
   readonly id: string
   readonly systems: readonly Offered[]
-  /** Of a job that is done; a worker that has not renewed it for so long has lost the job. */
+  /** A worker that has not renewed the lock of its job for this long loses the job. */
   readonly lockMs: number
 }
 
@@ -22,7 +22,10 @@ const keyOf = (id: string) => `lastnail:campaign:${id}`
 const workersOf = (id: string) => `lastnail:campaign:${id}:workers`
 export const queueOf = (id: string) => `lastnail-${id}`
 
-/** Who has not said for so long that it is there is gone: a campaign that executes what was found says nothing meanwhile. */
+/**
+ * A campaign or worker that has not reported for this long counts as gone. It must be long, because a campaign that
+ * executes a finding again does not report meanwhile.
+ */
 const seconds = 120
 export const heartbeatMs = 5_000
 
@@ -36,7 +39,7 @@ export const withdraw = async (redis: Redis, id: string): Promise<void> => {
   await redis.del(keyOf(id), workersOf(id))
 }
 
-/** The campaigns that are under way. */
+/** The running campaigns. */
 export const campaigns = async (redis: Redis): Promise<Campaign[]> => {
   const found: Campaign[] = []
   for (const id of await redis.smembers(index)) {
@@ -49,13 +52,13 @@ export const campaigns = async (redis: Redis): Promise<Campaign[]> => {
 
 export const workerName = `${hostname()}:${process.pid}`
 
-/** A worker says what it does for a campaign, or why it does nothing. */
+/** Reports what a worker does for a campaign, or why it does nothing. */
 export const report = async (redis: Redis, id: string, line: string): Promise<void> => {
   await redis.hset(workersOf(id), workerName, JSON.stringify({ at: Date.now(), line }))
   await redis.expire(workersOf(id), seconds)
 }
 
-/** What its workers say, those that were heard of lately. */
+/** What workers have recently reported for a campaign. */
 export const reports = async (redis: Redis, id: string): Promise<string[]> =>
   Object.entries(await redis.hgetall(workersOf(id)))
     .map(([name, text]) => ({ name, ...(JSON.parse(text) as { at: number; line: string }) }))
@@ -63,6 +66,6 @@ export const reports = async (redis: Redis, id: string): Promise<string[]> =>
     .map(({ name, line }) => `${name}: ${line}`)
     .sort()
 
-/** The first program that is another here than in the campaign; undefined where all are the same. */
+/** The first program that differs from the campaign's; undefined if all are the same. */
 export const differenceIn = (wanted: Offered['programs'], found: Offered['programs']): string | undefined =>
   [...new Set([...Object.keys(wanted), ...Object.keys(found)])].find(name => wanted[name] !== found[name])

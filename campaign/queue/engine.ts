@@ -1,34 +1,37 @@
 import PQueue from 'p-queue'
 import type { Answer, Job } from './job.ts'
 
-/** Does jobs, many at once: in this process's own workers, or in those of any machines that take from a queue. */
+/**
+ * Performs jobs, many at once: in this process's own workers, or in workers of any machines that take jobs from a
+ * queue.
+ */
 export interface Engine {
-  /** How many jobs are worth being under way at once. */
+  /** How many jobs should be under way at once. */
   readonly width: number
   /**
-   * Answers in the order of its tasks.
+   * Performs a job and returns answers in the order of its tasks.
    *
-   * @throws GivenUp where nobody could do it
+   * @throws GivenUp if nobody could do it
    */
   perform(job: Job): Promise<readonly Answer[]>
-  /** Who does what, a line each. */
+  /** What each worker does, one line each. */
   workers(): Promise<readonly string[]>
-  /** Ends it; jobs under way are not waited for. */
+  /** Ends the engine without waiting for jobs under way. */
   close(): Promise<void>
 }
 
-/** A job that ended the process, or the machine, of each worker that took it. */
+/** A job that ended the process or the machine of each worker that took it. */
 export class GivenUp extends Error {
   override readonly name = 'GivenUp'
 }
 
-/** Where jobs are done, one at a time. */
+/** Does jobs, one at a time. */
 export interface Performer {
   perform(job: Job): Promise<readonly Answer[]>
   end(): Promise<void>
 }
 
-/** Performers, each with a job at a time. */
+/** Several performers, each with one job at a time. */
 export class Performers {
   readonly #all: readonly Performer[]
   readonly #free: Performer[]
@@ -65,7 +68,7 @@ export class Performers {
   }
 }
 
-/** The engine of a campaign on this machine alone. */
+/** The engine of a campaign on this machine only. */
 export class LocalEngine implements Engine {
   readonly #performers: Performers
 

@@ -1,9 +1,9 @@
-/** Redis that cannot serve a campaign. */
+/** Redis cannot serve a campaign. */
 export class QueueLacks extends Error {
   override readonly name = 'QueueLacks'
 }
 
-/** An address, or a password, that is wrong. */
+/** The address or password of Redis is wrong. */
 export class QueueRefused extends Error {
   override readonly name = 'QueueRefused'
 }

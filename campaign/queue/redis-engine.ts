@@ -12,15 +12,15 @@ export interface RedisEngineOptions {
   /** How many jobs are under way at once. */
   readonly width: number
   readonly lockMs: number
-  /** Told when Redis is lost or takes nothing more, and when it is well again: once each. */
+  /** Called once each when Redis is lost or full, and when it is well again. */
   readonly onRedis: (is: RedisCondition) => void
 }
 
 export type RedisCondition = 'well' | 'lost' | 'full'
 
-/** Answers are looked for that often, beside being told of: an event may be lost with Redis. */
+/** How often answers are polled, besides events: an event may be lost with Redis. */
 const lookMs = 1_000
-/** The events that Redis keeps: each holds an answer. */
+/** How many events Redis keeps. Each holds an answer. */
 const eventsMax = 100
 
 interface Pending {
@@ -29,7 +29,7 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
-/** The engine of a campaign whose jobs are done by `lastnail worker` on any machines, through a queue of BullMQ. */
+/** The engine of a campaign whose jobs are done by `lastnail worker` on any machines, through a BullMQ queue. */
 export class RedisEngine implements Engine {
   readonly width: number
   readonly #id = randomBytes(8).toString('hex')
@@ -50,7 +50,7 @@ export class RedisEngine implements Engine {
     const streams = { events: { maxLen: eventsMax } }
     this.#queue = new Queue(queueOf(this.#id), { connection, streams })
     this.#events = new QueueEvents(queueOf(this.#id), { connection })
-    // Whether Redis is there is told by the connection; what was lost with it is put there again.
+    // The connection reports the state of Redis. Lost jobs are added again.
     this.#redis.on('error', () => undefined)
     this.#queue.on('error', () => undefined)
     this.#events.on('error', () => undefined)
@@ -67,7 +67,7 @@ export class RedisEngine implements Engine {
     const id = `job-${++this.#ordinal}`
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { job, resolve, reject })
-      // Where Redis is lost meanwhile, the next look puts it there.
+      // If Redis is lost meanwhile, the next poll adds the job.
       this.#add(id, job).catch(() => undefined)
     })
   }
@@ -92,7 +92,7 @@ export class RedisEngine implements Engine {
     this.#condition = condition
   }
 
-  /** What has this id is there once, however often it is added. */
+  /** Adds a job. Adding the same id again has no effect. */
   async #add(id: string, job: Job): Promise<void> {
     try {
       await this.#queue.add('tasks', job, { jobId: id, attempts: 3 })
@@ -108,7 +108,7 @@ export class RedisEngine implements Engine {
     for (const id of [...this.#pending.keys()]) await this.#look(id).catch(() => undefined)
   }
 
-  /** Takes the answer of a job, if there is one. One that Redis has lost is put there again. */
+  /** Takes the answer of a job if there is one, and adds a job again that Redis has lost. */
   async #look(id: string): Promise<void> {
     const pending = this.#pending.get(id)
     if (!pending) return

@@ -8,20 +8,20 @@ import { connectionOf } from './redis.ts'
 export interface RedisWorkerOptions {
   readonly url: string
   readonly performers: Performers
-  /** Hashes of what a configuration runs here, by name. Throws where it cannot be loaded. */
+  /** Hashes of what a configuration runs here, by name. Throws if it cannot be loaded. */
   readonly programsOf: (config: string) => Promise<Readonly<Record<string, string>>>
   readonly signal: AbortSignal
   readonly onLine: (line: string) => void
 }
 
-/** New campaigns are looked for that often. */
+/** How often new campaigns are looked for. */
 const lookMs = 1_000
-/** A job whose worker died this often is given up at the next death. */
+/** A job that ended this many workers is given up when it ends another. */
 const stalledMax = 2
 
 /**
- * Takes jobs of all campaigns of which it has the same programs, until it is asked to end. Locks of jobs are renewed by this
- * process, whose event loop no step blocks: performers execute in processes of their own.
+ * Takes jobs of all campaigns whose programs this machine has too, until it is asked to end. This process renews the
+ * locks of jobs; its event loop is never blocked, because performers execute in processes of their own.
  */
 export const workFor = async ({ url, performers, programsOf, signal, onLine }: RedisWorkerOptions): Promise<void> => {
   const redis = new Redis(connectionOf(url))
@@ -31,7 +31,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
     isLost = true
   })
   redis.on('ready', () => {
-    if (isLost) onLine('Redis is there again')
+    if (isLost) onLine('Redis is back')
     isLost = false
   })
   const joined = new Map<string, Joined>()
@@ -88,18 +88,18 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
         maxStalledCount: stalledMax,
       },
     )
-    // A job whose lock was lost is done again; Redis that is away is told of above.
+    // A job whose lock was lost is done again. A lost Redis is reported above.
     here.worker.on('error', () => undefined)
     return here
   }
 
-  /** Why it may not take jobs: it would do something else than the others. */
+  /** Why this machine may not take jobs: its programs differ, so its results would. */
   async function difference({ systems }: Campaign): Promise<string | undefined> {
     for (const { config, programs } of systems) {
       const found = await programsOf(config).catch((error: Error) => error)
       if (found instanceof Error) return `${config}: ${found.message}`
       const name = differenceIn(programs, found)
-      if (name !== undefined) return `${config}: ${name} is another here than where the campaign was begun`
+      if (name !== undefined) return `${config}: ${name} differs from where the campaign was begun`
     }
     return undefined
   }
@@ -109,7 +109,7 @@ interface Joined {
   worker?: Worker
   readonly refused?: string
   done: number
-  /** When it was last reported. */
+  /** When it last reported. */
   reported: number
 }
 

@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import { QueueLacks, QueueRefused } from './error.ts'
 
-/** BullMQ asks for streams and for commands of this version. */
+/** BullMQ needs streams, and commands of this version. */
 const versionMin = [6, 2] as const
 const connectMs = 5_000
 
-/** What BullMQ needs: commands wait for as long as Redis is away. */
+/** Settings that BullMQ needs: commands wait while Redis is away. */
 export const connectionOf = (url: string) => {
   const { hostname, port, username, password, pathname, protocol } = parse(url)
   return {
@@ -20,7 +20,7 @@ export const connectionOf = (url: string) => {
   }
 }
 
-/** Without what nobody else is to read. */
+/** A URL without its secrets. */
 export const shownUrl = (url: string): string => {
   const { protocol, host, pathname } = parse(url)
   return `${protocol}//${host}${pathname}`
@@ -34,10 +34,11 @@ const parse = (url: string): URL => {
 }
 
 /**
- * Whether Redis can serve a campaign, before anything is begun.
+ * Checks that Redis can serve a campaign, before anything begins.
  *
  * @throws QueueRefused for a wrong address or password
- * @throws QueueLacks where nothing answers, or it is too old, or full, or may forget what it holds
+ *
+ * @throws QueueLacks if nothing answers, or it is too old, full, or may evict what it holds
  */
 export const requireRedis = async (url: string): Promise<void> => {
   const shown = shownUrl(url)
@@ -49,7 +50,7 @@ export const requireRedis = async (url: string): Promise<void> => {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   })
-  // Why it could not connect is told here alone.
+  // The reason of a failed connection is reported only here.
   let why: Error | undefined
   redis.on('error', error => {
     why ??= error

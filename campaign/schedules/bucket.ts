@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Schedule } from './schedule.ts'
 import { kindOf } from './shape.ts'
 
-/** So many of the last steps tell one bug from another: with more, other ways to the same bug would be other bugs. */
+/**
+ * Number of final steps that identify a bug. With more, other schedules to the same bug would count as other bugs; with
+ * fewer, different bugs would count as one.
+ */
 const lastSteps = 3
 const digits = 8
 
 /**
- * Names a bug by what is violated and how its schedules end: the critical transition, or else the last step, and the few
- * steps before it, without numbers. Nodes are named by their order there, so that the same bug of other nodes has the same name.
+ * Names a bug by what is violated and how its schedules end: the critical transition, or else the last step, and a few
+ * steps before it, without numbers. Nodes are renamed by their order there, so that the same bug in other nodes has the
+ * same name.
  */
 export const bucketOf = ({
   property,

@@ -5,20 +5,21 @@ import { bucketOf } from './bucket.ts'
 import { readSchedule, writeSchedule } from './file.ts'
 import type { Finding, Schedule } from './schedule.ts'
 
-/** What was found, before it is known whether it was found before. */
+/** A finding, before it is known whether it is new. */
 export type Found = Omit<Schedule, 'format' | 'bucket' | 'found'>
 
 export interface Kept {
   readonly path: string
-  /** How often this bug was found by now: 1 for a new one. */
+  /** How often this bug has been found; 1 for a new one. */
   readonly times: number
 }
 
 /**
- * Keeps a schedule in a directory: a file for each bug. One that is known by its bucket is counted, and its file stays as
- * it is but for that.
+ * Keeps a schedule in a directory, one file for each bug. A bug that is known by its bucket is counted, and its file
+ * does not change otherwise.
  *
- * @throws UsageError where the directory cannot be written, or a file in it is not a schedule: nothing is overwritten
+ * @throws UsageError if the directory cannot be written, or contains a file that is not a schedule; nothing is
+ * overwritten
  */
 export const keep = (directory: string, found: Found, finding: Finding): Kept => {
   makeDirectory(directory)
@@ -38,9 +39,9 @@ export interface KeptSchedule {
 }
 
 /**
- * The schedules of a directory, by the names of their files.
+ * The schedules of a directory, by file name.
  *
- * @throws UsageError where there is no such directory, or a file in it is not a schedule
+ * @throws UsageError if the directory does not exist, or contains a file that is not a schedule
  */
 export const schedulesIn = (directory: string): KeptSchedule[] => {
   const read = namesIn(directory).map(name => tryRead(join(directory, name)))

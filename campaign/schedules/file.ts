@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { UsageError } from '../../checker/errors.ts'
 import { format, type Schedule, scheduleSchema } from './schedule.ts'
 
-/** @throws UsageError where the file cannot be read, is torn, has a newer format, or is not a schedule */
+/** @throws UsageError if the file cannot be read, is torn, has a newer format, or is not a schedule */
 export const readSchedule = (path: string): Schedule => {
   const value = parse(path, contentOf(path))
   if (isObject(value) && Number(value.format) > format)
@@ -17,9 +17,9 @@ export const readSchedule = (path: string): Schedule => {
 }
 
 /**
- * Writes a schedule. Whoever reads the file meanwhile finds the old content or the new.
+ * Writes a schedule. A concurrent reader sees the old content or the new.
  *
- * @throws UsageError where that cannot be done
+ * @throws UsageError if that is not possible
  */
 export const writeSchedule = (path: string, schedule: Schedule): void => {
   const draft = `${path}.${process.pid}`

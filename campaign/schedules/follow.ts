@@ -2,48 +2,52 @@ import type { Executor } from '../../checker/cells/executor.ts'
 import type { Choice } from '../../checker/system.ts'
 import { likeness, shapeOf } from './shape.ts'
 
-/** What was done instead of a step that was not on offer. */
+/** What was done instead of a step that was not enabled. */
 export interface Change {
-  /** Of the schedule, from 1. */
+  /** Index of the step in the schedule, from 1. */
   readonly step: number
-  /** The label that the schedule has; null where a step was put before it. */
+  /** The label in the schedule; null if a step was inserted before it. */
   readonly was: string | null
-  /** What was executed; null where the step was left out. */
+  /** The label executed instead; null if the step was left out. */
   readonly is: string | null
 }
 
-/** Where a schedule could not be followed. */
+/** The step at which a schedule could not be followed. */
 export interface Missing {
-  /** Of the schedule, from 1. */
+  /** Index in the schedule, from 1. */
   readonly step: number
   readonly label: string
-  /** Labels that were on offer instead. */
+  /** Labels that were enabled instead. */
   readonly offered: readonly string[]
 }
 
 /** How far a schedule was followed. */
 export interface Followed {
-  /** Steps of the schedule that were executed, as they are or as another that stands for them. */
+  /** Steps of the schedule that were executed, exactly or replaced by similar ones. */
   readonly executed: number
   readonly changes: readonly Change[]
-  /** The first step that nothing could stand for. */
+  /** The first step that nothing could replace. */
   readonly missing: Missing | undefined
-  /** Labels of what was executed. */
+  /** Labels of the executed steps. */
   readonly labels: readonly string[]
-  /** Whether it came to a violation. */
+  /** Whether it led to a violation. */
   readonly isViolated: boolean
 }
 
-/** So many steps may be put before one that is missing: messages on the same way that did not exist when it was recorded. */
+/**
+ * At most this many steps may be inserted before a missing one: messages between the same nodes that did not exist when
+ * it was recorded.
+ */
 const insertedMax = 3
 
 /**
- * Executes a schedule. A step that is not on offer is looked for among those of its kind on its way: first the most
- * alike. Where that leads nowhere, the others are tried, each in an execution from the start, within a budget.
+ * Executes a schedule. For a step that is not enabled, it looks for a similar one of its kind between the same nodes,
+ * the most similar first. If that fails, the others are tried, each in an execution from the start, within a budget.
  *
- * @param executions at most so many
- * @returns the first execution that violates something, or else the one that got furthest with the fewest changes; the
- *   executor is at the end of the last one
+ * @param executions limit on their number
+ *
+ * @returns the first execution with a violation, or else the one that got furthest with the fewest changes; the
+ * executor is at the end of the last execution
  */
 export const followSchedule = async <State>(
   executor: Executor<State>,
@@ -68,13 +72,13 @@ const isUnchanged = ({ changes, missing }: Followed) => changes.length === 0 && 
 const isBetter = (one: Followed, other: Followed): boolean =>
   one.executed === other.executed ? one.changes.length < other.changes.length : one.executed > other.executed
 
-/** A place at which something had to stand for a step: which candidate was taken, out of how many. */
+/** A step that needed a replacement: which candidate was taken, out of how many. */
 interface Decision {
   readonly index: number
   readonly of: number
 }
 
-/** What is decided in the next execution: the last place at which a candidate is left takes that. */
+/** The decisions of the next execution: the last step with untried candidates takes the next one. */
 const following = (taken: readonly Decision[]): number[] | undefined => {
   const last = taken.findLastIndex(({ index, of }) => index + 1 < of)
   if (last === -1) return undefined
@@ -136,7 +140,7 @@ class Attempt<State> {
   #decide(candidates: readonly Candidate[]): Candidate {
     const index = this.#decisions[this.taken.length] ?? 0
     this.taken.push({ index, of: candidates.length })
-    // The system may offer less than it did in the execution before, where it does not repeat.
+    // If the system does not repeat, it may enable fewer candidates than in the execution before.
     return candidates[index] ?? { does: 'leave out' }
   }
 
@@ -147,7 +151,7 @@ class Attempt<State> {
   }
 }
 
-/** Below this share of common words a message is taken for another kind of message. */
+/** Below this share of common words, a message counts as another kind of message. */
 const likenessMin = 0.15
 
 const candidatesFor = (
@@ -159,7 +163,7 @@ const candidatesFor = (
   const alike = offered
     .map(choice => ({ choice, likeness: likeness(choice.label, label) }))
     .filter(each => each.likeness > 0)
-    // A step that the schedule has later is needed there.
+    // A step that occurs later in the schedule is needed there.
     .sort(
       (one, other) =>
         Number(later.includes(one.choice.label)) - Number(later.includes(other.choice.label)) ||
@@ -174,6 +178,6 @@ const candidatesFor = (
   ]
 }
 
-/** Whether a message may have to arrive before the one that is missing: it goes the same way. */
+/** Whether a message may have to arrive before the missing one: it goes between the same nodes. */
 const isBefore = (choice: Choice, label: string): boolean =>
   label.includes('→') && choice.kind === 'deliver' && shapeOf(choice.label).frame === shapeOf(label).frame

@@ -7,23 +7,23 @@ import type { Random } from '../../checker/random.ts'
 import type { Choice } from '../../checker/system.ts'
 import { likeness } from './shape.ts'
 
-/** How an execution leaves its schedule: at one step, and only there, if the system lets it. */
+/** How an execution deviates from its schedule: at one step only, if the system allows it. */
 export interface Perturbation {
-  /** Of the schedule, from 0. */
+  /** Index in the schedule, from 0. */
   readonly at: number
   readonly how: (typeof manners)[number]
 }
 
-/** The step is left out; it comes after the next; something else that is on offer comes before it, or two such steps. */
+/** The step is left out; executed after the next one; or preceded by one or two other enabled steps. */
 export const manners = ['left out', 'later', 'after another', 'after two others'] as const
 
-/** The n-th perturbation of a schedule of so many steps: each step in turn, in each manner. */
+/** The n-th perturbation of a schedule of this length: each step in turn, in each manner. */
 export const perturbation = (ordinal: number, steps: number): Perturbation => ({
   at: ordinal % steps,
   how: manners[Math.floor(ordinal / steps) % manners.length]!,
 })
 
-/** An execution came near if it executed this share of the steps of the schedule. */
+/** An execution came near if it executed this share of the schedule's steps. */
 const nearShare = 0.75
 
 /** One execution around a schedule. */
@@ -34,7 +34,7 @@ export interface Nearby {
 }
 
 /**
- * Executes a schedule perturbed at one step, and goes on from its end by a walk as long as it is. The executor then knows
+ * Executes a schedule perturbed at one step, followed by a walk of the same length. Afterwards, the executor knows
  * whether anything was violated.
  *
  * @param variant which random numbers the nodes draw
@@ -75,7 +75,7 @@ const executeAnother = async <State>(executor: Executor<State>, label: string, r
   if (others.length > 0) await executor.execute(random.pick(others))
 }
 
-/** Below this a step is another one. */
+/** Below this similarity, a step counts as another one. */
 const likenessMin = 0.15
 
 const executeLike = async <State>(executor: Executor<State>, label: string): Promise<boolean> => {
@@ -92,7 +92,7 @@ const mostAlike = (offered: readonly Choice[], label: string): Choice | undefine
 }
 
 /**
- * The upper end of the 95 % confidence interval of a probability of which none of so many independent tries showed anything
- * (Clopper and Pearson, 1934; for many tries about 3 divided by their number).
+ * Upper end of the 95 % confidence interval of a probability, after this many independent tries without a hit (Clopper
+ * and Pearson, 1934; for many tries about 3 divided by their number).
  */
 export const boundOfNone = (tries: number): number => (tries === 0 ? 1 : 1 - 0.05 ** (1 / tries))

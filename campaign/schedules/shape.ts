@@ -1,10 +1,10 @@
 import { type Described, readLabel } from '../../checker/labels.ts'
 
-/** What a label says, as far as another version of the service may say it in other words. */
+/** The parts of a label that another version of the service may phrase differently. */
 interface Shape {
-  /** What happens, and where: the same of two labels that may stand for one step. */
+  /** Kind and nodes. Equal for two labels that may replace each other. */
   readonly frame: string
-  /** Words of the message, in their order. */
+  /** Words of the message in order. */
   readonly words: readonly string[]
 }
 
@@ -22,18 +22,18 @@ const shapeOfParts = ({ kind, node, from, to, subject, joins }: Described): Shap
   return { frame: `${kind === 'deliver' ? '' : `${kind} `}${from}→${to}`, words }
 }
 
-/** Words that tell what kind of message it is: later ones are what it carries. */
+/** The first words of a message tell its kind; later ones are its content. */
 const kindWords = 2
 
-/** What happens, where, and the kind of the message. */
+/** Kind of the choice, its nodes, and the kind of the message. */
 export const kindOf = (label: string): string => {
   const { frame, words } = shapeOf(label)
   return [frame, ...words.slice(0, kindWords)].join(' ')
 }
 
 /**
- * How well a step that is on offer can stand for one that is not: from 0, for another kind of step or other nodes, to 1.
- * A step that differs in numbers alone is above all others.
+ * How well an enabled step can replace one that is not enabled: from 0, for another kind of step or other nodes, to 1.
+ * A step that differs only in numbers ranks above all others.
  */
 export const likeness = (offered: string, wanted: string): number => {
   const [first, second] = [readLabel(offered), readLabel(wanted)]

@@ -5,17 +5,17 @@ import { ConfigError } from '../../harness/config.ts'
 import { interpolate } from './interpolate.ts'
 import { type Compose, composeSchema } from './schema.ts'
 
-/** A place in a file: names and indices from its root on. */
+/** A place in a file: names and indices from its root. */
 export type Place = readonly PropertyKey[]
 
-/** A compose file that was read. */
+/** A parsed compose file. */
 export interface ComposeFile {
   readonly content: Compose
-  /** What is wrong at a place of it, with its line. */
+  /** A message about a place in the file, with its line. */
   problem(place: Place, message: string): string
 }
 
-/** @throws ConfigError with a line for each thing that is wrong: file, line, field, what was expected */
+/** @throws ConfigError with a line for each problem: file, line, field, what was expected */
 export const readComposeFile = (path: string): ComposeFile => {
   const lines = new LineCounter()
   const document = parseDocument(readText(path), { lineCounter: lines, merge: true })
@@ -60,7 +60,7 @@ const readText = (path: string): string => {
   }
 }
 
-/** Where in the text a place is, or the innermost there is around it. */
+/** Position of a place in the text, or of the innermost existing place around it. */
 const offsetOf = (root: unknown, place: Place): number => {
   let node = root
   let offset = isNode(root) ? root.range![0] : 0

@@ -2,9 +2,9 @@
 const reference = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|(.?))/g
 
 /**
- * A text with its references to variables replaced, as the Compose specification says.
+ * A text in which references to variables are replaced as in the Compose specification.
  *
- * @throws Error where one is not set and has no default, or is not written as one
+ * @throws Error if a variable is not set and has no default, or a reference is malformed
  */
 export const interpolate = (text: string, variables: Readonly<Record<string, string | undefined>>): string =>
   text.replace(reference, (whole, dollar?: string, bare?: string, braced?: string, how?: string, rest?: string) => {

@@ -11,8 +11,8 @@ import { notesOf } from './notes.ts'
 import type { Service } from './schema.ts'
 
 /**
- * The services of a compose file as nodes, each in a container of its image. A service of several containers gives
- * nodes `name-1`, `name-2` and so on, which also share its own name; they start in the order of `depends_on`.
+ * The services of a compose file as nodes, each in a container of its image. A service with several containers gives
+ * nodes `name-1`, `name-2` and so on, which also share the service's name. They start in the order of `depends_on`.
  *
  * @param path relative to the configuration
  */
@@ -73,7 +73,7 @@ type Volume = Service['volumes'][number]
 
 const isInMemory = (volume: Volume) => 'type' in volume && volume.type === 'tmpfs'
 
-/** In the short form a source is a directory where it begins so. */
+/** In the short form, a source that begins like a path is a directory. */
 const isBind = (volume: Volume) => ('type' in volume ? volume.type === 'bind' : /^[./~]/.test(volume.source ?? ''))
 
 const volumeText = (volume: Volume, directory: string): string[] => {
@@ -82,7 +82,7 @@ const volumeText = (volume: Volume, directory: string): string[] => {
   return [`${resolve(directory, volume.source!)}:${volume.target}${volume.isReadOnly ? ':ro' : ''}`]
 }
 
-/** Each after those that it depends on. */
+/** Sorted so that each service comes after those on which it depends. */
 const inOrder = (services: Services): string[] => {
   const ordered = new Set<string>()
   const add = (name: string) => {
@@ -126,7 +126,10 @@ const reaches = (services: Services, from: string, to: string, seen = new Set<st
   return Object.keys(services[from]?.depends_on ?? {}).some(next => reaches(services, next, to, seen))
 }
 
-/** Nothing is published here; but where two services could not be up at once, the file is not what was meant. */
+/**
+ * Ports are not published here. But if two services publish the same port, they could not run together, so the file is
+ * wrong.
+ */
 const portProblems = (file: ComposeFile) => {
   const publishers = new Map<string, string>()
   return eachService(file, (service, name, at) =>
@@ -137,14 +140,14 @@ const portProblems = (file: ComposeFile) => {
         return [at(['ports', index], `expected no published port of ${count} containers: one alone has ${published}`)]
       const other = publishers.get(published)
       publishers.set(published, name)
-      // One service may publish it of TCP and of UDP.
+      // A service may publish the same port for TCP and UDP.
       if (other === undefined || other === name) return []
       return [at(['ports', index], `expected a port of its own, but ${published} is published by ${other} too`)]
     }),
   )
 }
 
-/** What nodes write is theirs alone. */
+/** Nodes must not share a disk. */
 const volumeProblems = (file: ComposeFile) => {
   const owners = new Map<string, string>()
   return eachService(file, (service, name, at) =>

@@ -4,7 +4,7 @@ const reached = 'every port of a node is reached at its address, and none is pub
 const killed = 'nodes are not stopped, but killed'
 const chosen = 'a node that is down starts again where a choice says so'
 
-/** Fields that say nothing of how a service behaves, or that a check decides in another way. */
+/** Fields that do not change how a service behaves, or that a check decides differently. */
 const withoutMeaning: Partial<Record<keyof Service, string>> = {
   container_name: 'a node has the name of its service',
   expose: reached,
@@ -18,7 +18,7 @@ const withoutMeaning: Partial<Record<keyof Service, string>> = {
   stop_signal: killed,
 }
 
-/** One line for each thing of a file that has another meaning here, or none. */
+/** One line for each field that is ignored here or has another meaning. */
 export const notesOf = (file: string, { services }: Compose): string[] =>
   Object.entries(services).flatMap(([name, service]) => {
     const note = (field: string, why: string) => `${file}: services.${name}.${field}: ${why}`

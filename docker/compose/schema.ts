@@ -1,18 +1,16 @@
 import { z } from 'zod'
 import { wordsOf } from './words.ts'
 
-/**
- * The part of the Compose specification that nodes are made of. What it has besides is refused by name.
- */
+/** The part of the Compose specification that nodes use. All other fields are refused by name. */
 
-/** A line for each field that is not known. */
+/** A line for each unknown field. */
 const unsupported = (issue: { readonly code?: string; readonly keys?: unknown }, otherwise: string): string =>
   issue.code === 'unrecognized_keys'
     ? (issue.keys as string[]).map(key => `${key}: is not supported`).join('\n')
     : otherwise
 
 const text = z.string({ error: 'expected a string' })
-/** YAML has numbers and truth values where strings are meant. */
+/** YAML gives numbers and booleans where strings are meant. */
 const scalar = z
   .union([z.string(), z.number(), z.boolean(), z.null()], { error: 'expected a string or a number' })
   .transform(value => (value === null ? undefined : String(value)))
@@ -139,7 +137,7 @@ const scale = z.int({ error: 'expected how many containers, at least 1' }).min(1
 const amount = z.union([z.string(), z.number().transform(String)], { error: "expected an amount such as '256m'" })
 const numberOf = (what: string) => z.int({ error: what }).min(1, { error: what })
 
-/** Of no consequence here; `notes.ts` says which and why. */
+/** Fields that are ignored; `notes.ts` says which and why. */
 const accepted = z.unknown().optional()
 
 const service = z.strictObject(

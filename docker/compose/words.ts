@@ -1,7 +1,7 @@
 /**
- * The words of a command, as a shell reads them that knows quotes and backslashes and nothing else.
+ * Splits a command into words like a shell that knows only quotes and backslashes.
  *
- * @throws Error where a quote is not closed
+ * @throws Error for an unclosed quote
  */
 export const wordsOf = (command: string): string[] => {
   const words: string[] = []

@@ -5,12 +5,12 @@ import type { Random } from '../random.ts'
 /** How long something lasts, in milliseconds. */
 export type Distribution =
   | { readonly kind: 'exponential'; readonly meanMs: number }
-  /** P(X > x) = (leastMs / x)^shape; of finite mean where the shape is above 1. */
+  /** P(X > x) = (leastMs / x)^shape. The mean is finite if the shape is above 1. */
   | { readonly kind: 'pareto'; readonly shape: number; readonly leastMs: number }
   /** P(X > x) = exp(-(x / scaleMs)^shape); peers of file sharing have a shape of 0.4 to 0.6 (Stutzbach and Rejaie, IMC 2006). */
   | { readonly kind: 'weibull'; readonly shape: number; readonly scaleMs: number }
 
-/** Draws from a distribution. Throws a `TopologyError` for parameters that are not above 0. */
+/** Draws from a distribution. Throws a `TopologyError` for parameters that are not positive. */
 export const drawing = (random: Random, distribution: Distribution): (() => number) => {
   const { kind, ...parameters } = distribution
   for (const [name, value] of Object.entries(parameters)) {

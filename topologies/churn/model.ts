@@ -9,15 +9,15 @@ import { type ChurnSetting, Population } from './population.ts'
 export type ChurnModel =
   /** Joins and leaves are two Poisson processes; each takes any node. */
   | { readonly kind: 'poisson'; readonly joinsPerMinute: number; readonly leavesPerMinute: number }
-  /** Joins are a Poisson process; a node stays for one session, whose length is drawn. */
+  /** Joins are a Poisson process. A node stays for one session of random length. */
   | { readonly kind: 'sessions'; readonly joinsPerMinute: number; readonly session: Distribution }
-  /** Each node by itself is there for a time and away for a time. */
+  /** Each node alternates between present and absent on its own. */
   | { readonly kind: 'on-off'; readonly on: Distribution; readonly off: Distribution }
 
 /**
- * A plan by a model: the same setting and model give the same. A node that the bounds keep from leaving begins another
- * session, and one that they keep from joining stays away for another time; those there from the start begin their session
- * then. Throws a `TopologyError` for bounds that cannot be kept, and for rates and times that are none.
+ * A plan by a model. The same setting and model give the same plan. If the bounds keep a node from leaving, it begins
+ * another session; if they keep it from joining, it stays away for another period. Nodes present from the start begin
+ * their session then. Throws a `TopologyError` for impossible bounds and invalid rates and times.
  */
 export const planChurn = (setting: ChurnSetting, model: ChurnModel): ChurnPlan => {
   const random = seededRandom(setting.seed)
@@ -46,7 +46,7 @@ const poisson = (
 ) => {
   checkRate('joinsPerMinute', joinsPerMinute)
   checkRate('leavesPerMinute', leavesPerMinute)
-  // Two processes are one of the sum of their rates, in which each event is of either by its share.
+  // The two processes are drawn as one with the sum of their rates, in which each event belongs to either by its share.
   const perMinute = joinsPerMinute + leavesPerMinute
   const gap = gapsOf(random, perMinute)
   for (let at = gap(); at < forMs; at += gap()) {

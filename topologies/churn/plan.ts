@@ -3,12 +3,12 @@ import { shortened, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
 import { checkBy, expected, fields, milliseconds, text } from '../schema.ts'
 
-/** Who comes and goes while a service runs, decided beforehand: the same plan gives the same churn. */
+/** Who joins and leaves while a service runs, decided beforehand: the same plan gives the same churn. */
 export interface ChurnPlan {
   readonly nodes: readonly string[]
-  /** Those that are there from the start. */
+  /** Nodes that are present from the start. */
   readonly initial: readonly string[]
-  /** In the order of time. */
+  /** In order of time. */
   readonly events: readonly ChurnEvent[]
 }
 
@@ -16,11 +16,11 @@ export interface ChurnPlan {
 export type ChurnEvent =
   | { readonly atMs: number; readonly does: 'join'; readonly node: string }
   | { readonly atMs: number; readonly does: 'leave'; readonly node: string; readonly manner: Manner }
-  /** Only those of the same group reach each other; nodes of no group are one more. */
+  /** Only nodes of the same group reach each other. Nodes without a group form another one. */
   | { readonly atMs: number; readonly does: 'partition'; readonly groups: readonly (readonly string[])[] }
   | { readonly atMs: number; readonly does: 'heal' }
 
-/** `stop` asks the process to end, `kill` ends it, `cut` takes its links away and lets it run. */
+/** `stop` asks the process to end, `kill` ends it, `cut` takes away its links and lets it run. */
 export type Manner = 'stop' | 'kill' | 'cut'
 
 export const manners = ['stop', 'kill', 'cut'] as const satisfies readonly Manner[]
@@ -49,7 +49,7 @@ const plan: z.ZodType<ChurnPlan> = fields(
   'a plan: { nodes, initial, events }',
 )
 
-/** A value as a plan that can be carried out. Throws a `TopologyError` with the field that is wrong. */
+/** Validates a plan. Throws a `TopologyError` with the field that is wrong. */
 export const checkPlan = (value: unknown): ChurnPlan => {
   const checked = checkBy(plan, value)
   const problems = problemsIn(checked)
@@ -60,13 +60,13 @@ export const checkPlan = (value: unknown): ChurnPlan => {
 /** Reads a plan from its JSON. Throws a `TopologyError`. */
 export const readPlan = (json: string): ChurnPlan => checkPlan(parseJson(json))
 
-/** A line for each event. */
+/** JSON with a line for each event. */
 export const writePlan = ({ nodes, initial, events }: ChurnPlan): string => {
   const lines = events.map(each => JSON.stringify(each)).join(',\n')
   return `{"nodes":${JSON.stringify(nodes)},\n"initial":${JSON.stringify(initial)},\n"events":[\n${lines}\n]}\n`
 }
 
-/** Plans for the same nodes and start as one. Throws a `TopologyError` where they contradict each other. */
+/** Merges plans for the same nodes and start. Throws a `TopologyError` if they contradict each other. */
 export const mergePlans = (first: ChurnPlan, ...others: readonly ChurnPlan[]): ChurnPlan => {
   const events = [first, ...others].flatMap(({ events }) => events)
   return checkPlan({ ...first, events: events.sort((one, other) => one.atMs - other.atMs) })

@@ -2,22 +2,22 @@ import { TopologyError } from '../error.ts'
 import { below, type Random } from '../random.ts'
 import type { ChurnEvent, ChurnPlan, Manner } from './plan.ts'
 
-/** Whose churn is planned, and within which bounds. */
+/** Nodes whose churn is planned, and its bounds. */
 export interface ChurnSetting {
   readonly nodes: readonly string[]
-  /** So many of them, the first, are there from the start. */
+  /** How many of the nodes, from the first, are present from the start. */
   readonly initial: number
-  /** Bounds of how many are there: what would break them does not happen. All, and none, where absent. */
+  /** Bounds on the number of nodes present. An event that would break them does not happen. By default 0 and all. */
   readonly atLeast?: number
   readonly atMost?: number
-  /** The plan ends after so many milliseconds. */
+  /** Length of the plan in milliseconds. */
   readonly forMs: number
-  /** Each leave is in a manner drawn from these. */
+  /** Each leave happens in a manner drawn from these. */
   readonly manners: readonly Manner[]
   readonly seed: number
 }
 
-/** Who is there while a plan is made, within the bounds, and what has happened. */
+/** Nodes present while a plan is made, within the bounds, and the events so far. */
 export class Population {
   readonly #setting: ChurnSetting
   readonly #random: Random
@@ -25,7 +25,7 @@ export class Population {
   readonly #absent: string[]
   readonly #events: ChurnEvent[] = []
 
-  /** Throws a `TopologyError` for bounds that cannot be kept. */
+  /** Throws a `TopologyError` for impossible bounds. */
   constructor(setting: ChurnSetting, random: Random) {
     const { nodes, initial, atLeast = 0, atMost = nodes.length } = setting
     if (!(0 <= atLeast && atLeast <= initial && initial <= atMost && atMost <= nodes.length)) {
@@ -44,7 +44,7 @@ export class Population {
     return this.#present.includes(node)
   }
 
-  /** A node joins: the one given, or any that is away. The node, or `undefined` where the bounds forbid it. */
+  /** Makes a node join: the given one, or any absent one. Returns the node, or `undefined` if the bounds forbid it. */
   join(atMs: number, node = this.#any(this.#absent)): string | undefined {
     const { nodes, atMost = nodes.length } = this.#setting
     if (node === undefined || this.#present.length >= atMost) return undefined
@@ -53,7 +53,9 @@ export class Population {
     return node
   }
 
-  /** A node leaves: the one given, or any that is there. The node, or `undefined` where the bounds forbid it. */
+  /**
+   * Makes a node leave: the given one, or any present one. Returns the node, or `undefined` if the bounds forbid it.
+   */
   leave(atMs: number, node = this.#any(this.#present)): string | undefined {
     if (node === undefined || this.#present.length <= (this.#setting.atLeast ?? 0)) return undefined
     move(node, this.#present, this.#absent)

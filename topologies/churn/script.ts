@@ -3,15 +3,18 @@ import { parseTime } from '../formats/units.ts'
 import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners } from './plan.ts'
 
 /**
- * Reads a plan from text, a trace of what happened somewhere or a script of phases. A line is a time and an event; times
- * are such as `500ms`, `90s`, `3m`, `1h`, or seconds where there is no unit:
+ * Reads a plan from text, a trace of real churn or a script. Each line is a time and an event. Times are `500ms`,
+ * `90s`, `3m`, `1h`, or seconds without a unit:
  *
  *     0     join n1
- *     90s   leave n1 kill        # stop where no manner is given
+ *
+ *     90s   leave n1 kill        # stop if no manner is given
+ *
  *     3m    partition n1,n2 n3
+ *
  *     5m    heal
  *
- * Throws a `TopologyError` with the line, or with the event where it cannot happen: a node joins that is there.
+ * Throws a `TopologyError` with the line, or with the event if it is impossible, as when a present node joins.
  */
 export const readScript = (text: string, nodes: readonly string[], initial: readonly string[]): ChurnPlan => {
   const events = text.split('\n').flatMap((line, index) => {

@@ -1,4 +1,4 @@
-/** A graph as GML and GraphML have it: two ways of writing the same. */
+/** A graph with attributes, which GML and GraphML write in two ways. */
 export interface AttributedGraph {
   readonly directed: boolean
   readonly attributes: Attributes
@@ -11,7 +11,7 @@ export type Attributes = Readonly<Record<string, string | number>>
 export interface AttributedNode {
   readonly id: string
   readonly attributes: Attributes
-  /** In the file, counted from 1; 0 for one that is yet to be written. */
+  /** Line in the file, from 1; 0 for a node that is not written yet. */
   readonly line: number
 }
 
@@ -19,6 +19,5 @@ export interface AttributedEdge {
   readonly source: string
   readonly target: string
   readonly attributes: Attributes
-  /** As of a node. */
   readonly line: number
 }

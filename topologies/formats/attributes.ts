@@ -2,7 +2,7 @@ import { TopologyError } from '../error.ts'
 import type { Attributes } from './attributed-graph.ts'
 import { parseBandwidth, parseTime } from './units.ts'
 
-/** Reads the attributes of one node or edge; what is wrong is a `TopologyError` that says where it stands. */
+/** Reads the attributes of a node or edge. Throws a `TopologyError` with the position of what is wrong. */
 export class AttributeReader {
   readonly #where: string
   readonly #attributes: Attributes
@@ -17,7 +17,7 @@ export class AttributeReader {
     return value === undefined || value === '' ? undefined : String(value)
   }
 
-  /** One of some words. */
+  /** One of several words. */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     return this.#parsed(name, `one of ${words.join(', ')}`, text => words.find(word => word === text))
   }

@@ -9,13 +9,13 @@ import { type Arc, linksOfArcs } from './ways.ts'
 type FoundNode = Unclassified['nodes'][number]
 
 /**
- * What the attributes of a graph mean: Shadow's `latency`, `jitter`, `packet_loss`, `host_bandwidth_down` and `_up`, the
- * Topology Zoo's `label`, `Longitude`, `Latitude` and `LinkSpeedRaw`, and our own `x`, `y`, `role`, `class`,
- * `queue_packets`, `queue_bytes` and `queue_discipline`. All others are passed over, and so is an edge from a node to itself, which is the
- * way inside of it.
+ * The meaning of a graph's attributes: Shadow's `latency`, `jitter`, `packet_loss`, `host_bandwidth_down` and `_up`,
+ * the Topology Zoo's `label`, `Longitude`, `Latitude` and `LinkSpeedRaw`, and our own `x`, `y`, `role`, `class`,
+ * `queue_packets`, `queue_bytes` and `queue_discipline`. Others are ignored, as are edges from a node to itself, which
+ * stand for the path inside a node.
  *
- * An edge without latency has that of a fibre between its ends or, where one of these has no place, the mean of all
- * other such edges. Throws a `TopologyError` with the line where something is wrong.
+ * An edge without latency gets that of a fibre between its ends or, if one of them has no place, the mean of all other
+ * such edges. Throws a `TopologyError` with the line of what is wrong.
  */
 export const topologyOf = (graph: AttributedGraph): Topology => {
   if (graph.nodes.length === 0) throw new TopologyError('expected at least one node, found none')

@@ -1,8 +1,8 @@
 import type { Place } from '../generate/plane.ts'
 
 /**
- * Milliseconds that light takes in fibre along the great circle between two places, each longitude and latitude in
- * degrees: 200 km in each.
+ * Milliseconds that light takes through fibre along the great circle between two places, given as longitude and
+ * latitude in degrees: one for each 200 km.
  */
 export const fibreMs = ([longitude, latitude]: Place, [toLongitude, toLatitude]: Place): number => {
   const [phi, toPhi] = [radians(latitude), radians(toLatitude)]

@@ -1,6 +1,6 @@
 import { TopologyError } from '../error.ts'
 
-/** `KEY VALUE` of GML; a value in brackets is a list of entries. */
+/** `KEY VALUE` in GML. A value in brackets is a list of entries. */
 export interface GmlEntry {
   readonly key: string
   readonly value: string | number | readonly GmlEntry[]
@@ -9,8 +9,8 @@ export interface GmlEntry {
 }
 
 /**
- * The entries of a file of GML (Himsolt, "GML: A portable Graph File Format", 1997). Throws a `TopologyError` with the
- * line where it is not GML, or ends too early.
+ * The entries of a GML file (Himsolt, "GML: A portable Graph File Format", 1997). Throws a `TopologyError` with the
+ * line if it is not GML or ends too early.
  */
 export const parseGml = (text: string): GmlEntry[] => {
   const tokens = tokensOf(text)
@@ -28,7 +28,9 @@ type Token = { readonly line: number } & (
 const tokenPattern =
   /\s+|#[^\n]*|(?<open>\[)|(?<close>\])|"(?<string>[^"]*)"|(?<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<key>[A-Za-z_]\w*)/y
 
-/** Of lists in lists: what is read has three, and their parser calls itself. */
+/**
+ * Limit on nested lists. Graphs need three levels, and deeper ones would overflow the stack of this recursive parser.
+ */
 const depthMax = 100
 
 const tokensOf = (text: string): Token[] => {
@@ -49,7 +51,7 @@ const tokensOf = (text: string): Token[] => {
   return tokens
 }
 
-/** Entries up to the bracket that closes `opening`, or the end of the file; and the index of what follows. */
+/** Entries up to the bracket that closes `opening`, or the end of the file; and the index after them. */
 const entriesFrom = (
   tokens: readonly Token[],
   start: number,

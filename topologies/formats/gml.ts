@@ -30,8 +30,8 @@ export const readGml = (text: string): Topology => {
 }
 
 /**
- * Writes GML that Shadow reads. It wants whole numbers as ids: others are replaced by their index, and kept as the label.
- * Shadow has no bandwidth of links; it passes over what it does not know.
+ * Writes GML that Shadow reads. Shadow requires whole numbers as ids, so other ids are replaced by their index and kept
+ * as labels. Shadow has no bandwidth of links, and ignores unknown attributes.
  */
 export const writeGml = (topology: Topology): string => {
   const { directed, attributes, nodes, edges } = graphOf(topology)
@@ -65,7 +65,7 @@ const required = ({ attributes, line }: { attributes: Attributes; line: number }
   return String(value)
 }
 
-/** Shadow tells whole numbers from others, and wants the others here. */
+/** Shadow distinguishes whole numbers from others, and requires others here. */
 const written = ([key, value]: readonly [string, string | number]) => {
   if (typeof value === 'string') return `${key} "${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`
   return `${key} ${Number.isInteger(value) ? value.toFixed(1) : value}`

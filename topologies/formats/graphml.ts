@@ -6,7 +6,7 @@ import type { AttributedEdge, AttributedGraph, AttributedNode } from './attribut
 import { topologyOf } from './from-attributes.ts'
 import { graphOf } from './to-attributes.ts'
 
-/** Reads GraphML as the Topology Zoo has it. Throws a `TopologyError` with the line where something is wrong. */
+/** Reads GraphML as in the Topology Zoo. Throws a `TopologyError` with the line of what is wrong. */
 export const readGraphml = (text: string): Topology => topologyOf(parseGraphml(text))
 
 type Owner = { readonly attributes: Record<string, string | number> }
@@ -68,7 +68,7 @@ const parseGraphml = (text: string): AttributedGraph => {
   return { directed: graph.directed, attributes: graph.attributes, nodes, edges }
 }
 
-/** Writes GraphML with the attributes that `readGraphml` knows. */
+/** Writes GraphML with the attributes known to `readGraphml`. */
 export const writeGraphml = (topology: Topology): string => {
   const { directed, attributes, nodes, edges } = graphOf(topology)
   const keys = new Map<string, string>()

@@ -4,8 +4,9 @@ import { classified, type Unclassified } from '../roles.ts'
 import type { Topology } from '../topology.ts'
 
 /**
- * Reads what INET writes: `nodes links`, then `id x y` for each node, then `id1 id2 weight` for each link, whose weight
- * is its length. Delays are ModelNet's for these lengths. Throws a `TopologyError` with the line where something is wrong.
+ * Reads INET's format: `nodes links`, then `id x y` for each node, then `id1 id2 weight` for each link, where the
+ * weight is its length. Delays are those of ModelNet for these lengths. Throws a `TopologyError` with the line of what
+ * is wrong.
  */
 export const readInet = (text: string): Topology => {
   const lines = text
@@ -50,8 +51,8 @@ export const readInet = (text: string): Topology => {
 }
 
 /**
- * Writes INET's format, which knows places and weights alone: a weight is the length of the delay, in whole numbers; ids
- * are indices. Throws a `TopologyError` for a node without a place.
+ * Writes INET's format, which has only places and weights. A weight is the length that corresponds to the delay, as a
+ * whole number; ids are indices. Throws a `TopologyError` for a node without a place.
  */
 export const writeInet = ({ nodes, links }: Topology): string => {
   const indexOf = new Map(nodes.map(({ id }, index) => [id, index]))

@@ -2,7 +2,9 @@ import { TopologyError } from '../error.ts'
 import { checkTopology } from '../schema.ts'
 import type { Topology } from '../topology.ts'
 
-/** Reads a topology from its JSON. Throws a `TopologyError`: the line where it is no JSON, the field where it is wrong. */
+/**
+ * Reads a topology from JSON. Throws a `TopologyError` with the line if it is not JSON, or the field if that is wrong.
+ */
 export const readJson = (text: string): Topology => checkTopology(parseJson(text))
 
 /** A value from JSON. Throws a `TopologyError` with the line. */
@@ -17,7 +19,7 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-/** A line for each node and link. */
+/** JSON with a line for each node and link. */
 export const writeJson = ({ nodes, links, ...others }: Topology): string => {
   const list = (values: readonly object[]) => `[\n${values.map(value => JSON.stringify(value)).join(',\n')}\n]`
   const fields = Object.entries(others).map(([key, value]) => `"${key}":${JSON.stringify(value)},\n`)

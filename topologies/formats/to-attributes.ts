@@ -4,8 +4,8 @@ import { formatBandwidth, formatTime } from './units.ts'
 import { type Arc, arcsOfLink } from './ways.ts'
 
 /**
- * A topology in the attributes that `topologyOf` reads. Directed where any link differs in its directions. Of the access
- * of stubs only the bandwidth is kept, which is all that Shadow has.
+ * A topology as the attributes that `topologyOf` reads. The graph is directed if any link differs in its directions. Of
+ * the access of stubs only the bandwidth is kept, since Shadow has nothing else.
  */
 export const graphOf = ({ name, nodes, links }: Topology): AttributedGraph => {
   const directed = links.some(({ back }) => back !== undefined)

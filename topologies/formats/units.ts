@@ -1,25 +1,30 @@
-/** Milliseconds of a time such as `10 ms`; Shadow's base unit, the second, where there is none. `undefined` for no time. */
+/**
+ * Milliseconds of a time such as `10 ms`, or of seconds, Shadow's base unit, if it has no unit. `undefined` if it is
+ * not a time.
+ */
 export const parseTime = (text: string): number | undefined => {
   const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)\s*([a-zμ]+)?$/.exec(text.trim()) ?? []
   const found = timeUnits.find(({ names }) => names.includes(unit))
   return number === undefined || found === undefined ? undefined : (Number(number) * found.ns) / 1e6
 }
 
-/** Bits a second of a bandwidth such as `100 Mbit`. `undefined` for no bandwidth. */
+/** Bits a second of a bandwidth such as `100 Mbit`. `undefined` if it is not a bandwidth. */
 export const parseBandwidth = (text: string): number | undefined => {
   const [, number, prefix] = /^(\d+(?:\.\d+)?)\s*([a-z]*?)\s*bits?$/i.exec(text.trim()) ?? []
   const scale = prefix === undefined ? undefined : prefixes[prefix.toLowerCase()]
   return number === undefined || scale === undefined ? undefined : Number(number) * scale
 }
 
-/** A time as Shadow reads it, to the nanosecond: whole, in the largest unit up to seconds that allows it. */
+/**
+ * A time in Shadow's notation, to the nanosecond: a whole number in the largest unit, up to seconds, that allows it.
+ */
 export const formatTime = (ms: number): string => {
   const ns = Math.round(ms * 1e6)
   const unit = timeUnits.find(unit => ns % unit.ns === 0)!
   return `${ns / unit.ns} ${unit.names[0]}`
 }
 
-/** A bandwidth as Shadow reads it, in whole bits. */
+/** A bandwidth in Shadow's notation, in whole bits. */
 export const formatBandwidth = (bandwidth: number): string => `${Math.round(bandwidth)} bit`
 
 const timeUnits: readonly { readonly ns: number; readonly names: readonly string[] }[] = [

@@ -4,10 +4,10 @@ import { type Pipe, pipesOf } from '../topology.ts'
 
 type FoundLink = Unclassified['links'][number]
 
-/** One direction of a link, as directed files have it. */
+/** One direction of a link, as in directed files. */
 export type Arc = Pick<FoundLink, 'from' | 'to' | 'class'> & { readonly pipe: Pipe }
 
-/** Directed edges as links: each finds its way back in the next edge between the same nodes, or has none. */
+/** Directed edges as links. An edge is paired with the next one in the opposite direction, if there is one. */
 export const linksOfArcs = (arcs: readonly Arc[]): FoundLink[] => {
   const alone = new Map<string, { arc: Arc; index: number }[]>()
   const links: FoundLink[] = []
@@ -26,7 +26,7 @@ export const linksOfArcs = (arcs: readonly Arc[]): FoundLink[] => {
   return links
 }
 
-/** A link's directions, one where there is no way back. */
+/** The directions of a link; only one if it has no way back. */
 export const arcsOfLink = ({ from, to, class: linkClass, ...ways }: FoundLink): Arc[] => {
   const { there, back } = pipesOf(ways)
   const kind = linkClass && { class: linkClass }

@@ -25,12 +25,12 @@ export const inet = (count: number, seed: number): Topology => {
   return { name: `inet of ${count} nodes, seed ${seed}${scaled}`, nodes, links }
 }
 
-/** With fewer nothing is left of its laws. */
+/** With fewer nodes, nothing of its laws would remain. */
 const scaledNodesMin = 100
-/** Choosing neighbours takes quadratic time: a quarter of a minute for so many. */
+/** Limit because choosing neighbours takes quadratic time, a quarter of a minute for this many. */
 const inetNodesMax = 20_000
 
-/** Pairs of indices, the lower first. Degrees are in decreasing order. */
+/** Pairs of indices, the lower first. Degrees must be in decreasing order. */
 const connect = (degrees: readonly number[], random: Random): [number, number][] => {
   const preference = preferenceFor(degrees)
   const free = Int32Array.from(degrees)
@@ -50,7 +50,7 @@ const connect = (degrees: readonly number[], random: Random): [number, number][]
   }
 
   const firstOfDegreeOne = degrees.indexOf(1)
-  // A tree over all that have more than one link, then the others onto it, then whatever ends are still free.
+  // First a tree of all nodes with more than one link, then the other nodes, then links between free ends.
   for (let node = 1; node < firstOfDegreeOne; node++) join(node, 0, node)
   for (let node = firstOfDegreeOne; node < degrees.length; node++) join(node, 0, firstOfDegreeOne)
   for (let node = 0; node < firstOfDegreeOne; node++) {
@@ -61,8 +61,8 @@ const connect = (degrees: readonly number[], random: Random): [number, number][]
 }
 
 /**
- * How much node i prefers node j: the degree of j, times the distance of their degrees and of the frequencies of these,
- * both in logarithms, which is at least 1.
+ * How much node i prefers node j: the degree of j times the distance between the logarithms of their degrees and of the
+ * frequencies of these, which is at least 1.
  */
 const preferenceFor = (degrees: readonly number[]) => {
   const frequency = new Map<number, number>()

@@ -3,10 +3,10 @@ import type { Random } from '../random.ts'
 /** A place on the plane. */
 export type Place = readonly [x: number, y: number]
 
-/** Side of the plane that INET places nodes on. */
+/** Side of INET's plane. */
 export const planeSide = 10_000
 
-/** ModelNet reads lengths on INET's plane as kilometres and lets a packet travel so many in a millisecond. */
+/** ModelNet reads lengths on INET's plane as kilometres, and a packet travels this many in a millisecond. */
 export const lengthPerMs = 300
 
 /** Uniform on the points of the plane with whole coordinates. */
@@ -25,7 +25,7 @@ export const onCircle = (index: number, count: number, radius: number): Place =>
   return [Math.round(planeSide / 2 + radius * Math.cos(angle)), Math.round(planeSide / 2 + radius * Math.sin(angle))]
 }
 
-/** Milliseconds that a packet travels; the length is cut to a whole number, as INET does. */
+/** Travel time of a packet in milliseconds. The length is truncated to a whole number, as in INET. */
 export const travelMs = ([x, y]: Place, [toX, toY]: Place): number =>
   Math.trunc(Math.hypot(x - toX, y - toY)) / lengthPerMs
 

@@ -2,7 +2,7 @@ import { classOf, type Link, type Role, type Topology, type TopologyNode } from 
 import { checkCount } from './count.ts'
 import { onCircle, type Place, planeSide } from './plane.ts'
 
-/** Small topologies that one can reckon with in the head: 10 ms between routers, 5 ms from a router to a stub. */
+/** Small topologies with simple numbers: 10 ms between routers, 5 ms from a router to a stub. */
 
 /** Every stub is linked to every other. */
 export const mesh = (count: number): Topology => {
@@ -33,17 +33,18 @@ export const dumbbell = (count: number): Topology => {
   return { name: `dumbbell of ${count} nodes`, nodes: [...hubs, ...stubs], links: [link(...hubs), ...links] }
 }
 
-/** A core of routers that are all linked, as many as the square root, and stubs spread evenly behind them. */
+/** A core of fully linked routers, whose number is the square root of all, and stubs spread evenly behind them. */
 export const twoTier = (count: number): Topology => {
   checkCount('two-tier', count, 3, nodesMax)
   const core = ring('transit', Math.round(Math.sqrt(count)), inner, 0.5)
   const stubs = ring('stub', count - core.length, outer)
-  // Neighbours on the outer circle are behind the same router, which the turn of the inner one puts on their side.
+  // Neighbours on the outer circle are behind the same router, and the inner circle is rotated to bring that router
+  // near.
   const links = stubs.map((stub, index) => link(core[Math.floor((index * core.length) / stubs.length)]!, stub))
   return { name: `two-tier of ${count} nodes`, nodes: [...core, ...stubs], links: [...fullyLinked(core), ...links] }
 }
 
-/** Meshes have quadratically many links. */
+/** Limit because a mesh has quadratically many links. */
 const nodesMax = 1000
 const outer = planeSide * 0.45
 const inner = planeSide * 0.2

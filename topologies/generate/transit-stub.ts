@@ -8,9 +8,10 @@ interface PlacedNode extends TopologyNode {
 }
 
 /**
- * Domains of transit routers with stub domains hanging on each router, in the manner of GT-ITM (Zegura, Calvert and
+ * Domains of transit routers with stub domains on each router, in the manner of GT-ITM (Zegura, Calvert and
  * Bhattacharjee, "How to Model an Internetwork", Infocom 1996). The shape is that of its sample of 100 nodes at any
- * size: a transit router for 25 nodes, three stub domains on each, domains connected at random. Delays are by lengths.
+ * size: one transit router for 25 nodes, three stub domains on each, randomly connected domains. Delays follow from
+ * lengths.
  */
 export const transitStub = (count: number, seed: number): Topology => {
   checkCount('transit-stub', count, nodesMin, nodesMax)
@@ -66,7 +67,7 @@ const oneOf = <T>(list: readonly T[], random: Random): T => list[below(random, l
 const parts = (total: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => Math.floor(total / count) + (index < total % count ? 1 : 0))
 
-/** Each pair with the same chance, drawn anew until all are connected. */
+/** Each pair with the same probability, drawn again until all are connected. */
 const connectedPairs = (count: number, density: number, random: Random): [number, number][] => {
   for (;;) {
     const pairs = pairsOf(count).filter(() => random() < density)

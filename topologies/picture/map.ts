@@ -3,7 +3,10 @@ import { type LinkClass, linkClasses, type Role, roles, type Topology } from '..
 import { element } from '../xml.ts'
 import { panelSide, pointOf, text } from './panel.ts'
 
-/** Nodes at their places, links by class; on a circle where no node has a place, and without those that alone have none. */
+/**
+ * Nodes at their places, with links coloured by class. If no node has a place, they are on a circle; if only some have
+ * none, those are left out.
+ */
 export const drawMap = (topology: Topology): string[] => {
   const points = pointsOf(topology)
   const lines = (linkClass: LinkClass) =>
@@ -60,7 +63,7 @@ const pointsOf = ({ nodes }: Topology): Map<string, [number, number]> => {
     return { least, span: values.reduce((one, other) => Math.max(one, other)) - least }
   }
   const [x, y] = [range(0), range(1)]
-  // One scale for both axes, so that what is near looks near.
+  // One scale for both axes, so that distances are not distorted.
   const span = Math.max(x.span, y.span) || 1
   return new Map(places.map(([id, at]) => [id, pointOf((at[0] - x.least) / span, (at[1] - y.least) / span)]))
 }
