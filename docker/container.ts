@@ -114,7 +114,7 @@ const untilAtGate = async (pid: number, gate: string, fifo: number): Promise<voi
     await sleep(1)
   }
   throw new EngineLacks(
-    'the Docker engine runs its containers on another machine, where their time and network cannot be held: expected an engine on  ' +
+    'the Docker engine runs its containers on another machine, where their time and network cannot be held: expected an engine on ' +
       'this machine, or lastnail to be run there (docker/Dockerfile)',
   )
 }

@@ -5,24 +5,24 @@ import type { Host } from './hosts.ts'
 import type { Message } from './message.ts'
 import { copySide, shown } from './tcp.ts'
 
-/** An open connection, as a reader knows it. */
+/** An open connection, by its names in the execution. */
 export interface OpenConnection extends Pick<ConnectionNames, 'opener' | 'listener' | 'port' | 'number'> {
   /** `n1→n2 connection 2 :7000` */
   readonly label: string
 }
 
-/** A connection that has carried too much to be copied. */
+/** A connection has carried too many bytes to be copied. */
 export class CannotMark extends Error {
   override readonly name = 'CannotMark'
 }
 
-/** What the reader of one end has read; by the place of the end. */
+/** What the reader of one end has read, and which end. */
 interface Read {
   readonly end: 0 | 1
   readonly bytes: Buffer
 }
 
-/** A connection as it is between two steps: plain data. */
+/** A connection's state between two steps, as plain data. */
 export interface ConnectionMark {
   readonly names: ConnectionNames
   readonly read: readonly Read[]
@@ -34,14 +34,16 @@ export interface ConnectionMark {
 
 const readBytesMax = 16 << 20
 
-/** A TCP connection between two nodes: its two ends, and what is held between them. */
+/** A TCP connection between two nodes: its two ends, and the messages held between them. */
 export class Connection {
   readonly names: ConnectionNames
   readonly opener: End
   readonly listener: End
-  /** Both. */
   readonly ends: readonly [End, End]
-  /** All that the readers have read, in order: read again, it makes others like them. Undefined once it is too much. */
+  /**
+   * Everything that the readers have read, in order, to bring new readers to the same state. Undefined once it is too
+   * much.
+   */
   #read: Read[] | undefined = []
   #readBytes = 0
 
@@ -77,19 +79,17 @@ export class Connection {
     return this.ends.every(({ side }) => side?.state === 'open')
   }
 
-  /** Nobody can send, and nothing is in flight. */
+  /** Whether nobody can send any more and nothing is in flight. */
   get isForgotten(): boolean {
     return this.ends.every(end => end.isForgotten)
   }
 
-  /** Whether the listener's kernel may still hold it in its backlog, until the program accepts it. */
+  /** Whether the listener's kernel may still hold it in its backlog because the program has not accepted it. */
   get mayWait(): boolean {
     return this.listener.side?.state === 'open' && !this.listener.hasSpoken
   }
 
-  /**
-   * All that is known between two steps but what is held as messages, in short: equal for connections that go on alike.
-   */
+  /** Summary of its state between two steps, without the held messages. Equal for connections with the same future. */
   shown(): string {
     const { opener, listener, number, port } = this.names
     return `${opener}→${listener} ${number} :${port} ${showEnd(this.opener)} ${showEnd(this.listener)}`
@@ -113,7 +113,7 @@ export class Connection {
     }
   }
 
-  /** To be called of a new connection: it goes on as the one that was marked. */
+  /** Must be called on a new connection, which then continues like the marked one. */
   resume({ read, ends }: ConnectionMark): void {
     for (const { end, bytes } of read) this.ends[end].framing.resume(bytes)
     for (const [index, { side, queue, isMuted, hasSpoken, asked, hasReader }] of ends.entries()) {

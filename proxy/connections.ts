@@ -12,22 +12,22 @@ export interface ConnectionsMark {
   readonly all: readonly ConnectionMark[]
 }
 
-/** Of a connection of which one end is played: what that end sends. */
+/** A segment that a played host sends on a connection. */
 export interface PlayedSegment {
   readonly transport: 'tcp'
   readonly from: string
   readonly to: string
   readonly kind: 'open' | 'accept' | 'refuse' | 'data' | 'close' | 'abort'
   readonly port: number
-  /** Who opened it, and the how-many-th it is that this host opened to the other. */
+  /** The host that opened the connection, and its number among those that it opened to the other. */
   readonly opener: string
   readonly number: number
   readonly bytes: Buffer
-  /** What a dissector made of it. */
+  /** The dissector's label. */
   readonly meaning: string | undefined
 }
 
-/** The TCP between nodes. */
+/** All TCP connections between nodes. */
 export class Connections {
   readonly #dissector: (port: number) => Dissector | undefined
   readonly #messageBytesMax: number
@@ -35,7 +35,7 @@ export class Connections {
   readonly #counters: Counters
   #all: Connection[]
 
-  /** @param mark of connections that go on here */
+  /** @param mark of connections to continue */
   constructor(
     hosts: Hosts,
     ordinals: WayCounts,
@@ -62,7 +62,7 @@ export class Connections {
     return { numbers: this.#numbers.mark(), all: this.#all.map(connection => connection.mark()) }
   }
 
-  // These are asked for in each step, of all connections: loops, for flatMap took a fifth of a step of sixty nodes.
+  // Called in each step for all connections. Loops, because flatMap took a fifth of a step with sixty nodes.
 
   ends(): End[] {
     const all: End[] = []
@@ -87,7 +87,7 @@ export class Connections {
     return this.#all.filter(({ isOpen }) => isOpen).map(({ names }) => describeConnection(names))
   }
 
-  /** What is known of each, and in which order those were asked for that may wait to be accepted. */
+  /** Summaries of all connections, and the order of requests among those that may wait to be accepted. */
   shown(): string[] {
     const shown = this.#all.filter(({ isForgotten }) => !isForgotten).map(connection => connection.shown())
     const waiting = this.#all.filter(({ mayWait }) => mayWait)
@@ -99,7 +99,7 @@ export class Connections {
     ]
   }
 
-  /** A node asks another for a connection. */
+  /** Opens a connection between nodes. */
   open(from: Host, to: Host, syn: Segment): void {
     const number = this.#numbers.next([from.name, to.name])
     const port = syn.destinationPort
@@ -113,7 +113,10 @@ export class Connections {
     return new Connection(names, this.#dissector(names.port), this.#messageBytesMax, this.#counters)
   }
 
-  /** A host that is played sends something. Undefined where there is no such connection, or it cannot arrive any more. */
+  /**
+   * Sends something from a played host. Undefined if the connection does not exist, or the message could not arrive any
+   * more.
+   */
   play(from: Host, to: Host, { kind, port, opener, number, ...pending }: PlayedSegment): Message | undefined {
     if (kind === 'open') {
       const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
@@ -126,14 +129,14 @@ export class Connections {
     return end?.play({ kind, ...pending })
   }
 
-  /** What a node sent on a connection enters the kernel of a host that is played. Gives who opened it. */
+  /** Delivers what a node sent on a connection to a played host. Returns who opened the connection. */
   takeSent(message: Message): string {
     const end = this.ends().find(({ queue }) => queue.includes(message))!
     end.takeSent(message)
     return end.names.opener
   }
 
-  /** What was carried in the step becomes messages. */
+  /** Turns what was sent in the step into messages. */
   endStep(): void {
     for (const { ends } of this.#all) for (const end of ends) end.endStep()
     if (this.#all.some(isOver)) this.#all = this.#all.filter(connection => !isOver(connection))
@@ -146,7 +149,7 @@ export class Connections {
     sender.other.enter(message)
   }
 
-  /** Answers a message that asks for a connection, in place of its listener, which is down: nobody listens there. */
+  /** Refuses a request for a connection in place of its listener, which is down. */
   refuse(message: Message): void {
     const sender = this.#senderOf(message)
     if (message.kind !== 'open' || sender === undefined) throw new Error(`cannot refuse ${message.label}`)
@@ -159,7 +162,7 @@ export class Connections {
     return undefined
   }
 
-  /** Resets an open connection at both ends; what is in flight on it is gone. */
+  /** Resets an open connection at both ends and discards its messages in flight. */
   reset({ opener, listener, number, label }: OpenConnection): void {
     const connection = this.#all.find(
       ({ names }) => names.opener === opener && names.listener === listener && names.number === number,
@@ -169,5 +172,8 @@ export class Connections {
   }
 }
 
-/** Whoever is played may yet say something on a connection that its peer's kernel has nothing of, and is told so. */
+/**
+ * Whether a connection can be removed. A played host may still send on a connection that its peer's kernel has
+ * forgotten, and must be told so.
+ */
 const isOver = ({ isForgotten, ends }: Connection): boolean => isForgotten && !ends.some(({ host }) => host.isPlayed)

@@ -1,6 +1,6 @@
 import { type Way, wayKey } from './way.ts'
 
-/** The ways between hosts that are cut: nothing passes there. */
+/** The directions between hosts that are cut. Nothing passes there. */
 export class Cuts {
   readonly #keys: Set<string>
 

@@ -4,7 +4,7 @@ import { isEphemeral, type LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 import type { WayCounts } from './way.ts'
 
-/** A datagram in flight, with the ports of its header; or what a kernel says of one, with the ports of that one. */
+/** A datagram in flight with its ports; or an ICMP message about a datagram, with the ports of that datagram. */
 export interface DatagramMessage extends Message {
   readonly kind: 'datagram' | 'unreachable'
   readonly sourcePort: number
@@ -16,7 +16,7 @@ export type HeaderAndPayload = Pick<
   'kind' | 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes'
 >
 
-/** The UDP that is in flight: each datagram for itself. */
+/** The UDP datagrams in flight. */
 export class Datagrams {
   readonly #ordinals: WayCounts
   readonly #labelOf: LabelOf
@@ -40,7 +40,7 @@ export class Datagrams {
   }
 
   hold({ kind, from, to, sourcePort, destinationPort, bytes }: HeaderAndPayload): Message {
-    // An answer goes to a random port: the port that it comes from names the service.
+    // An answer goes to a random port, so the port from which it comes names the service.
     const port = [destinationPort, sourcePort].find(each => !isEphemeral(each)) ?? 0
     const ordinal = this.#ordinals.next([from, to])
     const message = { ordinal, from, to, transport: 'udp', kind, port, connection: 0, bytes } as const
@@ -51,17 +51,17 @@ export class Datagrams {
     return held
   }
 
-  /** Puts a copy in flight, and gives it: a message of its own. */
+  /** Puts a copy in flight as a message of its own, and returns it. */
   duplicate(message: Message): Message {
     return this.hold(this.#held[this.#indexOf(message, 'duplicate')]!)
   }
 
-  /** @param purpose for the error, if it is not in flight */
+  /** @param purpose named in the error if it is not in flight */
   take(message: Message, purpose: 'deliver' | 'drop'): DatagramMessage {
     return this.#held.splice(this.#indexOf(message, purpose), 1)[0]!
   }
 
-  /** Loses what is under way on these. */
+  /** Loses the datagrams in flight on these directions. */
   lose(cuts: Cuts): void {
     this.#held = this.#held.filter(({ from, to }) => !cuts.has([from, to]))
   }

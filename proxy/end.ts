@@ -7,42 +7,42 @@ import type { Segment } from './packet.ts'
 import * as tcp from './tcp.ts'
 import type { Way } from './way.ts'
 
-/** What names a connection in its execution. */
+/** The names of a connection in its execution. */
 export interface ConnectionNames {
-  /** Hosts. */
   readonly opener: string
   readonly listener: string
-  /** The n-th that `opener` opened to `listener`, from 1. */
+  /** Number among the connections from `opener` to `listener`, from 1. */
   readonly number: number
-  /** The listener's. */
+  /** The listener's port. */
   readonly port: number
-  /** The opener's, as the listener sees it. */
+  /** The opener's port as the listener sees it. */
   readonly shownPort: number
 }
 
-/** What is counted over all connections of a network. */
+/** Counters over all connections of a network. */
 export interface Counters {
-  /** Of messages, for each way. */
+  /** Ordinal of the next message in a direction. */
   nextOrdinal(way: Way): number
-  /** Of listeners that were asked. */
+  /** Number of the next request to a listener. */
   nextAsked(): number
-  /** Of a message that this network holds. */
+  /** Label of a message in this network. */
   readonly labelOf: LabelOf
 }
 
 /**
- * One end of a TCP connection between two nodes, which is cut in the middle: the node's kernel speaks to a `Side` of ours,
- * and what it sends is held here until it is delivered to the other end. A connection's state is that of its two sides
- * (`-`: the kernel there has nothing of it), and what moves it is a segment that arrives or a message that is delivered:
+ * One end of a TCP connection between two nodes. The connection is cut in the middle: the node's kernel speaks to a
+ * `Side` of ours, and what it sends is held here until it is delivered to the other end. The state of a connection is
+ * that of its two sides (`-`: the kernel there knows nothing of it). It changes when a segment arrives or a message is
+ * delivered:
  *
  * | opener    | listener | then                                                                                |
  * |-----------|----------|-------------------------------------------------------------------------------------|
- * | asked     | -        | `open` is held; when it is delivered the listener's kernel is asked                 |
+ * | asked     | -        | `open` is held; when delivered, it asks the listener's kernel                      |
  * | asked     | asking   | the kernel answers in the step: `accept` or `refuse` is held; if not, `open` again  |
  * | asked     | open     | `accept` is delivered                                                               |
  * | answering | open     | the opener's kernel ends the handshake in the step                                  |
  * | open      | open     | `data`, `close` and `abort` are held, each way in order                             |
- * | over      | any      | that kernel has nothing more to say: forgotten, so `-`                              |
+ * | over      | any      | that kernel says nothing more: forgotten, so `-`                                    |
  * | -         | any      | whatever is delivered to it is answered with `abort`                                |
  */
 export class End implements Endpoint {
@@ -50,19 +50,19 @@ export class End implements Endpoint {
   readonly names: ConnectionNames
   readonly role: 'opener' | 'listener'
   readonly framing: Framing
-  /** Set as soon as both are made. */
+  /** Set as soon as both ends exist. */
   other!: End
-  /** What the host's kernel has of the connection; undefined before it was asked, and when it has nothing any more. */
+  /** Our peer for the host's kernel; undefined before the kernel was asked, and after it forgot the connection. */
   side: tcp.Side | undefined
-  /** Sent in earlier steps and not delivered. Only the first may be. */
+  /** Messages sent in earlier steps and not delivered. Only the first one may be delivered. */
   queue: Message[] = []
-  /** Nothing that this end sends can arrive any more: the other end reset the connection, or it did so itself. */
+  /** Whether nothing that this end sends can arrive any more, because either end reset the connection. */
   isMuted = false
-  /** Its host sent bytes or an end: a program has the connection, it waits in no backlog any more. */
+  /** Whether its host sent bytes or an end. Then a program has accepted the connection, so it is not in a backlog. */
   hasSpoken = false
-  /** Of a listener: the how-many-th that was asked, of all connections. */
+  /** For a listener: the number of the request among all connections. */
   asked = 0
-  /** Sent in this step, in order; not a message yet. */
+  /** What was sent in this step, in order; not yet a message. */
   #carried: Carried[] = []
   readonly #counters: Counters
 
@@ -74,7 +74,7 @@ export class End implements Endpoint {
     this.#counters = counters
   }
 
-  /** The node asks for the connection. */
+  /** The node requests the connection. */
   open(syn: Segment): void {
     this.side = tcp.meet(syn, this.names.number)
     this.face()
@@ -92,41 +92,41 @@ export class End implements Endpoint {
     if (this.side?.state === 'over') this.#forget()
   }
 
-  /** The first message of the other end's queue enters this end's node. */
+  /** Delivers the first message of the other end's queue to this end's node. */
   enter(message: Message): void {
     this.other.queue.shift()
     if (message.kind === 'open') this.#ask()
     else if (this.side !== undefined) this.#take(this.side, message)
-    // A restarted node knows nothing of the connection, and says so.
+    // A restarted node does not know the connection, and says so.
     else if (message.kind !== 'abort' && message.kind !== 'refuse') this.abort()
   }
 
-  /** Answers the first message of the other end's queue, which asks for the connection, in place of the node, which is down. */
+  /** Refuses the request at the head of the other end's queue, in place of this node, which is down. */
   refuse(): void {
     this.other.queue.shift()
     this.#carry('refuse')
   }
 
-  /** Whoever plays the host sends something: a message that is held. Undefined where nothing of it can arrive any more. */
+  /** Sends something from a played host, as a held message. Undefined if it could not arrive any more. */
   play({
     kind,
     bytes,
     meaning,
   }: Omit<Pending, 'meaning'> & { readonly meaning: string | undefined }): Message | undefined {
     if (this.isMuted) return undefined
-    // What the answer means may depend on it.
+    // The meaning of the answer may depend on it.
     if (kind === 'data') this.framing.resume(bytes)
     this.#hold({ kind, bytes, ...(meaning !== undefined && { meaning }) })
     return this.queue.at(-1)
   }
 
-  /** What the node sent enters the kernel of a host that is played. */
+  /** Delivers what the node sent to a played host. */
   takeSent(message: Message): void {
     this.queue = this.queue.filter(each => each !== message)
     this.#release(message.bytes.length)
   }
 
-  /** What was carried in the step becomes messages. */
+  /** Turns what was sent in the step into messages. */
   endStep(): void {
     this.#recover()
     for (const pending of this.framing.cut(this.#carried)) this.#hold(pending)
@@ -138,31 +138,31 @@ export class End implements Endpoint {
     const side = this.side!
     this.side = undefined
     this.other.#release(tcp.waiting(side))
-    // Unanswered, the peer's kernel goes on asking.
+    // Without an answer, the peer's kernel keeps asking.
     if (side.state === 'asking') this.#askAgain()
     else if (peersSee === 'reset' && side.state !== 'asked') this.abort()
     else this.#carry('lost')
   }
 
-  /** The network resets the connection at this end; what is in flight from it is gone. */
+  /** The network resets the connection at this end and discards what is in flight from it. */
   reset(): void {
     tcp.abort(this.side!, this.host)
     this.#forget()
     this.#mute()
   }
 
-  /** The kernel has reset the connection: what is on the way to it will find nobody. */
+  /** The kernel reset the connection. Messages to it will find nobody. */
   abort(): void {
     this.#carry('abort')
     this.other.#mute()
   }
 
-  /** Segments of this connection come here from now on. */
+  /** From now on, segments of this connection come here. */
   face(): void {
     if (this.side) this.host.ends.set(this.#key(this.side), this)
   }
 
-  /** Whether nothing is known of it that could still matter. */
+  /** Whether nothing that is known of it can still matter. */
   get isForgotten(): boolean {
     return this.side === undefined && this.queue.length === 0 && this.#carried.length === 0
   }
@@ -200,7 +200,7 @@ export class End implements Endpoint {
     if (this.side) this.#release(this.side.held)
   }
 
-  /** The kernel has nothing of the connection any more. */
+  /** The kernel knows nothing of the connection any more. */
   #forget(): void {
     if (this.side === undefined) return
     this.host.ends.delete(this.#key(this.side))
@@ -212,11 +212,11 @@ export class End implements Endpoint {
     if (this.side && bytes > 0) tcp.release(this.side, bytes, this.host)
   }
 
-  /** At the end of a step every kernel has answered; one that has not dropped something. */
+  /** Every kernel has answered by the end of a step. One that has not dropped a segment. */
   #recover(): void {
     if (this.side === undefined) return
     if (this.side.state === 'asking') {
-      // A full backlog: the opener's kernel would ask again.
+      // The backlog was full. The opener's kernel asks again.
       this.#forget()
       this.#askAgain()
     } else tcp.resendLost(this.side, this.host)

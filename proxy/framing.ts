@@ -1,20 +1,20 @@
 import type { Frame, StreamReader } from './dissector.ts'
 import type { Message } from './message.ts'
 
-/** Bytes, or an event; `lost`: the host went down, and its peer sees nothing. */
+/** Bytes or an event. `lost`: the host went down without its peer seeing it. */
 export type Carried = Buffer | 'accept' | 'refuse' | 'close' | 'abort' | 'lost'
 
-/** A message without its name. */
+/** A message without its label. */
 export interface Pending {
   readonly kind: Message['kind']
   readonly bytes: Buffer
-  /** What the dissector made of it. */
+  /** The dissector's label. */
   readonly meaning?: string
 }
 
 /**
- * Cuts what one end of a connection sends into messages: by the dissector's frames, or one for each step, but none longer
- * than allowed.
+ * Cuts what one end of a connection sends into messages: by the dissector's frames, or one for each step, with a limit
+ * on the length.
  */
 export class Framing {
   #reader: StreamReader | undefined
@@ -22,8 +22,9 @@ export class Framing {
   readonly #keepRead: (bytes: Buffer) => void
 
   /**
-   * @param bytesMax of a message that no reader made
-   * @param keepRead is told all that the reader reads
+   * @param bytesMax limit for a message without a dissector
+   *
+   * @param keepRead is called with everything that the reader reads
    */
   constructor(reader: StreamReader | undefined, bytesMax: number, keepRead: (bytes: Buffer) => void) {
     this.#reader = reader
@@ -35,12 +36,12 @@ export class Framing {
     return this.#reader !== undefined
   }
 
-  /** The bytes of a frame that is not whole yet. */
+  /** The bytes of an incomplete frame. */
   rest(): Buffer {
     return this.#reader?.rest() ?? noBytes
   }
 
-  /** What was carried in one step, in order, as messages. */
+  /** What was sent in one step, in order, as messages. */
   cut(carried: readonly Carried[]): Pending[] {
     const pending: Pending[] = []
     let stream: Buffer[] = []
@@ -54,7 +55,7 @@ export class Framing {
         continue
       }
       endStream()
-      // After these nothing comes: what is not a whole frame will never be one.
+      // Nothing follows these, so an incomplete frame will never be completed.
       if (item === 'close' || item === 'abort' || item === 'lost') pending.push(...this.#takeRest())
       if (item !== 'lost') pending.push({ kind: item, bytes: noBytes })
     }
@@ -62,13 +63,13 @@ export class Framing {
     return pending
   }
 
-  /** Reads again what another such reader has read. */
+  /** Reads again what an earlier reader has read. */
   resume(bytes: Buffer): void {
     this.#reader?.push(bytes)
     this.#keepRead(bytes)
   }
 
-  /** What comes from now on is not read. */
+  /** From now on, bytes are not read by the dissector. */
   stop(): void {
     this.#reader = undefined
   }
@@ -79,7 +80,7 @@ export class Framing {
     return this.#reader.push(bytes).map(fromFrame)
   }
 
-  /** The bytes of an incomplete frame, as a message of their own. */
+  /** An incomplete frame as a message of its own. */
   #takeRest(): Pending[] {
     const rest = this.rest()
     this.stop()

@@ -8,32 +8,35 @@ import type { ReceivedDatagram, VirtualSocket } from './virtual-host.ts'
 export interface Host extends Wire {
   readonly name: string
   readonly address: number
-  /** Counts hosts as they were added. */
+  /** Order in which hosts were added. */
   readonly order: number
   /** Undefined while the host is down, and for a virtual host. */
   link: Link | undefined
-  /** Whether nothing runs on it, and somebody says what it sends. */
+  /** Whether no process runs on it and the search decides what it sends. */
   isPlayed: boolean
   readonly outbox: Outbox
-  /** What faces each connection that its kernel has with a node, by `endKey`. */
+  /** The counterparts of its kernel's connections with nodes, by `endKey`. */
   readonly ends: Map<number, Endpoint>
-  /** What faces each that its kernel has with a virtual host, by `endKey`. */
+  /** The counterparts of its kernel's connections with virtual hosts, by `endKey`. */
   readonly streams: Map<number, VirtualSocket>
-  /** Where datagrams to a virtual host go; undefined for a node. */
+  /** Receives datagrams for a virtual host; undefined for a node. */
   readonly onDatagram: ((datagram: ReceivedDatagram) => void) | undefined
 }
 
-/** Names a connection in a host's kernel: at most 2^53, for up to 2^21 hosts. */
+/** The key of a connection in a host's kernel: below 2^53 for up to 2^21 hosts. */
 export const endKey = (peer: Host, ownPort: number, peerPort: number): number =>
   (peer.order * 0x10000 + ownPort) * 0x10000 + peerPort
 
-/** What faces each connection of the host's kernel. */
+/** The counterparts of all connections of the host's kernel. */
 export const endpointsOf = ({ ends, streams }: Host): Endpoint[] => [...ends.values(), ...streams.values()]
 
-/** What the router shows as source port; out of the way of the ports that services listen on. */
+/** Source ports that listeners see. They are outside of the range in which services listen. */
 export const shownPorts = { first: 49_152, count: 16_384 }
 
-/** The source port that the listener sees: by the connection's number, so that it is the same in every execution. */
+/**
+ * The source port that the listener sees. It follows from the connection's number, so it is the same in every
+ * execution.
+ */
 export const freePort = (opener: Host, listener: Host, port: number, number: number): number => {
   for (let tried = 0; tried < shownPorts.count; tried++) {
     const shown = shownPorts.first + ((number - 1 + tried) % shownPorts.count)
@@ -45,7 +48,7 @@ export const freePort = (opener: Host, listener: Host, port: number, number: num
   )
 }
 
-/** All hosts of a network. A host keeps its name, its address and its place in the order for good. */
+/** All hosts of a network. A host's name, address and order never change. */
 export class Hosts {
   readonly #byName = new Map<string, Host>()
   readonly #byAddress = new Map<number, Host>()
@@ -82,7 +85,7 @@ export class Hosts {
     return this.#byName.get(name)
   }
 
-  /** @throws Error that names the hosts there are */
+  /** @throws Error that lists the existing hosts */
   get(name: string): Host {
     const host = this.#byName.get(name)
     if (host === undefined) throw new Error(`no host ${name}; there are: ${[...this.#byName.keys()].join(', ')}`)

@@ -2,12 +2,12 @@ import { isIPv4 } from 'node:net'
 import { parseAddress } from './address.ts'
 import type { Message } from './message.ts'
 
-/** From here on a node's kernel draws its source ports, at random: they are never to be shown (RFC 6335, 6). */
+/** From here on, a node's kernel draws source ports at random (RFC 6335, 6). They must never appear in labels. */
 const ephemeralFrom = 49_152
 
 export const isEphemeral = (port: number): boolean => port >= ephemeralFrom
 
-/** The label of a message, with what a dissector made of it. */
+/** The label of a message, including the dissector's label. */
 export type LabelOf = (message: Omit<Message, 'label'>, meaning: string | undefined) => string
 
 /**
@@ -17,7 +17,7 @@ export type LabelOf = (message: Omit<Message, 'label'>, meaning: string | undefi
  */
 export const messageLabels = (nameAt: (address: number) => string | undefined): LabelOf => {
   const named = (text: string) =>
-    // Most have none, and to look for the pattern costs more than all else of a label.
+    // Most texts contain no address, and searching for the pattern would be the most expensive part of a label.
     text.includes('.')
       ? text.replaceAll(addressPattern, (whole, address: string) =>
           isIPv4(address) ? (nameAt(parseAddress(address)) ?? '<address>') : whole,
@@ -27,7 +27,10 @@ export const messageLabels = (nameAt: (address: number) => string | undefined): 
     `${message.from}→${message.to} #${message.ordinal} ${named(meaning ?? plainMeaning(message))}`
 }
 
-/** An address with its port, which may be a random one. What was cut off may have been another. */
+/**
+ * An address with its port, which may be random. A text that was cut off is left out, since the address may be
+ * incomplete.
+ */
 const addressPattern = /(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?![\d.…]|:\d)/g
 
 /** `24 bytes :7000 "GET /state HTTP/1.1"`, `open :7000` */
@@ -38,7 +41,7 @@ const plainMeaning = ({ kind, bytes, port }: Omit<Message, 'label'>) => {
 
 const previewLengthMax = 32
 
-/** The first line, where it is text. */
+/** The first line, if the payload is text. */
 const preview = (bytes: Buffer): string[] => {
   const [line] = bytes.toString('latin1', 0, 200).split(/[\r\n]/, 1)
   if (!line || !/^[\x20-\x7e]+$/.test(line)) return []

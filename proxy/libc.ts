@@ -1,19 +1,19 @@
 /**
- * The C library, by koffi: the few calls that Node has no function for. All of them act on the calling thread.
+ * The C library, through koffi: the few calls that Node.js lacks. All act on the calling thread.
  *
- * A call returns what C returns; `check` turns -1 into an Error that names the call and its errno.
+ * A call returns what C returns. `check` turns -1 into an Error with the call and its errno.
  */
 import { constants } from 'node:os'
 import { getSystemErrorMap } from 'node:util'
 import koffi from 'koffi'
 
-/** The symbols of this process, the C library's among them (so that glibc and musl serve alike). */
+/** The symbols of this process, which include the C library's (so that glibc and musl both work). */
 export const libc = koffi.load(null)
 
 /** Error numbers by name: `errno.EAGAIN`. */
 export const errno = constants.errno
 
-/** The errno that the last call on this thread left. */
+/** The errno of the last call on this thread. */
 export const lastErrno = (): number => koffi.errno()
 
 export const open: (path: string, flags: number, mode: number) => number = libc.func(
@@ -53,7 +53,7 @@ export const mount: (
 export const umount2: (target: string, flags: number) => number = libc.func(
   'int umount2(const char *target, int flags)',
 )
-/** Any system call by its number; six integer arguments, unused ones 0. */
+/** Any system call by number, with six integer arguments. Unused ones are 0. */
 export const syscall: (number: number, a: number, b: number, c: number, d: number, e: number, f: number) => number =
   libc.func('long syscall(long number, long a, long b, long c, long d, long e, long f)')
 
@@ -67,7 +67,7 @@ export const CLONE_NEWNET = 0x4000_0000
 
 export const AF_INET = 2
 
-/** What went wrong in a call of the C library; the fields are those of Node's own system errors. */
+/** A failed call of the C library. The fields are those of Node's own system errors. */
 export class SystemError extends Error {
   override readonly name = 'SystemError'
   /** `EPERM` */
@@ -86,9 +86,10 @@ export class SystemError extends Error {
 }
 
 /**
- * Gives `result` back unless it is -1.
+ * Returns `result` unless it is -1.
  *
- * @param call what was called, as the reader of the error should see it: `setns`, `open /dev/net/tun`
+ * @param call the call as the error should name it: `setns`, `open /dev/net/tun`
+ *
  * @throws SystemError with the errno of the last call: `setns: EPERM (operation not permitted)`
  */
 export const check = (call: string, result: number): number => {

@@ -1,11 +1,14 @@
 /**
- * The wire between a node's kernel and the router: whole IPv4 packets, in order. A TUN device is one; a kernel in
- * memory serves in tests.
+ * The wire between a node's kernel and the router: whole IPv4 packets in order. A TUN device is one. Tests use a kernel
+ * in memory.
  */
 export interface Link {
-  /** Takes the next packet that the node sent into `into` (65,535 bytes are enough) and gives its length; 0: none now. */
+  /**
+   * Reads the next packet that the node sent into `into` (65,535 bytes are enough) and returns its length; 0 if there
+   * is none.
+   */
   read(into: Buffer): number
-  /** Hands the first `length` bytes of `packet` to the node's kernel. The buffer may be used again afterwards. */
+  /** Passes the first `length` bytes of `packet` to the node's kernel. The buffer may be reused afterwards. */
   write(packet: Buffer, length: number): void
   close(): void
 }

@@ -1,6 +1,6 @@
 /**
- * rtnetlink (rtnetlink(7)): the requests that networks of nodes need, without a process for each. All act in the network
- * namespace that the thread was in when the socket was opened.
+ * rtnetlink (rtnetlink(7)): the requests that nodes' networks need, without a process for each. All act in the network
+ * namespace in which the thread was when it opened the socket.
  */
 import { AF_INET, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
 
@@ -55,7 +55,7 @@ export class Netlink {
     this.#fd = fd
   }
 
-  /** Does some work in the network namespace that this thread is in now. */
+  /** Does some work in this thread's present network namespace. */
   static use<Result>(work: (netlink: Netlink) => Result, family: number = NETLINK_ROUTE): Result {
     const fd = check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family))
     try {
@@ -65,7 +65,7 @@ export class Netlink {
     }
   }
 
-  /** @throws Error where the namespace has no such interface */
+  /** @throws Error if the namespace has no such interface */
   indexOf(name: string): number {
     const index = nameToIndex(name)
     if (index === 0) throw new Error(`this network namespace has no interface ${name}`)
@@ -97,7 +97,7 @@ export class Netlink {
     this.#addLink([attribute(IFLA_IFNAME, text(name)), linkInfo('bridge')])
   }
 
-  /** Makes a pair of Ethernet devices: one on a switch here, the other in another namespace. */
+  /** Makes a pair of Ethernet devices: one attached to a bridge here, the other in another namespace. */
   addPair(name: string, bridge: number, peer: { readonly name: string; readonly namespace: number }): void {
     const other = attribute(
       VETH_INFO_PEER,
@@ -117,8 +117,9 @@ export class Netlink {
   /**
    * Routes addresses to an interface on which their hosts are neighbours.
    *
-   * @param bits of the address that those have in common
-   * @param source the address that we have there
+   * @param bits that the addresses have in common
+   *
+   * @param source our address there
    */
   addRoute(index: number, address: number, bits: number, source: number): void {
     this.#request('add a route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
@@ -137,7 +138,10 @@ export class Netlink {
     ])
   }
 
-  /** Routes everything to the interface; with `retransmitAfterMs` TCP acknowledges at once, and sends again only after it. */
+  /**
+   * Routes everything to the interface. With `retransmitAfterMs`, TCP acknowledges at once and retransmits only after
+   * that time.
+   */
   addDefaultRoute(index: number, retransmitAfterMs?: number): void {
     this.#request('add the default route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
       routeInfo(0),
@@ -146,7 +150,7 @@ export class Netlink {
     ])
   }
 
-  /** TCP acknowledges at once what goes to these addresses of the namespace itself, as it has a route for them already. */
+  /** Makes TCP acknowledge at once for these addresses of the namespace itself, for which it has a route already. */
   acknowledgeAtOnce(index: number, address: number, bits: number, source = address): void {
     this.#request('change a local route', RTM_NEWROUTE, NLM_F_REPLACE, [
       Buffer.from([AF_INET, bits, 0, 0, RT_TABLE_LOCAL, RTPROT_KERNEL, RT_SCOPE_HOST, RTN_LOCAL, 0, 0, 0, 0]),
@@ -157,7 +161,7 @@ export class Netlink {
     ])
   }
 
-  /** The same for ::1, where the namespace has it. The kernel made its route, and lets nobody change it. */
+  /** The same for ::1, if the namespace has it. The kernel made that route and allows no change, so it is replaced. */
   acknowledgeLoopback6AtOnce(index: number): void {
     const route = [
       Buffer.from([AF_INET6, 128, 0, 0, RT_TABLE_LOCAL, RTPROT_KERNEL, 0, RTN_LOCAL, 0, 0, 0, 0]),
@@ -178,7 +182,7 @@ export class Netlink {
     if (error !== 0) throw new SystemError(`netlink: ${what}`, error)
   }
 
-  /** Sends one request, and gives the error number of the answer; 0 for success. */
+  /** Sends one request and returns the error number of the answer; 0 for success. */
   exchange(what: string, type: number, flags: number, parts: readonly Buffer[]): number {
     const message = Buffer.concat([Buffer.alloc(16), ...parts])
     message.writeUInt32LE(message.length, 0)
@@ -186,7 +190,7 @@ export class Netlink {
     message.writeUInt16LE(NLM_F_REQUEST_ACK | flags, 6)
     check(`netlink: ${what}`, send(this.#fd, message, message.length, 0))
     check(`netlink: ${what}`, recv(this.#fd, this.#answer, this.#answer.length, 0))
-    // The answer is an nlmsgerr: the header, then the negative error number, 0 for success.
+    // The answer is an nlmsgerr: the header, then the negated error number.
     return -this.#answer.readInt32LE(16)
   }
 }
@@ -231,7 +235,7 @@ const uint32 = (value: number) => {
   return bytes
 }
 
-/** Length, type, value; what comes next begins at a multiple of four bytes. */
+/** Length, type, value, padded to a multiple of four bytes. */
 const attribute = (type: number, value: Buffer) => {
   const length = 4 + value.length
   const whole = Buffer.alloc(Math.ceil(length / 4) * 4)

@@ -1,8 +1,8 @@
 /**
- * The message plane: the network of a system under check. Every node's kernel speaks to the router alone, through its
- * link; what nodes send each other is held here as messages until a choice delivers them.
+ * The message plane: the network of a system under check. Every node's kernel speaks only to the router, through its
+ * link. What nodes send each other is held here as messages until a choice delivers them.
  *
- * All of it is synchronous. `pump` moves packets until there are none; then `endStep` turns what was carried since the
+ * All of it is synchronous. `pump` moves packets until there are none; then `endStep` turns what was sent since the
  * last step into messages.
  */
 import { formatAddress } from './address.ts'
@@ -27,17 +27,17 @@ import { type Way, WayCounts, type WayCountsMark } from './way.ts'
 
 export type { NotCarried, OpenConnection, Unanswered, Way }
 
-/** A message of a host that is played. */
+/** A message of a played host. */
 export type PlayedMessage = ({ readonly transport: 'udp' } & HeaderAndPayload) | PlayedSegment
 
 export interface NetworkOptions {
   /** The dissector for the service on this port, if there is one. */
   readonly dissector?: (port: number) => Dissector | undefined
-  /** What is longer, and of no dissector, is several messages. */
+  /** Longer data without a dissector is split into several messages. */
   readonly messageBytesMax?: number
 }
 
-/** A network between two steps: plain data. */
+/** The state of a network between two steps, as plain data. */
 export interface NetworkMark {
   readonly hosts: readonly { readonly name: string; readonly address: string; readonly isVirtual: boolean }[]
   readonly connections: ConnectionsMark
@@ -45,7 +45,7 @@ export interface NetworkMark {
   readonly streams: readonly StreamMark[]
   readonly ordinals: WayCountsMark
   readonly virtualNumbers: WayCountsMark
-  /** Keys of ways. */
+  /** Keys of the cut directions. */
   readonly cuts: readonly string[]
   readonly anomalies: Readonly<tcp.Anomalies>
   readonly ignored: Readonly<Ignored>
@@ -62,7 +62,7 @@ export class Network {
   readonly #ordinals: WayCounts
   readonly #anomalies: tcp.Anomalies
 
-  /** @param mark of a network that goes on as this one, once its nodes are attached */
+  /** @param mark of a network to continue, once its nodes are attached */
   constructor(
     { dissector = () => undefined, messageBytesMax = Number.POSITIVE_INFINITY }: NetworkOptions = {},
     mark?: NetworkMark,
@@ -88,7 +88,7 @@ export class Network {
     this.#reader = new PacketReader(destinations, this.#anomalies, mark?.ignored)
   }
 
-  /** All that it is between two steps, but for the nodes' links and what passes within a virtual host. */
+  /** Its whole state between two steps, except the nodes' links and what happens inside virtual hosts. */
   mark(): NetworkMark {
     const hosts = [...this.#hosts.all()]
     return {
@@ -111,10 +111,10 @@ export class Network {
   // Hosts
 
   /**
-   * Puts a node on the network, or one that is down back on it with a fresh kernel behind `link`. The network owns the
-   * link from now on.
+   * Attaches a new node, or one that was down and has a fresh kernel behind `link`. The network owns the link from then
+   * on.
    *
-   * @throws Error if the node is up, or its name or address is another's
+   * @throws Error if the node is up, or its name or address belongs to another
    */
   attach(name: string, address: string, link: Link): void {
     const host = this.#hosts.find(name) ?? this.#addHost(name, address, false)
@@ -125,20 +125,20 @@ export class Network {
     host.outbox.clear()
   }
 
-  /** A node that is down, and was never up, is known from now on: who speaks to it waits until it is attached. */
+  /** Makes a node known that was never up. Messages to it wait until it is attached. */
   announce(name: string, address: string): void {
     this.#addHost(name, address, false)
   }
 
   /**
-   * The node is gone with its kernel, and its link is closed. What it sent stays in flight; what is sent to it waits
-   * until it is attached again.
+   * Removes a node with its kernel and closes its link. What it sent stays in flight. What is sent to it waits until it
+   * is attached again.
    */
   detach(name: string, peersSee: PeersSee): void {
     this.release(name, peersSee).close()
   }
 
-  /** The same, but the link stays open, and is the caller's again. */
+  /** The same, but the link stays open and is returned to the caller. */
   release(name: string, peersSee: PeersSee): Link {
     const host = this.#hosts.getUp(name)
     const { link } = host
@@ -151,12 +151,12 @@ export class Network {
     return link
   }
 
-  /** The datagrams that a node has in flight, in the order in which it sent them. */
+  /** A node's datagrams in flight, in the order in which it sent them. */
   datagramsOf(name: string): HeaderAndPayload[] {
     return this.#datagrams.held.filter(({ from }) => from === name)
   }
 
-  /** Takes them as if they had just come from their node. */
+  /** Takes them as if their node had just sent them. */
   resend(datagrams: readonly HeaderAndPayload[]): void {
     for (const datagram of datagrams) this.#datagrams.hold(datagram)
   }
@@ -166,24 +166,27 @@ export class Network {
     return this.#hosts.get(name).link !== undefined
   }
 
-  /** A host without a process; added, if it is not there. */
+  /** A host without a process. It is added if it does not exist. */
   virtualHost(name: string, address: string): VirtualHost {
     const known = this.#hosts.find(name)
-    // One that comes with a mark is there already.
+    // A host from a mark exists already.
     const isKnown = known?.onDatagram !== undefined && formatAddress(known.address) === address
     return this.#virtualHosts.describe(isKnown ? known : this.#addHost(name, address, true))
   }
 
   /**
-   * Puts a host on the network that nothing runs on: whoever plays it takes what is sent to it, and says what it sends. It
-   * counts as up, and answers nothing by itself.
+   * Attaches a host without a process. The search takes what is sent to it and decides what it sends. It counts as up
+   * and answers nothing by itself.
    */
   attachPlayed(name: string, address: string): void {
     this.attach(name, address, silent)
     this.#hosts.get(name).isPlayed = true
   }
 
-  /** Takes all that a node has sent, as if it had entered its receivers' kernels, which are played; and who opened its connection. */
+  /**
+   * Takes everything that a node has sent as if it had entered the receivers' kernels, which are played. Also returns
+   * who opened each connection.
+   */
   takeSent(name: string): { readonly message: Message; readonly opener: string | undefined }[] {
     const sent = this.inFlight().filter(({ from }) => from === name)
     return sent.map(message => {
@@ -196,7 +199,7 @@ export class Network {
   /**
    * Puts a message of a played host in flight, to be delivered at once. The step must have ended.
    *
-   * @returns undefined where it is of a connection that is not there
+   * @returns undefined if its connection does not exist
    */
   play(message: PlayedMessage): Message | undefined {
     if (message.transport === 'udp') return this.#datagrams.hold(message)
@@ -205,7 +208,7 @@ export class Network {
 
   // Steps
 
-  /** Handles the packets that all nodes, or these, sent until now. Gives false if there was none. */
+  /** Handles the packets that all nodes, or these, have sent. Returns false if there were none. */
   pump(names?: readonly string[]): boolean {
     let any = false
     for (const host of this.#those(names)) {
@@ -215,7 +218,7 @@ export class Network {
   }
 
   /**
-   * To be called where these nodes rest, or all: each that is spoken to is given the next packet. Gives false if there was
+   * Call when these nodes, or all, rest: each that has packets waiting gets the next one. Returns false if there was
    * none.
    */
   feed(names?: readonly string[]): boolean {
@@ -226,23 +229,26 @@ export class Network {
     return any
   }
 
-  /** To be called where these nodes rest and there is nothing to feed them: the next packet enters at once. */
+  /** Call when these nodes rest and nothing waits for them: the next packet then enters at once. */
   rest(names: readonly string[]): void {
     for (const { outbox } of this.#those(names)) outbox.rest()
   }
 
-  /** Whether something entered a node that was not said to rest since. */
+  /** Whether something entered a node since it was last reported to rest. */
   isRestless(name: string): boolean {
     const { link, outbox } = this.#hosts.get(name)
     return link !== undefined && outbox.isRestless
   }
 
-  /** Ends a step, pumped and fed until there was nothing more: what each direction of each connection carried becomes messages. */
+  /**
+   * Ends a step after pumping and feeding until nothing was left: what each direction of each connection carried
+   * becomes messages.
+   */
   endStep(): void {
     this.#connections.endStep()
   }
 
-  /** To be called once the nodes of a mark, whose kernels were made again, are attached. */
+  /** Call after the nodes of a mark, with restored kernels, were attached. */
   goOn(): void {
     for (const host of this.#hosts.all())
       for (const { side } of endpointsOf(host)) if (side && host.link) tcp.offerAgain(side, host)
@@ -250,28 +256,28 @@ export class Network {
 
   // Messages
 
-  /** The messages that may be delivered now, by receiver and sender (in the order they were attached) and ordinal. */
+  /** The messages that may be delivered now, by receiver and sender (in the order of attachment) and ordinal. */
   deliverable(): readonly Message[] {
     const candidates = [...this.#datagrams.held, ...this.#connections.heads()]
     return this.#sorted(candidates.filter(message => this.#isPassable(message)))
   }
 
-  /** The first messages that wait for these nodes, which are down, and whose way is not cut. */
+  /** The first messages for these nodes, which are down, in directions that are not cut. */
   waitingFor(names: ReadonlySet<string>): readonly Message[] {
     if (names.size === 0) return []
     const candidates = [...this.#datagrams.held, ...this.#connections.heads()]
     return this.#sorted(candidates.filter(({ from, to }) => names.has(to) && !this.#cuts.has([from, to])))
   }
 
-  /** All messages that are held, in the same order. */
+  /** All held messages, in the same order. */
   inFlight(): readonly Message[] {
     return this.#sorted([...this.#datagrams.held, ...this.#connections.held()])
   }
 
   /**
-   * Puts a message of `deliverable()` into its receiver's kernel, which rests or is stopped. Nothing is pumped: several
-   * messages can enter a node before it runs. Of one that is longer than a segment the rest follows while it is fed; data
-   * that the receiver has no room for, also in later steps.
+   * Puts a message of `deliverable()` into its receiver's kernel, while that rests or is stopped. Nothing is pumped, so
+   * several messages can enter a node before it runs. The rest of a message that is longer than a segment follows while
+   * the node is fed; data for which the receiver has no room follows in later steps.
    */
   deliver(message: Message): void {
     if (!this.#isPassable(message))
@@ -292,50 +298,47 @@ export class Network {
     this.#datagrams.take(message, 'drop')
   }
 
-  /** The machine of a node that is down answers who asks for a connection that nobody listens there. */
+  /** The machine of a node that is down refuses a request for a connection. */
   refuse(message: Message): void {
     this.#connections.refuse(message)
   }
 
-  /** Puts a copy of a datagram in flight, and gives it: a message of its own. */
+  /** Puts a copy of a datagram in flight as a message of its own, and returns it. */
   duplicate(message: Message): Message {
     return this.#datagrams.duplicate(message)
   }
 
-  /** The ways that are cut, as `n1→n2`, in the order of their names. */
+  /** The cut directions, as `n1→n2`, sorted by name. */
   cuts(): readonly string[] {
     return this.#cuts.keys().sort()
   }
 
   /**
-   * What is known of every connection but the messages that are held of it: who is in the middle of opening or closing it,
-   * what does not fit into a window, who waits to be accepted. Equal for states that go on alike.
+   * The states of all connections, without held messages: which are being opened or closed, what does not fit into a
+   * window, which wait to be accepted. Equal for states with the same future.
    */
   connectionStates(): readonly string[] {
     return [...this.#connections.shown(), ...this.#virtualHosts.shown()]
   }
 
-  /**
-   * What nodes that are up have of connections to which nothing gets through. To be asked between two steps; it is empty
-   * in most executions.
-   */
+  /** Connections of running nodes on which nothing gets through. Call it between two steps. It is usually empty. */
   unanswered(): Unanswered[] {
     return findUnanswered(this.#connections.ends(), this.#cuts)
   }
 
   // Faults of the network
 
-  /** The open connections between nodes, in the order they were opened. */
+  /** The open connections between nodes, in the order in which they were opened. */
   connections(): readonly OpenConnection[] {
     return this.#connections.describeOpen()
   }
 
-  /** Resets a connection: both ends learn it at once, and what is in flight on it is gone. */
+  /** Resets a connection: both ends learn of it at once, and its messages in flight are discarded. */
   resetConnection(connection: OpenConnection): void {
     this.#connections.reset(connection)
   }
 
-  /** Cuts ways, besides those that are cut already: TCP is held, UDP is lost, also what is in flight. */
+  /** Cuts further directions: TCP is held, UDP is lost, including what is in flight. */
   cut(ways: readonly Way[]): void {
     for (const way of ways) {
       for (const name of way) this.#hosts.get(name)
@@ -344,13 +347,13 @@ export class Network {
     this.#datagrams.lose(this.#cuts)
   }
 
-  /** Ends cuts: of these ways, or of all. */
+  /** Heals these directions, or all. */
   heal(ways?: readonly Way[]): void {
     if (ways === undefined) this.#cuts.clear()
     else for (const way of ways) this.#cuts.delete(way)
   }
 
-  /** What a faithful network would not have done: an execution in which any is not 0 says nothing. */
+  /** Counts of what a faithful network would not do. An execution in which any is not 0 proves nothing. */
   anomalies(): Readonly<tcp.Anomalies> {
     return { ...this.#anomalies }
   }
@@ -363,7 +366,7 @@ export class Network {
     return this.#reader.notCarried()
   }
 
-  /** What faces a connection of a node's kernel, as it is now; undefined where nothing does. */
+  /** The present counterpart of a connection of a node's kernel; undefined if there is none. */
   facing(name: string, port: number, peer: number, peerPort: number): tcp.Side | undefined {
     const host = this.#hosts.at(peer)
     if (host === undefined) return undefined
@@ -393,7 +396,7 @@ export class Network {
 
   #sorted(messages: readonly Message[]): Message[] {
     if (messages.length < 2) return [...messages]
-    // Looked up once for each message, and not in each comparison: sixty nodes have hundreds on their way.
+    // Looked up once for each message rather than in each comparison, because sixty nodes have hundreds in flight.
     const places = messages.map(message => {
       return { message, to: this.#hosts.get(message.to).order, from: this.#hosts.get(message.from).order }
     })

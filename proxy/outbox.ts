@@ -1,16 +1,17 @@
 /** A packet for a node. */
 export interface Outgoing {
-  /** Gives it to the node's kernel. */
+  /** Writes it to the node's kernel. */
   write(): void
-  /** Names the connection that it belongs to, where it belongs to one. */
+  /** Key of its connection, if it has one. */
   readonly connection?: number
-  /** It says no more than what came: a later one of its connection says that too. */
+  /** Whether it only acknowledges, so that a later packet of its connection makes it superfluous. */
   readonly isAcknowledgement?: boolean
 }
 
 /**
- * What is on its way to a node. A packet enters its kernel when the node rests, and the next one when it rests again:
- * what a program reads at once, and how much it may write, else depends on how far it was when the packet came.
+ * Packets on their way to a node. A packet enters the node's kernel when the node rests, and the next one when it rests
+ * again. Otherwise what a program reads at once, and how much it may write, would depend on how far it was when a
+ * packet came.
  */
 export class Outbox {
   #isResting = true
@@ -21,24 +22,24 @@ export class Outbox {
     else this.#keep(packet)
   }
 
-  /** The node rests, and nothing waits for it; or it is stopped. */
+  /** The node rests and nothing waits for it, or it is stopped. */
   rest(): void {
     this.#isResting = true
   }
 
-  /** Sends the next packet to a node that rests; false where there is none. */
+  /** Sends the next packet to a resting node; returns false if there is none. */
   sendNext(): boolean {
     const next = this.#waiting.shift()
     if (next) this.#write(next)
     return next !== undefined
   }
 
-  /** Whether something entered the node since it was last said to rest. */
+  /** Whether something entered the node since it was last reported to rest. */
   get isRestless(): boolean {
     return !this.#isResting
   }
 
-  /** For another kernel. */
+  /** Empties it for a new kernel. */
   clear(): void {
     this.#isResting = true
     this.#waiting = []
@@ -49,7 +50,7 @@ export class Outbox {
     packet.write()
   }
 
-  /** Where the last waiting packet of the same connection is: no packet overtakes one of its connection. */
+  /** Index of the last waiting packet of the same connection, because packets of a connection must stay in order. */
   #lastOf({ connection }: Outgoing): number {
     return this.#waiting.findLastIndex(waiting => waiting.connection === connection)
   }

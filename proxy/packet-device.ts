@@ -1,9 +1,10 @@
 import { lastErrno, read, SystemError } from './libc.ts'
 
 /**
- * Takes the next packet from a TUN device, and gives its length; 0: none now.
+ * Reads the next packet from a TUN device and returns its length; 0 if there is none.
  *
- * @param meaningNone errors that say no more than that
+ * @param meaningNone errors that only mean that there is none
+ *
  * @throws SystemError
  */
 export const readPacket = (fd: number, into: Buffer, meaningNone: readonly number[]): number => {

@@ -16,32 +16,32 @@ import {
 import type { PacketWriter } from './packet-writer.ts'
 import * as tcp from './tcp.ts'
 
-/** Packets that nobody gets. */
+/** Counts of packets that nobody receives. */
 export interface Ignored {
-  /** TCP connections asked of an address that is no node's: refused. */
+  /** Requests for TCP connections to an address without a node; refused. */
   unknownConnections: number
-  /** Datagrams to an address that is no host's: answered with "port unreachable". */
+  /** Datagrams to an address without a host; answered with "port unreachable". */
   unknownDatagrams: number
-  /** Broadcast and multicast; no node is asked which of them it wants to hear. */
+  /** Broadcasts and multicasts. Nodes are not asked which of them they want to receive. */
   forMany: number
-  /** Neither TCP nor UDP, fragments, or from an address that is not the host's. */
+  /** Neither TCP nor UDP, fragments, or with a source address other than the host's. */
   other: number
 }
 
-/** What hosts sent that is not carried as it is meant: each at most once. */
+/** What hosts sent that is not carried as intended; each kind at most once. */
 export interface NotCarried {
   readonly from: string
   /**
-   * `urgent`: what was sent with MSG_OOB, which arrives as any other byte. `other`: a protocol that is neither TCP nor UDP,
-   * such as what `ping` sends.
+   * `urgent`: sent with MSG_OOB, arrives like any other byte. `other`: a protocol other than TCP and UDP, such as that
+   * of `ping`.
    */
   readonly what: 'broadcast' | 'multicast' | 'urgent' | 'other'
 }
 
-/** A pump takes no more from one host, so that its caller notices a flood. */
+/** Limit on the packets of one host in a pump, so that the caller notices a flood. */
 const packetsPerPumpMax = 4096
 
-/** Where packets go that come from nodes' kernels. */
+/** Destinations of packets from nodes' kernels. */
 interface Destinations {
   readonly hosts: Hosts
   readonly connections: Connections
@@ -50,7 +50,7 @@ interface Destinations {
   readonly writer: PacketWriter
 }
 
-/** Takes the packets that nodes' kernels send: to connections, datagrams in flight, or virtual hosts. */
+/** Routes the packets from nodes' kernels: to connections, datagrams in flight, or virtual hosts. */
 export class PacketReader {
   readonly #to: Destinations
   readonly #anomalies: tcp.Anomalies
@@ -72,7 +72,7 @@ export class PacketReader {
     return [...this.#notCarried.values()]
   }
 
-  /** Takes what the host sent until now; false if that was nothing. */
+  /** Takes what the host has sent; returns false if that is nothing. */
   drain(host: Host): boolean {
     let packets = 0
     while (packets < packetsPerPumpMax && host.link !== undefined) {
@@ -94,7 +94,7 @@ export class PacketReader {
     else this.#routeSegment(from, packet)
   }
 
-  /** A kernel tells by IGMP what its programs want to hear, at random instants: that is no datagram of theirs. */
+  /** Ignores IGMP, by which a kernel announces at random times what its programs want to receive. */
   #ignoreForMany({ name }: Host, { kind, destination }: Datagram | Segment | Unreachable | OtherPacket): void {
     this.#ignored.forMany += 1
     if (kind === 'udp') this.#note({ from: name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
@@ -124,7 +124,7 @@ export class PacketReader {
       datagrams.hold({ kind: 'datagram', from: from.name, to: to.name, sourcePort, destinationPort, bytes })
   }
 
-  /** A kernel that has nobody for a datagram says so to whoever sent it. */
+  /** Routes a kernel's message that a datagram found no receiver to the datagram's sender. */
   #routeUnreachable(from: Host, { destination, sourcePort, destinationPort }: Unreachable): void {
     const { hosts, datagrams, cuts } = this.#to
     const to = hosts.at(destination)
@@ -147,7 +147,7 @@ export class PacketReader {
     tcp.reject(segment, from)
   }
 
-  /** Brings the segment to what faces its connection; false where there is nothing. */
+  /** Passes a segment to the counterpart of its connection; returns false if there is none. */
   #arrive(from: Host, to: Host, segment: Segment): boolean {
     const facing: Map<number, Endpoint> = to.onDatagram ? from.streams : from.ends
     const key = endKey(to, segment.sourcePort, segment.destinationPort)
@@ -155,7 +155,7 @@ export class PacketReader {
     if (end?.side === undefined) return false
     const wasOver = isOver(end)
     const isReused = isAsking(segment) && tcp.isAnother(end.side, segment)
-    // The node's kernel forgot the connection, and uses its port for a new one.
+    // The node's kernel forgot the connection and reuses its port for a new one.
     if (isReused) end.arrive(tcp.forgotten(end.side))
     else if (!wasOver) end.arrive(tcp.receive(end.side, segment, from))
     if (isOver(end)) facing.delete(key)

@@ -37,13 +37,13 @@ export class PacketWriter {
     this.#write(to, into => encodeDatagram(into, packet))
   }
 
-  /** Quotes the datagram of `to` that it answers, without what was in it. */
+  /** Quotes the datagram of `to` that it answers, without its payload. */
   unreachable(from: Host, to: Host, { sourcePort, destinationPort }: Ports): void {
     const answered = { source: to.address, destination: from.address, sourcePort, destinationPort, payload: noBytes }
     this.#write(to, into => encodePortUnreachable(into, answered))
   }
 
-  /** The same to a datagram for an address that is nobody's. */
+  /** The same for a datagram to an address without a host. */
   unreachableAddress(to: Host, datagram: Datagram): void {
     const answered = { ...datagram, payload: Buffer.from(datagram.payload) }
     this.#write(to, into => encodePortUnreachable(into, answered))

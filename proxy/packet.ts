@@ -11,13 +11,13 @@ export interface Segment {
   readonly destinationPort: number
   readonly sequence: number
   readonly acknowledgement: number
-  /** Of `flag`. */
+  /** A combination of `flag`. */
   readonly flags: number
-  /** As it stands in the header, not scaled. */
+  /** As in the header, not scaled. */
   readonly window: number
-  /** Maximum segment size option; 0: absent. */
+  /** Maximum segment size option; 0 if absent. */
   readonly mss: number
-  /** Window scale option; -1: absent. */
+  /** Window scale option; -1 if absent. */
   readonly scale: number
   readonly payload: Buffer
 }
@@ -31,7 +31,7 @@ export interface Datagram {
   readonly payload: Buffer
 }
 
-/** ICMP "port unreachable": the ports are those of the datagram that it answers, whose source it goes to. */
+/** ICMP "port unreachable", sent to the source of the datagram that it answers, with the ports of that datagram. */
 export interface Unreachable {
   readonly kind: 'unreachable'
   readonly source: number
@@ -40,7 +40,7 @@ export interface Unreachable {
   readonly destinationPort: number
 }
 
-/** A packet that is well-formed but neither TCP nor UDP nor tells of UDP, or a fragment. */
+/** A well-formed packet that is neither TCP, UDP nor ICMP about UDP, or a fragment. */
 export interface OtherPacket {
   readonly kind: 'other'
   readonly source: number
@@ -89,7 +89,7 @@ export const decode = (bytes: Buffer, length: number): Packet => {
     : decodeDatagram(bytes, start, end, source, destination)
 }
 
-/** A message of ICMP begins with its type and code, 3 and 3; after eight bytes the packet follows that it answers. */
+/** An ICMP message begins with type and code, 3 and 3. The packet that it answers follows after eight bytes. */
 const decodeUnreachable = (bytes: Buffer, start: number, end: number) => {
   const quoted = start + 8
   if (end < quoted + ipHeader + udpHeader || bytes.readUInt16BE(start) !== 0x0303) return undefined
@@ -103,7 +103,7 @@ const decodeDatagram = (bytes: Buffer, start: number, end: number, source: numbe
   if (end - start < udpHeader) return corrupt
   const length = bytes.readUInt16BE(start + 4)
   if (length < udpHeader || start + length > end) return corrupt
-  // A checksum of 0 says that the sender computed none.
+  // A checksum of 0 means that the sender computed none.
   const isChecked = bytes.readUInt16BE(start + 6) !== 0
   if (isChecked && !isIntact(bytes, start, start + length, UDP, source, destination)) return corrupt
   return {
@@ -157,7 +157,7 @@ const decodeOptions = (bytes: Buffer, start: number, end: number): { mss: number
   return options
 }
 
-/** Writes the packet to the start of `into` and gives its length. */
+/** Writes the packet to the start of `into` and returns its length. */
 export const encodeDatagram = (into: Buffer, datagram: Datagram): number => {
   const length = udpHeader + datagram.payload.length
   encodeHeader(into, UDP, ipHeader + length, datagram.source, datagram.destination)
@@ -171,7 +171,7 @@ export const encodeDatagram = (into: Buffer, datagram: Datagram): number => {
   return ipHeader + length
 }
 
-/** Writes the packet to the start of `into` and gives its length. */
+/** Writes the packet to the start of `into` and returns its length. */
 export const encodeSegment = (into: Buffer, segment: Segment): number => {
   let payload = ipHeader + tcpHeader
   if (segment.mss !== 0) payload = into.writeUInt16BE(segment.mss, into.writeUInt16BE(0x0204, payload))
@@ -192,8 +192,8 @@ export const encodeSegment = (into: Buffer, segment: Segment): number => {
 }
 
 /**
- * Writes the ICMP message "port unreachable" (RFC 792) that answers `datagram`, and gives its length. The datagram
- * that it quotes is written anew, as it came.
+ * Writes the ICMP message "port unreachable" (RFC 792) that answers `datagram`, and returns its length. The quoted
+ * datagram is encoded again as it came.
  */
 export const encodePortUnreachable = (into: Buffer, datagram: Omit<Datagram, 'kind'>): number => {
   const quoted = Buffer.alloc(ipHeader + udpHeader + datagram.payload.length)
@@ -229,7 +229,7 @@ const isIntact = (
   destination: number,
 ): boolean => transportChecksum(bytes, start, end, protocol, source, destination) === 0
 
-/** Over the pseudo-header and everything from `start`; 0 where the checksum is already in place and right. */
+/** The checksum over the pseudo-header and everything from `start`; 0 if a correct checksum is already in place. */
 const transportChecksum = (
   bytes: Buffer,
   start: number,
@@ -239,7 +239,7 @@ const transportChecksum = (
   destination: number,
 ): number => 0xffff - fold(sum(bytes, start, end) + source + destination + protocol + (end - start))
 
-/** The sum of the big-endian 16-bit words: below 2^32 for any packet, so that `fold` may follow later. */
+/** Sum of the big-endian 16-bit words. It is below 2^32 for any packet, so one `fold` at the end is enough. */
 const sum = (bytes: Buffer, start: number, end: number): number => {
   let total = 0
   const even = end - ((end - start) & 1)
@@ -247,5 +247,5 @@ const sum = (bytes: Buffer, start: number, end: number): number => {
   return even === end ? total : total + (bytes[even]! << 8)
 }
 
-/** To 16 bits, by adding what is above them (RFC 1071). Numbers up to 2^53 fold, addresses may be added as they are. */
+/** Folds a sum to 16 bits (RFC 1071). Works for numbers up to 2^53, so whole addresses may be added. */
 const fold = (total: number): number => (total === 0 ? 0 : total % 0xffff || 0xffff)

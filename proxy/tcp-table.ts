@@ -12,23 +12,24 @@ const IPPROTO_TCP = 6
 /** States of connections, as the kernel numbers them. */
 export const tcpState = { synSent: 2, finWait2: 5, timeWait: 6, closed: 7, listen: 10 } as const
 
-/** A connection of a kernel, a listener, or a socket for datagrams. */
+/** A kernel's connection, listener or UDP socket. */
 export interface SocketEntry {
   readonly family: number
   readonly state: number
-  /** As the machine stores them, hexadecimal, with the port: `0100007F:1F90`. */
+  /** In the machine's byte order, hexadecimal, with the port: `0100007F:1F90`. */
   readonly local: string
   readonly remote: string
-  /** Of its socket: `socket:[inode]`; 0 where no process has it any more. */
+  /** Inode of its socket, as in `socket:[inode]`; 0 if no process has it any more. */
   readonly inode: number
 }
 
 /**
- * Ends every TCP connection of a namespace, closed ones that still wait for their peer among them; listeners stay. The
+ * Ends every TCP connection of a namespace, including closed ones that still wait for their peer. Listeners stay. The
  * kernel may send resets.
  *
- * @param isMeant those that are ended: all by default
- * @returns false where this kernel cannot (sock_diag(7) without SOCK_DESTROY)
+ * @param isMeant selects the connections; all by default
+ *
+ * @returns false if this kernel cannot do it (sock_diag(7) without SOCK_DESTROY)
  */
 export const endConnections = (
   namespace: NetworkNamespace,
@@ -40,19 +41,19 @@ export const endConnections = (
     return Netlink.use(netlink => connections.every(connection => destroy(netlink, connection)), NETLINK_SOCK_DIAG)
   })
 
-/** Whether an entry has this address as its peer. */
+/** Matches entries with this address as their peer. */
 export const hasPeer =
   (peer: string) =>
   ({ remote }: SocketEntry): boolean =>
     addressOf(remote) === parseAddress(peer)
 
-/** What the kernel that a process, or the calling thread, lives with has of TCP. */
+/** The TCP sockets of a process's network namespace, or of the calling thread's. */
 export const tcpEntries = (owner: number | 'thread-self'): SocketEntry[] => [
   ...entriesOf(`/proc/${owner}/net/tcp`, AF_INET),
   ...entriesOf(`/proc/${owner}/net/tcp6`, AF_INET6),
 ]
 
-/** The same of UDP: those without a peer are `closed`. */
+/** The same for UDP. Sockets without a peer are `closed`. */
 export const udpEntries = (owner: number | 'thread-self'): SocketEntry[] => [
   ...entriesOf(`/proc/${owner}/net/udp`, AF_INET),
   ...entriesOf(`/proc/${owner}/net/udp6`, AF_INET6),
@@ -87,16 +88,16 @@ export const socketAddress = (family: number, address: Buffer, port: number): Bu
   return bytes
 }
 
-/** The port that an entry listens on. */
+/** The port of an end. */
 export const portOf = (end: string): number => partsOf(end)[1]
 
-/** The IPv4 address of one end, which may be written as one of IPv6. */
+/** The IPv4 address of an end, which may be written as an IPv6 address. */
 export const addressOf = (end: string): number => {
   const [address] = partsOf(end)
   return address.readUInt32BE(address.length - 4)
 }
 
-/** Addresses are printed by words of the machine's own order. */
+/** Addresses are printed as words in the machine's byte order. */
 const partsOf = (end: string): [address: Buffer, port: number] => {
   const [address, port] = end.split(':') as [string, string]
   return [Buffer.from(address, 'hex').swap32(), Number.parseInt(port, 16)]
@@ -113,12 +114,12 @@ const diagRequest = ({ family, local, remote }: SocketEntry): Buffer => {
     request.writeUInt16BE(port, 8 + 2 * index)
     address.copy(request, 12 + 16 * index)
   }
-  // No cookie: whatever has these addresses.
+  // No cookie: matches whatever has these addresses.
   request.fill(0xff, 48, 56)
   return request
 }
 
-/** It may have gone by itself meanwhile. */
+/** The connection may have disappeared by itself. */
 const destroy = (netlink: Netlink, connection: SocketEntry): boolean => {
   const error = netlink.exchange('end the connection', SOCK_DESTROY, 0, [diagRequest(connection)])
   return error === 0 || error === errno.ENOENT

@@ -1,94 +1,94 @@
 /**
- * TCP (RFC 9293) to one node: a `Side` is the peer's kernel, as the node's kernel sees it. It acknowledges at once
- * whatever comes, so that no timer of the node ever has a reason to fire, and respects the window that the node
- * offers. There is no timer here either: a TUN neither loses nor reorders.
+ * TCP (RFC 9293) to one node: a `Side` is the peer's kernel as the node's kernel sees it. It acknowledges at once
+ * whatever comes, so that no timer of the node ever has a reason to fire, and respects the node's window. It needs no
+ * timer either, because a TUN device neither loses nor reorders packets.
  *
  * A side is plain data, so that a checkpoint can copy it. Sequence numbers are unsigned and wrap at 2^32.
  */
 import { flag, type Segment } from './packet.ts'
 
 export interface Side {
-  /** Addresses and ports of the node and of the peer that this side plays. */
+  /** Addresses and ports of the node, and of the peer that this side plays. */
   readonly node: number
   readonly nodePort: number
   readonly peer: number
   readonly peerPort: number
   /**
-   * `asked`: the node's SYN is not answered yet. `answering`: our SYN-ACK is out. `asking`: our SYN is out.
-   * `open`: the handshake is done. `over`: the node's kernel keeps nothing of the connection that could still matter.
+   * `asked`: the node's SYN is not answered yet. `answering`: our SYN-ACK was sent. `asking`: our SYN was sent. `open`:
+   * the handshake is done. `over`: the node's kernel keeps nothing of the connection that could still matter.
    */
   state: 'asked' | 'answering' | 'asking' | 'open' | 'over'
 
-  /** Bytes for the node, from the first that it has not acknowledged on. */
+  /** Bytes for the node, from the first unacknowledged one. */
   outgoing: Buffer[]
   outgoingLength: number
-  /** The sequence number of the first of them. */
+  /** Sequence number of the first of them. */
   sendUnacknowledged: number
-  /** The sequence number of the first that is to be sent next. */
+  /** Sequence number of the next byte to send. */
   sendNext: number
-  /** The sequence number after the last that was ever sent: beyond `sendNext` where some are being sent again. */
+  /** Sequence number after the last byte ever sent. Beyond `sendNext` while bytes are being sent again. */
   sendMax: number
-  /** How many bytes beyond `sendUnacknowledged` the node will take. */
+  /** How many bytes beyond `sendUnacknowledged` the node accepts. */
   sendWindow: number
   sendScale: number
   segmentLengthMax: number
-  /** Our FIN: it follows the last of `outgoing`. */
+  /** State of our FIN, which follows the last byte of `outgoing`. */
   finish: 'not asked' | 'queued' | 'sent' | 'acknowledged'
 
-  /** The sequence number of the next byte from the node. */
+  /** Sequence number of the next byte from the node. */
   receiveNext: number
-  /** Bytes that came from the node and are not released; they shrink the window that it is offered. */
+  /** Bytes received from the node and not released. They shrink the window offered to it. */
   held: number
-  /** The window that it was offered last. */
+  /** The window that was last offered. */
   offered: number
   isScaled: boolean
-  /** The node's FIN came. */
+  /** Whether the node's FIN came. */
   isFinished: boolean
 }
 
 /**
- * What went wrong between the router and the nodes' kernels. An execution with gaps or corrupt packets does not count;
- * what was sent again has come after all.
+ * What went wrong between the router and the nodes' kernels. An execution with gaps or corrupt packets does not count.
+ * Bytes that were sent again did arrive.
  */
 export interface Anomalies {
-  /** Segments that came ahead of their turn: something before them was lost. */
+  /** Segments that came too early, because something before them was lost. */
   gaps: number
-  /** Bytes that a node sent again, because its acknowledgement was late. */
+  /** Bytes that a node sent again because its acknowledgement was late. */
   retransmissions: number
-  /** Segments that had to be sent again, because a node's kernel dropped them. */
+  /** Segments that had to be sent again because a node's kernel dropped them. */
   resent: number
   /** Packets with a wrong length or checksum. */
   corrupt: number
 }
 
-/** The way to one node. */
+/** The wire to one node. */
 export interface Wire {
   send(segment: Segment): void
   readonly anomalies: Anomalies
 }
 
-/** What a segment from the node meant. */
+/** The meaning of a segment from the node. */
 export interface Arrival {
-  /** The node answered our SYN. */
+  /** The node's answer to our SYN. */
   readonly answer?: 'accept' | 'refuse'
-  /** Its next bytes: a view of the segment, copy it to keep it. */
+  /** The next bytes, as a view of the segment: copy it to keep it. */
   readonly data?: Buffer
-  /** `close`: it will send no more. `abort`: it reset the connection. */
+  /** `close`: the node will send no more. `abort`: it reset the connection. */
   readonly end?: 'close' | 'abort'
-  /** How many bytes for the node entered it now, because it made room for them. */
+  /** How many bytes for the node entered it now because it made room. */
   readonly entered: number
 }
 
-/** Offered to a node at most; a multiple of 2^scale. */
+/** Largest window offered to a node; a multiple of 2^scale. */
 const windowMax = 4 * 1024 * 1024
 const windowScale = 7
 const unscaledWindowMax = 0xffff
-/** Of an MTU of 65,535. */
+/** For an MTU of 65,535. */
 const segmentLengthMax = 65_495
 const nothing = Buffer.alloc(0)
 const noArrival: Arrival = { entered: 0 }
 
-/** Another with the same numbers; what it holds is never changed. */
+/** A copy with the same numbers. Buffers are shared, because they are never changed. */
 export const copySide = (side: Side): Side => ({ ...side, outgoing: [...side.outgoing] })
 
 /** The side that meets a node's SYN. */
@@ -98,7 +98,7 @@ export const meet = (syn: Segment, number: number): Side => ({
   ...terms(syn),
 })
 
-/** The side that asks a listening node for a connection: sends SYN. */
+/** The side that requests a connection from a listening node: sends SYN. */
 export const ask = (
   { node, nodePort, peer, peerPort }: Pick<Side, 'node' | 'nodePort' | 'peer' | 'peerPort'>,
   number: number,
@@ -109,54 +109,55 @@ export const ask = (
   return side
 }
 
-/** Answers the node's SYN with yes. */
+/** Accepts the node's SYN. */
 export const accept = (side: Side, wire: Wire): void => {
   side.state = 'answering'
   transmit(side, wire, flag.SYN | flag.ACK, side.sendNext - 1, nothing)
 }
 
-/** Answers the node's SYN with no: ECONNREFUSED. */
+/** Refuses the node's SYN: ECONNREFUSED. */
 export const refuse = (side: Side, wire: Wire): void => {
   side.state = 'over'
   transmit(side, wire, flag.RST | flag.ACK, 0, nothing)
 }
 
-/** Queues bytes for the node; gives how many entered it at once. The rest follows as it makes room. */
+/** Queues bytes for the node and returns how many entered it at once. The rest follows as it makes room. */
 export const send = (side: Side, bytes: Buffer, wire: Wire): number => {
   side.outgoing.push(bytes)
   side.outgoingLength += bytes.length
   return flush(side, wire)
 }
 
-/** Ends our direction, after all that is queued. */
+/** Ends our direction after everything that is queued. */
 export const finish = (side: Side, wire: Wire): void => {
   if (side.finish === 'not asked') side.finish = 'queued'
   flush(side, wire)
 }
 
-/** Resets the connection: the node sees ECONNRESET. What is queued is gone. */
+/** Resets the connection: the node sees ECONNRESET. Queued bytes are discarded. */
 export const abort = (side: Side, wire: Wire): void => {
-  // A RST is believed only with exactly the sequence number that is expected (RFC 5961).
+  // A RST is accepted only with exactly the expected sequence number (RFC 5961).
   transmit(side, wire, flag.RST | flag.ACK, side.sendNext, nothing)
   side.state = 'over'
 }
 
-/** Says that bytes which the node sent are held no more, and offers it a window again if it had little. */
+/** Releases bytes that the node sent, and offers it a larger window if it had little. */
 export const release = (side: Side, bytes: number, wire: Wire): void => {
   side.held -= bytes
-  // Said again and again with nothing new in it, an acknowledgement means a loss to the node (RFC 5681, 3.2).
+  // Repeated acknowledgements with nothing new would mean a loss to the node (RFC 5681, 3.2).
   const half = (side.isScaled ? windowMax : unscaledWindowMax) / 2
   if (side.state === 'open' && side.offered < half && windowMax - side.held >= half) acknowledge(side, wire)
 }
 
 /**
- * To a kernel whose connection was made again after our FIN: CRIU has played that FIN once more, and with no window in it.
+ * For a kernel whose connection was restored after our FIN: CRIU replayed that FIN without a window, so the window is
+ * offered again.
  */
 export const offerAgain = (side: Side, wire: Wire): void => {
   if (side.state === 'open' && side.finish === 'acknowledged') acknowledge(side, wire)
 }
 
-/** Our FIN, which the node had already. */
+/** Our FIN once more, which the node has already. */
 export const finishAgain = (side: Side): Segment => ({
   ...headerOf(side),
   sequence: (side.sendNext - 1) >>> 0,
@@ -171,7 +172,7 @@ export const finishAgain = (side: Side): Segment => ({
 /** How many bytes for the node have not entered it yet. */
 export const waiting = (side: Side): number => Math.max(0, side.outgoingLength - outstanding(side))
 
-/** What there is about a side that matters to what comes, in a word or a few; nothing of its numbers. */
+/** What matters about a side for its future, in a few words and without sequence numbers. */
 export const shown = (side: Side): string => {
   const { state, finish, isFinished, held } = side
   const ends = `${finish === 'not asked' ? '' : ` finish ${finish}`}${isFinished ? ' finished' : ''}`
@@ -181,7 +182,7 @@ export const shown = (side: Side): string => {
   return `${state}${ends}${window}${rest}`
 }
 
-/** The guard against a node's kernel that dropped what it had room for: sends again what it should have by now. */
+/** Guards against a kernel that dropped what it had room for: sends again what it should have by now. */
 export const resendLost = (side: Side, wire: Wire): void => {
   if (side.state !== 'open' || outstanding(side) === 0) return
   wire.anomalies.resent += 1
@@ -211,16 +212,16 @@ export const reject = (segment: Segment, wire: Wire): void => {
   })
 }
 
-/** Whether `syn` is not the one that this side met, but asks for a connection anew from the same port. */
+/** Whether `syn` is not the one that this side met but a new request from the same port. */
 export const isAnother = (side: Side, syn: Segment): boolean => ((syn.sequence + 1) | 0) !== (side.receiveNext | 0)
 
-/** The node's kernel has forgotten the connection without a word. */
+/** The node's kernel has forgotten the connection silently. */
 export const forgotten = (side: Side): Arrival => {
   side.state = 'over'
   return { end: 'abort', entered: 0 }
 }
 
-/** Takes a segment from the node. */
+/** Receives a segment from the node. */
 export const receive = (side: Side, segment: Segment, wire: Wire): Arrival => {
   if (segment.flags & flag.RST) return reset(side)
   if (segment.flags & flag.SYN) return synchronize(side, segment, wire)
@@ -229,7 +230,7 @@ export const receive = (side: Side, segment: Segment, wire: Wire): Arrival => {
   side.state = 'open'
   const entered = takeAcknowledgement(side, segment, wire)
   const { data, end, isDue } = takePayload(side, segment, wire)
-  // The window in our SYN-ACK could not be scaled: offer the whole one before the first write is cut at the small one.
+  // The window in our SYN-ACK could not be scaled, so the whole one is offered before the first write is cut short.
   if (isDue || isFirst) acknowledge(side, wire)
   if (side.isFinished && side.finish === 'acknowledged') side.state = 'over'
   if (data === undefined && end === undefined) return entered === 0 ? noArrival : { entered }
@@ -237,7 +238,8 @@ export const receive = (side: Side, segment: Segment, wire: Wire): Arrival => {
 }
 
 const fresh = (node: number, nodePort: number, peer: number, peerPort: number, number: number): Side => {
-  // Later connections start later, so that a node in TIME_WAIT takes a port for a new one (RFC 9293, 3.4.3).
+  // Later connections have higher initial numbers, so that a node in TIME_WAIT accepts the port for a new one (RFC
+  // 9293, 3.4.3).
   const first = ((number << 16) + 1) >>> 0
   return {
     node,
@@ -262,7 +264,7 @@ const fresh = (node: number, nodePort: number, peer: number, peerPort: number, n
   }
 }
 
-/** What a SYN settles. */
+/** The terms set by a SYN. */
 const terms = (syn: Segment) => ({
   receiveNext: (syn.sequence + 1) >>> 0,
   sendWindow: syn.window,
@@ -285,7 +287,7 @@ const synchronize = (side: Side, segment: Segment, wire: Wire): Arrival => {
     return { answer: 'accept', entered: flush(side, wire) }
   }
   if (side.state === 'open') {
-    // The node's accept queue was full and our first acknowledgement was dropped; what followed it was, too.
+    // The node's accept queue was full, so our first acknowledgement and what followed it were dropped.
     acknowledge(side, wire)
     resendLost(side, wire)
   }
@@ -294,14 +296,14 @@ const synchronize = (side: Side, segment: Segment, wire: Wire): Arrival => {
 
 const takeAcknowledgement = (side: Side, segment: Segment, wire: Wire): number => {
   const acknowledged = (segment.acknowledgement - side.sendUnacknowledged) >>> 0
-  // While something is sent again, the node may acknowledge that it had it all along.
+  // While bytes are sent again, the node may acknowledge that it had them all along.
   if (acknowledged > distance(side.sendUnacknowledged, side.sendMax)) return 0
   const expected = outstanding(side)
   const wasShut = side.sendWindow === 0
   side.sendWindow = segment.window << side.sendScale
   if (acknowledged > expected) side.sendNext = (side.sendUnacknowledged + acknowledged) >>> 0
   if (acknowledged > 0) forget(side, acknowledged)
-  // A window that opens over bytes which were sent into it before: the kernel had no memory for them.
+  // The window opened over bytes that were sent into it before, for which the kernel had no memory.
   else if (wasShut && side.sendWindow > 0 && expected > 0) resendLost(side, wire)
   return flush(side, wire)
 }
@@ -323,7 +325,7 @@ const forget = (side: Side, acknowledged: number): void => {
 const takePayload = (side: Side, segment: Segment, wire: Wire) => {
   const { payload } = segment
   const hasFin = (segment.flags & flag.FIN) !== 0
-  // How many of its bytes we have already; a keep-alive or a window probe has one that it does not carry.
+  // How many of its bytes we have already. A keep-alive or window probe has one byte that it does not carry.
   const old = (side.receiveNext - segment.sequence) | 0
   if (old < 0) {
     wire.anomalies.gaps += 1
@@ -340,10 +342,10 @@ const takePayload = (side: Side, segment: Segment, wire: Wire) => {
 
 const distance = (from: number, to: number): number => (to - from) >>> 0
 
-/** Bytes sent and not acknowledged; our FIN counts as one. */
+/** Bytes sent and not acknowledged. Our FIN counts as one. */
 const outstanding = (side: Side): number => distance(side.sendUnacknowledged, side.sendNext)
 
-/** Counts bytes as sent, or our FIN as one; gives how many of them were never sent before. */
+/** Counts bytes as sent, or our FIN as one byte. Returns how many were never sent before. */
 const advance = (side: Side, bytes: number): number => {
   side.sendNext = (side.sendNext + bytes) >>> 0
   const unsent = Math.max(0, (side.sendNext - side.sendMax) | 0)
@@ -351,7 +353,7 @@ const advance = (side: Side, bytes: number): number => {
   return unsent
 }
 
-/** Sends what the node has room for, and gives how many bytes that was. */
+/** Sends what the node has room for, and returns how many bytes that was. */
 const flush = (side: Side, wire: Wire): number => {
   if (side.state !== 'open' && side.state !== 'answering') return 0
   if (side.finish === 'sent' || side.finish === 'acknowledged') return 0
@@ -361,7 +363,8 @@ const flush = (side: Side, wire: Wire): number => {
     const left = side.outgoingLength - sent
     const room = side.sendWindow - sent
     const length = Math.min(left, room, side.segmentLengthMax)
-    // A segment that the window cuts short waits until all before it are acknowledged: windows would stay small (RFC 9293, 3.8.6.2).
+    // A segment cut short by the window waits until all before it are acknowledged, or windows would stay small (RFC
+    // 9293, 3.8.6.2).
     const isCut = length < Math.min(left, side.segmentLengthMax)
     if (length <= 0 || (isCut && sent > 0)) {
       if (left === 0 && side.finish === 'queued' && room > 0) sendFinish(side, wire)
@@ -378,7 +381,7 @@ const sendFinish = (side: Side, wire: Wire): void => {
   side.finish = 'sent'
 }
 
-/** `length` bytes of `outgoing` from `start` on. */
+/** `length` bytes of `outgoing` from `start`. */
 const slice = (side: Side, start: number, length: number): Buffer => {
   const parts: Buffer[] = []
   let skip = start
@@ -393,7 +396,7 @@ const slice = (side: Side, start: number, length: number): Buffer => {
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
 }
 
-/** Numbered after all that was ever sent: a kernel drops an acknowledgement whose number it is past. */
+/** Numbered after everything ever sent, because a kernel drops an acknowledgement with an older number. */
 const acknowledge = (side: Side, wire: Wire): void => transmit(side, wire, flag.ACK, side.sendMax, nothing)
 
 const headerOf = ({ node, nodePort, peer, peerPort }: Side) =>

@@ -17,34 +17,34 @@ const IFF_VNET_HDR = 0x4000
 
 const setFeatures = libc.func('int ioctl(int fd, unsigned long request, unsigned long features)')
 
-/** The name that the node sees. */
+/** The interface's name in the node. */
 export const interfaceName = 'eth0'
 
-/** What a device is like to the kernel of its node. */
+/** Properties of a device as the node's kernel sees them. */
 interface Device {
   readonly flags: number
   readonly mtu: number
-  /** A packet that finds so many waiting is lost. */
+  /** A packet that finds this many packets waiting is lost. */
   readonly queueLength: number
-  /** The least time after which TCP sends again; as the kernel finds it where absent, and it acknowledges as it likes. */
+  /** Minimum time before TCP retransmits. If absent, the kernel decides that, and when to acknowledge. */
   readonly retransmitAfterMs?: number
 }
 
 const held: Device = {
   flags: IFF_TUN | IFF_NO_PI,
-  // One segment carries what a small message has in it, so that a node's write is rarely cut in two.
+  // One segment holds a small message, so a node's write is rarely cut in two.
   mtu: 65_535,
-  // Deep enough for bursts of 1,000 connections.
+  // Deep enough for bursts of 1,000 connections. A shorter queue would lose packets.
   queueLength: 50_000,
-  // Longer than any execution may stop to think; the router acknowledges at once, so nothing has to be sent again.
+  // Longer than any pause of an execution. The router acknowledges at once, so nothing ever has to be sent again.
   retransmitAfterMs: 60_000,
 }
 
 const forwarded: Device = { flags: IFF_TUN | IFF_NO_PI | IFF_VNET_HDR, mtu: 1500, queueLength: 10_000 }
 
 /**
- * Gives a namespace its one way out, a TUN device with `address`, and returns our end of it. The device goes when the
- * link is closed; the node then hears nothing more.
+ * Gives a namespace its only exit, a TUN device with `address`, and returns our end. The device disappears when the
+ * link is closed, and the node then hears nothing more.
  *
  * @throws SystemError if /dev/net/tun may not be opened or the caller lacks CAP_NET_ADMIN in the namespace
  */
@@ -52,25 +52,26 @@ export const openTun = (namespace: NetworkNamespace, address: string): Link =>
   new Tun(openDevice(namespace, address, held))
 
 /**
- * The same for packets that are forwarded, each after a struct virtio_net_hdr.
+ * The same for packets to forward, each after a struct virtio_net_hdr.
  *
  * @returns a descriptor; `closeTun` closes it
+ *
  * @throws SystemError
  */
 export const openForwardedTun = (namespace: NetworkNamespace, address: string): number =>
   openDevice(namespace, address, forwarded)
 
-/** Whether its kernel may leave it to the receiver's to make checksums, and to cut large packets in small ones. */
+/** Whether the node's kernel may leave checksums and the splitting of large packets to the receiver. */
 export const setOffloads = (fd: number, areOn: boolean): void => {
   check('ioctl(TUNSETOFFLOAD)', setFeatures(fd, TUNSETOFFLOAD, areOn ? TUN_F_CSUM | TUN_F_TSO4 : 0))
 }
 
-/** The kernel waits until no CPU can see the device any more (up to 30 ms): another thread does that. */
+/** Closes the device in another thread, because the kernel waits until no CPU sees it any more (up to 30 ms). */
 export const closeTun = (fd: number): void => {
   void closing.add(() => new Promise<void>(resolve => close.async(fd, () => resolve())))
 }
 
-/** As many at once as there may be calls on other threads (koffi's limit is 256). */
+/** At most this many at once: koffi allows 256 calls on other threads. */
 const closing = new PQueue({ concurrency: 64 })
 
 const localhost = 0x7f00_0001

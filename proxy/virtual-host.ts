@@ -4,7 +4,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Arrival, Side, Wire } from './tcp.ts'
 import * as tcp from './tcp.ts'
 
-/** A UDP datagram that a node sent to a virtual host. */
+/** A UDP datagram from a node to a virtual host. */
 export interface ReceivedDatagram {
   readonly from: string
   readonly sourcePort: number
@@ -12,13 +12,13 @@ export interface ReceivedDatagram {
   readonly payload: Buffer
 }
 
-/** A connection that a virtual host has with a node. */
+/** A virtual host's connection with a node. */
 export interface Stream {
   readonly host: string
   readonly socket: VirtualSocket
 }
 
-/** A host without a process: clients and observers speak to nodes from it. What passes to and from it is not held. */
+/** A host without a process, from which clients and observers speak to nodes. Its traffic is not held. */
 export interface VirtualHost {
   readonly name: string
   readonly address: string

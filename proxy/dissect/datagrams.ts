@@ -3,16 +3,16 @@ import { type MessageFields, readFields, requireFields } from './fields.ts'
 import { describe, labelBy, lengthLabel, textLabel } from './label.ts'
 
 export interface DatagramMessages {
-  /** What a datagram is made of. */
+  /** The fields of a datagram. */
   readonly fields?: MessageFields
-  /** How numbers stand in it; `big` by default. */
+  /** Byte order of numbers; `big` by default. */
   readonly endian?: 'big' | 'little'
-  /** Gets the message by its fields, or the bytes where none are given. */
+  /** Receives the message by its fields, or the bytes if there are none. */
   // biome-ignore lint/suspicious/noExplicitAny: the fields say the shape
   readonly label?: (message: any) => string
 }
 
-/** Labels of a service that speaks by datagrams alone. What a connection carries is given as it comes. */
+/** Labels for a service that uses only datagrams. Bytes of connections are passed on as they come. */
 export const datagrams = (given: DatagramMessages | ((payload: Buffer) => string)): Dissector => {
   const { fields, endian = 'big', label } = typeof given === 'function' ? { label: given } : given
   if (fields) requireFields(fields)
@@ -23,7 +23,7 @@ export const datagrams = (given: DatagramMessages | ((payload: Buffer) => string
   }
 }
 
-/** The label of a message by its fields; of one that has others, and of one without, as text. */
+/** The label of a message by its fields. A message that does not fit them, or none are given, is labelled as text. */
 export const labelOfFields = (
   payload: Buffer,
   {

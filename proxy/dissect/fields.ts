@@ -1,4 +1,4 @@
-/** A number of a fixed size, true or false (a byte), a text or bytes that are preceded by their length, or all that is left. */
+/** A number of fixed size, a boolean (one byte), a text or bytes after their length, or all remaining bytes. */
 export type PlainField =
   | 'u8'
   | 'u16'
@@ -18,13 +18,13 @@ export type PlainField =
   | 'text'
   | 'bytes'
 
-/** What a number means: a name, or a name with the fields that follow only then. */
+/** The meaning of a number: a name, or a name and the fields that follow only in that case. */
 export type Meanings = Readonly<Record<number, string | readonly [name: string, fields: MessageFields]>>
 
 /** A plain field, or one whose numbers have names: `{ u8: { 1: 'ping', 2: ['vote', { term: 'u32' }] } }`. */
 export type Field = PlainField | { readonly u8: Meanings } | { readonly u16: Meanings } | { readonly u32: Meanings }
 
-/** The fields of a message, in the order in which they stand. */
+/** The fields of a message, in order. */
 export interface MessageFields {
   readonly [name: string]: Field
 }
@@ -33,7 +33,7 @@ const sizes = { u8: 1, u16: 2, u32: 4, u64: 8, i8: 1, i16: 2, i32: 4, i64: 8 } a
 const lengths = { text8: 1, text16: 2, text32: 4, bytes8: 1, bytes16: 2, bytes32: 4 } as const
 const plain = [...Object.keys(sizes), ...Object.keys(lengths), 'bool', 'text', 'bytes']
 
-/** @throws Error that names the field that is none, and what it may be */
+/** @throws Error that names an invalid field and what is allowed */
 export const requireFields = (fields: unknown, where = 'fields'): void => {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new Error(`${where}: expected the fields of a message, such as { type: 'u8', term: 'u32' }`)
@@ -60,7 +60,7 @@ const requireField = (field: unknown, where: string): void => {
   }
 }
 
-/** A message of these fields; undefined where the bytes are none, or more. */
+/** A message of these fields; undefined if the bytes are too few or too many. */
 export const readFields = (
   bytes: Buffer,
   fields: MessageFields,
@@ -90,7 +90,7 @@ class FieldReader {
     return this.#at === this.#bytes.length
   }
 
-  /** @throws RangeError where the bytes end before the message */
+  /** @throws RangeError if the bytes end before the message */
   read(fields: MessageFields): [string, unknown][] {
     return Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
       if (typeof field === 'string') return [[name, this.#plain(field)]]

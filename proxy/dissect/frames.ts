@@ -14,5 +14,5 @@ export type { MsgpackMessages } from './msgpack.ts'
 export type { ProtobufMessages } from './protobuf.ts'
 export type { RespValue } from './resp-value.ts'
 
-/** The dissectors that come with the package, under the name by which configurations import them. */
+/** The dissectors that come with the package, by the names under which configurations import them. */
 export const frames = { lines, jsonLines, lengthPrefixed, http1, resp, protobuf, msgpack, datagrams }

@@ -1,11 +1,11 @@
 import type { HttpHead } from './http1-head.ts'
 
-/** How far a body goes, in bytes where that is known; `upgraded`: no body, and what follows is another protocol. */
+/** Length of a body in bytes, if it is known; `upgraded`: there is no body, and another protocol follows. */
 export type BodyLength = number | 'chunked' | 'until close' | 'upgraded' | 'malformed'
 
 const bodyBytesMax = 2 ** 28
 
-/** How long the body of a message is (RFC 9112, 6.3). `method`: of the request that a response answers. */
+/** The length of a message's body (RFC 9112, 6.3). `method`: that of the request which a response answers. */
 export const bodyLength = (head: HttpHead, method: string | undefined): BodyLength => {
   if (head.kind === 'response') {
     const { status } = head
@@ -27,19 +27,19 @@ const parseLength = (header: string): number | 'malformed' => {
   return isOne && Number(length) <= bodyBytesMax ? Number(length) : 'malformed'
 }
 
-/** The chunks that are whole. */
+/** The complete chunks of a body. */
 export interface Chunks {
   /** Where the last of them ends. */
   readonly end: number
-  /** Whether the body ends there, its trailer included. */
+  /** Whether the body, with its trailer, ends there. */
   readonly whole: boolean
-  /** If not, how many bytes there must be at least before there is more. */
+  /** Otherwise, how many bytes are needed at least to get further. */
   readonly atLeast: number
 }
 
 const lineBytesMax = 16_384
 
-/** Scans a chunked body, or its continuation from a border between chunks (RFC 9112, 7.1). */
+/** Scans a chunked body, or its continuation from a chunk border (RFC 9112, 7.1). */
 export const scanChunks = (held: Buffer, start: number): Chunks | 'malformed' => {
   for (let offset = start; ; ) {
     const line = readLine(held, offset)
@@ -49,7 +49,7 @@ export const scanChunks = (held: Buffer, start: number): Chunks | 'malformed' =>
     if (digits === undefined) return 'malformed'
     const bytes = Number.parseInt(digits, 16)
     if (bytes === 0) return scanTrailer(held, offset, line.end)
-    // The shortest line end is a newline alone.
+    // The shortest line end is a single newline.
     if (held.length < line.end + bytes + 1) return { end: offset, whole: false, atLeast: line.end + bytes + 1 }
     const lineEnd = readLine(held, line.end + bytes)
     if (lineEnd === undefined) return { end: offset, whole: false, atLeast: held.length + 1 }

@@ -1,6 +1,6 @@
 /** The start line and headers of a request or response, and where its body begins. */
 export type HttpHead = (RequestHead | ResponseHead) & {
-  /** By name in lower case; values of one name are joined by commas. */
+  /** By name in lower case. Several values of a name are joined by commas. */
   readonly headers: Readonly<Record<string, string>>
   /** Offset of the body. */
   readonly end: number
@@ -25,7 +25,7 @@ const requestLine = new RegExp(`^(${token}{1,32}) ([^\\s]+) HTTP/1\\.[01]$`)
 const responseLine = /^HTTP\/1\.[01] (\d{3})(?: (.*))?$/
 const headerLine = new RegExp(`^(${token}+):[ \\t]*(.*?)[ \\t]*$`)
 
-/** The head that bytes begin with (RFC 9112, 2 to 5). Empty lines before it belong to it. */
+/** The head at the beginning of some bytes (RFC 9112, 2 to 5). Leading empty lines belong to it. */
 export const parseHead = (
   held: Buffer,
   kind: HttpHead['kind'],
@@ -43,7 +43,7 @@ export const parseHead = (
   return parsed && headers ? { ...parsed, headers, end } : 'malformed'
 }
 
-/** Whether it can become a head: something else must not wait for the end of a line that never comes. */
+/** Whether the text can become a head. Anything else must not wait for a line end that never comes. */
 const mayBegin = (text: string, kind: HttpHead['kind']): boolean => {
   const [line, ...more] = text.split(/\r?\n/)
   if (more.length > 0) return (kind === 'request' ? parseRequestLine(line!) : parseResponseLine(line!)) !== undefined

@@ -5,17 +5,18 @@ import { labelBy, lengthLabel, shortLabel } from './label.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 
 /**
- * What a label may be made of. The body is as it was transferred, of a chunked one with the sizes of its chunks; it may
- * be its beginning only, where a label cannot wait for all of it.
+ * A message for labels. The body is as transferred; a chunked one contains the sizes of its chunks. It may be only the
+ * beginning if a label cannot wait for the rest.
  */
 export type HttpMessage = HttpHead & { readonly body: Buffer }
 
 type UserLabel = ((message: HttpMessage) => string) | undefined
 
 /**
- * HTTP/1: each request and each response is a message, with its body. A chunked body may be a stream that never ends, so
- * what came of it by the end of a push is given without waiting for more. What answers a HEAD has a length, but no body. After an upgrade, and in a body that lasts
- * until its connection is closed, bytes are given as they come. https://www.rfc-editor.org/rfc/rfc9112
+ * HTTP/1: each request and each response is a message, with its body. A chunked body may be an endless stream, so what
+ * has arrived by the end of a push is passed on without waiting for more. An answer to HEAD has a length but no body.
+ * After an upgrade, and in a body that lasts until the connection closes, bytes are passed on as they come.
+ * https://www.rfc-editor.org/rfc/rfc9112
  */
 export const http1 = (label?: (message: HttpMessage) => string): Dissector => ({
   name: 'HTTP/1',
@@ -28,7 +29,7 @@ export const http1 = (label?: (message: HttpMessage) => string): Dissector => ({
 
 abstract class HttpReader extends FrameReader {
   readonly #label: UserLabel
-  /** What is still to come of a body whose beginning was given. */
+  /** The rest of a body whose beginning was passed on. */
   #rest: number | 'chunked' = 0
 
   constructor(label: UserLabel) {
@@ -39,7 +40,7 @@ abstract class HttpReader extends FrameReader {
   protected abstract readonly kind: HttpHead['kind']
   /** Method of the request that the head answers. */
   protected abstract answeredMethod(): string | undefined
-  /** Called once for each head, when it is given. */
+  /** Called once for each head, when it is passed on. */
   protected abstract given(head: HttpHead): void
 
   protected override cut(held: Buffer): Cut {
@@ -94,10 +95,10 @@ abstract class HttpReader extends FrameReader {
 class RequestReader extends HttpReader {
   protected override readonly kind = 'request'
   #requests = 0
-  /** By the number of the request: only the methods that matter to what answers them, until it is answered. */
+  /** By the number of the request: methods that matter for the answer (HEAD, CONNECT), until it was answered. */
   readonly #methods = new Map<number, string>()
 
-  /** Method of the n-th request, where it is HEAD or CONNECT. */
+  /** Method of the n-th request, if it is HEAD or CONNECT. */
   methodOf(ordinal: number): string | undefined {
     return this.#methods.get(ordinal)
   }

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Longest label, in characters: the choices of a schedule are read one below the other. */
+/** Limit on a label's characters. Longer labels would break the columns of a schedule. */
 const labelLengthMax = 60
 
 /**
- * A text as a label: one short line, printable, and without what differs between two executions of one schedule though
- * nothing else does, or tells nothing about the message: ports of this machine, dates. The network names addresses.
+ * A text as a label: one short, printable line, without what differs between two executions of one schedule though
+ * nothing else does (ports of this machine), or says nothing about the message (dates). The network replaces addresses
+ * by names.
  */
 export const shortLabel = (text: string): string => {
   const line = text
@@ -24,16 +25,16 @@ const httpDate = String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d
 const date = new RegExp(`\\b(?:${isoDate}|${httpDate})`, 'g')
 const ownPort = /\b(?:127(?:\.\d{1,3}){3}(?::\d+)?|localhost:\d+)\b/g
 
-/** Bytes of which no more is known. */
+/** Label for bytes of unknown meaning. */
 export const lengthLabel = (bytes: Uint8Array): string => `${bytes.length} ${bytes.length === 1 ? 'byte' : 'bytes'}`
 
-/** Bytes that may be text. */
+/** Label for bytes that may be text. */
 export const textLabel = (bytes: Buffer): string => {
   const label = isUtf8(bytes) && !bytes.includes(0) ? shortLabel(bytes.toString('utf8', 0, 16 * labelLengthMax)) : ''
   return label === '' ? lengthLabel(bytes) : label
 }
 
-/** What the user's function makes of a message; as without one where it makes nothing of this message, or fails. */
+/** The label by the user's function, or the default label if that returns nothing or throws. */
 export const labelBy = <Message>(
   label: ((message: Message) => string) | undefined,
   message: Message,
@@ -46,10 +47,10 @@ export const labelBy = <Message>(
   }
 }
 
-/** Fields that say what kind of message it is. */
+/** Fields that tell the kind of a message. */
 const kindFields = ['type', 'kind', 'method', 'op', 'cmd', 'command', 'event', 'action']
 
-/** A value of a structured message: `vote term=2 entries=[3]`. */
+/** A structured value as a label: `vote term=2 entries=[3]`. */
 export const describe = (value: unknown): string => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return shortLabel(describeField(value))
   const entries = Object.entries(value)
@@ -59,7 +60,7 @@ export const describe = (value: unknown): string => {
   return words.length === 0 ? '{}' : shortLabel(words.join(' '))
 }
 
-/** The same, where a list is told item by item: `[0, 7, put, …]`. */
+/** The same, with the items of a list: `[0, 7, put, …]`. */
 export const describeItems = (value: unknown): string => {
   if (!Array.isArray(value)) return describe(value)
   const items = value.slice(0, itemsMax).map(describeField)

@@ -3,27 +3,27 @@ import { labelOfFields } from './datagrams.ts'
 import { type MessageFields, requireFields } from './fields.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 
-/** How the length of a message stands before it. */
+/** How the length before a message is encoded. */
 export interface LengthPrefix {
-  /** Size of the length itself; `varint`: as protobuf writes lengths, seven bits a byte, least first. */
+  /** Size of the length itself. `varint`: as in protobuf, seven bits a byte, least significant first. */
   readonly bytes: 1 | 2 | 4 | 8 | 'varint'
-  /** `big` by default; a `varint` has none. */
+  /** `big` by default; not used for `varint`. */
   readonly endian?: 'big' | 'little'
-  /** Whether the length counts its own bytes too; not by default. */
+  /** Whether the length includes its own bytes; false by default. */
   readonly includesHeader?: boolean
 }
 
 export interface LengthPrefixedMessages extends LengthPrefix {
-  /** What a message is made of; its numbers stand as the length does. */
+  /** The fields of a message. Their numbers have the byte order of the length. */
   readonly fields?: MessageFields
-  /** Gets the message by its fields, or its bytes where none are given. */
+  /** Receives the message by its fields, or its bytes if there are none. */
   // biome-ignore lint/suspicious/noExplicitAny: the fields say the shape
   readonly label?: (message: any) => string
 }
 
 /**
- * Messages that are preceded by their length. One of more than 256 MiB, or shorter than it can be, is malformed. Throws at
- * once where `fields` has one that is none.
+ * Messages with their length before them. A message above 256 MiB, or shorter than possible, is malformed. Throws at
+ * once for an invalid field.
  */
 export const lengthPrefixed = ({ fields, label, ...prefix }: LengthPrefixedMessages): Dissector => {
   if (fields) requireFields(fields)

@@ -5,13 +5,13 @@ import { type Cut, FrameReader } from './reader.ts'
 const lineBytesMax = 2 ** 20
 const newline = 0x0a
 
-/** Text, a line a message. A line of more than 1 MiB or with a NUL is malformed. */
+/** Text with one message on each line. A line above 1 MiB or with a NUL is malformed. */
 export const lines = (label?: (line: string) => string): Dissector =>
   lineDissector('lines', line => {
     return labelBy(label, line.toString(), () => (line.length === 0 ? 'empty line' : textLabel(line)))
   })
 
-/** JSON values, one a line; labelled by their type and plain fields, as `vote term=2`. */
+/** JSON values, one on each line, labelled by their type and plain fields, such as `vote term=2`. */
 // biome-ignore lint/suspicious/noExplicitAny: only the service knows its messages' shape
 export const jsonLines = (label?: (message: any) => string): Dissector =>
   lineDissector('JSON lines', line => {

@@ -5,7 +5,7 @@ import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 
 export interface MsgpackMessages {
-  /** Where each message is preceded by its length; without it one follows the other. */
+  /** The length before each message; without it, messages follow one another directly. */
   readonly prefix?: LengthPrefix
   // biome-ignore lint/suspicious/noExplicitAny: only the service knows its messages' shape
   readonly label?: (message: any) => string
@@ -51,12 +51,12 @@ class ValueReader extends FrameReader {
 const neverUsed = 0xc1
 const messageBytesMax = 2 ** 26
 
-// Its own records are no MessagePack, and its maps may have keys that are no strings.
+// msgpackr's records are not MessagePack. Map keys may be other than strings.
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
 
 /** The first value of some bytes, and where it ends. */
 const readFirst = (bytes: Buffer): { readonly value: unknown; readonly end: number } | 'incomplete' | 'malformed' => {
-  // The library's own use of the one byte that the format never uses.
+  // The library itself uses the one byte that the format never uses.
   if (bytes[0] === neverUsed) return 'malformed'
   let first: { value: unknown; end: number } | undefined
   try {

@@ -6,17 +6,17 @@ import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
 export interface ProtobufMessages {
   /** Path of a `.proto` file, or its text. */
   readonly proto: string
-  /** The type of every message, with its package: `raft.Message`. */
+  /** The type of all messages, with its package: `raft.Message`. */
   readonly message: string
-  /** How messages follow one another in a stream; as the protobuf libraries write delimited ones by default. */
+  /** The length before each message in a stream; by default as protobuf libraries write delimited messages. */
   readonly prefix?: LengthPrefix
   // biome-ignore lint/suspicious/noExplicitAny: the .proto says the shape, and TypeScript does not read it
   readonly label?: (message: any) => string
 }
 
 /**
- * Protobuf messages; a datagram is one message without a prefix. Throws at once where the `.proto` cannot be read, or
- * does not have the type.
+ * Protobuf messages. A datagram is one message without a prefix. Throws at once if the `.proto` cannot be read or lacks
+ * the type.
  */
 export const protobuf = ({ proto, message, prefix = { bytes: 'varint' }, label }: ProtobufMessages): Dissector => {
   const type = lookup(proto, message)
@@ -29,7 +29,7 @@ export const protobuf = ({ proto, message, prefix = { bytes: 'varint' }, label }
 }
 
 const lookup = (proto: string, message: string): protobufjs.Type => {
-  // Every text that has a message has braces, and no sensible path does.
+  // A text with a message definition contains braces, and no sensible path does.
   const isText = proto.includes('{')
   const where = isText ? 'the given .proto text' : proto
   const root = attempt(

@@ -1,18 +1,18 @@
 import type { Frame, StreamReader } from '../dissector.ts'
 import { lengthLabel } from './label.ts'
 
-/** What stands at the beginning of the bytes held. */
+/** What the held bytes begin with. */
 export type Cut =
   /** a whole frame; after the `last` one the stream is no longer of this protocol */
   | { readonly length: number; readonly label: string; readonly last?: boolean }
-  /** the beginning of a frame that has at least so many bytes, more than there are */
+  /** the beginning of a frame with at least this many bytes, which is more than there are */
   | { readonly atLeast: number }
-  /** neither */
+  /** neither of these */
   | 'malformed'
 
 /**
- * Cuts a stream into the frames of one protocol. A malformed stream is no error: from there on what comes is given as it
- * comes, labelled by its length, for the service must get it all the same.
+ * Cuts a stream into the frames of a protocol. A malformed stream is not an error, since the service must get it all
+ * the same: from there on, bytes are passed on as they come and labelled by their length.
  */
 export abstract class FrameReader implements StreamReader {
   #chunks: Buffer[] = []
@@ -20,13 +20,13 @@ export abstract class FrameReader implements StreamReader {
   #wanted = 1
   #raw = false
 
-  /** Called with at least one byte. What it says of a beginning it must say of every continuation. */
+  /** Called with at least one byte. Its result for the beginning of a frame must not change when more bytes follow. */
   protected abstract cut(held: Buffer): Cut
 
   push(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk)
     this.#held += chunk.length
-    // Chunks are joined only when there may be a frame, so that a large frame is not copied again with each of them.
+    // Chunks are joined only when a frame may be complete, so that a large frame is not copied for each chunk.
     if (this.#held < this.#wanted) return []
     this.#wanted = 1
     const frames: Frame[] = []
@@ -55,7 +55,7 @@ export abstract class FrameReader implements StreamReader {
 
 const asItComes = (bytes: Buffer) => ({ length: bytes.length, label: lengthLabel(bytes), last: true })
 
-/** The label of a datagram that is nothing but whole frames. */
+/** The label of a datagram that consists of whole frames. */
 export const datagramLabel = (reader: StreamReader, payload: Buffer): string => {
   const labels = reader.push(payload).map(frame => frame.label)
   return labels.length > 0 && reader.rest().length === 0 ? labels.join(', ') : lengthLabel(payload)

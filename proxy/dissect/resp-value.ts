@@ -1,7 +1,7 @@
-/** A value of RESP as far as a label needs it: a map is the list of its keys and values, a set a list. */
+/** A RESP value as far as a label needs it: a map is a list of its keys and values, a set is a list. */
 export type RespValue = string | number | boolean | null | { readonly error: string } | readonly RespValue[]
 
-/** A value and where it ends; or how many bytes there must be at least before it is worth while to try again. */
+/** A value and where it ends; or how many bytes are needed at least before parsing again can succeed. */
 export type Parsed = { readonly value: RespValue; readonly end: number } | { readonly atLeast: number } | 'malformed'
 
 const lineBytesMax = 65_536
@@ -52,7 +52,7 @@ const parseLine = (type: string, line: string): RespValue | undefined => {
   }
 }
 
-/** The count that precedes a bulk or a list; -1 is RESP2's nil. */
+/** The count before a bulk string or list; -1 is RESP2's nil. */
 const parseCount = (line: string, max: number): number | undefined =>
   /^(-1|\d+)$/.test(line) && Number(line) <= max ? Number(line) : undefined
 
@@ -79,6 +79,6 @@ const parseList = (bytes: Buffer, start: number, line: string, type: string, dep
     value.push(element.value)
     end = element.end
   }
-  // An attribute precedes the value that it is about.
+  // An attribute comes before the value to which it belongs.
   return type === '|' ? parseResp(bytes, end, depth + 1) : { value, end }
 }

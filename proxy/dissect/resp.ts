@@ -4,9 +4,9 @@ import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 import { parseResp, type RespValue } from './resp-value.ts'
 
 /**
- * RESP2 and RESP3, as Redis and what is like it speak: commands (also inline ones) forward, replies backward, pipelined
- * or not. On a replica's connection the primary answers PSYNC with a snapshot and then sends commands backward.
- * `label` gets the value of a command or reply. https://redis.io/docs/latest/develop/reference/protocol-spec/
+ * RESP2 and RESP3 as Redis speaks them: commands (also inline ones) forward, replies backward, pipelined or not. On a
+ * replica's connection the primary answers PSYNC with a snapshot and then sends commands backward. `label` receives the
+ * value of a command or reply. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
 export const resp = (label?: (message: RespValue) => string): Dissector => ({
   name: 'RESP',
@@ -81,7 +81,7 @@ const cutValue = (held: Buffer, label: UserLabel, byDefault: (value: RespValue) 
   return { length: parsed.end, label: labelBy(label, parsed.value, () => byDefault(parsed.value)) }
 }
 
-/** A primary that is busy sends empty lines, so that its replica does not give it up. */
+/** A busy primary sends empty lines so that its replica does not give it up. */
 const cutKeepAlive = (held: Buffer): Cut | undefined => {
   if (held[0] === newline) return { length: 1, label: 'keep-alive' }
   if (held[0] !== carriageReturn) return undefined
@@ -92,7 +92,7 @@ const cutKeepAlive = (held: Buffer): Cut | undefined => {
 const snapshotHeaderBytesMax = 64
 const endMarkBytes = 40
 
-/** Like a bulk string, but with nothing behind it; or, where the primary does not know its length yet, up to a mark. */
+/** Like a bulk string without a line end; or, if the primary does not know its length yet, up to a mark. */
 const cutSnapshot = (held: Buffer): Cut => {
   const lineEnd = held.subarray(0, snapshotHeaderBytesMax).indexOf('\r\n')
   if (held[0] !== 0x24 || (lineEnd < 0 && held.length >= snapshotHeaderBytesMax)) return 'malformed'
@@ -108,12 +108,12 @@ const cutSnapshot = (held: Buffer): Cut => {
   return held.length < end ? { atLeast: end } : { length: end, label: snapshotLabel }
 }
 
-// Without its length: that depends on memory figures inside it.
+// Without its length, which depends on memory figures inside of it.
 const snapshotLabel = 'RDB snapshot'
 
 const startsWith = (held: Buffer, text: string) => held.toString('latin1', 0, text.length) === text
 
-// Array.isArray does not know a readonly array for one.
+// Array.isArray does not narrow to a readonly array.
 const isList = (value: RespValue): value is readonly RespValue[] => Array.isArray(value)
 
 const commandLabel = (value: RespValue): string =>
@@ -125,7 +125,7 @@ const replyLabel = (value: RespValue): string => {
   return shortLabel(typeof value === 'string' && value !== '' ? withoutIds(value) : word(value))
 }
 
-/** Ids of servers and of replications are random, and not always from a source that is held. */
+/** Ids of servers and replications are random, and not always from a held source. */
 const withoutIds = (text: string) => text.replace(/\b[0-9a-f]{40}\b/g, '<id>')
 
 const wordLengthMax = 24

@@ -1,15 +1,16 @@
 import type { EarlyDrop } from './early-drop.ts'
 
-/** What a packet may wait, and for how long it may be more (RFC 8289, 4.2 and 4.3). Milliseconds. */
+/** How long packets may wait, and for how long they may exceed that (RFC 8289, 4.2 and 4.3), in milliseconds. */
 const targetMs = 5
 const intervalMs = 100
 
 /**
- * Controlled delay (RFC 8289): where packets have waited too long for an interval, one is dropped, and then others ever
- * sooner. It decides when a packet leaves the queue; that is known as soon as it arrives, for nobody overtakes another.
+ * Controlled delay (RFC 8289): if packets have waited too long for an interval, one is dropped, and then others at
+ * shrinking intervals. The decision belongs to the moment when a packet leaves the queue, but is known on its arrival,
+ * because no packet overtakes another.
  */
 export class ControlledDelay implements EarlyDrop {
-  /** When they will have waited too long for an interval. */
+  /** When packets will have waited too long for an interval. */
   #aboveSince: number | undefined
   #isDropping = false
   #dropNext = 0
@@ -28,7 +29,7 @@ export class ControlledDelay implements EarlyDrop {
   }
 
   #isTooLong(leavesAt: number, waitMs: number, sendMs: number): boolean {
-    // One that waits for the one before alone does not wait too long, however slow the pipe is.
+    // A packet that waits only for the one before has not waited too long, however slow the pipe is.
     if (waitMs < targetMs || waitMs <= sendMs) {
       this.#aboveSince = undefined
       return false
@@ -40,7 +41,7 @@ export class ControlledDelay implements EarlyDrop {
   #begin(leavesAt: number): boolean {
     this.#isDropping = true
     const since = this.#count - this.#lastCount
-    // It was dropping until a moment ago: it goes on about as fast.
+    // If it stopped dropping a moment ago, it continues at about the same rate.
     this.#count = since > 1 && leavesAt - this.#dropNext < 16 * intervalMs ? since : 1
     this.#lastCount = this.#count
     this.#dropNext = this.#after(leavesAt)

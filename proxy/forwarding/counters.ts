@@ -1,8 +1,8 @@
-/** What a router counts, in memory that its thread shares with others. */
+/** A router's counters, in memory shared with its thread. */
 export const kinds = ['forwarded', 'bytes', 'lost', 'overflowed', 'cut', 'unroutable'] as const
 export type Kind = (typeof kinds)[number]
 
-/** Of all hosts since the start; whole numbers. */
+/** Sums over all hosts since the start. */
 export type Counts = Readonly<Record<Kind, number>>
 
 export const newCounters = (): Float64Array =>

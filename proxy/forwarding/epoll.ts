@@ -9,12 +9,12 @@ const epollPwait2 = libc.func(
 const closeOnExec = 0o2000000
 const add = 1
 const readable = 1
-/** struct epoll_event is packed on x86-64: the events, then what was given with the descriptor. */
+/** struct epoll_event is packed on x86-64: the events, followed by our data. */
 const eventLength = 12
 const eventsMax = 256
 const msMax = 1e9
 
-/** Waits until one of many descriptors can be read (epoll(7)), to the microsecond. */
+/** Waits until one of many descriptors is readable (epoll(7)), with microsecond precision. */
 export class Epoll {
   readonly #fd = check('epoll_create1', epollCreate(closeOnExec))
   readonly #events = Buffer.alloc(eventLength * eventsMax)
@@ -28,18 +28,19 @@ export class Epoll {
   }
 
   /**
-   * @param milliseconds at most, with fractions; Infinity for any time
-   * @returns how many can be read; `key` tells which
+   * @param milliseconds limit, with fractions; Infinity for none
+   *
+   * @returns how many are readable; `key` tells which
    */
   wait(milliseconds: number): number {
     const timeout = Number.isFinite(milliseconds) ? this.#timeout : null
     if (timeout) {
-      // Who is woken too early waits again. The low halves of two 64-bit numbers are enough.
+      // If woken too early, the caller waits again. The low halves of the two 64-bit numbers are enough.
       const nanoseconds = Math.round(Math.min(Math.max(0, milliseconds), msMax) * 1e6)
       timeout.writeInt32LE(Math.floor(nanoseconds / 1e9), 0)
       timeout.writeInt32LE(nanoseconds % 1e9, 8)
     }
-    // Interrupted by a signal it gives -1: nothing can be read then.
+    // Returns -1 when interrupted by a signal. Nothing is readable then.
     return Math.max(0, epollPwait2(this.#fd, this.#events, eventsMax, timeout, null, 0))
   }
 

@@ -9,7 +9,7 @@ const program = join(import.meta.dirname, `thread${extname(import.meta.filename)
 
 type What = Order extends infer Each ? (Each extends Order ? Omit<Each, 'id'> : never) : never
 
-/** A router in a thread of its own. */
+/** A router in its own thread. */
 export class Forwarder {
   readonly #wake = newWake()
   readonly #counters = newCounters()
@@ -18,7 +18,7 @@ export class Forwarder {
   #orders = 0
   readonly #failed: Promise<never>
   #isEnded = false
-  /** A process does not end before its threads do, and this one waits for packets. */
+  /** A process does not end before its threads, and this one waits for packets. */
   readonly #letGo = () => void this.#order({ does: 'end' })
 
   /** @param descriptors of the hosts' TUN devices, which stay open until it has ended */
@@ -39,7 +39,7 @@ export class Forwarder {
     })
   }
 
-  /** Rejects when its thread ends without having been asked to. */
+  /** Rejects if its thread ends without being asked to. */
   get failed(): Promise<never> {
     return this.#failed
   }
@@ -48,7 +48,7 @@ export class Forwarder {
     return countsOf(this.#counters)
   }
 
-  /** All of them at once, between two packets. */
+  /** Applies all changes at once, between two packets. */
   change(changes: readonly WayChange[]): Promise<void> {
     return this.#order({ does: 'change', changes })
   }

@@ -1,14 +1,14 @@
 import FlatQueue from 'flatqueue'
 import type { Path } from './path.ts'
 
-/** What most packets fit into, with their header. */
+/** Slot size in bytes: most packets fit, with their header. Larger packets need a buffer of their own. */
 const smallLength = 2048
 const largeLength = 1 << 17
 
-/** Takes a packet on from a stage of its path, at which it was then. */
+/** Passes a packet on to a stage of its path. */
 export type Pass = (bytes: Buffer, length: number, path: Path, stage: number, at: number, now: number) => void
 
-/** Packets that wait, each in a slot that is used again: nothing is allocated for a packet. */
+/** Packets that wait, each in a slot that is reused, so that nothing is allocated for a packet. */
 export class Packets {
   readonly #buffers: Buffer[] = []
   readonly #lengths: number[] = []
@@ -18,7 +18,7 @@ export class Packets {
   readonly #freeLarge: number[] = []
   readonly #queue = new FlatQueue()
 
-  /** @param stage the pipe of its path that it enters then */
+  /** @param stage the pipe of its path that it enters next */
   keep(bytes: Buffer, length: number, path: Path, stage: number, until: number): void {
     const slot = (length <= smallLength ? this.#freeSmall : this.#freeLarge).pop() ?? this.#newSlot(length)
     bytes.copy(this.#buffers[slot]!, 0, 0, length)
@@ -28,12 +28,12 @@ export class Packets {
     this.#queue.push(slot, until)
   }
 
-  /** When the first that waits goes on; Infinity where none waits. */
+  /** When the first waiting packet is due; Infinity if none waits. */
   get due(): number {
     return this.#queue.peekValue() ?? Number.POSITIVE_INFINITY
   }
 
-  /** Hands out the first that waits; its bytes may be used until the function returns. */
+  /** Passes on the first waiting packet. Its bytes may be used only until the function returns. */
   next(pass: Pass, now: number): void {
     const at = this.due
     const slot = this.#queue.pop()!

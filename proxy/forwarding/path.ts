@@ -1,6 +1,6 @@
 import type { Pipe } from './pipe.ts'
 
-/** From one host to another. */
+/** The path from one host to another. */
 export class Path {
   readonly to: number
   readonly #pipes: readonly Pipe[]
@@ -14,7 +14,7 @@ export class Path {
     this.pipes = pipes
   }
 
-  /** One more pipe before its own. */
+  /** Puts one more pipe before the others. */
   putBefore(extra: Pipe | undefined): void {
     this.pipes = extra ? [extra, ...this.#pipes] : this.#pipes
   }

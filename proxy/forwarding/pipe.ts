@@ -2,45 +2,48 @@ import { ControlledDelay } from './codel.ts'
 import type { EarlyDrop } from './early-drop.ts'
 import { RandomEarlyDetection } from './red.ts'
 
-/** What happens to packets in one direction, as a topology's pipe has it, and more. */
+/** The treatment of packets in one direction: a topology's pipe, and more. */
 export interface PipeSettings {
-  /** Propagation in milliseconds. */
+  /** Propagation delay in milliseconds. */
   readonly delayMs: number
-  /** The delay varies uniformly by up to so many milliseconds, more or less; packets stay in order. */
+  /** The delay varies uniformly by up to this many milliseconds, up and down. Packets stay in order. */
   readonly jitterMs?: number
-  /** Bits a second; without limit where absent. */
+  /** Bits a second; unlimited if absent. */
   readonly bandwidth?: number
-  /** What may wait for bandwidth, beside what is being sent; without limit where absent. */
+  /** Limit on what may wait for bandwidth, besides the packet being sent; unlimited if absent. */
   readonly queue?: ({ readonly packets: number } | { readonly bytes: number }) & {
-    /** Who is dropped: whoever finds it full where absent; by RED or CoDel others before, so that it does not fill. */
+    /**
+     * Which packets are dropped: by default those that find it full; RED and CoDel drop others earlier, so that it does
+     * not fill.
+     */
     readonly discipline?: 'droptail' | 'red' | 'codel'
   }
-  /** Probability that a packet is lost, in [0, 1]; 0 where absent, as those below. */
+  /** Probability that a packet is lost, from 0 to 1. This and the following are 0 by default. */
   readonly loss?: number
-  /** Probability that a packet comes twice. */
+  /** Probability that a packet arrives twice. */
   readonly duplicate?: number
-  /** Probability that a packet is not delayed, and so overtakes those before it. */
+  /** Probability that a packet is not delayed and so overtakes those before it. */
   readonly reorder?: number
-  /** Probability that one bit of a packet is another. */
+  /** Probability that one bit of a packet is flipped. */
   readonly corrupt?: number
 }
 
-/** What became of a packet that did not come through. */
+/** Results for a packet that did not come through. */
 export const lost = -1
 export const overflowed = -2
 
-/** Times that are no later than this one after another count as two. */
+/** Times closer than this count as the same. */
 const instant = 1e-6
 
-/** One direction of a link, on real time: it tells when a packet comes out of it. Times are milliseconds of one clock. */
+/** One direction of a link in real time. It tells when a packet comes out. Times are milliseconds of one clock. */
 export class Pipe {
   readonly settings: PipeSettings
   readonly #random: () => number
-  /** When all that was taken in has been sent. */
+  /** When everything that was accepted will have been sent. */
   #freeAt = Number.NEGATIVE_INFINITY
-  /** When the last packet comes out. */
+  /** When the latest packet comes out. */
   #lastOut = Number.NEGATIVE_INFINITY
-  /** When the last packets were sent, as many as may be in a queue of packets and one; the oldest is next. */
+  /** When the latest packets were sent, as many as the queue holds plus one. The oldest is next. */
   readonly #sent: Float64Array | undefined
   #next = 0
   readonly #early: EarlyDrop | undefined
@@ -54,7 +57,7 @@ export class Pipe {
     if (settings.queue?.discipline === 'codel') this.#early = new ControlledDelay()
   }
 
-  /** When a packet that arrives now comes out: `lost` or `overflowed` where it never does. */
+  /** When a packet that arrives now comes out, or `lost` or `overflowed`. */
   enter(now: number, bytes: number): number {
     const { delayMs, jitterMs = 0, bandwidth, loss = 0, reorder = 0 } = this.settings
     if (loss > 0 && this.#random() < loss) return lost
@@ -83,7 +86,7 @@ export class Pipe {
     return duplicate > 0 && this.#random() < duplicate
   }
 
-  /** The bit of so many that is turned over; undefined for none. */
+  /** Index of the bit to flip; undefined for none. */
   corruptedBit(bits: number): number | undefined {
     const { corrupt = 0 } = this.settings
     return corrupt > 0 && this.#random() < corrupt ? Math.floor(this.#random() * bits) : undefined
@@ -100,7 +103,7 @@ export class Pipe {
     return (Math.max(0, this.#freeAt - now) * bandwidth) / 8000
   }
 
-  /** How much of its queue is full. */
+  /** Share of its queue that is full. */
   #share(now: number, bandwidth: number): number {
     const { queue } = this.settings
     if (this.#sent) return Math.max(0, laterThan(this.#sent, this.#next, now) - 1) / (this.#sent.length - 1)
@@ -108,7 +111,7 @@ export class Pipe {
   }
 }
 
-/** How many of these times, which increase from the oldest at `start` on, are later than now. */
+/** How many of these times, ascending from the one at `start`, are later than now. */
 const laterThan = (times: Float64Array, start: number, now: number): number => {
   let [low, high] = [0, times.length]
   while (low < high) {
@@ -119,7 +122,7 @@ const laterThan = (times: Float64Array, start: number, now: number): number => {
   return times.length - low
 }
 
-/** Whether packets pass it by themselves, one as the other: only then may many be one large packet. */
+/** Whether it treats all packets independently and alike. Only then may one large packet stand for many. */
 export const treatsAllAlike = ({
   bandwidth,
   loss = 0,

@@ -4,23 +4,23 @@ import type { ForwardingPlan, WayChange } from './plan.ts'
 import { type Host, Switch } from './switch.ts'
 
 export interface PlaneHost extends Host {
-  /** Of its TUN device. */
+  /** Descriptor of its TUN device. */
   readonly descriptor: number
 }
 
-/** What is laid upon a way. */
+/** The changes of a direction. */
 interface Laid {
   isCut: boolean
   hasExtra: boolean
 }
 
 /**
- * Brings packets from one host to another: a router those that pass pipes; the kernel, at its own speed, all that go where
- * nothing is laid upon the way.
+ * Brings packets from one host to another: through a router if they pass pipes, otherwise through the kernel at its own
+ * speed.
  */
 export class Plane {
   readonly #router: Forwarder
-  /** None where every way has pipes. */
+  /** Undefined if every direction has pipes. */
   readonly #switch: Switch | undefined
   readonly #count: number
   readonly #laid = new Map<number, Laid>()
@@ -36,7 +36,7 @@ export class Plane {
     )
   }
 
-  /** Rejects when it fails. */
+  /** Rejects if it fails. */
   get failed(): Promise<never> {
     return this.#router.failed
   }
@@ -47,17 +47,17 @@ export class Plane {
     return { ...counts, forwarded: counts.forwarded + direct.forwarded, bytes: counts.bytes + direct.bytes }
   }
 
-  /** All of them at once, between two packets. */
+  /** Applies all changes at once, between two packets. */
   async change(changes: readonly WayChange[]): Promise<void> {
     for (const change of changes) this.#note(change)
     const ways = changes.map(change => this.#wayOf(change))
-    // All go through the router first, so that there is an instant between two packets.
+    // All of them go through the router first, so that they change at one instant between two packets.
     for (const way of ways) if (this.#isLaid(way)) this.#divert(way, true)
     await this.#router.change(changes)
     for (const way of ways) if (!this.#isLaid(way)) this.#divert(way, false)
   }
 
-  /** Packets stay where they are until `resume`; but for those that hosts who run send where nothing is laid. */
+  /** Packets stay where they are until `resume`, except those that running hosts send through the kernel. */
   pause(): Promise<void> {
     return this.#router.pause()
   }

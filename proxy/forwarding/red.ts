@@ -1,14 +1,17 @@
 import type { EarlyDrop } from './early-drop.ts'
 
-/** How much the length that a packet finds counts in the average. */
+/** Weight of the present queue length in the average. */
 const weight = 0.002
-/** Shares of the queue: on average less is dropped by nobody, and as much with `chanceAtMost`; from there on it rises to all (gentle). */
+/**
+ * Shares of the queue: below the first no packet is dropped; at the second the chance is `chanceAtMost`, and from there
+ * it rises to 1 (gentle).
+ */
 const [least, most] = [1 / 6, 1 / 2]
 const chanceAtMost = 0.1
 
 /**
- * Random early detection (Floyd and Jacobson, 1993; gentle): packets are dropped with a chance that grows with the average
- * length of the queue, and with the packets since the last drop.
+ * Random early detection (Floyd and Jacobson, 1993; gentle): the chance of a drop grows with the average length of the
+ * queue and the packets since the last drop.
  */
 export class RandomEarlyDetection implements EarlyDrop {
   readonly #random: () => number
@@ -21,7 +24,7 @@ export class RandomEarlyDetection implements EarlyDrop {
   }
 
   drops(now: number, share: number, waitMs: number, sendMs: number): boolean {
-    // Small packets might have been sent while it was empty, and each would have found it so.
+    // Small packets could have been sent while the queue was empty. Each would have found it empty.
     if (waitMs === 0) this.#average *= (1 - weight) ** Math.max(0, (now - this.#idleSince) / sendMs)
     this.#average += weight * (share - this.#average)
     const isDropped = this.#isUnlucky()

@@ -7,22 +7,22 @@ import { Path } from './path.ts'
 import { lost, overflowed, Pipe } from './pipe.ts'
 import type { ForwardingPlan, WayChange } from './plan.ts'
 
-/** The wire to one host: whole IPv4 packets, each after a header that is passed on as it is. */
+/** The wire to a host: whole IPv4 packets, each after a header that is passed on unchanged. */
 export interface Port {
-  /** Takes the next packet that the host sent, and gives its length with the header; 0: none now. */
+  /** Reads the next packet that the host sent, and returns its length with the header; 0 if there is none. */
   read(into: Buffer): number
   write(packet: Buffer, length: number): void
 }
 
 /** Bytes before each packet: struct virtio_net_hdr. */
 export const headerLength = 10
-/** So many packets of one host are taken before others have their turn. */
+/** At most this many packets of one host are read before other hosts get a turn. */
 const burst = 64
 const destinationAt = headerLength + 16
 
 /**
- * The forwarding plane: it takes packets from hosts, and gives them to others when they come out of the pipes between.
- * All times are milliseconds of the caller's clock.
+ * The forwarding plane. It takes packets from hosts and passes them to others when they come out of the pipes between
+ * them. All times are milliseconds of the caller's clock.
  */
 export class Router {
   readonly counters: Float64Array
@@ -50,7 +50,7 @@ export class Router {
       )
   }
 
-  /** All of them at once, between two packets. */
+  /** Applies all changes at once, between two packets. */
   change(changes: readonly WayChange[]): void {
     for (const { from, to, isCut, extra } of changes) {
       const path = this.#paths[from * this.#ports.length + to]
@@ -60,12 +60,12 @@ export class Router {
     }
   }
 
-  /** When the first packet that waits goes on; Infinity where none waits. */
+  /** When the first waiting packet is due; Infinity if none waits. */
   get due(): number {
     return this.#packets.due
   }
 
-  /** Takes what a host sends. */
+  /** Reads what a host sends. */
   takeFrom(host: number, now: number): void {
     for (let taken = 0; taken < burst; taken++) {
       const length = this.#ports[host]!.read(this.#hand)
@@ -76,7 +76,7 @@ export class Router {
     }
   }
 
-  /** Packets whose time has come go on. */
+  /** Passes on packets that are due. */
   release(now: number): void {
     while (this.due <= now) this.#packets.next(this.#pass, now)
   }
@@ -87,7 +87,7 @@ export class Router {
     return destination === undefined ? undefined : this.#paths[host * this.#ports.length + destination]
   }
 
-  /** @param at when the packet is at that stage; no later than now */
+  /** @param at when the packet is at that stage; not later than now */
   #goOn(bytes: Buffer, length: number, path: Path, from: number, at: number, now: number): void {
     if (path.isCut) return this.#count('cut', 1)
     let time = at

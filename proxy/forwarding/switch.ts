@@ -6,17 +6,20 @@ import { interfaceName } from '../tun.ts'
 import type { Counts } from './counters.ts'
 
 export interface Host {
-  /** It has a TUN device. */
+  /** The namespace has a TUN device. */
   readonly namespace: NetworkNamespace
   readonly address: string
 }
 
-/** The name that a host sees. */
+/** The name of the cable in a host. */
 const cableName = 'eth1'
 const switchName = 'switch'
 const ethernetHeader = 14
 
-/** An Ethernet switch in the kernel, with a cable to each host: what they send each other passes it, and not the TUN devices. */
+/**
+ * An Ethernet switch in the kernel with a cable to each host. What hosts send each other passes it instead of the TUN
+ * devices.
+ */
 export class Switch {
   readonly #namespace = NetworkNamespace.create('native')
   readonly #hosts: readonly Host[]
@@ -37,7 +40,7 @@ export class Switch {
       )
   }
 
-  /** What a host sends to another takes the TUN device from now on, or the switch again. */
+  /** From now on, packets from one host to another take the TUN device, or the switch again. */
   divert(from: number, to: number, isDiverted: boolean): void {
     const { namespace, address } = this.#hosts[from]!
     const destination = parseAddress(this.#hosts[to]!.address)
@@ -50,7 +53,7 @@ export class Switch {
     )
   }
 
-  /** Of all hosts since the start. */
+  /** Sums over all hosts since the start. */
   get counts(): Pick<Counts, 'forwarded' | 'bytes'> {
     const devices = this.#namespace.run(() => readFileSync('/proc/thread-self/net/dev', 'latin1'))
     const received = [...devices.matchAll(/^ *host\d+: *(\d+) +(\d+)/gm)]
@@ -74,7 +77,7 @@ const connect = (netlink: Netlink, hosts: readonly Host[]): void => {
   }
 }
 
-/** How many of their first bits are the same in all of these addresses. */
+/** Number of leading bits that all of these addresses share. */
 const commonBits = (addresses: readonly number[]): number =>
   Math.min(...addresses.map(address => Math.clz32(address ^ addresses[0]!)))
 

@@ -1,4 +1,4 @@
-/** The thread of a router. It never returns to its event loop: what it is told comes with a wake. */
+/** A router's thread. It never returns to its event loop: orders come with a wake-up. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { libc } from '../libc.ts'
 import { Epoll } from './epoll.ts'
@@ -15,7 +15,7 @@ export interface ThreadData {
   readonly counters: Float64Array
 }
 
-/** What it is told; it answers with the message's id when it is done. */
+/** An order. The thread answers with its id when it is done. */
 export type Order = { readonly id: number } & (
   | { readonly does: 'change'; readonly changes: readonly WayChange[] }
   /** Packets stay where they are until `resume`. */
@@ -28,7 +28,7 @@ const prctl = libc.func('int prctl(int option, unsigned long a, unsigned long b,
 const setScheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameters)')
 
 const wakeKey = -1
-/** A CPU that slept is awake late: the last of each wait, in milliseconds, is spent looking at the clock. */
+/** A CPU that sleeps wakes up late, so the last part of each wait, in milliseconds, polls the clock. */
 const awakeMs = 0.2
 
 class Thread {
@@ -36,7 +36,7 @@ class Thread {
   readonly #port: MessagePort
   readonly #router: Router
   readonly #all = new Epoll()
-  /** While packets stay where they are. */
+  /** Used while the router is paused. */
   readonly #orders = new Epoll()
   #isPaused = false
   #isOver = false
@@ -64,7 +64,7 @@ class Thread {
       for (let index = 0; index < ready; index++) {
         const key = epoll.key(index)
         if (key === wakeKey) this.#obey()
-        // Told to pause just now: it can be read later.
+        // If it was paused just now, the packet is read later.
         else if (!this.#isPaused) this.#router.takeFrom(key, performance.now())
       }
     }
@@ -84,7 +84,7 @@ class Thread {
   }
 }
 
-/** Timers to the microsecond, and the CPU before the hosts have it, where this is allowed. */
+/** Sets timers to microsecond precision, and takes the CPU before the hosts, if allowed. */
 const hurry = () => {
   prctl(setTimerSlack, 1, 0, 0, 0)
   const priority = Buffer.alloc(4)

@@ -4,10 +4,10 @@ import type { Port } from './router.ts'
 
 /** The device is being taken down. */
 const EBADFD = 77
-/** There is nothing now, or the device is down. */
+/** Errors that mean no packet now, or a device that is down. */
 const nothing = [errno.EAGAIN, errno.EINTR, errno.EIO, EBADFD]
 
-/** Our end of a TUN device, whose descriptor belongs to another thread. */
+/** Our end of a TUN device. The descriptor belongs to another thread. */
 export class TunPort implements Port {
   readonly #fd: number
 
@@ -22,7 +22,7 @@ export class TunPort implements Port {
   write(packet: Buffer, length: number): void {
     if (write(this.#fd, packet, length) >= 0) return
     const number = lastErrno()
-    // The kernel refuses what no kernel would have sent, as after a bit was turned over: nobody hears it.
+    // The kernel refuses packets that no kernel would have sent, for example after a flipped bit. They are lost.
     if (number !== errno.EINVAL && !nothing.includes(number)) throw new SystemError('write to the TUN', number)
   }
 }

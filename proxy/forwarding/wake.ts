@@ -12,7 +12,7 @@ export const wake = (fd: number): void => {
   check('write to the eventfd', write(fd, one, one.length))
 }
 
-/** From now on it can be waited for again. */
+/** Resets it, so that it can be waited for again. */
 export const awake = (fd: number): void => {
   read(fd, Buffer.alloc(8), 8)
 }

@@ -7,11 +7,8 @@ import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners } from
  * `90s`, `3m`, `1h`, or seconds without a unit:
  *
  *     0     join n1
- *
  *     90s   leave n1 kill        # stop if no manner is given
- *
  *     3m    partition n1,n2 n3
- *
  *     5m    heal
  *
  * Throws a `TopologyError` with the line, or with the event if it is impossible, as when a present node joins.
