@@ -258,19 +258,17 @@ export class Clients {
       .filter(node => node.isAlive)
       .flatMap(node => {
         const seen = this.#look(node)
-        return seen instanceof Promise ? [{ node, seen }] : []
+        return seen instanceof Promise ? [new Look(node, seen)] : []
       })
     if (pending.length === 0) return
-    let isDone = false
-    const all = Promise.all(pending.map(async ({ node, seen }) => this.#see(node, await seen))).finally(() => {
-      isDone = true
-    })
-    all.catch(() => {})
-    const findings = await this.#settleUntil(settle, () => isDone)
-    if (isDone) await all
+    const findings = await this.#settleUntil(settle, () => pending.every(({ isOver }) => isOver))
+    // One that ended while it was looked at could not answer: that it ended is what matters.
+    const alive = pending.filter(({ node }) => node.isAlive)
+    for (const { node, seen } of alive.filter(({ isDone }) => isDone)) this.#see(node, await seen)
     this.#requireNoProblem()
-    if (isDone || findings.length > 0) return
-    const names = pending.map(({ node }) => node.name).join(', ')
+    const late = alive.filter(({ isDone }) => !isDone)
+    if (late.length === 0 || findings.length > 0) return
+    const names = late.map(({ node }) => node.name).join(', ')
     throw new ConfigError([
       `state: expected the observer of ${names} to end, found it waiting after ${patienceMs / 1000} s`,
     ])
@@ -532,4 +530,25 @@ export class Clients {
 const rootOf = ({ name, held }: Node): number => {
   if (held?.root !== undefined) return held.root
   throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
+}
+
+/** A look at the state of a node that takes some turns. */
+class Look {
+  readonly node: Node
+  readonly seen: Promise<unknown>
+  isDone = false
+
+  constructor(node: Node, seen: Promise<unknown>) {
+    this.node = node
+    this.seen = seen
+    const end = () => {
+      this.isDone = true
+    }
+    seen.then(end, end)
+  }
+
+  /** Whether nothing more can come of it. */
+  get isOver(): boolean {
+    return this.isDone || !this.node.isAlive
+  }
 }

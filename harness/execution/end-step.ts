@@ -1,4 +1,5 @@
 import { labelsOf, readLabel } from '../../checker/labels.ts'
+import type { Finding } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { NotCarried } from '../../proxy/network.ts'
 import { outputsOf } from '../files/output.ts'
@@ -56,10 +57,14 @@ export const endStep = async (
   network.endStep()
   const outputs = touched.flatMap(node => outputsOf(node))
   noteOf(stage, touched)
-  if (findings.length === 0) findings.push(...touched.filter(hasCrashed).flatMap(node => endedItself(stage, node)))
+  if (findings.length === 0) findings.push(...crashesOf(stage, touched))
   for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
   execution.isOver ||= findings.length > 0
-  if (!execution.isOver) await execution.clients.observe(touched, () => stage.settleAlive(touched))
+  if (!execution.isOver) {
+    await execution.clients.observe(touched, () => stage.settleAlive(touched))
+    findings.push(...crashesOf(stage, touched))
+    execution.isOver = findings.length > 0
+  }
   stage.watchUnanswered()
   const moment = stage.moment()
   execution.delays.endStep(moment.deliverable, () => stage.clocks())
@@ -76,6 +81,9 @@ export const endStep = async (
   const details = { messages, lost, outputs, durationUs, atMs: time?.nowMs, input: time?.asked }
   return { options: execution.isOver ? [] : enabledOptions(moment), details }
 }
+
+const crashesOf = (stage: Stage, nodes: readonly Node[]): Finding[] =>
+  nodes.filter(hasCrashed).flatMap(node => endedItself(stage, node))
 
 /** Gives the nodes that may have done something since the step began. */
 const attendClients = async (stage: Stage, { findings, touched }: Done): Promise<readonly Node[]> => {

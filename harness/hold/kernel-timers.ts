@@ -202,7 +202,7 @@ const arm = (process: HeldProcess, key: string, { deadline, interval }: Setting)
 const realTimeTimer = 0
 const alarmSignal = constants.signals.SIGALRM
 
-/** Computing takes no time: what it would end at never comes. */
+/** Computing takes no time, so a timer of CPU time never goes off. */
 const ofCpuTime = (process: HeldProcess, registers: Registers, before: 'rsi' | 'rdx'): Answer => {
   if (registers.get('rdi') > 2) return undefined
   writeSetting(process, registers.get(before), 'timeval', { deadline: undefined, interval: 0 })
@@ -240,31 +240,42 @@ const alarm = ({ process }: HeldThread, registers: Registers): Answer => {
 
 const absoluteFlag = 1
 
-/** Whether a process has this timer of timer_create. */
-const hasTimer = ({ pid }: HeldProcess, id: number): boolean => {
+const CLOCK_REALTIME = 0
+const CLOCK_PROCESS_CPUTIME_ID = 2
+const CLOCK_THREAD_CPUTIME_ID = 3
+
+/** The clock of a timer of timer_create; undefined where the process has no such timer. */
+const clockOfTimer = ({ pid }: HeldProcess, id: number): number | undefined => {
   try {
-    return new RegExp(`^ID: ${id}$`, 'm').test(readFileSync(`/proc/${pid}/timers`, 'latin1'))
+    const timers = readFileSync(`/proc/${pid}/timers`, 'latin1')
+    const found = new RegExp(`^ID: ${id}\n(?:.*\n){2}ClockID: (-?\\d+)$`, 'm').exec(timers)
+    return found ? Number(found[1]) : undefined
   } catch {
     // This kernel does not tell.
-    return true
+    return CLOCK_REALTIME
   }
 }
 
+/** Clocks of other processes and threads are negative: those of CPU time, but for devices that keep time, of which no timer can be made. */
+const isOfCpuTime = (clock: number): boolean =>
+  clock < 0 || clock === CLOCK_PROCESS_CPUTIME_ID || clock === CLOCK_THREAD_CPUTIME_ID
+
 const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => {
   const id = registers.get('rdi')
-  if (!hasTimer(process, id)) return undefined
+  const clock = clockOfTimer(process, id)
+  if (clock === undefined) return undefined
   const key = `timer ${id}`
   const before = current(process, key)
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
   if (setting === undefined) return undefined
-  arm(process, key, setting)
+  if (!isOfCpuTime(clock)) arm(process, key, setting)
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }
 
 const timerGettime = ({ process }: HeldThread, registers: Registers): Answer => {
-  if (!hasTimer(process, registers.get('rdi'))) return undefined
+  if (clockOfTimer(process, registers.get('rdi')) === undefined) return undefined
   writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timer ${registers.get('rdi')}`))
   return 0
 }

@@ -47,3 +47,25 @@ test('a repeated client has its number of calls, each a choice of its own; one w
     [2, 2, 2],
   ])
 })
+
+test('a node that ends while it is looked at has crashed: its observer is not to blame', async () => {
+  const cluster = clusterOf(
+    {
+      nodes: { n: { command: ['node', 'fragile.js'], listens: 4000 } },
+      state: async n => String((await once(n.tcp(4000), 'data'))[0]),
+      clients: { speak: async ({ n }) => String((await once(n!.tcp(4000), 'data'))[0]) },
+    },
+    {
+      'fragile.js': `
+let connections = 0
+require('net').createServer(socket => {
+  if (++connections === 3) throw new Error('three are too many')
+  socket.end('hello')
+}).listen(4000)`,
+    },
+  )
+  await cluster.reset()
+  const { findings } = await take(cluster, 'client speak')
+  expect(findings).toEqual([expect.objectContaining({ kind: 'crash', node: 'n' })])
+  expect(findings[0]!.message).toMatch(/^n ended with code 1: Error: three are too many$/)
+})

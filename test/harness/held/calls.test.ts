@@ -200,6 +200,9 @@ c('timers: deleted ones do not fire, an alarm outlives an exec, CPU time ends no
     struct itimerspec in_two = {.it_value = {2, 0}};
     timer_settime(timer, 0, &in_two, 0);
     timer_delete(timer);
+    timer_t ofThread;
+    timer_create(CLOCK_THREAD_CPUTIME_ID, 0, &ofThread);
+    timer_settime(ofThread, 0, &in_two, 0);
     struct itimerval cpu = {.it_value = {0, 1}};
     printf("%d\\n", setitimer(ITIMER_PROF, &cpu, 0));
     signal(SIGXCPU, told);
