@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { checkConfig } from './cli/check.ts'
-import { describeFailure } from './cli/describe.ts'
+import { checkConfig } from './cli/check/check.ts'
+import { describeFailure } from './cli/check/describe.ts'
 import { configFrom, type SystemOrPath } from './cli/library.ts'
 import type { CheckOptions } from './cli/options.ts'
-import { type TryOptions, trySchedule } from './cli/try-schedule.ts'
+import { type TryOptions, trySchedule } from './cli/schedules/try-schedule.ts'
 
 /** With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `allowSkipped` and `signal` matter. */
 export interface HoldOptions extends CheckOptions, Pick<TryOptions, 'variant' | 'allowSkipped'> {

@@ -5,7 +5,7 @@
 import { Cells } from '../checker/cells/cells.ts'
 import type { Task } from '../checker/cells/task.ts'
 import { initial } from '../checker/start.ts'
-import { Worker } from '../cli/workers.ts'
+import { Worker } from '../cli/workers/workers.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { configOf } from './corpus/package-root.ts'
 import { median, row, whole } from './table.ts'

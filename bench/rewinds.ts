@@ -4,7 +4,7 @@
  * either beginning takes.
  */
 import { parseArgs } from 'node:util'
-import { loadConfig } from '../cli/load-config.ts'
+import { loadConfig } from '../cli/config/load-config.ts'
 import { resolveSystem } from '../harness/config.ts'
 import { median } from './table.ts'
 import { differenceOf, executeAgain, executeOn } from './trio.ts'

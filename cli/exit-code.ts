@@ -10,7 +10,7 @@ import { UnsafeRunRoot } from '../harness/files/run-root.ts'
 import { SystemError } from '../proxy/libc.ts'
 import { ReportError } from '../report/error.ts'
 import { TopologyError } from '../topologies/error.ts'
-import { Differs } from './comparison.ts'
+import { Differs } from './traces/comparison.ts'
 
 /** The command's exit codes. */
 export const exitCode = {

@@ -1,7 +1,7 @@
 import type { SystemDefinition } from '../harness/config.ts'
-import { configOf, loadConfig } from './load-config.ts'
+import { type Outcome, outcomeOf } from './check/outcome.ts'
+import { configOf, loadConfig } from './config/load-config.ts'
 import type { CheckOptions } from './options.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
 
 /** A system made by `defineSystem`, with paths relative to the current directory, or the path of a configuration. */
 export type SystemOrPath = SystemDefinition | string
@@ -16,7 +16,7 @@ export type SystemOrPath = SystemDefinition | string
 export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<Outcome> => {
   // Every configuration loads this module, but few check anything themselves, so the rest is loaded on use.
   const [{ checkConfig }, { requireCheckOptions }] = await Promise.all([
-    import('./check.ts'),
+    import('./check/check.ts'),
     import('./check-options.ts'),
   ])
   requireCheckOptions(options)

@@ -5,31 +5,31 @@ import { UsageError } from '../checker/errors.ts'
 import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
-import { annotationOf } from './annotation.ts'
-import { askForPrograms, programsOf } from './ask-programs.ts'
-import { addCampaignCommands } from './campaigns.ts'
-import { type Checked, checkConfig } from './check.ts'
+import { addCampaignCommands } from './campaign/campaigns.ts'
+import { annotationOf } from './check/annotation.ts'
+import { type Checked, checkConfig } from './check/check.ts'
+import { describe, describeReplay, describeTried } from './check/describe.ts'
+import { writeJunit } from './check/junit.ts'
+import { outcomeOf } from './check/outcome.ts'
+import { shrinkTrace } from './check/shrink.ts'
 import { addCheckOptions, checkOptionsFrom } from './check-options.ts'
-import { describe, describeReplay, describeTried } from './describe.ts'
+import { askForPrograms, programsOf } from './config/ask-programs.ts'
+import { findConfig } from './config/find-config.ts'
+import type { Program } from './config/first-config.ts'
+import { initFromCompose, initFromPrograms } from './config/init.ts'
+import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { exitCode, explainError } from './exit-code.ts'
-import { findConfig } from './find-config.ts'
-import type { Program } from './first-config.ts'
-import { initFromCompose, initFromPrograms } from './init.ts'
-import { writeJunit } from './junit.ts'
-import { keepSchedule } from './keep.ts'
-import { type LoadedConfig, loadConfig, notesOf } from './load-config.ts'
 import { abilities } from './machine.ts'
 import { type CheckOptions, defaultOut, timeOf } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
-import { outcomeOf } from './outcome.ts'
 import { print } from './print.ts'
 import { showProgress, statusLine } from './progress.ts'
-import { replayTrace } from './replay.ts'
-import { addScheduleCommands, describeKept } from './schedules.ts'
-import { shrinkTrace } from './shrink.ts'
-import { catchStrays, endsItself, refuseExit, strays } from './stray.ts'
+import { keepSchedule } from './schedules/keep.ts'
+import { addScheduleCommands, describeKept } from './schedules/schedules.ts'
+import { catchStrays, endsItself, refuseExit, strays } from './session/stray.ts'
 import { addTopologyCommands } from './topology.ts'
+import { replayTrace } from './traces/replay.ts'
 import { tryByHand } from './try.ts'
 import { duration, onOff, pace, port, wholeNumber } from './values.ts'
 import { version } from './version.ts'
@@ -149,8 +149,8 @@ export const program = (done: (code: number) => void) => {
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: RepeatArguments) => {
       const [{ repeatPath }, { describeRepeated }] = await Promise.all([
-        import('./repeat.ts'),
-        import('./describe-repeated.ts'),
+        import('./traces/repeat.ts'),
+        import('./check/describe-repeated.ts'),
       ])
       const line = statusLine()
       const onExecution = (done: number, isRecorded: boolean) =>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { requireRunRoot } from '../harness/files/run-root.ts'
-import { endsItself } from './stray.ts'
+import { endsItself } from './session/stray.ts'
 
 /**
  * Everything that needs root is possible for any user in a user namespace, if the machine allows those: there the user

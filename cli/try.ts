@@ -3,9 +3,9 @@ import { UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
 import type { Choice } from '../checker/system.ts'
 import { type GlobalState, nearest } from '../harness/config.ts'
-import type { LoadedConfig } from './load-config.ts'
-import { record } from './record.ts'
-import { inSession } from './session.ts'
+import type { LoadedConfig } from './config/load-config.ts'
+import { inSession } from './session/session.ts'
+import { record } from './traces/record.ts'
 
 /** The result of steps chosen by hand. */
 export interface TriedByHand {

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../cli/load-config.ts'
+import { loadConfig } from '../../cli/config/load-config.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
 import { configOf } from './package-root.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Discovery } from '../../checker/verdict/verdict.ts'
-import type { Outcome } from '../../cli/outcome.ts'
+import type { Outcome } from '../../cli/check/outcome.ts'
 import type { PlainResult } from './plain.ts'
 
 /** What a check of one row came to; rows without a bug have none in `bug`. */

@@ -1,5 +1,5 @@
 /** Tests one configuration plainly, and prints what came of it as JSON: `run-plain.js CONFIG MILLISECONDS [PROPERTY]`. */
-import { loadConfig } from '../../cli/load-config.ts'
+import { loadConfig } from '../../cli/config/load-config.ts'
 import { resolveSystem } from '../../harness/config.ts'
 import { testPlainly } from './plain.ts'
 

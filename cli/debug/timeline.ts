@@ -6,12 +6,12 @@ import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import type { ExecResult, GlobalState } from '../../harness/config.ts'
 import { Execution } from '../../report/model/execution.ts'
-import { requireSame } from '../comparison.ts'
-import { record } from '../record.ts'
-import { scheduleOf, sessionOf } from '../recorded.ts'
-import { configOfTrace } from '../replay.ts'
-import { inSession, type Session } from '../session.ts'
-import { StepReader } from '../step-reader.ts'
+import { inSession, type Session } from '../session/session.ts'
+import { requireSame } from '../traces/comparison.ts'
+import { record } from '../traces/record.ts'
+import { scheduleOf, sessionOf } from '../traces/recorded.ts'
+import { configOfTrace } from '../traces/replay.ts'
+import { StepReader } from '../traces/step-reader.ts'
 
 /**
  * An execution of real processes in which one can move forward and backward. Later steps are known if they were

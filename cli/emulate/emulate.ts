@@ -1,5 +1,5 @@
 import { resolveSystem } from '../../harness/config.ts'
-import type { LoadedConfig } from '../load-config.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { requireAbilities } from '../machine.ts'
 import { emulateNatively } from './native.ts'
 import { requireRoom } from './room.ts'

@@ -6,8 +6,8 @@ import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { noDetails } from '../../harness/execution/end-step.ts'
 import type { Look } from '../../harness/timed/look.ts'
 import type { Happened } from '../../harness/timed/measurements.ts'
-import { createTrace } from '../record.ts'
-import { type Recordable, StepReader } from '../step-reader.ts'
+import { createTrace } from '../traces/record.ts'
+import { type Recordable, StepReader } from '../traces/step-reader.ts'
 import type { Summary } from './summary.ts'
 
 /** The trace of a native run: a step for each event, and for each look that saw something new. */

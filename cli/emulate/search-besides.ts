@@ -5,9 +5,9 @@ import { UsageError } from '../../checker/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
+import type { Outcome } from '../check/outcome.ts'
 import { exitCode } from '../exit-code.ts'
-import type { Outcome } from '../outcome.ts'
-import { violationOf } from '../recorded.ts'
+import { violationOf } from '../traces/recorded.ts'
 
 /** How often a run stands still to search its present state, and for how long each search takes. */
 export interface SearchPlan {

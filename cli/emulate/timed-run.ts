@@ -14,7 +14,7 @@ import { type Happening, isHarm, isVisit, nodeOf, sentenceOf } from '../../harne
 import { Measurements } from '../../harness/timed/measurements.ts'
 import type { TimedAction } from '../../harness/timed/timing.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import { StepReader } from '../step-reader.ts'
+import { StepReader } from '../traces/step-reader.ts'
 import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
 import type { SearchBesides } from './search-besides.ts'
 

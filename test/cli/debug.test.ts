@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { scheduleOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/traces/recorded.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 let directory: string

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
-import { programOf } from '../../cli/ask-programs.ts'
-import { findConfig } from '../../cli/find-config.ts'
-import { initFromPrograms } from '../../cli/init.ts'
+import { programOf } from '../../cli/config/ask-programs.ts'
+import { findConfig } from '../../cli/config/find-config.ts'
+import { initFromPrograms } from '../../cli/config/init.ts'
 import { command, lastnail } from './lastnail.ts'
 
 const newDirectory = (files: Readonly<Record<string, string>> = {}): string => {

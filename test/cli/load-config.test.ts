@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadConfig } from '../../cli/load-config.ts'
+import { loadConfig } from '../../cli/config/load-config.ts'
 import { ConfigError, resolveSystem } from '../../harness/config.ts'
 import { runRoot } from '../../harness/files/run-root.ts'
 

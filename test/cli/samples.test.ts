@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Samples } from '../../cli/samples.ts'
+import { Samples } from '../../cli/check/samples.ts'
 
 const progress = (executions: number) => ({
   ...{ phase: 'searching' as const, executions, steps: 10 * executions, states: 2 * executions, depth: 0 },

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { scheduleOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/traces/recorded.ts'
 import { hasBrowser, inPage, launch } from '../report/browser.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 

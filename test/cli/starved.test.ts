@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Look, Starvation } from '../../cli/starved.ts'
+import { type Look, Starvation } from '../../cli/workers/starved.ts'
 
 interface Second {
   /** Of the worker and its nodes, in milliseconds. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { TraceWriter } from '../../checker/trace/write.ts'
-import { scheduleOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/traces/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string

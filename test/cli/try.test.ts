@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { scheduleOf } from '../../cli/recorded.ts'
+import { scheduleOf } from '../../cli/traces/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string

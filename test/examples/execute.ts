@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
-import { loadConfig } from '../../cli/load-config.ts'
+import { loadConfig } from '../../cli/config/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { resolveSystem } from '../../harness/config.ts'
 

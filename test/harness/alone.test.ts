@@ -4,7 +4,7 @@ import { Solo } from '../../checker/cells/alone.ts'
 import type { NodeSight } from '../../checker/node-system.ts'
 import { Random } from '../../checker/random.ts'
 import { Begin } from '../../checker/searches/local/beginning.ts'
-import { loadConfig } from '../../cli/load-config.ts'
+import { loadConfig } from '../../cli/config/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config.ts'
 

@@ -1,0 +1,349 @@
+import { setMaxListeners } from 'node:events'
+import { dirname, join, resolve } from 'node:path'
+import PQueue from 'p-queue'
+import { Batches } from '../../campaign/queue/batches.ts'
+import type { Engine } from '../../campaign/queue/engine.ts'
+import { bucketOf } from '../../campaign/schedules/bucket.ts'
+import { Budget } from '../../checker/budget.ts'
+import { headline } from '../../checker/cells/violation.ts'
+import { checkInCells, select } from '../../checker/check.ts'
+import { Meetings } from '../../checker/verdict/sights.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import { recordFound } from '../check/check.ts'
+import { metGoals, neverMet } from '../check/notes.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { keepSchedule } from '../schedules/keep.ts'
+import { inSession } from '../session/session.ts'
+import { requirePlace } from '../traces/record.ts'
+import type { Violated } from '../traces/recorded.ts'
+import { errorOf, type Failure } from '../workers/failure.ts'
+
+/** A bug that a campaign found. */
+export interface Bug {
+  readonly system: string
+  readonly property: string | null
+  readonly kind: Violated['kind']
+  readonly message: string
+  /** Equal for all schedules of the same bug. */
+  readonly bucket: string
+  /** Number of rounds that found it. */
+  readonly times: number
+  /** Paths of the kept schedule, its trace and the trace's report. */
+  readonly file: string | null
+  readonly trace: string | null
+  readonly report: string | null
+}
+
+/** One check of a campaign, with its own random numbers and its own budget of executions. */
+export interface Round
+  extends Pick<Verdict, 'verdict' | 'property' | 'kind' | 'executions' | 'steps' | 'states' | 'seconds'> {
+  readonly system: string
+  /** Index among the rounds of its system, from 0. */
+  readonly ordinal: number
+  readonly message: string
+}
+
+export interface CampaignOptions {
+  readonly engine: Engine
+  /** Seed of the first round. Each later round adds one. */
+  readonly seed: number
+  readonly milliseconds?: number | undefined
+  /** Limit on the executions of each system. */
+  readonly executions?: number | undefined
+  readonly property?: string | undefined
+  readonly out: string
+  /** Directory for schedules; by default beside each configuration. */
+  readonly schedules?: string | undefined
+  readonly signal: AbortSignal
+  /** Called after each change. */
+  readonly onChange?: ((campaign: Campaign) => void) | undefined
+}
+
+/** The state of a campaign. */
+export interface Campaign {
+  readonly rounds: readonly Round[]
+  readonly bugs: readonly Bug[]
+  /** Distinct states of all rounds, as far as they are remembered. */
+  readonly states: number
+  /** By `sometimes` property, the number of executions in which it was met. */
+  readonly sometimes: Readonly<Record<string, number>>
+  readonly notes: readonly string[]
+  readonly seconds: number
+}
+
+/**
+ * The n-th round has n times as many executions as the first, up to a limit, because longer searches find what short
+ * ones miss.
+ */
+const roundExecutions = 128
+const roundExecutionsMax = 4_096
+/** Cells of one round. No search works on more executions at once. */
+const cellsOfRound = 8
+/** At most this many hashes of states are remembered, at about 100 bytes each. Later states are not counted. */
+const statesMax = 1_000_000
+
+/**
+ * Checks systems again and again with other random numbers, until time or executions run out. Bugs are kept as
+ * schedules.
+ */
+export const runCampaign = async (configs: readonly LoadedConfig[], options: CampaignOptions): Promise<Campaign> => {
+  requirePlace(resolve(options.out))
+  // Each execution under way adds a listener; without this, Node.js would warn of a leak.
+  setMaxListeners(0, options.signal)
+  const systems = configs.map(config => new SystemUnderCampaign(config, options))
+  return new Rounds(systems, options).run()
+}
+
+class SystemUnderCampaign {
+  readonly config: LoadedConfig
+  readonly system: ResolvedSystem
+  /** The system, with only the selected properties. */
+  readonly checked: ResolvedSystem
+  readonly #sizes: Iterator<number, undefined>
+  /** What all of its rounds met. */
+  readonly meetings = new Meetings()
+  rounds = 0
+
+  constructor(config: LoadedConfig, { executions, property }: CampaignOptions) {
+    this.config = config
+    this.system = resolveSystem(config.definition, { directory: config.directory })
+    this.checked = { ...this.system, properties: select(this.system.properties, property) }
+    this.#sizes = roundSizes(executions)
+  }
+
+  /** Number of executions of its next round; undefined if its budget is spent. */
+  nextSize(): number | undefined {
+    return this.#sizes.next().value
+  }
+}
+
+function* roundSizes(executions = Number.POSITIVE_INFINITY): Generator<number, undefined> {
+  for (let left = executions, ordinal = 1; left > 0; ordinal++) {
+    const size = Math.min(left, roundExecutionsMax, ordinal * roundExecutions)
+    left -= size
+    yield size
+  }
+}
+
+class Rounds {
+  readonly #systems: readonly SystemUnderCampaign[]
+  readonly #options: CampaignOptions
+  readonly #begun = performance.now()
+  readonly #budget: Budget
+  readonly #rounds: Round[] = []
+  readonly #bugs = new Map<string, Bug>()
+  readonly #states = new Set<string>()
+  readonly #notes = new Set<string>()
+  /** Findings are executed again by this process, one at a time. */
+  readonly #recording = new PQueue({ concurrency: 1 })
+
+  constructor(systems: readonly SystemUnderCampaign[], options: CampaignOptions) {
+    this.#systems = systems
+    this.#options = options
+    this.#budget = new Budget({ milliseconds: options.milliseconds, signal: options.signal })
+  }
+
+  async run(): Promise<Campaign> {
+    const { engine } = this.#options
+    const underWay = new PQueue({ concurrency: 2 * engine.width })
+    let failed: { readonly error: unknown } | undefined
+    for (const [system, ordinal, size] of this.#planned()) {
+      await underWay.onSizeLessThan(1)
+      if (this.#isOver || failed) break
+      underWay
+        .add(() => this.#round(system, ordinal, size))
+        .catch(error => {
+          failed ??= { error }
+        })
+    }
+    await underWay.onIdle()
+    await this.#recording.onIdle()
+    if (failed) throw failed.error
+    return this.#campaign
+  }
+
+  /** Rounds of all systems in turn. */
+  *#planned(): Generator<readonly [SystemUnderCampaign, number, number]> {
+    let systems = [...this.#systems]
+    for (let ordinal = 0; systems.length > 0; ordinal++) {
+      const sized = systems.map(system => [system, system.nextSize()] as const)
+      for (const [system, size] of sized) if (size !== undefined) yield [system, ordinal, size]
+      systems = sized.flatMap(([system, size]) => (size === undefined ? [] : [system]))
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#options.signal.aborted || this.#budget.milliseconds <= 0
+  }
+
+  async #round(of: SystemUnderCampaign, ordinal: number, executions: number): Promise<void> {
+    if (this.#isOver) return
+    const { engine, property, seed, signal, milliseconds } = this.#options
+    const { config, system } = of
+    const batches = new Batches({
+      engine,
+      property,
+      seed,
+      config: config.path,
+      errorOf: failure => errorOf(failure as Failure),
+      onOutcome: ({ fingerprints }) => this.#meet(system.name, fingerprints),
+      onNote: note => this.#notes.add(note),
+    })
+    const verdict = await checkInCells(batches.cells(cellsOfRound, ordinal), select(system.properties, property), {
+      seed: seed + ordinal,
+      executions,
+      signal,
+      ...(milliseconds !== undefined && { milliseconds: Math.max(1, this.#budget.milliseconds) }),
+    })
+    // Time ran out before the round began.
+    if (this.#isOver && verdict.verdict === 'undetermined' && verdict.coverage.completed === 0) return
+    of.meetings.addMet(verdict.met)
+    of.rounds += 1
+    const { notes, schedule: _, ...others } = verdict
+    for (const note of notes) this.#notes.add(note)
+    this.#rounds.push({ ...roundOf(others), system: system.name, ordinal })
+    if (verdict.verdict === 'violated') {
+      // The nodes' seed is the sum of the campaign's seed and this variant.
+      const found = { ...verdict, seed, variant: ordinal + verdict.variant } as Violated
+      await this.#recording.add(() => this.#record(config, found))
+    }
+    this.#tell()
+  }
+
+  #meet(system: string, fingerprints: readonly (string | undefined)[]): void {
+    for (const fingerprint of fingerprints)
+      if (fingerprint !== undefined && this.#states.size < statesMax) this.#states.add(`${system} ${fingerprint}`)
+  }
+
+  /** Records a bug when it is found for the first time, and counts it each time. */
+  async #record(config: LoadedConfig, found: Violated): Promise<void> {
+    const bucket = bucketOf({ ...found, labels: found.schedule })
+    const { name } = config.definition
+    const key = `${name} ${bucket}`
+    const known = this.#bugs.get(key)
+    const { property, kind } = found
+    if (known?.trace) {
+      await this.#keep(known.trace, config)
+      this.#bugs.set(key, { ...known, times: known.times + 1 })
+      return
+    }
+    const { seed, out, property: alone, signal } = this.#options
+    const { verdict, trace, report } = await inSession(config, { seed, signal }, session =>
+      recordFound(session, found, { options: { seed, out, property: alone }, growth: [] }),
+    )
+    if (verdict.verdict !== 'violated' || trace === null) {
+      this.#notes.add(`a violation did not repeat: ${headline(verdict.message)}`)
+      return
+    }
+    const file = await this.#keep(trace, config)
+    const message = headline(verdict.message)
+    this.#bugs.set(key, { system: name, property, kind, message, bucket, times: 1, file, trace, report })
+  }
+
+  async #keep(trace: string, config: LoadedConfig): Promise<string> {
+    const directory = this.#options.schedules ?? join(dirname(config.path), 'schedules')
+    return (await keepSchedule(trace, directory)).path
+  }
+
+  get #campaign(): Campaign {
+    const rounds = [...this.#rounds].sort(
+      (one, other) => one.ordinal - other.ordinal || (one.system < other.system ? -1 : 1),
+    )
+    const bugs = [...this.#bugs.values()].sort((one, other) => (one.bucket < other.bucket ? -1 : 1))
+    const seconds = Number(((performance.now() - this.#begun) / 1000).toFixed(3))
+    const notes = [...[...this.#notes].sort(), ...this.#neverMet()]
+    return { rounds, bugs, states: this.#states.size, sometimes: this.#sometimes(), notes, seconds }
+  }
+
+  /** Notes on what no round of a system met. */
+  #neverMet(): string[] {
+    return this.#systems
+      .filter(({ rounds }) => rounds > 0)
+      .flatMap(each => neverMet(each.checked, each.meetings.met).map(note => this.#of(each, note, ': ')))
+  }
+
+  #sometimes(): Record<string, number> {
+    return Object.fromEntries(
+      this.#systems.flatMap(each =>
+        Object.entries(metGoals(each.checked, each.meetings.met)).map(([name, count]) => [
+          this.#of(each, name, '/'),
+          count,
+        ]),
+      ),
+    )
+  }
+
+  /** Adds the system's name if there are several systems. */
+  #of({ system }: SystemUnderCampaign, text: string, separator: string): string {
+    return this.#systems.length === 1 ? text : `${system.name}${separator}${text}`
+  }
+
+  #tell(): void {
+    this.#options.onChange?.(this.#campaign)
+  }
+}
+
+const roundOf = ({
+  verdict,
+  property,
+  kind,
+  executions,
+  steps,
+  states,
+  seconds,
+  message,
+}: Omit<Verdict, 'schedule' | 'notes'>) => ({
+  ...{ verdict, property, kind, executions, steps, states, seconds },
+  message: headline(message),
+})
+
+/** A campaign as `--json` prints it. */
+export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'sometimes' | 'notes' | 'seconds'> {
+  readonly verdict: Verdict['verdict']
+  /** Property of the first bug. */
+  readonly property: string | null
+  readonly kind: Verdict['kind']
+  readonly executions: number
+  readonly steps: number
+  /** Sum of the distinct states of each round. */
+  readonly states: number
+  readonly rounds: number
+}
+
+export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: Campaign): CampaignOutcome => {
+  const sum = (count: (round: Round) => number) => rounds.reduce((total, round) => total + count(round), 0)
+  const [bug] = bugs
+  // After a violation that did not repeat, its round is in doubt.
+  const isInDoubt =
+    rounds.length === 0 ||
+    rounds.some(
+      ({ verdict, property, kind }) =>
+        verdict === 'undetermined' ||
+        (verdict === 'violated' && !bugs.some(each => each.property === property && each.kind === kind)),
+    )
+  return {
+    verdict: bug ? 'violated' : isInDoubt ? 'undetermined' : 'held',
+    property: bug?.property ?? null,
+    kind: bug?.kind ?? null,
+    executions: sum(({ executions }) => executions),
+    steps: sum(({ steps }) => steps),
+    states: sum(({ states }) => states),
+    rounds: rounds.length,
+    seconds,
+    bugs,
+    sometimes,
+    notes,
+  }
+}
+
+export const describeCampaign = ({ bugs, notes, ...outcome }: CampaignOutcome): string[] => [
+  ...bugs.flatMap(({ kind, property, message, times, file, report }) => [
+    `${kind}${property === null ? '' : ` ${property}`}, found in ${times} ${times === 1 ? 'round' : 'rounds'}: ${message}`,
+    ...(file === null ? [] : [`    schedule: ${file}`]),
+    ...(report === null ? [] : [`    report: ${report}`]),
+  ]),
+  ...notes.map(note => `note: ${note}`),
+  outcome.verdict,
+  `${outcome.rounds} ${outcome.rounds === 1 ? 'round' : 'rounds'}, ${outcome.executions} executions, ${outcome.steps} steps in ${outcome.seconds.toFixed(1)} s`,
+]

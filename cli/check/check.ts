@@ -1,0 +1,178 @@
+import { rmSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { BudgetSpent } from '../../checker/budget.ts'
+import { headline } from '../../checker/cells/violation.ts'
+import { type Progress, select } from '../../checker/check.ts'
+import { UsageError } from '../../checker/errors.ts'
+import type { Sample, Verdict } from '../../checker/verdict/verdict.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import { allowedCpus } from '../../harness/hold/affinity.ts'
+import { liveTracePath, writeReport } from '../../report/report.ts'
+import { describeGoal, fromGoal, towardsGoal } from '../config/goal.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { fileNameOf } from '../file-name.ts'
+import { type CheckOptions, defaultOut } from '../options.ts'
+import { inSession, type Session } from '../session/session.ts'
+import { newPlace } from '../store.ts'
+import { recordConfirmed } from '../traces/confirm.ts'
+import { record, requirePlace } from '../traces/record.ts'
+import { type Explanation, explain } from './explain.ts'
+import { deeperThan, metGoals, neverMet, summaryOf } from './notes.ts'
+import { Samples } from './samples.ts'
+import { nodesSeed, search, timingOfCheck } from './search.ts'
+
+export interface Checked {
+  readonly verdict: Verdict
+  /** Path of the trace of the violating or suspected execution. */
+  readonly trace: string | null
+  /** Path of its report, to open in a browser. */
+  readonly report: string | null
+  /** Why the report is missing, if it is. */
+  readonly reportProblem?: string
+  /** What a search that found nothing has met, one line for each kind of thing. */
+  readonly met?: readonly string[]
+  /** A command that looks deeper, after a search that found nothing. */
+  readonly deeper?: string
+  /** Why executions did not repeat, if the verdict is undetermined for that reason. */
+  readonly explanation?: Explanation | undefined
+  /** By `sometimes` property, the number of executions in which it was met. */
+  readonly sometimes?: Readonly<Record<string, number>>
+  /** The state in which the recorded execution ended. */
+  readonly state: GlobalState | undefined
+}
+
+/** Explores the system of a configuration. A violating execution is executed once more and recorded. */
+export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {
+  const samples = new Samples()
+  const onProgress = (progress: Progress) => {
+    samples.add(progress)
+    given.onProgress?.(progress)
+  }
+  const options = { ...given, onProgress }
+  const { workers = 1 } = options
+  requireWorkers(config, workers)
+  // Must be read before this thread is pinned to one CPU.
+  const cpus = allowedCpus()
+  requirePlace(resolve(options.out ?? defaultOut))
+  const goal = await lookForGoal(config, options, cpus)
+  return checkFrom(config, goal?.options ?? options, { cpus, samples, notes: goal?.notes ?? [] })
+}
+
+/** Searches for the goal, if there is one, and returns the options of the search that begins there. */
+const lookForGoal = async (
+  config: LoadedConfig,
+  options: CheckOptions,
+  cpus: readonly number[],
+): Promise<{ readonly options: CheckOptions; readonly notes: readonly string[] } | undefined> => {
+  if (config.definition.goal === undefined || options.from !== undefined) return undefined
+  return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
+    const found = await search(session, towardsGoal(options), cpus)
+    return { options: fromGoal(options, found), notes: [describeGoal(session.system.goal!, found)] }
+  })
+}
+
+interface Beginning {
+  readonly cpus: readonly number[]
+  readonly samples: Samples
+  /** Notes of the search for the goal. */
+  readonly notes: readonly string[]
+}
+
+const checkFrom = async (
+  config: LoadedConfig,
+  options: CheckOptions,
+  { cpus, samples, notes: before }: Beginning,
+): Promise<Checked> => {
+  const timing = timingOfCheck(options)
+  return inSession(config, { ...options, seed: nodesSeed(options), timing }, async session => {
+    const verdict = await search(session, options, cpus)
+    const system = evaluated(session.system, options)
+    const notes = verdict.verdict === 'held' ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
+    const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
+    const explanation = await explain(session, found)
+    const checked = recordFound(session, found, {
+      options: { ...options, ...(timing && { timing }), ...(session.cluster.hasLongTurns && { longTurns: true }) },
+      growth: samples.list,
+    })
+    const sometimes = metGoals(system, verdict.met)
+    return { ...(await checked.catch(error => unrecorded(found, error))), explanation, sometimes }
+  })
+}
+
+/** Each worker has several processes and takes some hundred megabytes. */
+const workersMax = 256
+
+const requireWorkers = ({ path }: LoadedConfig, workers: number): void => {
+  if (!Number.isInteger(workers) || workers < 1 || workers > workersMax)
+    throw new UsageError(`workers: expected a whole number from 1 to ${workersMax}, found ${workers}`)
+  if (workers > 1 && path === '')
+    throw new UsageError(`${workers} workers load a configuration each: expected its path, found a system`)
+}
+
+/** If the command is interrupted while recording, the finding is reported without its trace. */
+const unrecorded = (verdict: Verdict, error: unknown): Checked => {
+  if (!(error instanceof BudgetSpent)) throw error
+  const message = `${headline(verdict.message)}; interrupted before it was recorded`
+  return { verdict: { ...verdict, message }, trace: null, report: null, state: undefined }
+}
+
+/** Executes a finding once more and records it in a trace with a report. */
+export const recordFound = async (
+  session: Session,
+  verdict: Verdict,
+  { options, growth }: { options: CheckOptions; growth: readonly Sample[] },
+): Promise<Checked> => {
+  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated')
+    return { verdict, trace: null, report: null, state: undefined, ...metBy(session, verdict, options) }
+  const { signal: _, onProgress: __, ...recorded } = options
+  const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
+  const trace = join(place, `${fileNameOf(verdict.property ?? verdict.kind ?? 'suspicion')}.trace`)
+  const confirmed = await recordConfirmed(session, trace, verdict, {
+    options: recorded,
+    property: options.property,
+    added: { growth },
+  })
+  const state = session.cluster.state()
+  if (confirmed === verdict) await recordLive(session, trace, verdict, recorded)
+  return { verdict: confirmed, trace, ...tryReport(trace), state }
+}
+
+/** The system with the properties that this search evaluates. */
+const evaluated = (system: ResolvedSystem, { property }: CheckOptions): ResolvedSystem => ({
+  ...system,
+  properties: select(system.properties, property),
+})
+
+/** What to report besides the verdict when a search found nothing. */
+const metBy = (
+  { config, system }: Session,
+  verdict: Verdict,
+  options: CheckOptions,
+): Pick<Checked, 'met' | 'deeper'> =>
+  verdict.verdict === 'held'
+    ? {
+        met: summaryOf(evaluated(system, options), verdict.met, verdict.executions),
+        ...(config.path !== '' && { deeper: deeperThan(config.path, verdict, options) }),
+      }
+    : {}
+
+/** Executes the closest live execution too, and records it beside the trace of the dead one. */
+const recordLive = async (session: Session, trace: string, verdict: Verdict, options: unknown): Promise<void> => {
+  const path = liveTracePath(trace)
+  rmSync(path, { force: true })
+  const { closestLive: schedule, property, variant } = verdict
+  if (schedule === null) return
+  const message = `${property} holds at its end: the closest live execution to ${basename(trace)}`
+  const live = { verdict: 'held', property: null, kind: null, schedule, message }
+  const { diverged } = await record(session, path, schedule, { options, conclude: () => live, variant })
+  if (diverged) rmSync(path)
+}
+
+/** If the report cannot be written, the finding is reported all the same. */
+const tryReport = (trace: string): { report: string | null; reportProblem?: string } => {
+  try {
+    return { report: writeReport(trace) }
+  } catch (error) {
+    return { report: null, reportProblem: (error as Error).message }
+  }
+}

@@ -1,0 +1,155 @@
+import { readLabel } from '../../checker/labels.ts'
+import { type SearchCoverage, searchNames } from '../../checker/searches/search.ts'
+import { slowMs } from '../../checker/verdict/hasten.ts'
+import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
+import type { GlobalState } from '../../harness/config.ts'
+import type { Replayed } from '../traces/replay.ts'
+import type { TriedByHand } from '../try.ts'
+import type { Checked } from './check.ts'
+import { describeExplanation } from './describe-repeated.ts'
+
+/**
+ * The result of a check or of shrinking, as lines for a person. The most important lines come last, where a terminal
+ * shows them.
+ */
+export const describe = ({
+  verdict,
+  trace,
+  report,
+  reportProblem,
+  explanation,
+  met = [],
+  deeper,
+}: Checked): string[] => {
+  const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
+  const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
+  return [
+    ...briefly(schedule),
+    `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
+    verdict.message,
+    ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
+    ...notRepeated.map(line => `not repeated: ${line}`),
+    ...(explanation ? describeExplanation(explanation) : []),
+    ...(discovery ? [describeDiscovery(discovery)] : []),
+    ...(verdict.verdict === 'held' ? verdict.coverage.searches.flatMap(describeSearched) : []),
+    ...met.map(line => `met: ${line}`),
+    ...verdict.notes.map(note => `note: ${note}`),
+    depth === 0 ? times : `${times}; the bounded search came to depth ${depth}`,
+    ...(trace
+      ? [
+          `trace: ${trace}`,
+          `again: npx lastnail replay ${trace}`,
+          ...(verdict.verdict === 'violated' ? [`keep it: npx lastnail keep ${trace}`] : []),
+        ]
+      : []),
+    ...(deeper ? [`deeper: ${deeper}`] : []),
+    ...(report ? [`report: ${report}`] : []),
+    ...(reportProblem ? [`no report: ${reportProblem}`] : []),
+  ]
+}
+
+/** The condition for a violation that a usual network does not meet. */
+const condition = ({ verdict, delayMs }: Verdict): string =>
+  verdict === 'violated' && delayMs !== null && delayMs > slowMs
+    ? `, only where a message is on its way for ${(delayMs / 1000).toFixed(1)} s`
+    : ''
+
+const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
+  `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searchNames[by]}, in ${steps} steps`
+
+const describeSearched = ({ name, executions, steps, states }: SearchCoverage): string[] =>
+  executions === 0
+    ? []
+    : [`searched: ${searchNames[name]}, in ${executions} executions of ${steps} steps, to ${states} states first`]
+
+/** The result of executing a trace again, as lines for a person. */
+export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
+  ...numbered(replayed.schedule),
+  ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
+  `${replayed.verdict}${what(replayed)}`,
+  replayed.message,
+]
+
+/** The result of steps chosen by hand, with the choices enabled next. */
+export const describeTried = (tried: Omit<TriedByHand, 'state'>, state: GlobalState): string[] => [
+  ...numbered(tried.schedule),
+  ...tried.enabled.map(label => `   or  ${label}`),
+  ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
+  `${tried.verdict}${what(tried)}`,
+  tried.message,
+]
+
+const shownMax = 40
+const firstShown = 3
+
+/**
+ * Of a long schedule: its beginning, its end, and all steps other than messages and timers. The report has the whole.
+ */
+const briefly = (schedule: readonly string[]): readonly string[] => {
+  const lines = numbered(schedule)
+  const hidden = lines.length - shownMax
+  if (hidden <= 0) return lines
+  const isShown = (index: number) => index < firstShown || index >= firstShown + hidden || isDecisive(schedule[index]!)
+  return lines.flatMap((line, index) => {
+    if (isShown(index)) return [line]
+    const isFirst = isShown(index - 1)
+    return isFirst ? [`      … ${countHidden(lines.length, index, isShown)} more`] : []
+  })
+}
+
+/** Number of consecutive hidden steps from `from` on. */
+const countHidden = (length: number, from: number, isShown: (index: number) => boolean): number => {
+  let end = from
+  while (end < length && !isShown(end)) end++
+  return end - from
+}
+
+/** Faults and their ends, calls and overlaps. */
+const isDecisive = (label: string) => !['deliver', 'timer', undefined].includes(readLabel(label).kind)
+
+/** A schedule with step numbers. */
+export const numbered = (schedule: readonly string[]): string[] =>
+  schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`)
+
+const what = ({ kind, property }: { readonly kind: string | null; readonly property: string | null }): string => {
+  const words = [kind, property].filter(word => word !== null).join(' ')
+  return words === '' ? '' : `: ${words}`
+}
+
+/** The message of a test that expected a system to hold: the violation, how to repeat it, and the nodes' output. */
+export const describeFailure = (name: string, failure: Failure): string =>
+  [
+    `expected ${name} to hold, but ${failure.message}`,
+    ...numbered(failure.schedule),
+    '',
+    ...(failure.state?.nodes.flatMap(described) ?? []),
+    ...(failure.trace
+      ? [
+          `trace: ${failure.trace}`,
+          'as a test of its own:',
+          `await expect(system).toHold({ ${drawnBy(failure)}schedule: ${JSON.stringify(failure.schedule, null, 2)} })`,
+        ]
+      : []),
+  ].join('\n')
+
+interface Failure {
+  readonly message: string
+  readonly schedule: readonly string[]
+  readonly state: GlobalState | undefined
+  /** Path of the trace, if a search found the failure. */
+  readonly trace?: string | null
+  readonly seed?: number
+  readonly variant?: number
+}
+
+/** The options for other random numbers than the default ones. */
+const drawnBy = ({ seed = 1, variant = 0 }: Failure): string =>
+  `${seed === 1 ? '' : `seed: ${seed}, `}${variant === 0 ? '' : `variant: ${variant}, `}`
+
+const linesShown = 5
+
+const described = ({ name, output }: GlobalState['nodes'][number]): string[] =>
+  (['stdout', 'stderr'] as const).flatMap(stream => {
+    const lines = output[stream].trimEnd().split('\n').slice(-linesShown)
+    return output[stream] === '' ? [] : [`${name}, the end of its ${stream}:`, ...lines.map(line => `    ${line}`)]
+  })

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs'
+import { create } from 'xmlbuilder'
+import { UsageError } from '../../checker/errors.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { numbered } from './describe.ts'
+
+/** The result of checking some properties. */
+export interface CheckedProperties {
+  readonly system: string
+  readonly properties: readonly string[]
+  readonly verdict: Verdict
+  readonly trace: string | null
+}
+
+/** Name of the test case for crashes and divergences. */
+const alive = 'no crash, no divergence'
+
+/**
+ * Writes a JUnit file with a case for each property. A violated property has failed. If the verdict is undetermined,
+ * the properties concerned have an error.
+ *
+ * @throws UsageError if it cannot be written
+ */
+export const writeJunit = (path: string, checked: CheckedProperties): void => {
+  try {
+    writeFileSync(path, junitOf(checked))
+  } catch (cause) {
+    throw new UsageError(`cannot write the JUnit file ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const junitOf = ({ system, properties, verdict, trace }: CheckedProperties): string => {
+  const names = [alive, ...properties]
+  const wrong = names.filter(name => isAbout(name, verdict))
+  const isViolated = verdict.verdict === 'violated'
+  const counts = {
+    '@tests': names.length,
+    '@failures': isViolated ? wrong.length : 0,
+    '@errors': isViolated ? 0 : wrong.length,
+  }
+  const steps = [...numbered(verdict.schedule), ...(trace ? [`again: npx lastnail replay ${trace}`] : [])].join('\n')
+  const problem = { '@message': verdict.message, '@type': verdict.kind ?? 'undetermined', '#text': steps }
+  const cases = names.map(name => ({
+    ...{ '@name': name, '@classname': system },
+    ...(wrong.includes(name) && { [isViolated ? 'failure' : 'error']: problem }),
+  }))
+  const suite = { '@name': system, '@time': verdict.seconds, ...counts, testcase: cases }
+  return create({ testsuites: { '@name': 'lastnail', ...counts, testsuite: suite } }).end({ pretty: true })
+}
+
+/** Whether a verdict other than `held` concerns a property. */
+const isAbout = (name: string, { verdict, property, kind }: Verdict): boolean => {
+  if (verdict === 'held') return false
+  if (property !== null) return name === property
+  return kind === null || name === alive
+}

@@ -1,0 +1,144 @@
+import { relative } from 'node:path'
+import { propertySight, type Subject, subjectsOf } from '../../checker/subjects.ts'
+import type { Sight } from '../../checker/system.ts'
+import type { Met } from '../../checker/verdict/sights.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { sightOf } from '../../harness/clients/sights.ts'
+import type { FaultKind, ResolvedSystem } from '../../harness/config.ts'
+import { type CheckOptions, defaultMs } from '../options.ts'
+
+/**
+ * Things that the configuration mentions but the search never met, one line each. `held` says nothing about them.
+ *
+ * @param isAlone whether mostly single nodes were executed, and the whole system hardly ever
+ */
+export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } = {}): string[] => [
+  ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
+  ...system.clients.flatMap(({ name }) => aboutClient(name, met.sights)),
+  ...Object.entries(system.faults).flatMap(([kind, budget]) => aboutFault(kind as FaultKind, budget, system, met)),
+]
+
+const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sights }: Met): string[] => {
+  if (!Object.values(properties).some(({ kind }) => kind !== 'sometimes'))
+    return [
+      'there are no properties, so only crashes and divergences were looked for',
+      ...Object.keys(properties).flatMap(name => aboutGoal(name, sights)),
+    ]
+  if (observe && !nodes.some(({ name }) => countOf(sights, sightOf.state(name)) > 0))
+    return ['no node ever had a state: `state` observed nothing, so properties of states were not tested']
+  return Object.entries(properties).flatMap(([name, { kind }]) =>
+    kind === 'sometimes' ? aboutGoal(name, sights) : kind === 'always' ? aboutSubjects(name, sights) : [],
+  )
+}
+
+const aboutAlone = ({ properties }: ResolvedSystem): string[] => {
+  const goals = Object.keys(properties).filter(name => properties[name]!.kind === 'sometimes')
+  return goals.length === 0
+    ? []
+    : [`${goals.join(', ')} was not looked for, because a local search executes nodes alone`]
+}
+
+const aboutGoal = (name: string, sights: readonly Sight[]): string[] =>
+  countOf(sights, propertySight.met(name)) > 0
+    ? []
+    : [`${name} was never met in any execution, so the properties may not have been put to the test`]
+
+/** By `sometimes` property, the number of executions in which it was met. */
+export const metGoals = (
+  { properties }: Pick<ResolvedSystem, 'properties'>,
+  { sights }: Pick<Met, 'sights'>,
+): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(properties).flatMap(([name, { kind }]) =>
+      kind === 'sometimes' ? [[name, countOf(sights, propertySight.met(name))]] : [],
+    ),
+  )
+
+/**
+ * The things a property reads, if none was ever present: lists that were always empty, or fields that never existed.
+ */
+const aboutSubjects = (name: string, sights: readonly Sight[]): string[] => {
+  const subjects = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
+  const absent = subjects.filter(({ found }) => found === 0)
+  const empty = absent.filter(({ was }) => was === 'empty')
+  if (empty.length > 0)
+    return empty.map(subject => `${name} reads ${shownPath(subject)}, which was empty in every state`)
+  // A field that exists only when something is wrong is usually read beside others that exist.
+  if (absent.length === 0 || absent.length < subjects.filter(({ path }) => !isWhole(path)).length) return []
+  return [`${name} was not tested: ${absent.map(shownPath).join(', ')} was in no state`]
+}
+
+/** Fields that exist only at the end of a call or after a failure say nothing. */
+const isOfUsers = (path: string) => path === '' || /^(calls|history)$|^(nodes\[\]|node\(\))\.state\b/.test(path)
+const isWhole = (path: string) => /^(nodes\[\]|node\(\))\.state$/.test(path)
+
+const shownPath = ({ path }: Pick<Subject, 'path'>): string =>
+  path === '' ? 'the history' : path.replace(/^(nodes\[\]|node\(\))\./, '').replaceAll('[]', '[…]')
+
+const countOf = (sights: readonly Sight[], name: string) => sights.find(({ what }) => what === name)?.count ?? 0
+
+const aboutClient = (name: string, sights: readonly Sight[]): string[] => {
+  const calls = countOf(sights, sightOf.call(name))
+  if (calls === 0) return [`client ${name} was never called`]
+  if (countOf(sights, sightOf.result(name)) > 0) return []
+  const failed = sights.find(({ what }) => what === sightOf.error(name))
+  if (failed === undefined) return [`client ${name} never returned in ${times(calls, 'call')}`]
+  return [
+    `client ${name} never returned a result: ${failed.count} of ${times(calls, 'call')} threw, the first "${failed.example}"`,
+  ]
+}
+
+const needs: Partial<Readonly<Record<FaultKind, string>>> = {
+  drop: 'a datagram in flight (TCP loses messages only by a reset)',
+  duplicate: 'a datagram in flight (TCP delivers everything once)',
+  partition: 'two nodes',
+}
+
+const aboutFault = (kind: FaultKind, budget: number, { weights }: ResolvedSystem, { steps }: Met): string[] => {
+  if (budget === 0 || (steps[kind] ?? 0) > 0) return []
+  const why = weights.fault === 0 ? '; weights.fault is 0' : needs[kind] ? `; it needs ${needs[kind]}` : ''
+  return [`no ${kind} ever happened, though faults has ${kind}: ${budget}${why}`]
+}
+
+const times = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** The command for a search ten times as long with other random numbers, which may find what this one missed. */
+export const deeperThan = (
+  path: string,
+  { seed }: Pick<Verdict, 'seed'>,
+  { milliseconds = defaultMs, property, search }: CheckOptions,
+): string =>
+  [
+    ...['npx lastnail check', shown(relative('', path))],
+    ...[`--for ${Math.ceil(milliseconds / 6000)}m`, `--seed ${seed + 1}`],
+    ...(property === undefined ? [] : [`--property ${shown(property)}`]),
+    ...(search === undefined || search === 'auto' ? [] : [`--search ${search}`]),
+  ].join(' ')
+
+/** As a shell reads it. */
+const shown = (word: string) => (/^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/**
+ * What a search met, briefly: calls and their results, how often faults were taken, and how often `eventually` and
+ * `sometimes` properties held.
+ */
+export const summaryOf = (
+  { clients, faults, properties }: ResolvedSystem,
+  { sights, steps, live }: Met,
+  executions: number,
+): string[] => {
+  const calls = clients.map(({ name }) => {
+    const [returned, threw] = [sightOf.result(name), sightOf.error(name)].map(what => countOf(sights, what))
+    return `${name} returned in ${returned} of ${times(countOf(sights, sightOf.call(name)), 'call')}${threw ? ` and threw in ${threw}` : ''}`
+  })
+  const taken = Object.entries(faults).flatMap(([kind, budget]) =>
+    budget > 0 ? [`${kind} ${steps[kind as FaultKind] ?? 0} times`] : [],
+  )
+  const lived = Object.entries(live).map(
+    ([name, count]) => `${name} held at some time in ${count} of ${executions} executions`,
+  )
+  const met = Object.entries(metGoals({ properties }, { sights })).map(
+    ([name, count]) => `${name} was met in ${count} of ${executions} executions`,
+  )
+  return [calls, taken, lived, met].filter(list => list.length > 0).map(list => list.join(', '))
+}

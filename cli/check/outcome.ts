@@ -1,0 +1,73 @@
+import type { LocalCoverage } from '../../checker/searches/search.ts'
+import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
+import type { Difference } from '../traces/repetition.ts'
+import type { Checked } from './check.ts'
+
+/** The result of a check, as `--json` prints it and the package's `check` returns it. */
+export interface Outcome
+  extends Pick<
+    Verdict,
+    | 'verdict'
+    | 'property'
+    | 'kind'
+    | 'executions'
+    | 'steps'
+    | 'states'
+    | 'seconds'
+    | 'stepsPerSecond'
+    | 'depth'
+    | 'seed'
+    | 'variant'
+    | 'schedule'
+    | 'delayMs'
+    | 'repeated'
+    | 'notes'
+  > {
+  /** Path of the violating execution's trace. */
+  readonly trace: string | null
+  /** Path of its report. */
+  readonly report: string | null
+  readonly criticalTransition: Omit<CriticalTransition, 'walkLength'> | null
+  /**
+   * The first system call that differed between executions of one schedule, if the verdict is undetermined for that
+   * reason.
+   */
+  readonly differs: Difference | null
+  /** By `sometimes` property, the number of executions in which it was met. */
+  readonly sometimes: Readonly<Record<string, number>>
+  /** Figures of a local search; absent for other searches. */
+  readonly local?: LocalCoverage | undefined
+}
+
+/** The part of a verdict on which others may rely: exactly these fields. */
+export const outcomeOf = ({ verdict, trace, report, explanation, sometimes = {} }: Checked): Outcome => {
+  const { criticalTransition: critical } = verdict
+  return {
+    verdict: verdict.verdict,
+    property: verdict.property,
+    kind: verdict.kind,
+    executions: verdict.executions,
+    steps: verdict.steps,
+    states: verdict.states,
+    seconds: verdict.seconds,
+    stepsPerSecond: verdict.stepsPerSecond,
+    depth: verdict.depth,
+    seed: verdict.seed,
+    variant: verdict.variant,
+    trace,
+    report,
+    schedule: verdict.schedule,
+    criticalTransition: critical && {
+      step: critical.step,
+      label: critical.label,
+      case: critical.case,
+      walks: critical.walks,
+    },
+    delayMs: verdict.delayMs,
+    repeated: verdict.repeated,
+    differs: explanation?.differs ?? null,
+    sometimes,
+    notes: verdict.notes,
+    ...(verdict.coverage.local && { local: verdict.coverage.local }),
+  }
+}

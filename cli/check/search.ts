@@ -1,0 +1,96 @@
+import { type Cell, OwnCell } from '../../checker/cells/cell.ts'
+import { checkInCells } from '../../checker/check.ts'
+import type { SearchOptions } from '../../checker/searches/options.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { allow, allowedCpus } from '../../harness/hold/affinity.ts'
+import { waitingForOthers } from '../../harness/hold/interruption.ts'
+import { addNotes, type CountedNotes, sayNotes } from '../../harness/notes.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
+import { propertiesFor, type Sought } from '../config/goal.ts'
+import { type CheckOptions, timeOf } from '../options.ts'
+import type { Session } from '../session/session.ts'
+import { scheduleFrom, seedFrom, timingFrom } from '../traces/recorded.ts'
+import { Worker } from '../workers/workers.ts'
+
+/** Explores a session's system and examines findings, in its own cluster or in workers on these CPUs. */
+export const search = async (
+  session: Session,
+  options: CheckOptions & Sought,
+  cpus: readonly number[],
+): Promise<Verdict> => {
+  const { cluster, system } = session
+  const { workers = 1 } = options
+  const properties = propertiesFor(system, options)
+  const wanted = searchOf(session, options)
+  const searchIn = async (cells: readonly Cell[], notes: () => CountedNotes): Promise<Verdict> => {
+    try {
+      const verdict = await checkInCells(cells, properties, wanted, cluster.nodes)
+      return { ...verdict, notes: [...verdict.notes, ...sayNotes(notes())] }
+    } finally {
+      await Promise.all(cells.map(cell => cell.end()))
+    }
+  }
+  if (workers === 1) {
+    const cell = new OwnCell(cluster, properties, { weights: system.weights, nodes: cluster.nodes })
+    return searchIn([cell], () => cluster.countedNotes())
+  }
+  return waitingForOthers(() =>
+    onAllCpus(cpus, () => {
+      const all = startWorkers(session, options, cpus)
+      return searchIn(all, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
+        // What is found is executed once more here.
+        if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
+      })
+    }),
+  )
+}
+
+/**
+ * A process that waits for workers must not be pinned to one CPU: another program may use that up, and this must be
+ * noticed.
+ */
+const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> => {
+  const held = allowedCpus()
+  allow(0, cpus)
+  try {
+    return await work()
+  } finally {
+    allow(0, held)
+  }
+}
+
+const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus: readonly number[]): Worker[] => {
+  const { workers = 1, property, isGoal, rewind } = options
+  const timing = timingOfCheck(options)
+  const order = {
+    file: config.path,
+    translated: config.translated,
+    seed: nodesSeed(options),
+    property,
+    isGoal,
+    rewind,
+    timing,
+  }
+  return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
+}
+
+const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptions => {
+  const { from, ...others } = options
+  return {
+    ...others,
+    seed: options.seed ?? seed,
+    signal,
+    milliseconds: timeOf(options),
+    from: typeof from === 'string' ? scheduleFrom(from) : from,
+  }
+}
+
+/**
+ * Seed of the nodes' random numbers: that of the search, or the one with which the steps to begin with were recorded.
+ */
+export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
+  typeof from === 'string' ? seedFrom(from) : seed
+
+/** Timing of the run with which the executions begin, if it was an emulated one. */
+export const timingOfCheck = ({ from }: Pick<CheckOptions, 'from'>): Timing | undefined =>
+  typeof from === 'string' ? timingFrom(from) : undefined

@@ -1,0 +1,53 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { UsageError } from '../../checker/errors.ts'
+import { fromCompose } from '../../docker/compose/nodes.ts'
+import { defineSystem, readNodes, resolveSystem } from '../../harness/config.ts'
+import { configForCompose, configForPrograms, type Program } from './first-config.ts'
+
+const fileName = 'lastnail.config.ts'
+
+/**
+ * Writes a configuration beside a compose file.
+ *
+ * @returns its path
+ *
+ * @throws ConfigError if the compose file is wrong, UsageError if there is a configuration already
+ */
+export const initFromCompose = (composePath: string): string => {
+  const compose = resolve(composePath)
+  const { nodes } = fromCompose(compose)[readNodes](dirname(compose))
+  return writeNew(join(dirname(compose), fileName), configForCompose(basename(compose), Object.keys(nodes)))
+}
+
+/**
+ * Writes a configuration of programs into a directory.
+ *
+ * @returns its path
+ *
+ * @throws ConfigError if a name is not a host name, UsageError if two names are equal or there is a configuration
+ * already
+ */
+export const initFromPrograms = (directory: string, programs: readonly Program[]): string => {
+  const twice = programs.find(({ name }, index) => programs.findIndex(each => each.name === name) !== index)
+  if (twice) throw new UsageError(`expected nodes of different names, found two named ${twice.name}`)
+  const name = systemName(basename(resolve(directory)))
+  const nodes = Object.fromEntries(programs.map(({ name, command, ports }) => [name, { command, listens: ports }]))
+  resolveSystem(defineSystem({ name, nodes }), { directory })
+  return writeNew(join(resolve(directory), fileName), configForPrograms(name, programs))
+}
+
+/** A valid name for a system, made from a directory's name. */
+const systemName = (directory: string) =>
+  directory.replaceAll(/[^a-z0-9_.-]/gi, '-').replace(/^[^a-z0-9]+/i, '') || 'service'
+
+/** @throws UsageError if the file exists or cannot be written */
+const writeNew = (path: string, text: string): string => {
+  if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
+  try {
+    writeFileSync(path, text, { flag: 'wx' })
+  } catch (cause) {
+    throw new UsageError(`cannot write ${path}: ${(cause as Error).message}`, { cause })
+  }
+  return path
+}

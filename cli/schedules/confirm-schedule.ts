@@ -1,0 +1,188 @@
+import { join, resolve } from 'node:path'
+import { boundOfNone, executeNear, manners, perturbation } from '../../campaign/schedules/near.ts'
+import type { Schedule } from '../../campaign/schedules/schedule.ts'
+import { Budget, BudgetSpent } from '../../checker/budget.ts'
+import { Executor, type Properties } from '../../checker/cells/executor.ts'
+import { headline } from '../../checker/cells/violation.ts'
+import { walk } from '../../checker/cells/walk.ts'
+import { chooserOf } from '../../checker/choosers/named.ts'
+import { Surprises } from '../../checker/choosers/surprise.ts'
+import { DoesNotStart, UsageError } from '../../checker/errors.ts'
+import { Random } from '../../checker/random.ts'
+import type { GlobalState } from '../../harness/config.ts'
+import { fileNameOf } from '../file-name.ts'
+import { inSession, type Session } from '../session/session.ts'
+import { newPlace } from '../store.ts'
+import { lookForLifeAfter, recordConfirmed } from '../traces/confirm.ts'
+import { requirePlace } from '../traces/record.ts'
+import { timingKept } from '../traces/recorded.ts'
+import { configOf, keptAt } from './regress.ts'
+
+/** The result of a search around a schedule. */
+export interface Confirmed {
+  readonly file: string
+  readonly property: string | null
+  /** `passes`: no execution violated anything. `no longer applies`: no execution came near the schedule. */
+  readonly outcome: 'fails' | 'passes' | 'no longer applies'
+  readonly executions: number
+  /** Executions that took at least three quarters of the schedule's steps. */
+  readonly near: number
+  /** Upper end of the 95 % interval of the chance that such an execution violates something; null if one did. */
+  readonly bound: number | null
+  readonly seconds: number
+  /** Path of the violating execution's trace. */
+  readonly trace: string | null
+  /** One line. */
+  readonly message: string
+}
+
+export interface ConfirmOptions {
+  readonly milliseconds: number
+  readonly executions?: number | undefined
+  readonly config?: string | undefined
+  readonly seed: number
+  readonly out: string
+  readonly onExecution?: ((done: number, near: number) => void) | undefined
+}
+
+/** Minimum length of walks that look for a live state after an execution. */
+const walkLengthMin = 64
+
+/**
+ * Searches around a kept schedule, perturbed at each of its steps, until an execution violates something or time is
+ * over.
+ */
+export const confirmSchedule = async (path: string, options: ConfirmOptions): Promise<Confirmed> => {
+  const [kept, another] = keptAt(path)
+  if (another) throw new UsageError(`expected one schedule, and ${path} has several`)
+  const config = await configOf(kept!, options.config)
+  requirePlace(resolve(options.out))
+  const { schedule } = kept!
+  return inSession(config, { seed: schedule.seed + schedule.variant, timing: timingKept(schedule) }, session =>
+    new Around(session, kept!.path, schedule, options).search(),
+  )
+}
+
+class Around {
+  readonly #session: Session
+  readonly #file: string
+  readonly #schedule: Schedule
+  readonly #options: ConfirmOptions
+  readonly #begun = performance.now()
+  #executions = 0
+  #near = 0
+
+  constructor(session: Session, file: string, schedule: Schedule, options: ConfirmOptions) {
+    this.#session = session
+    this.#file = file
+    this.#schedule = schedule
+    this.#options = options
+  }
+
+  async search(): Promise<Confirmed> {
+    const { system, cluster, signal } = this.#session
+    const { milliseconds, executions, seed } = this.#options
+    const random = new Random(seed)
+    const executor = new Executor(cluster, this.#properties)
+    executor.budget = new Budget({ milliseconds, executions, signal })
+    try {
+      for (let ordinal = 0; ; ordinal++) {
+        executor.budget.takeExecution()
+        const { labels, kind } = this.#schedule
+        const variant = kind === 'liveness' ? 0 : Math.floor(ordinal / (labels.length * manners.length))
+        const around = { variant, weights: system.weights, random: random.fork() }
+        const { isNear } = await executeNear(
+          executor,
+          labels,
+          perturbation(ordinal, Math.max(1, labels.length)),
+          around,
+        )
+        const { violation } = executor
+        if (violation?.kind === 'crash' && violation.step === 0) throw new DoesNotStart(violation)
+        this.#executions += 1
+        if (isNear) this.#near += 1
+        this.#options.onExecution?.(this.#executions, this.#near)
+        const failed = violation ? await this.#record(executor, variant) : await this.#lookForDeath(executor, variant)
+        if (failed) return failed
+      }
+    } catch (error) {
+      if (!(error instanceof BudgetSpent) || error.what === 'aborted') throw error
+    }
+    return this.#conclude()
+  }
+
+  get #properties(): Properties<GlobalState> {
+    const { property } = this.#schedule
+    if (property === null) return {}
+    const { properties } = this.#session.system
+    if (Object.hasOwn(properties, property)) return { [property]: properties[property]! }
+    throw new UsageError(`${this.#file} is about a property ${property}, which the configuration has no more`)
+  }
+
+  /** The violation, after new processes repeated it; undefined if they did not. */
+  async #record(executor: Executor<GlobalState>, variant: number): Promise<Confirmed | undefined> {
+    const { kind, property = null, message, step } = executor.violation!
+    const schedule = executor.labels().slice(0, step)
+    executor.end()
+    return this.#confirm({ kind, property, message, schedule, variant })
+  }
+
+  /** Tests whether a liveness property can hold again after an execution. */
+  async #lookForDeath(executor: Executor<GlobalState>, variant: number): Promise<Confirmed | undefined> {
+    const { kind, property, criticalTransition } = this.#schedule
+    if (kind !== 'liveness' || executor.broken) return undefined
+    const schedule = executor.labels()
+    const length = criticalTransition?.walkLength ?? walkLengthMin
+    const chooser = chooserOf({ chooser: 'healthy', seed: 1, length }, this.#session.system.weights, new Surprises([]))
+    const end = await walk(executor, chooser, length, () => executor.isLive(property!))
+    executor.end()
+    if (end === 'goal') return undefined
+    const { isDead, what } = await lookForLifeAfter(this.#session, { property, criticalTransition, schedule })
+    if (!isDead) return undefined
+    return this.#confirm({ kind, property, message: `${property} does not hold again: it ${what}`, schedule, variant })
+  }
+
+  async #confirm(
+    found: Pick<Schedule, 'kind' | 'property' | 'message'> & { schedule: readonly string[]; variant: number },
+  ): Promise<Confirmed | undefined> {
+    const claimed = { ...found, verdict: 'violated', criticalTransition: null, repeated: true } as const
+    const name = `${fileNameOf(found.property ?? found.kind)}.trace`
+    const trace = join(newPlace(resolve(this.#options.out), this.#session.system.name), name)
+    const { onExecution: _, ...given } = this.#options
+    const timing = timingKept(this.#schedule)
+    const options = { ...given, ...(timing && { timing }) }
+    const confirmed = await recordConfirmed<
+      typeof claimed | (Omit<typeof claimed, 'verdict'> & { verdict: 'undetermined' })
+    >(this.#session, trace, claimed, { options, property: this.#schedule.property ?? undefined })
+    if (confirmed.verdict !== 'violated') return undefined
+    return { ...this.#told, outcome: 'fails', bound: null, trace, message: headline(found.message) }
+  }
+
+  get #told() {
+    const seconds = Number(((performance.now() - this.#begun) / 1000).toFixed(3))
+    const { property } = this.#schedule
+    return { file: this.#file, property, executions: this.#executions, near: this.#near, seconds }
+  }
+
+  #conclude(): Confirmed {
+    const bound = boundOfNone(this.#near)
+    const often = `${this.#near} of ${this.#executions} executions came near`
+    if (this.#near === 0)
+      return {
+        ...this.#told,
+        outcome: 'no longer applies',
+        bound,
+        trace: null,
+        message: `${often}: too few to draw a conclusion`,
+      }
+    const message = `${often}, and none violated anything: with 95 % confidence, the chance that such an execution violates it is below ${bound.toPrecision(2)}`
+    return { ...this.#told, outcome: 'passes', bound, trace: null, message }
+  }
+}
+
+export const describeConfirmed = ({ outcome, file, message, seconds, trace }: Confirmed): string[] => [
+  `${outcome}: ${file}`,
+  message,
+  `${seconds.toFixed(1)} s`,
+  ...(trace ? [`trace: ${trace}`, `again: npx lastnail replay ${trace}`] : []),
+]

@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { commitOf } from '../../campaign/git.ts'
+import { type Kept, keep } from '../../campaign/schedules/corpus.ts'
+import { headline } from '../../checker/cells/violation.ts'
+import { UsageError } from '../../checker/errors.ts'
+import { readTrace } from '../../checker/trace/read.ts'
+import type { Trace } from '../../checker/trace/trace.ts'
+import { scheduleOf, timingOf, timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
+
+/** Default directory for schedules, beside the configuration. */
+const directoryName = 'schedules'
+
+/**
+ * Keeps a trace's violation as a schedule in a directory. A schedule that is there already is counted.
+ *
+ * @param out by default `schedules/` beside the configuration
+ *
+ * @throws UsageError if the trace records no violation, or the schedule cannot be written
+ */
+export const keepSchedule = async (tracePath: string, out?: string): Promise<Kept> => {
+  const trace = readTrace(tracePath)
+  const { property, kind, message, variant, criticalTransition: critical } = requireViolation(tracePath, trace)
+  const { config, seed, system, versions } = trace.header
+  const directory = resolve(out ?? join(dirname(config.path), directoryName))
+  const timing = timingToKeep(trace)
+  const found = {
+    ...{ system, property, kind, variant: variant ?? 0 },
+    // A trace's seed is the sum of both.
+    seed: seed - (variant ?? 0),
+    config: relative(directory, config.path),
+    message: headline(message),
+    criticalTransition: critical ?? null,
+    programs: { ...versions, configuration: config.sha256 },
+    ...(timing && { timing: JSON.stringify(timing) }),
+    labels: scheduleOf(trace),
+  }
+  return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
+}
+
+/**
+ * Writes a trace's violation as a vitest test, which fails while its schedule violates something.
+ *
+ * @param out by default `schedules/PROPERTY.test.ts` beside the configuration
+ *
+ * @returns the path of the test
+ *
+ * @throws UsageError if the trace records no violation, or the file exists or cannot be written
+ */
+export const keepAsTest = (tracePath: string, out?: string): string => {
+  const trace = readTrace(tracePath)
+  const verdict = requireViolation(tracePath, trace)
+  if (timingOf(trace, 'moving'))
+    throw new UsageError(
+      `${tracePath} was recorded of an emulated run, whose times a test cannot repeat: keep it as a schedule, without --test`,
+    )
+  const { config, seed } = trace.header
+  const name = verdict.property ?? verdict.kind
+  const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
+  if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
+  const configuration = relative(dirname(path), config.path)
+  write(path, testOf({ name, configuration, seed, schedule: scheduleOf(trace) }))
+  return path
+}
+
+/** @throws UsageError if the trace records no violation, or its system is not defined by a file */
+const requireViolation = (tracePath: string, trace: Trace): Violated => {
+  const verdict = violationOf(trace)
+  if (verdict === undefined) throw new UsageError(`${tracePath} records no violation to keep`)
+  if (trace.header.config.path === '')
+    throw new UsageError(`${tracePath} was recorded of a system defined in a program, which a file cannot name`)
+  return verdict
+}
+
+const fileNameOf = (name: string) => name.replaceAll(/[^\w.-]/g, '-')
+
+interface Test {
+  readonly name: string
+  /** Path of the configuration, relative to the test's directory. */
+  readonly configuration: string
+  readonly seed: number
+  readonly schedule: readonly string[]
+}
+
+const testOf = ({ name, configuration, seed, schedule }: Test) => `import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import 'lastnail/vitest'
+
+test(${quoted(name)}, { timeout: 60_000 }, async () => {
+  await expect(join(import.meta.dirname, ${quoted(configuration)})).toHold({
+    seed: ${seed},
+    schedule: [
+${schedule.map(label => `      ${quoted(label)},`).join('\n')}
+    ],
+  })
+})
+`
+
+const quoted = (text: string) => `'${text.replaceAll(/['\\]/g, '\\$&').replaceAll('\n', '\\n')}'`
+
+const write = (path: string, content: string) => {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+  } catch (cause) {
+    throw new UsageError(`cannot write the test ${path}: ${(cause as Error).message}`, { cause })
+  }
+}

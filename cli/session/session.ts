@@ -1,0 +1,64 @@
+import type { DockerEngine } from '../../docker/engine.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import { unlessInterrupted } from '../../harness/hold/interruption.ts'
+import { inTime } from '../../harness/timed/timed-system.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { requireAbilities } from '../machine.ts'
+import { amongGuests } from './among-guests.ts'
+import { openEngine } from './engine.ts'
+
+/** A configuration with its cluster, for the duration of a command. */
+export interface Session {
+  readonly config: LoadedConfig
+  readonly system: ResolvedSystem
+  readonly cluster: Cluster
+  /** Seed of the search and of the nodes' random numbers. */
+  readonly seed: number
+  /** Aborted by a signal to this process, or by the caller. */
+  readonly signal: AbortSignal
+}
+
+export interface SessionOptions {
+  /** 1 by default. */
+  readonly seed?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** The CPU for the nodes; by default the one on which this process now runs. */
+  readonly cpu?: number | undefined
+  /** Whether processes are rewound instead of started again; true by default. */
+  readonly rewind?: boolean | undefined
+  /** Whether a thread may compute longer before others get a turn; false by default. */
+  readonly longTurns?: boolean | undefined
+  /** Makes time decide what happens. */
+  readonly timing?: Timing | undefined
+}
+
+/** Opens a session, does the work and cleans up in any case. */
+export const inSession = async <Result>(
+  config: LoadedConfig,
+  { seed = 1, signal, cpu, rewind, longTurns, timing }: SessionOptions,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> => {
+  const resolved = resolveSystem(config.definition, { directory: config.directory })
+  const system = inTime(resolved, timing)
+  requireAbilities()
+  return amongGuests(async guarded => {
+    let cluster: Cluster | undefined
+    let engine: DockerEngine | undefined
+    try {
+      engine = await unlessInterrupted(openEngine(system))
+      cluster = new Cluster(system, { seed, cpu, engine, rewind, longTurns, timing })
+      return await work({
+        config,
+        system,
+        cluster,
+        seed,
+        signal: signal ? AbortSignal.any([signal, guarded]) : guarded,
+      })
+    } finally {
+      cluster?.close()
+      await engine?.close()
+    }
+  })
+}

@@ -1,0 +1,69 @@
+import { isDefect, placeInConfiguration } from '../../checker/frames.ts'
+import { thrown } from '../../checker/show.ts'
+import { ConfigError } from '../../harness/config.ts'
+
+/**
+ * Errors that nobody caught: thrown by a configuration after its call ended, or a rejected promise. They end the work,
+ * which then reports them. They never end the process itself, whose exit code would be 1 as for a violation.
+ */
+class Strays {
+  error: unknown
+  #isThere = false
+  readonly #abort = new AbortController()
+
+  /** Aborted by the first error. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  note(error: unknown): void {
+    if (this.#isThere) return
+    this.#isThere = true
+    this.error = isDefect(error) ? error : asConfigError(error)
+    this.#abort.abort()
+  }
+
+  /** @throws ConfigError for an error of a configuration, and the error itself for a defect of ours */
+  check(): void {
+    if (this.#isThere) throw this.error
+  }
+}
+
+export const strays = new Strays()
+
+const asConfigError = (error: unknown): ConfigError => {
+  if (error instanceof ConfigError) return error
+  const place = placeInConfiguration(error)
+  return new ConfigError([`${place ?? 'the configuration'}: threw, where nothing catches it, ${thrown(error)}`])
+}
+
+/** How long the work may take to notice that it should end, in milliseconds. */
+const patienceMs = 10_000
+
+/** From now on, uncaught errors and rejections end the work, or, if the work does not notice, the process by `exit`. */
+export const catchStrays = (exit: (error: unknown) => void): void => {
+  const note = (error: unknown) => {
+    strays.note(error)
+    setTimeout(() => exit(strays.error), patienceMs).unref()
+  }
+  process.on('uncaughtException', note)
+  process.on('unhandledRejection', note)
+}
+
+/** Whether this process ends itself. */
+let isDone = false
+
+/** Must be called before this process ends itself. */
+export const endsItself = (): void => {
+  isDone = true
+}
+
+/** If a configuration ends this process during the work, sets this exit code and prints a line about it. */
+export const refuseExit = (code: number): void => {
+  process.on('exit', asked => {
+    if (isDone) return
+    const place = placeInConfiguration(new Error('where'))
+    process.stderr.write(`lastnail: ${place ?? 'the configuration'}: ended this program, by process.exit(${asked})\n`)
+    process.exitCode = code
+  })
+}

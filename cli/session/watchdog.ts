@@ -1,0 +1,69 @@
+import inspector from 'node:inspector'
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { calls, nameBytesMax, names } from '../../checker/guest.ts'
+import { exitCode } from '../exit-code.ts'
+
+/** A call that computes for longer than this, in real time, counts as endless. Most calls take microseconds. */
+const msMax = 10_000
+const lookMs = 500
+
+/**
+ * Watches the calls of a configuration from a thread of its own. If a predicate, client or observer computes for ever,
+ * the thread on which it runs cannot end it; the watchdog then ends the process with a line that names the call.
+ *
+ * Call it before this thread is pinned to a CPU, so that the watchdog may use the others. With only one CPU, the kernel
+ * reserves a twentieth of it, which no real-time thread may take.
+ *
+ * @returns a function that ends the watch
+ */
+export const watchCalls = (): (() => void) => {
+  // At a breakpoint of a debugger, a call may take any time.
+  if (inspector.url() !== undefined) return () => undefined
+  const koffi = createRequire(import.meta.url).resolve('koffi')
+  const workerData: Watched = { calls, names, nameBytesMax, msMax, lookMs, koffi, code: exitCode.usage }
+  const thread = new Worker(`(${watch})(require('node:worker_threads').workerData, require)`, {
+    eval: true,
+    workerData,
+    execArgv: [],
+  })
+  thread.unref()
+  return () => void thread.terminate()
+}
+
+interface Watched {
+  readonly calls: Int32Array
+  readonly names: Uint8Array
+  readonly nameBytesMax: number
+  readonly msMax: number
+  readonly lookMs: number
+  /** Path of the koffi package. */
+  readonly koffi: string
+  /** Exit code of the process. */
+  readonly code: number
+}
+
+/** The thread's program. It is passed as text, so it can use nothing of this module. */
+const watch = (watched: Watched, require: NodeJS.Require): void => {
+  const { writeSync }: typeof import('node:fs') = require('node:fs')
+  const { calls, names, nameBytesMax, msMax, lookMs, koffi, code } = watched
+  let seen = 0
+  let since = 0
+  setInterval(() => {
+    const count = Atomics.load(calls, 0)
+    const now = performance.now()
+    if (count % 2 === 0 || count !== seen) {
+      seen = count
+      since = now
+    } else if (now - since > msMax) end(Atomics.load(calls, 1))
+  }, lookMs)
+
+  const end = (number: number) => {
+    const bytes = names.slice(number * nameBytesMax, (number + 1) * nameBytesMax)
+    const name = new TextDecoder().decode(bytes).replaceAll('\0', '')
+    writeSync(2, `lastnail: ${name} computes without an end: it has not returned after ${msMax / 1000} s\n`)
+    // Unlike process.exit, which would end only this thread, _exit ends the whole process and its nodes at once. The
+    // next run removes what remains on the disk, as after any kill.
+    require(koffi).load(null).func('void _exit(int code)')(code)
+  }
+}

@@ -1,0 +1,114 @@
+import { OwnCell } from '../../checker/cells/cell.ts'
+import { Cells } from '../../checker/cells/cells.ts'
+import type { Replay } from '../../checker/cells/replay.ts'
+import { headline } from '../../checker/cells/violation.ts'
+import { select } from '../../checker/check.ts'
+import { Diverged } from '../../checker/errors.ts'
+import { Random } from '../../checker/random.ts'
+import {
+  confirmWalks,
+  type Death,
+  differenceFrom,
+  differenceFromDeath,
+  lookForLife,
+} from '../../checker/verdict/confirm.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import type { Session } from '../session/session.ts'
+import { record } from './record.ts'
+
+type Claimed = Pick<
+  Verdict,
+  'verdict' | 'kind' | 'property' | 'schedule' | 'variant' | 'criticalTransition' | 'message' | 'repeated'
+> &
+  Partial<Pick<Verdict, 'closestLive'>>
+
+/**
+ * Executes a finding once more with new processes, and records it in a trace that ends with the result. A violation
+ * counts only if it has the same kind, property and step again. A death counts only if fresh walks do not recover from
+ * its end but do from the step before. Otherwise the verdict is undetermined and says what happened instead.
+ *
+ * @param property the only one that was checked, if so
+ *
+ * @param added fields to add to the verdict in the trace
+ */
+export const recordConfirmed = async <Found extends Claimed>(
+  session: Session,
+  path: string,
+  found: Found,
+  { options, property, added = {} }: { options: unknown; property?: string | undefined; added?: object },
+): Promise<Found> => {
+  // Nothing left by an earlier execution must matter.
+  session.cluster.stopRewinding()
+  let confirmed = found
+  await record(session, path, found.schedule, {
+    options,
+    property,
+    variant: found.variant,
+    conclude: async replayed => {
+      const difference = await differenceOf(session, found, replayed, property)
+      if (difference !== undefined) confirmed = { ...found, ...unconfirmed(found, difference) }
+      return { ...confirmed, ...added }
+    },
+  })
+  return confirmed
+}
+
+const unconfirmed = ({ message }: Claimed, difference: string): Pick<Verdict, 'verdict' | 'repeated' | 'message'> => ({
+  verdict: 'undetermined',
+  repeated: false,
+  message: `${headline(message)}; executed once more, by new processes, it ${difference}`,
+})
+
+const differenceOf = async (
+  session: Session,
+  found: Claimed,
+  replayed: Replay,
+  alone: string | undefined,
+): Promise<string | undefined> => {
+  const difference = differenceFrom(found, replayed)
+  if (difference !== undefined || found.verdict !== 'violated' || found.kind !== 'liveness') return difference
+  try {
+    const options = { ...deathOf(session, found), closestLive: found.closestLive }
+    return await withCells(session, { variant: found.variant, alone }, cells =>
+      differenceFromDeath(cells, found.schedule, options),
+    )
+  } catch (error) {
+    if (error instanceof Diverged) return error.message
+    throw error
+  }
+}
+
+/** @throws Diverged if the schedule cannot be executed */
+export const lookForLifeAfter = (
+  session: Session,
+  found: Pick<Claimed, 'schedule' | 'property' | 'criticalTransition'>,
+): Promise<Death> =>
+  withCells(session, { variant: 0, alone: found.property! }, cells =>
+    lookForLife(cells, found.schedule, deathOf(session, found)),
+  )
+
+const walkLengthMin = 64
+
+const deathOf = (
+  { seed }: Session,
+  { property, criticalTransition }: Pick<Claimed, 'property' | 'criticalTransition'>,
+) => ({
+  property: property!,
+  walks: confirmWalks,
+  walkLength: criticalTransition?.walkLength ?? walkLengthMin,
+  // Other random numbers than those of the search.
+  random: new Random(seed + 0x5eed),
+})
+
+const withCells = async <Result>(
+  { cluster, system, signal }: Session,
+  { variant, alone }: { variant: number; alone: string | undefined },
+  work: (cells: Cells) => Promise<Result>,
+): Promise<Result> => {
+  const cell = new OwnCell(cluster, select(system.properties, alone), { weights: system.weights })
+  try {
+    return await work(Cells.of([cell]).within({ signal }).ofVariant(variant))
+  } finally {
+    await cell.end()
+  }
+}

@@ -1,0 +1,84 @@
+import { UsageError } from '../../checker/errors.ts'
+import { readTrace } from '../../checker/trace/read.ts'
+import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
+import type { SessionOptions } from '../session/session.ts'
+
+/** The schedule of a recorded execution. */
+export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
+  steps.flatMap(({ choice }) => choice?.label ?? [])
+
+/** The schedule that `TRACE` or `TRACE:STEP` names. A torn trace is used as far as it goes. */
+export const scheduleFrom = (text: string): string[] => {
+  const { path, step } = partsOf(text)
+  return upTo(scheduleOf(readTrace(path, { torn: 'accept' })), step, path)
+}
+
+/** The seed of the nodes' random numbers in a trace. */
+export const seedFrom = (text: string): number => readTrace(partsOf(text).path, { torn: 'accept' }).header.seed
+
+export const partsOf = (text: string): { path: string; step: number | undefined } => {
+  const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
+  return { path: path!, step: step === undefined ? undefined : Number(step) }
+}
+
+/**
+ * The timing of a recorded emulated run; undefined for any other trace.
+ *
+ * @param times `kept`: each step is executed at its recorded time. `moving`: each when it is due, which fits if some
+ * steps are left out
+ */
+export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Timing | undefined => {
+  const { timing } = (header.options ?? {}) as { readonly timing?: Timing }
+  if (timing === undefined) return undefined
+  const inputs = steps.flatMap(({ input }) => (input === undefined ? [] : [input as Timing['inputs'][number]]))
+  return { ...timing, inputs, timesMs: times === 'kept' ? steps.map(({ atMs = 0 }) => atMs) : undefined }
+}
+
+/** How the nodes of a recorded execution are held when it is executed again. */
+export const sessionOf = (
+  trace: Trace,
+  times: 'kept' | 'moving',
+): Pick<SessionOptions, 'seed' | 'timing' | 'longTurns'> => {
+  const { longTurns } = (trace.header.options ?? {}) as { readonly longTurns?: boolean }
+  return { seed: trace.header.seed, timing: timingOf(trace, times), longTurns }
+}
+
+/** The same for `TRACE` or `TRACE:STEP`, for a search that begins there. */
+export const timingFrom = (text: string): Timing | undefined => {
+  const { path, step } = partsOf(text)
+  const trace = readTrace(path, { torn: 'accept' })
+  const steps = trace.steps.slice(0, step === undefined ? undefined : step + 1)
+  const timing = timingOf({ ...trace, steps }, 'kept')
+  return timing && { ...timing, isSearched: true }
+}
+
+/**
+ * The same for a schedule to keep. At the pace virtual, times follow from the run itself, so they are right even if a
+ * later build does something in between.
+ */
+export const timingToKeep = (trace: Trace): Timing | undefined => {
+  const timing = timingOf(trace, 'kept')
+  return timing?.pace === 'virtual' ? { ...timing, timesMs: undefined } : timing
+}
+
+/** The timing of a kept schedule. */
+export const timingKept = ({ timing }: { readonly timing?: string | undefined }): Timing | undefined =>
+  timing === undefined ? undefined : (JSON.parse(timing) as Timing)
+
+/** The first `step` labels, or all without a step. @throws UsageError if there are fewer */
+export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {
+  if (step !== undefined && step > labels.length)
+    throw new UsageError(`${path} has ${labels.length} steps, so it has no step ${step}`)
+  return labels.slice(0, step)
+}
+
+/** A verdict that names a violation. */
+export type Violated = Verdict & { readonly kind: NonNullable<Verdict['kind']> }
+
+/** The verdict at the end of a trace, if it is a violation. */
+export const violationOf = ({ end }: Trace): Violated | undefined => {
+  const verdict = end?.verdict as Violated | null | undefined
+  return verdict?.verdict === 'violated' ? verdict : undefined
+}

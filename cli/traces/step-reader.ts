@@ -1,0 +1,187 @@
+import { Carried } from '../../checker/carried.ts'
+import type { Observer } from '../../checker/cells/executor.ts'
+import type { Operation } from '../../checker/history/operation.ts'
+import { decided, evaluate } from '../../checker/property.ts'
+import type { Finding } from '../../checker/system.ts'
+import { enabledAfter, enabledChanges, recordedChoice } from '../../checker/trace/enabled.ts'
+import type {
+  PropertyValue,
+  RecordedCall,
+  RecordedChoice,
+  RecordedClock,
+  RecordedState,
+  RecordedStep,
+} from '../../checker/trace/trace.ts'
+import type { Cluster } from '../../harness/cluster.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+
+/** What a cluster tells about a step. */
+export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'fingerprint' | 'enabled'>
+
+/** Turns the steps of a cluster into the steps of a trace. */
+export class StepReader {
+  readonly #cluster: Recordable
+  readonly #properties: ResolvedSystem['properties']
+  /** By node, the state that was seen last, as it is and as JSON. */
+  readonly #states = new Map<string, { readonly seen: unknown; readonly text: string }>()
+  readonly #lives = new Map<string, boolean>()
+  readonly #values = new Map<string, boolean>()
+  readonly #carried: Carried<GlobalState>
+  /** Outcomes of operations, by the time of invocation. */
+  readonly #outcomes = new Map<number, Operation['outcome']>()
+  #seenHistory: GlobalState['history'] = []
+  /** By index, the calls that were recorded, and whether their end was. */
+  readonly #calls = new Map<number, boolean>()
+  /** How many calls, counted from the first, have ended. */
+  #callsOver = 0
+  #seenCalls: GlobalState['calls'] = []
+  readonly #clocks = new Map<string, number>()
+  #enabled: readonly RecordedChoice[] = []
+  #index = 0
+
+  constructor(cluster: Recordable, properties: ResolvedSystem['properties']) {
+    this.#cluster = cluster
+    this.#properties = properties
+    this.#carried = new Carried(properties)
+  }
+
+  /** By property, whether it holds after the latest step, as far as that could be decided. */
+  get values(): ReadonlyMap<string, boolean> {
+    return this.#values
+  }
+
+  /** An observer that passes on each step of an execution as it happens. */
+  observer(see: (step: RecordedStep) => void): Observer<GlobalState> {
+    return {
+      onReset: (findings, state) => see(this.read(undefined, findings, state())),
+      onStep: ({ choice, findings }, state) => see(this.read(recordedChoice(choice), findings, state())),
+    }
+  }
+
+  /** Reads the step that was just executed; the start has no choice. Must be called once for each step, in order. */
+  read(choice: RecordedChoice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
+    const { messages, lost, outputs, durationUs, atMs, input } = this.#cluster.details
+    return {
+      index: this.#index++,
+      choice,
+      durationUs,
+      ...(atMs !== undefined && { atMs }),
+      ...(input !== undefined && { input }),
+      messages: messages.map(({ from, to, ordinal, label, kind, bytes }) => ({
+        from,
+        to,
+        ordinal,
+        label,
+        kind,
+        bytes,
+        length: bytes.length,
+      })),
+      lost,
+      clocks: this.#movedClocks(),
+      timers: this.#cluster.timers,
+      ...this.#changedLives(state),
+      states: this.#changedStates(state),
+      outputs,
+      findings,
+      operations: this.#changedOperations(state),
+      ...this.#changedCalls(state),
+      properties: this.#changedValues(state),
+      fingerprint: this.#cluster.fingerprint(),
+      ...this.#changedChoices(),
+    }
+  }
+
+  /** Removes the latest step, which contained nothing. */
+  takeBack(): void {
+    this.#index -= 1
+  }
+
+  #movedClocks(): RecordedClock[] {
+    return this.#cluster.clocks.filter(({ node, elapsedMs }) => {
+      if (this.#clocks.get(node) === elapsedMs) return false
+      this.#clocks.set(node, elapsedMs)
+      return true
+    })
+  }
+
+  #changedChoices() {
+    const changes = enabledChanges(this.#enabled, this.#cluster.enabled().map(recordedChoice))
+    this.#enabled = enabledAfter(this.#enabled, changes)
+    return changes
+  }
+
+  #changedLives({ nodes }: GlobalState): Pick<RecordedStep, 'lives'> {
+    const lives: NonNullable<RecordedStep['lives']>[number][] = []
+    for (const { name, alive, output } of nodes) {
+      if (this.#lives.get(name) === alive) continue
+      this.#lives.set(name, alive)
+      lives.push({ node: name, isAlive: alive, keepsOutput: !alive && output.stdout + output.stderr !== '' })
+    }
+    return lives.length > 0 ? { lives } : {}
+  }
+
+  #changedStates(state: GlobalState): RecordedState[] {
+    const changed: RecordedState[] = []
+    for (const { name, state: seen } of state.nodes) {
+      const before = this.#states.get(name)
+      // A state is not changed once it was seen: with many nodes nearly all are those of the step before.
+      if (before !== undefined && before.seen === seen) continue
+      const text = JSON.stringify(seen) ?? ''
+      this.#states.set(name, { seen, text })
+      if (before?.text !== text) changed.push({ node: name, state: seen })
+    }
+    return changed
+  }
+
+  #changedOperations({ history }: GlobalState): Operation[] {
+    if (history === this.#seenHistory) return []
+    this.#seenHistory = history
+    return history.filter(({ invoked, outcome }) => {
+      if (this.#outcomes.get(invoked) === outcome) return false
+      this.#outcomes.set(invoked, outcome)
+      return true
+    })
+  }
+
+  /** Calls end in another order than they begin; those before the first that goes on were all told of. */
+  #changedCalls({ calls: all }: GlobalState): Pick<RecordedStep, 'calls'> {
+    if (all === this.#seenCalls) return {}
+    this.#seenCalls = all
+    const calls: RecordedCall[] = []
+    for (let index = this.#callsOver; index < all.length; index++) {
+      const { client, ordinal, completedAt, value, error } = all[index]!
+      const hasEnded = completedAt !== undefined
+      if (hasEnded && index === this.#callsOver) this.#callsOver += 1
+      if (this.#calls.get(index) === hasEnded) continue
+      this.#calls.set(index, hasEnded)
+      const came = error === undefined ? shown(value) : { error }
+      calls.push({ client, ordinal, hasEnded, ...(hasEnded && came) })
+    }
+    return calls.length > 0 ? { calls } : {}
+  }
+
+  #changedValues(state: GlobalState): PropertyValue[] {
+    const where = () => (this.#index === 1 ? 'in the initial state' : `after step ${this.#index - 1}`)
+    this.#carried.next(state, where)
+    return Object.entries(this.#properties).flatMap(([name, property]) => {
+      const holds = decided(() => evaluate(name, property, state, where, this.#carried.of(name)))
+      if (holds === undefined || this.#values.get(name) === holds) return []
+      this.#values.set(name, holds)
+      return [{ name, holds }]
+    })
+  }
+}
+
+const resultLengthMax = 1000
+
+/** A client may return any value. */
+const shown = (value: unknown): { result?: string } => {
+  try {
+    const text = JSON.stringify(value)
+    return text === undefined
+      ? {}
+      : { result: text.length > resultLengthMax ? `${text.slice(0, resultLengthMax)}…` : text }
+  } catch {
+    return { result: String(value) }
+  }
+}

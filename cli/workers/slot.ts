@@ -1,0 +1,61 @@
+import { type Performer, Performers } from '../../campaign/queue/engine.ts'
+import type { Answer, Job } from '../../campaign/queue/job.ts'
+import { Budget } from '../../checker/budget.ts'
+import { allowedCpus } from '../../harness/hold/affinity.ts'
+import { failureOf } from './failure.ts'
+import { Worker } from './workers.ts'
+
+/** At most this many worker processes are kept, each with the nodes of one system. More would take more memory. */
+const workersKept = 3
+
+/** Does jobs on one CPU, with a worker process for each system. */
+class Slot implements Performer {
+  readonly #cpu: number
+  readonly #cpus: readonly number[]
+  /** By system and options. The most recently used one is last. */
+  readonly #workers = new Map<string, Worker>()
+  readonly #abort = new AbortController()
+
+  constructor(cpu: number, cpus: readonly number[]) {
+    this.#cpu = cpu
+    this.#cpus = cpus
+  }
+
+  async perform(job: Job): Promise<readonly Answer[]> {
+    const worker = await this.#workerFor(job)
+    const answers: Answer[] = []
+    for (const { task, variant } of job.tasks) {
+      try {
+        const outcome = await worker.perform(task, variant, new Budget({ signal: this.#abort.signal }))
+        answers.push({ outcome, notes: [...worker.notes.keys()] })
+      } catch (error) {
+        answers.push({ failure: failureOf(error) })
+      }
+    }
+    return answers
+  }
+
+  async end(): Promise<void> {
+    this.#abort.abort()
+    await Promise.all([...this.#workers.values()].map(worker => worker.end()))
+  }
+
+  async #workerFor({ config, property, seed }: Job): Promise<Worker> {
+    const key = JSON.stringify([config, property, seed])
+    const worker = this.#workers.get(key) ?? new Worker({ file: config, seed, property, cpu: this.#cpu }, this.#cpus)
+    this.#workers.delete(key)
+    this.#workers.set(key, worker)
+    const [oldest] = this.#workers
+    if (this.#workers.size > workersKept && oldest) {
+      this.#workers.delete(oldest[0])
+      await oldest[1].end()
+    }
+    return worker
+  }
+}
+
+/** Slots for jobs, each on a CPU of its own if there are enough. */
+export const slots = (count: number): Performers => {
+  const cpus = allowedCpus()
+  return new Performers(Array.from({ length: count }, (_, index) => new Slot(cpus[index % cpus.length]!, cpus)))
+}

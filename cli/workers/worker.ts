@@ -1,0 +1,115 @@
+import { on } from 'node:events'
+import { Budget } from '../../checker/budget.ts'
+import { OwnCell } from '../../checker/cells/cell.ts'
+import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
+import type { NodeOutcome, NodeTask } from '../../checker/node-system.ts'
+import type { GlobalState } from '../../harness/config.ts'
+import type { CountedNotes } from '../../harness/notes.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
+import { propertiesFor, type Sought } from '../config/goal.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { exitCode } from '../exit-code.ts'
+import { inSession } from '../session/session.ts'
+import { catchStrays, endsItself, refuseExit, strays } from '../session/stray.ts'
+import { type Failure, failureOf } from './failure.ts'
+
+/** The first message to a worker. */
+export interface Order extends Sought {
+  readonly file: string
+  /** Directory of the same file's compiled JavaScript, if it has been loaded before. */
+  readonly translated?: string
+  /** Seed of the nodes' random numbers. */
+  readonly seed: number | undefined
+  /** Whether processes are rewound instead of started again; true by default. */
+  readonly rewind?: boolean | undefined
+  /** Whether turns are long; false by default. */
+  readonly longTurns?: boolean | undefined
+  /** Makes time decide what happens. */
+  readonly timing?: Timing | undefined
+  /** The CPU for its nodes. */
+  readonly cpu: number
+}
+
+/** A later message to a worker, sent when the one before was answered. `'cancel'` ends the present one. */
+export interface Demand {
+  readonly task: Task | NodeTask
+  readonly variant: number
+  /** Time limit; infinite without one. */
+  readonly milliseconds: number
+}
+
+/** A worker's answer. An answer before any demand is a failure to begin. */
+export type Answer =
+  /** The notes are those of the process since it began. */
+  { readonly outcome: TaskOutcome | NodeOutcome; readonly notes: CountedNotes } | { readonly failure: Failure }
+
+/** The demands that this process receives, from construction on. */
+class Demands {
+  #abort = new AbortController()
+  readonly #messages = on(process, 'message', { close: ['disconnect'] })
+
+  constructor() {
+    process.on('message', message => {
+      if (message === 'cancel') this.#abort.abort()
+      else this.#abort = new AbortController()
+    })
+    process.once('disconnect', () => this.#abort.abort())
+  }
+
+  /** Each demand with a signal that cancels it. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly [Demand, AbortSignal]> {
+    for await (const [message] of this.#messages)
+      if (message !== 'cancel') yield [message as Demand, this.#abort.signal]
+  }
+}
+
+/** The program of a worker process: a cell for a search, until its parent disconnects. */
+const work = async (
+  { file, translated, seed, cpu, rewind, longTurns, timing, ...sought }: Order,
+  demands: Demands,
+): Promise<void> => {
+  const config = await loadConfig(file, translated)
+  await inSession(config, { seed, cpu, rewind, longTurns, timing }, async ({ cluster, system }) => {
+    const cell = new OwnCell(cluster, propertiesFor(system, sought), {
+      weights: system.weights,
+      nodes: cluster.nodes,
+    })
+    await cell.prepare()
+    for await (const [demand, signal] of demands)
+      await send(await answer(cell, demand, signal, () => cluster.countedNotes()))
+    await cell.end()
+  })
+}
+
+const answer = async (
+  cell: OwnCell<GlobalState>,
+  { task, variant, milliseconds }: Demand,
+  signal: AbortSignal,
+  notes: () => CountedNotes,
+): Promise<Answer> => {
+  try {
+    const budget = new Budget({ milliseconds, signal }, new Budget({ signal: strays.signal }))
+    const outcome =
+      'node' in task ? await cell.performAlone(task, variant, budget) : await cell.perform(task, variant, budget)
+    strays.check()
+    return { outcome, notes: notes() }
+  } catch (error) {
+    return { failure: failureOf(strays.error ?? error) }
+  }
+}
+
+/** If the parent has ended, nobody needs the answer. */
+const send = (answer: Answer) =>
+  new Promise<void>(resolve => (process.connected ? process.send!(answer, () => resolve()) : resolve()))
+
+const end = (): never => {
+  endsItself()
+  process.exit()
+}
+
+catchStrays(error => void send({ failure: failureOf(error) }).then(end))
+refuseExit(exitCode.usage)
+process.once('message', async order => {
+  await work(order as Order, new Demands()).catch(error => send({ failure: failureOf(error) }))
+  end()
+})

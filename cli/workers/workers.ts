@@ -1,0 +1,245 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { extname, join } from 'node:path'
+import type { Budget } from '../../checker/budget.ts'
+import type { Cell } from '../../checker/cells/cell.ts'
+import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
+import { Unfaithful } from '../../checker/errors.ts'
+import { labelOf, type NodeOutcome, type NodeTask } from '../../checker/node-system.ts'
+import { labelsTo } from '../../checker/start.ts'
+import { removeAbandoned } from '../../harness/files/run-directory.ts'
+import { onCpus } from '../../harness/hold/affinity.ts'
+import { isInterrupted } from '../../harness/hold/interruption.ts'
+import { putProcessFirst } from '../../harness/hold/turns.ts'
+import { addNotes, type CountedNotes } from '../../harness/notes.ts'
+import { exitCode, WorkerFailed } from '../exit-code.ts'
+import { errorOf } from './failure.ts'
+import { whenStarved } from './starved.ts'
+import { whenStopped } from './stopped.ts'
+import type { Answer, Demand, Order } from './worker.ts'
+
+const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
+
+/**
+ * V8 counts the marks of nodes' memory as heap. With its default initial limits it would collect every few executions,
+ * which takes an eighth of a worker's time.
+ */
+const memory = ['--initial-old-space-size=256', '--max-semi-space-size=64', '--min-semi-space-size=16']
+
+/** How long a worker may take before it counts as hung, in milliseconds. */
+export interface Patience {
+  /** Limit for a task without a shorter budget. An execution takes seconds. */
+  readonly taskMs: number
+  /**
+   * Additional time for one step, during which it does not react. A node that does not become quiescent is given up
+   * before this ends.
+   */
+  readonly stepMs: number
+}
+
+const defaultPatience: Patience = { taskMs: 600_000, stepMs: 120_000 }
+/** Why a worker was killed after running out of patience. */
+const hung = 'because it did not answer any more'
+/** Time within which a worker must end its nodes. */
+const endMsMax = 30_000
+
+/** A worker moves to another CPU at most this many times. Whatever uses up its CPU may follow it. */
+const movesMax = 4
+
+/** After a process ended with a task, the task is given to a new process at most this many times. */
+const deathsMax = 2
+/** Time within which an interrupted worker must end. */
+const lastMs = 500
+
+/** A cell in a process of its own. If the process dies, a new one repeats its task. */
+export class Worker implements Cell {
+  #order: Order
+  /** Notes of the present process about its nodes, and those of earlier processes. */
+  #notes: CountedNotes = new Map()
+  #notesBefore: CountedNotes = new Map()
+  readonly #cpus: readonly number[]
+  readonly #patience: Patience
+  #process: ChildProcess | undefined
+  #movesLeft = movesMax
+  /** A process that was killed because its CPU was taken. */
+  #moved: ChildProcess | undefined
+
+  /** @param cpus that it may use; its nodes are held on one of them */
+  constructor(order: Order, cpus: readonly number[], patience = defaultPatience) {
+    this.#order = order
+    this.#cpus = cpus
+    this.#patience = patience
+    this.#start()
+  }
+
+  /** What of its nodes could not be held, or brought back. */
+  get notes(): CountedNotes {
+    return addNotes([this.#notesBefore, this.#notes])
+  }
+
+  /** @throws WorkerFailed for an error that the process has explained */
+  async perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome> {
+    return (await this.#perform(task, variant, budget)) as TaskOutcome
+  }
+
+  /** @throws WorkerFailed for an error that the process has explained */
+  async performAlone(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+    return (await this.#perform(task, variant, budget)) as NodeOutcome
+  }
+
+  async #perform(task: Task | NodeTask, variant: number, budget: Budget): Promise<TaskOutcome | NodeOutcome> {
+    for (let deaths = 0; ; ) {
+      budget.check()
+      const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)
+      if (typeof answer === 'object') {
+        if ('failure' in answer) throw errorOf(answer.failure)
+        this.#notes = answer.notes
+        return answer.outcome
+      }
+      // The process has printed why: something in the configuration ended it.
+      if (answer === howOf(exitCode.usage, null)) throw new WorkerFailed({ code: exitCode.usage, lines: [] })
+      if (this.#moved && !this.#process) {
+        this.#moved = undefined
+        continue
+      }
+      deaths += 1
+      if (answer === hung) budget.check()
+      if (answer === hung || deaths > deathsMax)
+        throw new Unfaithful(
+          0,
+          lastOf(task),
+          `a worker ended ${answer} with it, ${deaths === 1 ? 'once' : `${deaths} times`}`,
+        )
+    }
+  }
+
+  /** The next process starts new node processes for each execution. */
+  async stopRewinding(): Promise<boolean> {
+    if (this.#order.rewind === false) return false
+    this.#order = { ...this.#order, rewind: false }
+    await this.end()
+    return true
+  }
+
+  /** Whether turns are long in its process. */
+  get hasLongTurns(): boolean {
+    return this.#order.longTurns === true
+  }
+
+  /** The next process holds its nodes with long turns. */
+  async lengthenTurns(): Promise<boolean> {
+    if (this.hasLongTurns) return false
+    this.#order = { ...this.#order, longTurns: true }
+    await this.end()
+    return true
+  }
+
+  /** Disconnects from the process and waits for its end, with a limit that is short if this command was interrupted. */
+  async end(): Promise<void> {
+    const worker = this.#process
+    if (!worker) return
+    const ended = once(worker, 'exit')
+    if (worker.connected) worker.disconnect()
+    if (isInterrupted()) endSoon(worker)
+    else killLater(worker, endMsMax)
+    await ended
+  }
+
+  #start(): ChildProcess {
+    // Output of a configuration must not follow the command's own last line.
+    const worker = onCpus(this.#cpus, () =>
+      fork(program, {
+        execArgv: [...process.execArgv, ...memory],
+        stdio: ['ignore', 2, 2, 'ipc'],
+        serialization: 'advanced',
+      }),
+    )
+    this.#process = worker
+    this.#notesBefore = this.notes
+    this.#notes = new Map()
+    worker.once('exit', (code, killedBy) => {
+      if (killedBy && isInterrupted()) removeAbandoned()
+      else if (killedBy && this.#moved !== worker)
+        process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
+      if (this.#process === worker) this.#process = undefined
+    })
+    // A caller that waits for the process, or the next one, learns of its end.
+    const watches = [
+      whenStopped(worker.pid, () => kill(worker)),
+      whenStarved(worker.pid, this.#order.cpu, this.#movesLeft > 0 ? this.#cpus : [], cpu => this.#move(worker, cpu)),
+    ]
+    worker.once('exit', () => {
+      for (const forget of watches) forget()
+    })
+    worker.on('error', () => undefined)
+    worker.send(this.#order)
+    return worker
+  }
+
+  /** Continues with another process on another CPU. */
+  #move(worker: ChildProcess, cpu: number): void {
+    process.stderr.write(
+      `lastnail: something else uses CPU ${this.#order.cpu}: a worker goes on on CPU ${cpu}, and what it did is done again\n`,
+    )
+    this.#order = { ...this.#order, cpu }
+    this.#movesLeft -= 1
+    this.#moved = worker
+    kill(worker)
+  }
+
+  /** The process's answer, or how it ended without one. */
+  #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
+    const worker = this.#process ?? this.#start()
+    const { taskMs, stepMs } = this.#patience
+    return new Promise(resolve => {
+      const giveUp = () => {
+        kill(worker)
+        take(hung)
+      }
+      let late = setTimeout(giveUp, Math.min(budget.milliseconds, taskMs) + stepMs)
+      const forget = budget.onAbort(() => {
+        if (worker.connected) worker.send('cancel')
+        clearTimeout(late)
+        late = setTimeout(giveUp, stepMs)
+        if (isInterrupted()) endSoon(worker)
+      })
+      const take = (answer: Answer | string) => {
+        clearTimeout(late)
+        forget()
+        worker.off('message', take).off('exit', exit)
+        resolve(answer)
+      }
+      const exit = (code: number | null, killedBy: string | null) => take(howOf(code, killedBy))
+      worker.once('message', take).once('exit', exit)
+      worker.send(demand)
+    })
+  }
+}
+
+const lastOf = (task: Task | NodeTask): string => {
+  if ('start' in task) return labelsTo(task.start).at(-1) ?? 'the start'
+  const last = task.inputs.at(-1)
+  return last ? labelOf(last) : `the start of ${task.node}`
+}
+
+/** Kills a worker that was asked to end, if it does not do so in time. */
+const killLater = (worker: ChildProcess, milliseconds: number): void => {
+  const killing = setTimeout(() => kill(worker), milliseconds)
+  worker.once('exit', () => clearTimeout(killing))
+}
+
+/** Ends a worker soon. In the middle of a step it reacts only to a signal, and its nodes may use up its CPU. */
+const endSoon = (worker: ChildProcess): void => {
+  if (worker.killed) return
+  putProcessFirst(worker.pid!)
+  worker.kill('SIGTERM')
+  killLater(worker, lastMs)
+}
+
+const kill = (worker: ChildProcess): void => {
+  putProcessFirst(worker.pid!)
+  worker.kill('SIGKILL')
+}
+
+const howOf = (code: number | null, killedBy: string | null): string =>
+  killedBy ? `by ${killedBy}` : `with code ${code}`
