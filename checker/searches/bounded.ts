@@ -1,7 +1,7 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { Unfaithful } from '../errors.ts'
 import { identityOf } from '../likeness.ts'
-import { type Choice, faultKinds } from '../system.ts'
+import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
 
 /** What the search did at one depth. */
 export interface Level {
@@ -31,6 +31,8 @@ interface Asleep {
 /** A schedule to execute: a shorter one plus one label. */
 export class Prefix {
   readonly depth: number
+  /** Whether it ends with what repairs a fault. */
+  readonly isRepaired: boolean
   readonly asleep: readonly Asleep[]
   state: 'open' | 'arrived' | 'given up' = 'open'
   /** Schedules after which its last choice was left asleep, because this schedule was expected to cover it. */
@@ -38,11 +40,17 @@ export class Prefix {
   readonly #parent: Prefix | undefined
   readonly #label: string
 
-  constructor(parent?: Prefix, label = '', asleep: readonly Asleep[] = []) {
+  constructor(parent?: Prefix, choice?: Choice, asleep: readonly Asleep[] = []) {
     this.#parent = parent
-    this.#label = label
+    this.#label = choice?.label ?? ''
+    this.isRepaired = choice !== undefined && repairs.includes(choice.kind)
     this.asleep = asleep
     this.depth = parent ? parent.depth + 1 : 0
+  }
+
+  /** The schedule without its last step. */
+  get parent(): Prefix | undefined {
+    return this.#parent
   }
 
   get labels(): readonly string[] {
@@ -64,6 +72,9 @@ export interface BoundedOptions {
   readonly waitingMax?: number | undefined
 }
 
+/** What ends a fault. */
+const repairs: readonly ChoiceKind[] = ['restart', 'heal']
+
 /** After this many divergences, or disturbances from outside, a schedule is given up. With more attempts, one bad schedule would hold up the search. */
 const divergedMax = 2
 const disturbedMax = 4
@@ -79,6 +90,9 @@ const waitingMaxDefault = 1_000_000
  *
  * The search does not continue from a state whose fingerprint is known. Because depth rises by one, the first path to a
  * state is a shortest one, so pruning loses no violation as long as equal fingerprints mean equal futures.
+ *
+ * Among the schedules of one length, those that continue from a repair come first: walks hardly ever break something twice
+ * before anything else happens.
  *
  * Of two steps that commute, one order is enough. Sleep sets (Godefroid, "Partial-Order Methods for the Verification of
  * Concurrent Systems", 1996, chapter 5, and section 5.4 for states that are met again) leave out executions, but no
@@ -100,6 +114,8 @@ export class BoundedSearch {
    */
   readonly #met = new Map<string, { readonly first: Prefix; asleep: ReadonlySet<string> }>()
   #waiting: Prefix[] = [new Prefix()]
+  /** Schedules that continue from a repair: they do not wait behind the others of their length. */
+  #repaired: Prefix[] = []
   /** How many schedules were taken from the front of `#waiting`. */
   #taken = 0
   /** Schedules to try once more. */
@@ -147,7 +163,11 @@ export class BoundedSearch {
   /** The next schedule; `undefined` if there is none until it learns of those under way. */
   next(): Prefix | undefined {
     const again = this.#again.pop()
-    if (again || this.#taken === this.#waiting.length) return again
+    if (again) return again
+    const [repaired] = this.#repaired
+    if (repaired && repaired.depth <= (this.#waiting[this.#taken]?.depth ?? repaired.depth))
+      return this.#repaired.shift()
+    if (this.#taken === this.#waiting.length) return undefined
     const next = this.#waiting[this.#taken++]
     if (this.#taken >= 1_024 && 2 * this.#taken > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#taken)
@@ -215,7 +235,7 @@ export class BoundedSearch {
     prefix.state = 'given up'
     for (const { after, choice } of prefix.trusting.splice(0)) {
       this.#levelOf(after.depth + 1).asleep -= 1
-      this.#put(new Prefix(after, choice.label))
+      this.#put(new Prefix(after, choice))
     }
     this.#close(prefix.depth)
   }
@@ -246,11 +266,7 @@ export class BoundedSearch {
     this.#levelOf(depth).asleep += asleepCount
     const done: Asleep[] = [...asleep]
     for (const choice of awake) {
-      const next = new Prefix(
-        prefix,
-        choice.label,
-        this.#everyOrder ? [] : done.filter(each => commute(each.choice, choice)),
-      )
+      const next = new Prefix(prefix, choice, this.#everyOrder ? [] : done.filter(each => commute(each.choice, choice)))
       this.#put(next)
       done.push({ choice, by: next })
     }
@@ -264,7 +280,9 @@ export class BoundedSearch {
   /** A schedule without room stays open for ever, so that its depth is never reported as searched. */
   #put(prefix: Prefix): void {
     this.#open[prefix.depth] = (this.#open[prefix.depth] ?? 0) + 1
-    if (this.#waiting.length - this.#taken < this.#waitingMax) this.#waiting.push(prefix)
+    if (this.#waiting.length - this.#taken + this.#repaired.length >= this.#waitingMax) return
+    if (prefix.parent?.isRepaired) this.#repaired.push(prefix)
+    else this.#waiting.push(prefix)
   }
 
   #close(depth: number): void {
