@@ -15,10 +15,10 @@ import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './
 import { labelsTo, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
 import { Examination, type Found } from './verdict/examine.ts'
-import { slowMs } from './verdict/hasten.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
+import { slowMs } from './verdict/slow-network.ts'
 import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, type Verdict } from './verdict/verdict.ts'
 
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
@@ -92,8 +92,12 @@ const cutShortShareMax = 0.05
 /** Share of executions in which a property may stay undecided. With more, `held` would leave out the long histories. */
 const undecidedShareMax = 0.01
 
-/** After a violation that needs a slow network, the search goes on for as many executions as it took, and this many more. */
-const deferredMin = 32
+/**
+ * After a violation that needs a slow network, the search goes on for this share of the executions that it took, and so many
+ * more. With more, such a finding costs as much as the search for it; with fewer, users are told of networks that they do not have.
+ */
+const deferredShare = 1 / 2
+const deferredMin = 16
 
 const needsSlowNetwork = ({ verdict, delayMs }: Found) => verdict === 'violated' && delayMs !== null && delayMs > slowMs
 
@@ -248,7 +252,7 @@ class Check {
   /** Keeps a violation that needs a slow network, while the search goes on for one that a usual network has too. */
   #defer(found: Discovered): void {
     if (this.#deferred && this.#deferred.delayMs! <= found.delayMs!) return
-    this.#deferredUntil ||= this.#cells.counts.executions + found.discovery!.execution + deferredMin
+    this.#deferredUntil ||= this.#cells.counts.executions + deferredShare * found.discovery!.execution + deferredMin
     this.#deferred = found
   }
 

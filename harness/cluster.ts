@@ -82,6 +82,10 @@ export class Cluster implements System<GlobalState> {
   /** How often a state could not be marked, or gone back to, in place, by the reason; the first few reasons. */
   readonly #whyNot = new Map<string, number>()
   #options: Option[] = []
+  /** Whether the delay bound has changed since these options were found. */
+  #isBoundAnew = false
+  /** The delay bounds of this execution, each with the step from which it applied: an audit applies them again. */
+  #bounds: Bound[] = []
   #state: GlobalState
   #details: StepDetails = noDetails
 
@@ -184,6 +188,7 @@ export class Cluster implements System<GlobalState> {
 
   /** Offers what is enabled anew: somebody has asked for something meanwhile. */
   lookAgain(): void {
+    this.#isBoundAnew = false
     if (!this.#stage.execution.isOver) this.#options = enabledOptions(this.#stage.moment())
   }
 
@@ -239,6 +244,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   enabled(): readonly Choice[] {
+    if (this.#isBoundAnew) this.lookAgain()
     return this.#options.map(option => option.choice)
   }
 
@@ -249,6 +255,7 @@ export class Cluster implements System<GlobalState> {
 
   async #begin(variant: number): Promise<readonly Finding[]> {
     const begun = performance.now()
+    this.#bounds = [{ step: 0, milliseconds: this.#stage.delayMsMax }]
     const findings = await this.#start(variant)
     this.#stage.execution.evidence = this.#isCompared() ? [] : undefined
     this.#arrive(await endStep(this.#stage, { findings, touched: this.#nodes }, [], begun))
@@ -298,6 +305,7 @@ export class Cluster implements System<GlobalState> {
   #arrive({ options, details }: { options: Option[]; details: StepDetails }): void {
     this.#state = this.#stage.snapshot()
     this.#options = options
+    this.#isBoundAnew = false
     this.#details = details
     this.#stage.execution.evidence?.push(evidenceOf(this.#nodes, { ...details, timers: this.timers }))
   }
@@ -310,7 +318,7 @@ export class Cluster implements System<GlobalState> {
   async audit(): Promise<void> {
     const { way, evidence, evidenceFrom } = this.#stage.execution
     if (evidence === undefined || this.disturbance() !== undefined) return
-    const again = await this.#evidenceAnew(way)
+    const again = await this.#evidenceAnew(way, this.#bounds)
     if (again === undefined || this.disturbance() !== undefined) return
     for (const { node: name, ...found } of differencesOf(evidence, again.slice(evidenceFrom))) {
       const difference = { ...found, step: evidenceFrom + found.step }
@@ -322,10 +330,11 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** What an execution comes to on new processes, as far as it can be executed; undefined where that says nothing. */
-  async #evidenceAnew(way: WayThere): Promise<readonly Evidence[] | undefined> {
+  async #evidenceAnew(way: WayThere, bounds: readonly Bound[]): Promise<readonly Evidence[] | undefined> {
     for (const node of this.#nodes) node.isAnew = true
     try {
-      await this.#execute(way)
+      this.setDelayMsMax(bounds[0]!.milliseconds)
+      await this.#execute(way, bounds.slice(1))
     } catch (error) {
       if (error instanceof Unfaithful) return undefined
       if (!(error instanceof Diverged)) throw error
@@ -355,7 +364,11 @@ export class Cluster implements System<GlobalState> {
   }
 
   setDelayMsMax(milliseconds: number): void {
+    const before = this.#stage.delayMsMax
     this.#stage.delayMsMax = Math.min(milliseconds, this.#stage.system.delayMsMax)
+    if (this.#stage.delayMsMax === before) return
+    this.#isBoundAnew = true
+    this.#bounds.push({ step: this.#stage.execution.stepIndex, milliseconds })
   }
 
   state(): GlobalState {
@@ -447,6 +460,7 @@ export class Cluster implements System<GlobalState> {
     const reason = goBackTo(this.#stage, checkpoint)
     if (reason === undefined) {
       this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
+      this.#bounds = [{ step: 0, milliseconds: this.#stage.delayMsMax }]
       const { execution } = this.#stage
       execution.evidenceFrom = execution.stepIndex + 1
       execution.evidence = this.#isCompared() ? [] : undefined
@@ -472,9 +486,10 @@ export class Cluster implements System<GlobalState> {
     }
   }
 
-  async #execute({ variant, schedule }: WayThere): Promise<void> {
+  async #execute({ variant, schedule }: WayThere, bounds: readonly Bound[] = []): Promise<void> {
     await this.reset(variant)
     for (const [index, label] of schedule.entries()) {
+      for (const { step, milliseconds } of bounds) if (step === index) this.setDelayMsMax(milliseconds)
       const choice = this.enabled().find(each => each.label === label)
       if (choice === undefined) throw new Diverged(index + 1, label, labelsOf(this.enabled()))
       await this.execute(choice)
@@ -567,6 +582,12 @@ export class Cluster implements System<GlobalState> {
     this.#runner.close()
     removeRunDirectory(this.#directory)
   }
+}
+
+/** How long messages may be in flight from a step on. */
+interface Bound {
+  readonly step: number
+  readonly milliseconds: number
 }
 
 /** One fingerprint for each part, by its name. */

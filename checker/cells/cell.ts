@@ -11,7 +11,7 @@ import { Solo } from './alone.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { attempt, attemptPromptly, follow } from './schedule.ts'
-import type { Arrival, Task, TaskOutcome, UntilLive, WalkEnd, Watched } from './task.ts'
+import type { Arrival, Task, TaskOutcome, ToLive, UntilLive, WalkEnd, Watched } from './task.ts'
 import { walk } from './walk.ts'
 
 /** A place where executions are done, one at a time: a system in this process, or in another. */
@@ -104,9 +104,11 @@ export class OwnCell<State> implements Cell {
   /** Goes to the start of the task: by a reset and all steps, or from a saved state on the way. */
   async #arrive({ start, isAnew, delayMsMax }: Task, variant: number): Promise<Arrival> {
     const executor = this.#executor
+    let skipped: readonly number[] = []
     if (start.at === 'schedule' && start.isLenient) {
       await executor.reset(variant)
-      await (delayMsMax === undefined ? attempt : attemptPromptly)(executor, start.labels)
+      if (delayMsMax === undefined) skipped = await attempt(executor, start.labels)
+      else await attemptPromptly(executor, start.labels)
     } else {
       const labels = labelsTo(start)
       if (isAnew) await this.#checkpoints.beginAnew(variant)
@@ -119,18 +121,21 @@ export class OwnCell<State> implements Cell {
       enabled: executor.enabled(),
       history: executor.system.history?.(),
       offered: executor.schedule.map(({ label }) => executor.offeredSince.get(label)!),
+      skipped,
       broken: executor.broken,
     }
   }
 
-  async #walkUntilLive({ properties, stepsMin = 0, walks }: UntilLive, walking: Walking) {
-    const { lastLive, schedule } = this.#executor
+  async #walkUntilLive({ properties, stepsMin = 0, delayMsMax, walks }: UntilLive, walking: Walking): Promise<ToLive> {
+    const { lastLive, schedule, system } = this.#executor
+    if (delayMsMax !== undefined) system.setDelayMsMax?.(delayMsMax)
+    const isBound = delayMsMax !== undefined && system.setDelayMsMax !== undefined
     const begin = schedule.length
     const isLive = () => properties.every(name => (lastLive.get(name) ?? -1) >= begin + stepsMin)
     let end: WalkEnd = 'length'
     for (const each of walks) if (end === 'length') end = await this.#walk(each, walking, isLive)
     // The goal of the last walk is also the goal of the whole execution.
-    return { begin, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end } as const
+    return { begin, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end, isBound }
   }
 
   async stopRewinding(): Promise<boolean> {
@@ -156,7 +161,7 @@ export class OwnCell<State> implements Cell {
       return choose(enabled)
     }
     const isOver = () => task.untilViolation === true && (executor.violation !== undefined || executor.broken)
-    return walk(executor, chooser, how.length, () => goal() || isOver())
+    return walk(executor, chooser, how.length, () => goal() || isOver(), how.settlesFrom)
   }
 
   #watch(): Watched {

@@ -25,22 +25,22 @@ const divergence = <State>({ system, schedule }: Executor<State>, label: string,
 /**
  * Executes these labels up to the first violation, skipping those that are not enabled in their turn.
  *
- * @returns the skipped labels, in their order
+ * @returns the places of the skipped labels, in their order
  */
-export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<string[]> => {
-  const skipped: string[] = []
-  for (const label of labels) {
+export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<number[]> => {
+  const skipped: number[] = []
+  for (const [place, label] of labels.entries()) {
     if (executor.violation) break
     const choice = findSimilar(executor.offered(), readLabel(label))
     if (choice) await executor.execute(choice)
-    else skipped.push(label)
+    else skipped.push(place)
   }
   return skipped
 }
 
 /**
  * The same. If a timer must wait for messages to be delivered, they are delivered first, in the order in which they are
- * enabled.
+ * enabled. What is skipped is not returned, because it may change what follows.
  */
 export const attemptPromptly = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const wanted of labels.map(readLabel)) {

@@ -9,6 +9,8 @@ export interface UntilLive {
   readonly properties: readonly string[]
   /** A live state counts only after this many steps; 0 by default. */
   readonly stepsMin?: number
+  /** The longest that a message may be in flight in these walks. Without it, only the system bounds it. */
+  readonly delayMsMax?: number
   readonly walks: readonly Walk[]
 }
 
@@ -35,7 +37,7 @@ export interface Task {
 
 /**
  * Why a walk ended: it reached its goal or its length, the chooser took nothing, or a violation, crash or divergence
- * ended the execution.
+ * ended the execution. A walk that settled counts as one that reached its length.
  */
 export type WalkEnd = 'goal' | 'length' | 'terminal' | 'over'
 
@@ -58,14 +60,23 @@ export interface TaskOutcome {
   readonly lastLive: ReadonlyMap<string, number>
   /** What was seen at the start. */
   readonly arrival: Arrival
-  /** The step at which the walks to a live state began, and why they ended; `undefined` if there were none. */
-  readonly toLive: { readonly begin: number; readonly end: WalkEnd } | undefined
+  /** What the walks to a live state came to; `undefined` if there were none. */
+  readonly toLive: ToLive | undefined
   /** What the system met. */
   readonly sights: readonly Sight[]
   /** What was learned about surprises, with the counts of this execution only. */
   readonly surprises: readonly Surprise[]
   /** If requested: what was seen of each state, from the start on. */
   readonly watched?: readonly Watched[]
+}
+
+/** What walks to a live state came to. */
+export interface ToLive {
+  /** The step at which they began. */
+  readonly begin: number
+  readonly end: WalkEnd
+  /** Whether the system bounded how long messages were in flight. */
+  readonly isBound: boolean
 }
 
 /** What could be seen of a state. */
@@ -84,6 +95,8 @@ export interface Arrival {
   readonly steps: number
   /** For each of these steps: the step after which it was first enabled. */
   readonly offered: readonly number[]
+  /** Places of the labels that were skipped because nothing like them was enabled; empty if a delay bound was set. */
+  readonly skipped: readonly number[]
   /** The choices enabled there. */
   readonly enabled: readonly Choice[]
   /** A fingerprint of all inputs up to there; `undefined` if the system does not know. */

@@ -2,18 +2,36 @@ import type { Chooser } from '../choosers/chooser.ts'
 import type { Executor } from './executor.ts'
 import type { WalkEnd } from './task.ts'
 
-/** Executes steps from the present state until `goal` is true. If it is true already, no step is taken. */
+/**
+ * Executes steps from the present state until `goal` is true. If it is true already, no step is taken.
+ *
+ * @param settlesFrom see `Walk`
+ */
 export const walk = async <State>(
   executor: Executor<State>,
   chooser: Chooser,
   length: number,
   goal: () => boolean,
+  settlesFrom = Number.POSITIVE_INFINITY,
 ): Promise<WalkEnd> => {
+  const begin = executor.schedule.length
+  let looked = settlesFrom
   for (let steps = 0; !goal(); steps++) {
     if (steps === length) return 'length'
+    if (steps === looked) {
+      if (settles(executor.fingerprints.slice(begin))) return 'length'
+      looked *= 2
+    }
     const choice = chooser(executor.enabled())
     if (!choice) return 'terminal'
     await executor.execute(choice)
   }
   return 'goal'
+}
+
+/** Whether the second half of these states holds none that is not in the first. */
+export const settles = (states: readonly (string | undefined)[]): boolean => {
+  const half = Math.ceil(states.length / 2)
+  const first = new Set(states.slice(0, half))
+  return states.slice(half).every(state => state !== undefined && first.has(state))
 }

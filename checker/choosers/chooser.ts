@@ -26,6 +26,8 @@ export interface Walk {
   readonly seed: number
   /** At most, in steps. */
   readonly length: number
+  /** The walk ends after this many steps, or twice as many and so on, if their second half met no new state. */
+  readonly settlesFrom?: number
   /** For `again`: the steps to repeat. */
   readonly steps?: readonly Again[]
 }

@@ -1,8 +1,7 @@
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
-import type { ChooserName } from '../choosers/chooser.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
-import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts } from './recovery.ts'
+import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts, scoutsMax } from './recovery.ts'
 import { type LifeSearch, searchLife } from './search-life.ts'
 
 export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'choosers'> {
@@ -50,6 +49,8 @@ export interface Critical {
   readonly conversing: number
   /** Longer walks from there, of which none recovered either. */
   readonly longer: LongerWalks
+  /** Whether no message was in flight for longer than in a usual network. */
+  readonly isBound: boolean
   /** Whether only faults are enabled there, so that no walk was needed. */
   readonly isTerminal: boolean
   /** What the search for a way back to a live state did; undefined if there was none. */
@@ -112,9 +113,8 @@ const longFactor = 8
  */
 const longestMin = 3_000
 /**
- * One walk of each length by each of these. With more, a death in which new states appear for ever, for example with
- * growing terms, would cost more than all other walks together. Walks of a healthy network come last, with the greatest
- * length.
+ * One walk by each of these. With more, a death in which new states appear for ever, for example with growing terms,
+ * would cost more than all other walks together. Walks of a healthy network come last, with the greatest length.
  */
 const longerChoosers = ['fair', 'fair swarm'] as const
 /** One for each assumption about which nodes reset their timers: see `healthySeed`. */
@@ -130,25 +130,21 @@ const searchShare = 1 / 4
 const searchStepsMin = 1_000
 
 /** The evidence for an answer. */
-type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'longer' | 'isTerminal' | 'searched'>
+type Evidence = Pick<Critical, 'walks' | 'healthy' | 'conversing' | 'longer' | 'isBound' | 'isTerminal' | 'searched'>
 const noLonger: LongerWalks = { walks: 0, healthy: 0, longest: 0 }
 const noEvidence: Evidence = {
   walks: 0,
   healthy: 0,
   conversing: 0,
   longer: noLonger,
+  isBound: false,
   isTerminal: false,
   searched: undefined,
 }
 
-const evidenceOf = ({
-  failed,
-  healthy,
-  conversing,
-  isTerminal,
-}: Pick<Recovery, 'failed' | 'healthy' | 'conversing' | 'isTerminal'>): Evidence => ({
+const evidenceOf = ({ failed, healthy, conversing, isBound, isTerminal }: Recovery): Evidence => ({
   ...noEvidence,
-  ...{ walks: failed, healthy, conversing, isTerminal },
+  ...{ walks: failed, healthy, conversing, isBound, isTerminal },
 })
 
 const together = (one: LongerWalks, { failed, healthy, longest }: Recovery): LongerWalks => ({
@@ -259,25 +255,29 @@ class CriticalSearch {
   }
 
   /**
-   * Walks of doubling length, until their second half meets no new state: still longer ones would meet none either. If
-   * new states keep appearing, it ends at a maximum length with walks of a healthy network, in which whatever recovers
-   * in practice recovers.
+   * Longer walks, each until it meets no new state in its second half at a doubling of its length: it would meet none
+   * later either. If new states keep appearing, a walk ends at a maximum length. Then walks of a healthy network of that
+   * length, in which whatever recovers in practice recovers.
    */
   async #liveByLonger(dead: number): Promise<Recovery['live']> {
     const { walkLengthMax, suspectLength = 0 } = this.#options
     const begun = this.#walkLength
     const longest = Math.min(Math.max(longFactor * begun, suspectLength, longestMin), walkLengthMax)
-    for (let length = begun; length < longest; ) {
-      length = Math.min(2 * length, longest)
-      const { live, isSettled } = await this.#tryLonger(dead, longerChoosers.length, length, longerChoosers)
-      if (live) return live
-      if (isSettled) break
-    }
-    return (await this.#tryLonger(dead, longHealthyWalks, longest, ['healthy'])).live
+    const settlesFrom = 2 * begun
+    const { live } = await this.#tryLonger(dead, longerChoosers.length, longest, {
+      choosers: longerChoosers,
+      settlesFrom,
+    })
+    return live ?? (await this.#tryLonger(dead, longHealthyWalks, longest, { choosers: ['healthy'] })).live
   }
 
-  async #tryLonger(dead: number, walks: number, length: number, choosers: readonly ChooserName[]): Promise<Recovery> {
-    const tried = await this.#recover(dead, walks, length, { choosers, first: [] })
+  async #tryLonger(
+    dead: number,
+    walks: number,
+    length: number,
+    how: Pick<RecoveryOptions, 'choosers' | 'settlesFrom'>,
+  ): Promise<Recovery> {
+    const tried = await this.#recover(dead, walks, length, { ...how, first: [] })
     this.#evidence = { ...this.#evidence, longer: together(this.#evidence.longer, tried) }
     return tried
   }
@@ -325,17 +325,20 @@ class CriticalSearch {
     step: number,
     walks: number,
     walkLength: number,
-    others: Pick<RecoveryOptions, 'stepsMin' | 'choosers' | 'first'> = {},
+    others: Pick<RecoveryOptions, 'stepsMin' | 'settlesFrom' | 'choosers' | 'first'> = {},
   ): Promise<Recovery> {
     const schedule = this.#schedule.slice(0, step)
     const first = this.#options.scouts.walks
     const recovery = await recover(this.#cells, schedule, { ...this.#options, walks, walkLength, first, ...others })
     if (recovery.met) throw new ViolationMet(recovery.met)
-    const { walk, by } = recovery
+    const { walk, by, again } = recovery
     if (walk) this.#options.scouts.learn(walk)
     // Two walks are tried in any case. A walk by which the third or a later attempt recovered is tried first from now
     // on.
     if (walk && walk > 2 && by?.chooser === 'conversations') this.#options.scouts.follow(by)
+    // A random walk would not go the same way from another state, so its steps are repeated, if scouts are too few to
+    // recover by chance.
+    else if (again && (others.choosers ?? (walk && walk > scoutsMax))) this.#options.scouts.follow(again)
     if (recovery.live) this.#livesFrom(step, recovery.live)
     return recovery
   }

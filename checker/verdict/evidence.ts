@@ -1,4 +1,5 @@
 import type { Critical } from './critical.ts'
+import { slowMs } from './slow-network.ts'
 
 const confidence = 0.95
 
@@ -22,8 +23,9 @@ export const describeDeath = (property: string, label: string, critical: Critica
   return `${dead}: ${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
 }
 
-const describeWalks = ({ walks, walkLength, longer, healthy, conversing }: Critical): string => {
+const describeWalks = ({ walks, walkLength, longer, healthy, conversing, isBound }: Critical): string => {
   const among = [
+    ...(isBound ? [`with no message on its way for longer than ${slowMs / 1000} s`] : []),
     ...(healthy > 0 ? [`${healthy} of them with prompt messages`] : []),
     ...(conversing > 0 ? [`${conversing} with one conversation after the other`] : []),
     ...(longer.walks > 0 ? [`nor in ${longer.walks} longer ones, the longest of ${longer.longest} steps`] : []),

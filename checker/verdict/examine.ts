@@ -17,10 +17,11 @@ import {
   ViolationMet,
 } from './critical.ts'
 import { describeDeath } from './evidence.ts'
-import { type Hastened, hasten } from './hasten.ts'
+import { type Hastened, hasten, inUsualNetwork } from './hasten.ts'
 import { oldestFirst } from './oldest-first.ts'
 import { Scouts } from './recovery.ts'
 import { shrinkDeath, shrinkViolation } from './shrink.ts'
+import { slowMs } from './slow-network.ts'
 import type { Verdict } from './verdict.ts'
 
 /** The part of a verdict about what was found. */
@@ -118,20 +119,28 @@ export class Examination {
    * The shortest schedule found. If an execution diverges meanwhile, the given schedule, which was executed twice
    * already.
    */
-  async #shorten(
-    cells: Cells,
-    schedule: readonly Choice[],
-    violation: Violation,
-    delayMs: number,
-  ): Promise<Pick<Hastened, 'schedule' | 'message' | 'delayMs'>> {
+  async #shorten(cells: Cells, schedule: readonly Choice[], violation: Violation, delayMs: number): Promise<Hastened> {
     try {
-      const shrunk = await shrinkViolation(cells, schedule, violation, this.#within(shrinkLimits))
+      const usual = await this.#inUsualNetwork(cells, schedule, violation, delayMs)
+      const limits = { ...this.#within(shrinkLimits), ...(usual && { delayMsMax: slowMs }) }
+      const shrunk = await shrinkViolation(cells, usual ?? schedule, violation, limits)
       return await hasten(cells, shrunk, violation, this.#within(hastenLimits))
     } catch (error) {
       if (!(error instanceof Diverged)) throw error
       this.notRepeated.push(`a shorter schedule of ${violation.property ?? `the ${violation.kind}`} ${error.message}`)
       return { schedule, message: violation.message, delayMs }
     }
+  }
+
+  /** This schedule, or one like it, for which a usual network is slow enough. What it shrinks to need not be hastened. */
+  async #inUsualNetwork(
+    cells: Cells,
+    schedule: readonly Choice[],
+    violation: Violation,
+    delayMs: number,
+  ): Promise<readonly Choice[] | undefined> {
+    if (delayMs <= slowMs) return schedule
+    return (await inUsualNetwork(cells.within(this.#within(hastenLimits)), schedule, violation))?.schedule
   }
 
   /**
@@ -198,17 +207,19 @@ export class Examination {
       walkLengthMax,
       random,
     }
+    const first = await this.#find(cells, schedule, some)
+    if (first.case === 'transient') return 'transient'
+    if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
+    some = { ...some, walkLength: first.walkLength }
     for (let tries = 0; tries < shrinkTriesMax; tries++) {
-      const first = await this.#find(cells, schedule, some)
-      if (first.case === 'transient') return 'transient'
-      if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
-      const all: CriticalOptions = { ...some, walkLength: first.walkLength, walks, searches: true, ways }
+      const all: CriticalOptions = { ...some, walks, searches: true, ways }
       onPhase('shrinking')
-      const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), all)
+      const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), some)
       onPhase('finding the critical transition')
       const again = await confirmCriticalTransition(cells, shortest, all)
       this.#learn(again)
       if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
+      // The walk that recovered is tried first from now on, so that it does not shrink to the same schedule again.
       some = { ...some, walkLength: again.walkLength }
     }
     const whole = await this.#find(cells, schedule, { ...some, walks, searches: true, ways })

@@ -6,20 +6,31 @@ import { Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
-import { candidatesPatience, isAlike, type ShrunkViolation, shrinkViolation } from './shrink.ts'
-
-/**
- * Networks are often this slow, in milliseconds. A violation that needs a slower one is examined again and reported as
- * such.
- */
-export const slowMs = 1000
+import { minimiseSteps } from './minimise.ts'
+import { attemptAt, candidatesPatience, isAlike, type ShrunkViolation } from './shrink.ts'
+import { slowMs } from './slow-network.ts'
 
 /** Relative precision of the least bound that violates. A smaller one would cost more executions. */
 const accuracy = 0.05
 
 /** A violation, and how long messages must be in flight for it. */
-export interface Hastened extends Pick<ShrunkViolation, 'schedule' | 'message'> {
-  readonly delayMs: number
+export type Hastened = Pick<ShrunkViolation, 'schedule' | 'message' | 'delayMs'>
+
+/**
+ * A schedule with the same violation in a usual network: the given one with messages delivered earlier; `undefined` if
+ * that does not violate.
+ */
+export const inUsualNetwork = async (
+  cells: Cells,
+  schedule: readonly Choice[],
+  violation: Violation,
+): Promise<Hastened | undefined> => {
+  try {
+    return await tryWithin(slowMs, cells, schedule, violation)
+  } catch (error) {
+    if (error instanceof BudgetSpent || error instanceof Unfaithful) return undefined
+    throw error
+  }
 }
 
 /**
@@ -28,12 +39,12 @@ export interface Hastened extends Pick<ShrunkViolation, 'schedule' | 'message'> 
  */
 export const hasten = async (
   cells: Cells,
-  given: ShrunkViolation,
+  given: Hastened,
   violation: Violation,
   limits: Limits,
 ): Promise<Hastened> => {
-  const { delayMs } = await cells.run({ start: startAfter(labelsOf(given.schedule)) })
-  let best: Hastened = { ...given, delayMs }
+  const { delayMs } = given
+  let best = given
   if (delayMs <= slowMs) return best
   try {
     const within = cells.within(limits)
@@ -48,12 +59,12 @@ export const hasten = async (
       else tooFast = bound
       if (best.delayMs === 0) break
     }
-    if (best.delayMs < delayMs) best = await shortest(within, best, violation, limits)
+    if (best.delayMs < delayMs) best = await shortest(within, best, violation)
   } catch (error) {
     if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error
   }
   const isCertain = best.delayMs === delayMs || patienceFor(violation) === 1
-  return isCertain ? best : ((await again(cells, best.schedule, violation, 1)) ?? { ...given, delayMs })
+  return isCertain ? best : ((await again(cells, best.schedule, violation, 1)) ?? given)
 }
 
 /** The same schedule, with messages delivered before timers that would leave them in flight for longer than this. */
@@ -81,7 +92,9 @@ const again = async (
   return violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
 }
 
-const shortest = async (cells: Cells, found: Hastened, violation: Violation, limits: Limits): Promise<Hastened> => {
-  const { schedule } = await shrinkViolation(cells, found.schedule, violation, { ...limits, delayMsMax: found.delayMs })
-  return (await again(cells, schedule, violation, patienceFor(violation))) ?? found
+/** Drops what a faster network does not need. The given schedule was minimal, so only single steps are tried. */
+const shortest = async (cells: Cells, found: Hastened, violation: Violation): Promise<Hastened> => {
+  const patience = patienceFor(violation)
+  const { schedule } = await minimiseSteps(cells, found.schedule, attemptAt(violation, patience, found.delayMs))
+  return (await again(cells, schedule, violation, patience)) ?? found
 }

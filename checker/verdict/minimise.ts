@@ -5,14 +5,18 @@ import { labelsOf } from '../labels.ts'
 import { startAfter } from '../start.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
-/** What was executed of a candidate, and for each step the one after which it was first enabled. */
-export type Kept = Pick<TaskOutcome, 'schedule' | 'fingerprints'> & { readonly arrival: Pick<Arrival, 'offered'> }
+/** What was executed of a candidate, what was skipped, and for each step the one after which it was first enabled. */
+export interface Attempted extends Pick<TaskOutcome, 'schedule' | 'fingerprints'> {
+  readonly arrival: Pick<Arrival, 'offered' | 'skipped'>
+  /** Whether it has the violation of the schedule to be minimised. */
+  readonly isAlike: boolean
+}
 
 /**
- * Executes a candidate leniently: steps that only a dropped step would have enabled are skipped. `undefined` unless it
- * has the violation of the schedule to be minimised.
+ * Executes a candidate leniently: steps that only a dropped step would have enabled are skipped. `undefined` if it
+ * cannot be executed, or need not be.
  */
-export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Kept | undefined>
+export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Attempted | undefined>
 
 export interface Minimum {
   readonly schedule: readonly Choice[]
@@ -27,28 +31,49 @@ export interface Minimum {
  * faults. Then it drops steps by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
  * Failure-Inducing Input", TSE 2002): all steps of a node, its timers, conversations (a timer or call with all messages
  * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). Then
- * it moves deliveries next to the steps that sent them, splits overlaps into their parts, and tries again. The result
- * is 1-minimal: no single step can be dropped.
+ * it moves deliveries next to the steps that sent them, splits overlaps into their parts, and drops single steps again.
+ * The result is 1-minimal: no single step can be dropped.
+ *
+ * A candidate is not executed if a failed one differs from it only in steps that were skipped: it would fail as well.
  *
  * The schedule must violate. Everything is deterministic, so equal schedules give equal results.
  */
-export const minimise = async (
+export const minimise = (
   cells: Cells,
   schedule: readonly Choice[],
   attempt: Attempt,
   limits: Limits = {},
+): Promise<Minimum> => minimiseBy(minimiser => minimiser.minimise(), cells, schedule, attempt, limits)
+
+/** The same for a schedule that is nearly minimal: only single steps are dropped. */
+export const minimiseSteps = (
+  cells: Cells,
+  schedule: readonly Choice[],
+  attempt: Attempt,
+  limits: Limits = {},
+): Promise<Minimum> => minimiseBy(minimiser => minimiser.dropSteps(), cells, schedule, attempt, limits)
+
+const minimiseBy = async (
+  work: (minimiser: Minimiser) => Promise<void>,
+  cells: Cells,
+  schedule: readonly Choice[],
+  attempt: Attempt,
+  limits: Limits,
 ): Promise<Minimum> => {
   const minimiser = new Minimiser(cells.within(limits), schedule, attempt)
   const before = cells.counts.executions
   let minimal = true
   try {
-    await minimiser.minimise()
+    await work(minimiser)
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
     minimal = false
   }
   return { schedule: minimiser.best, executions: cells.counts.executions - before, minimal }
 }
+
+/** The first chunks of single steps to drop are this part of the schedule. Larger ones were tried as conversations. */
+const chunksMin = 32
 
 /** A piece of a schedule: from step `begin` up to before `end`. */
 type Piece = readonly [begin: number, end: number]
@@ -58,6 +83,8 @@ class Minimiser {
   readonly #cells: Cells
   readonly #attempt: Attempt
   readonly #tried = new Set<string>()
+  /** Candidates that did not have the violation. */
+  readonly #failed: Failed[] = []
   #bestStates: TaskOutcome['fingerprints'] = []
   #offered: readonly number[] = []
 
@@ -71,10 +98,9 @@ class Minimiser {
     await this.#dropLoops()
     await this.#dropFaults()
     await this.#dropUnits(() => unitsOfNodes(this.best))
-    do {
-      await this.#dropUnits(() => conversations(this.best, this.#offered))
-      await this.#dropSteps()
-    } while ((await this.#joinConversations()) || (await this.#splitOverlap()))
+    await this.#dropUnits(() => conversations(this.best, this.#offered))
+    do await this.dropSteps()
+    while ((await this.#joinConversations()) || (await this.#splitOverlap()))
   }
 
   /** Drops the longest loop first. If that fails, shorter ones are left to the later passes. */
@@ -123,8 +149,8 @@ class Minimiser {
   }
 
   /** ddmin over complements: drops ever smaller chunks until no single step can be dropped. */
-  async #dropSteps(): Promise<void> {
-    for (let size = Math.ceil(this.best.length / 2); size >= 1; ) {
+  async dropSteps(): Promise<void> {
+    for (let size = Math.ceil(this.best.length / chunksMin); size >= 1; ) {
       const dropped = await this.#drop((_, end) => chunksBefore(end, size))
       if (size > 1) size = Math.floor(size / 2)
       else if (!dropped) return
@@ -158,9 +184,13 @@ class Minimiser {
       () => untried.next().value,
       ({ labels }, cells) => this.#attempt(labels, cells),
     )
-    for await (const [{ index, key }, kept] of attempts) {
+    for await (const [{ index, key, labels }, kept] of attempts) {
       this.#tried.add(key)
       if (!kept) continue
+      if (!kept.isAlike) {
+        if (kept.arrival.skipped.length > 0) this.#failed.push({ labels, skipped: new Set(kept.arrival.skipped) })
+        continue
+      }
       this.best = kept.schedule
       this.#bestStates = kept.fingerprints
       this.#offered = kept.arrival.offered
@@ -175,8 +205,26 @@ class Minimiser {
       return { index, labels, key: labels.join('\n') }
     })
     const isFirst = (index: number, key: string) => all.findIndex(other => other.key === key) === index
-    return all.filter(({ index, key }) => !this.#tried.has(key) && isFirst(index, key))
+    const isKnown = (labels: readonly string[]) => this.#failed.some(failed => comesToTheSame(labels, failed))
+    return all.filter(({ index, key, labels }) => !this.#tried.has(key) && isFirst(index, key) && !isKnown(labels))
   }
+}
+
+/** A candidate that did not have the violation. */
+interface Failed {
+  readonly labels: readonly string[]
+  /** Places of the labels that were skipped because they were not enabled. */
+  readonly skipped: ReadonlySet<number>
+}
+
+/** Whether these labels are those of a candidate without some that were skipped in it. */
+const comesToTheSame = (labels: readonly string[], { labels: all, skipped }: Failed): boolean => {
+  let matched = 0
+  for (const [place, label] of all.entries()) {
+    if (label === labels[matched]) matched += 1
+    else if (!skipped.has(place)) return false
+  }
+  return matched === labels.length
 }
 
 /** Indices of steps that belong together. */

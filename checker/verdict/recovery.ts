@@ -1,5 +1,6 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Arrival, Task, TaskOutcome } from '../cells/task.ts'
+import { againOf } from '../choosers/again.ts'
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Diverged, Unfaithful } from '../errors.ts'
@@ -7,6 +8,7 @@ import { labelsOf } from '../labels.ts'
 import type { Random } from '../random.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
+import { slowMs } from './slow-network.ts'
 
 /**
  * Default number of walks that must fail before a state is called dead (MaceMC: with 60 the critical transition was
@@ -14,7 +16,8 @@ import type { Choice } from '../system.ts'
  */
 export const defaultWalks = 60
 
-const scoutsMax = 8
+/** With more, candidates for a shorter way to a death cost more than what their test comes to. */
+export const scoutsMax = 8
 const followedMax = 2
 
 /**
@@ -45,6 +48,8 @@ export interface RecoveryOptions {
   /** Number of walks, and the length limit of each. Some shorter ones are tried before. */
   readonly walks: number
   readonly walkLength: number
+  /** Walks that meet nothing new end sooner: see `Walk`. */
+  readonly settlesFrom?: number
   /** A live state counts only after this many steps; 0 by default. */
   readonly stepsMin?: number
   /** Choosers to use in turn. By default all that are listed at `recover`. */
@@ -62,6 +67,8 @@ export interface Recovery {
   /** Which walk of full length found it, counted from 1, and how it chose. */
   readonly walk: number | undefined
   readonly by: Walk | undefined
+  /** The same steps, to be tried from other states. */
+  readonly again: Walk | undefined
   /** Whether every walk ended because only faults were enabled, so that longer ones would not help. */
   readonly isTerminal: boolean
   /**
@@ -75,8 +82,8 @@ export interface Recovery {
   readonly conversing: number
   /** Steps of the longest of these walks. */
   readonly longest: number
-  /** Whether the second half of each of these met no state that its first half had not. */
-  readonly isSettled: boolean
+  /** Whether no message was in flight for longer than in a usual network. */
+  readonly isBound: boolean
   /** Steps of all walks together, including the cost of their starts. */
   readonly effort: number
   /** An execution that met a violation, or a crash or divergence that counts as one. */
@@ -88,12 +95,13 @@ export interface Begin {
   readonly fingerprints: readonly (string | undefined)[]
   readonly lastLive: number | undefined
   readonly broken: boolean
-  readonly arrival: Pick<Arrival, 'offered'>
+  readonly arrival: Pick<Arrival, 'offered' | 'skipped'>
 }
 
 /**
  * Tries to reach a live state from the end of a schedule (`Recovers` of MaceMC, algorithm 3). One successful walk is
- * enough. Walks take no faults: recovery must not depend on a fault that may never happen. The first and every third
+ * enough. Walks take no faults: recovery must not depend on a fault that may never happen. Nor may it depend on a message
+ * that is later than in a usual network, if the system can bound that. The first and every third
  * walk behave like a healthy network, since whatever recovers in practice recovers there. Every sixth takes one
  * conversation after the other; one leaves the messages in flight to the end; one goes the straight way; the others are
  * weighted, some with weights of their own.
@@ -103,7 +111,7 @@ export interface Begin {
 export const recover = async (
   cells: Cells,
   schedule: readonly string[],
-  { walks, walkLength, choosers, random, first = [], ...options }: RecoveryOptions,
+  { walks, walkLength, settlesFrom, choosers, random, first = [], ...options }: RecoveryOptions,
 ): Promise<Recovery> => {
   const length = Math.ceil(walkLength / shortFactor)
   const isWorth = !choosers && walks > 1 && length >= (startSteps + schedule.length) / 2
@@ -116,16 +124,16 @@ export const recover = async (
   const outcomes = cells.inOrder(
     () => planned.next(),
     async (planned, cells) => {
-      const walk = walkOf(planned, mannerFor(planned.ordinal), seeds.seed())
+      const walk = walkOf(planned, mannerFor(planned.ordinal), seeds.seed(), settlesFrom)
       return { walk, outcome: await tryFaithfully(cells, taskOf(schedule, walk, options)) }
     },
   )
-  const none = { live: undefined, walk: undefined, by: undefined, met: undefined }
+  const none = { live: undefined, walk: undefined, by: undefined, again: undefined, met: undefined }
   let begin: Begin | undefined
   let disturbed: Unfaithful | undefined
   let isTerminal = true
+  let isBound = false
   let [failed, healthy, conversing, longest, effort] = [0, 0, 0, 0, 0]
-  let isSettled = true
   for await (const [{ ordinal, isShort }, { walk, outcome }] of outcomes) {
     if (outcome instanceof Unfaithful) {
       disturbed ??= outcome
@@ -135,14 +143,16 @@ export const recover = async (
     }
     begin ??= beginOf(outcome, options.property)
     const { toLive, broken, violation } = outcome
+    isBound = toLive?.isBound === true
     const steps = outcome.schedule.length - outcome.arrival.steps
     effort += startSteps + steps
-    const counts = { failed, healthy, conversing, longest, effort, isSettled }
+    const counts = { failed, healthy, conversing, longest, effort, isBound }
     if (violation) return { ...none, ...counts, isTerminal: false, begin, met: outcome }
     if (toLive?.end === 'goal') {
       const live = labelsOf(outcome.schedule)
       const number = isShort ? undefined : ordinal + 1
-      return { ...none, ...counts, live, walk: number, by: walk, isTerminal: false, begin }
+      const again = walkAgain(outcome.schedule.slice(outcome.arrival.steps))
+      return { ...none, ...counts, live, walk: number, by: walk, again, isTerminal: false, begin }
     }
     if (broken) {
       // A crash that is not a violation. Nothing is known of what would have followed.
@@ -152,13 +162,12 @@ export const recover = async (
       continue
     }
     const isOver = toLive?.end === 'terminal'
-    // Nothing is enabled, so no other walk can help.
-    if (isOver && steps === 0) return { ...none, ...counts, isTerminal: true, begin }
+    // Nothing is enabled, so no other walk can help. A walk of certain steps only misses the first of them.
+    if (isOver && steps === 0 && walk.chooser !== 'again') return { ...none, ...counts, isTerminal: true, begin }
     if (isShort) continue
     isTerminal &&= isOver
     failed += 1
     longest = Math.max(longest, steps)
-    isSettled &&= settles(outcome.fingerprints.slice(outcome.arrival.steps))
     if (mannerFor(ordinal).chooser === 'healthy') healthy += 1
     if (isConversing(mannerFor(ordinal))) conversing += 1
   }
@@ -172,14 +181,8 @@ export const recover = async (
     conversing,
     longest,
     effort,
-    isSettled,
+    isBound,
   }
-}
-
-const settles = (states: readonly (string | undefined)[]): boolean => {
-  const half = Math.ceil(states.length / 2)
-  const first = new Set(states.slice(0, half))
-  return states.slice(half).every(state => state !== undefined && first.has(state))
 }
 
 /** A walk that does not count says nothing about the others. */
@@ -196,8 +199,14 @@ const taskOf = (
 ): Task => ({
   start: isLenient ? startAsOffered(labels) : startAfter(labels),
   untilViolation: true,
-  untilLive: { properties: [property], ...(stepsMin && { stepsMin }), walks: [walk] },
+  untilLive: { properties: [property], ...(stepsMin && { stepsMin }), delayMsMax: slowMs, walks: [walk] },
 })
+
+/** The same steps again, though messages may have other ordinals. */
+export const walkAgain = (choices: readonly Choice[]): Walk => {
+  const steps = choices.map(choice => againOf(choice, []))
+  return { chooser: 'again', seed: 0, length: steps.length, steps }
+}
 
 /** How a walk chooses. */
 interface WalkManner {
@@ -206,10 +215,15 @@ interface WalkManner {
   readonly nth: number
 }
 
-const walkOf = ({ length, given }: PlannedWalk, { chooser, nth }: WalkManner, drawn: number): Walk => {
-  if (given) return { ...given, length }
+const walkOf = (
+  { length, given }: PlannedWalk,
+  { chooser, nth }: WalkManner,
+  drawn: number,
+  settlesFrom: number | undefined,
+): Walk => {
+  if (given) return given.chooser === 'again' ? given : { ...given, length }
   const seed = chooser === 'conversations' ? nth : chooser === 'healthy' ? healthySeed(drawn, nth) : drawn
-  return { chooser, length, seed }
+  return { chooser, length, seed, ...(settlesFrom !== undefined && { settlesFrom }) }
 }
 
 const once: readonly Walk['chooser'][] = ['healthy', 'fresh', 'conversations', 'healthy', 'fair swarm', 'straight']

@@ -1,6 +1,5 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Task, TaskOutcome } from '../cells/task.ts'
-import { againOf } from '../choosers/again.ts'
 import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
@@ -8,7 +7,8 @@ import { BoundedSearch } from '../searches/bounded.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { startAfter } from '../start.ts'
 import type { Choice } from '../system.ts'
-import { startSteps } from './recovery.ts'
+import { startSteps, walkAgain } from './recovery.ts'
+import { slowMs } from './slow-network.ts'
 
 export interface LifeOptions {
   /** The liveness property. */
@@ -143,7 +143,7 @@ class Search {
     return {
       start: startAfter([...this.#schedule, ...labels]),
       untilViolation: true,
-      untilLive: { properties: [this.#options.property], walks: walk ? [walk] : [] },
+      untilLive: { properties: [this.#options.property], delayMsMax: slowMs, walks: walk ? [walk] : [] },
     }
   }
 
@@ -160,9 +160,4 @@ class Search {
       await this.#tryWalk(labelsOf(schedule.slice(begin, step)), walkAgain(way))
     }
   }
-}
-
-const walkAgain = (choices: readonly Choice[]): Walk => {
-  const steps = choices.map(choice => againOf(choice, []))
-  return { chooser: 'again', seed: 0, length: steps.length, steps }
 }

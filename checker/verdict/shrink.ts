@@ -146,11 +146,14 @@ export const shrinkViolation = async (
   cells: Cells,
   found: readonly Choice[],
   violation: Violation,
-  { delayMsMax, ...limits }: ShrinkLimits,
+  { delayMsMax = Number.POSITIVE_INFINITY, ...limits }: ShrinkLimits,
 ): Promise<ShrunkViolation> => {
   const shrinkWith = (patience: number) => shrinkPatiently(cells, found, violation, { limits, patience, delayMsMax })
   const soon = violation.kind === 'divergence' ? await shrinkWith(candidatesPatience) : undefined
-  return soon ?? (await shrinkWith(1)) ?? { schedule: found, message: violation.message, minimal: false }
+  const shrunk = soon ?? (await shrinkWith(1))
+  if (shrunk) return shrunk
+  const { delayMs } = await cells.run({ start: startAfter(labelsOf(found)) })
+  return { schedule: found, message: violation.message, minimal: false, delayMs }
 }
 
 interface ShrinkLimits extends Limits {
@@ -162,6 +165,8 @@ export interface ShrunkViolation {
   readonly schedule: readonly Choice[]
   readonly message: string
   readonly minimal: boolean
+  /** The longest that a message is on its way in it. */
+  readonly delayMs: number
 }
 
 /** `undefined` if the result found with this patience turns out not to have the violation. */
@@ -169,21 +174,22 @@ const shrinkPatiently = async (
   cells: Cells,
   found: readonly Choice[],
   violation: Violation,
-  { limits, patience, delayMsMax }: { limits: Limits; patience: number; delayMsMax: number | undefined },
+  { limits, patience, delayMsMax }: { limits: Limits; patience: number; delayMsMax: number },
 ): Promise<ShrunkViolation | undefined> => {
-  const attempt: Attempt = async (labels, cells) => {
-    const outcome = await cells.tryRun({
-      start: startAsOffered(labels),
-      patience,
-      ...(delayMsMax !== undefined && { delayMsMax }),
-    })
-    if (outcome instanceof Diverged) return undefined
-    return outcome.violation && isAlike(outcome.violation, violation) ? outcome : undefined
-  }
-  const { schedule, minimal } = await minimise(cells, found, attempt, limits)
-  const { violation: again } = await cells.run({ start: startAfter(labelsOf(schedule)), isAnew: true })
-  return again && isAlike(again, violation) ? { schedule, message: again.message, minimal } : undefined
+  const { schedule, minimal } = await minimise(cells, found, attemptAt(violation, patience, delayMsMax), limits)
+  const { violation: again, delayMs } = await cells.run({ start: startAfter(labelsOf(schedule)), isAnew: true })
+  return again && isAlike(again, violation) ? { schedule, message: again.message, minimal, delayMs } : undefined
 }
+
+/** Tries whether candidates come to such a violation, where no message is on its way for longer. */
+export const attemptAt =
+  (violation: Violation, patience: number, delayMsMax: number): Attempt =>
+  async (labels, cells) => {
+    const outcome = await cells.tryRun({ start: startAsOffered(labels), patience })
+    if (outcome instanceof Diverged) return undefined
+    const isFastEnough = outcome.delayMs <= delayMsMax
+    return { ...outcome, isAlike: isFastEnough && !!outcome.violation && isAlike(outcome.violation, violation) }
+  }
 
 /**
  * Shrinks a schedule that ends with its critical transition to one from which none of the `recovery` walks recovers
@@ -205,7 +211,7 @@ export const shrinkDeath = (
     if (!endsAlike(end === undefined ? undefined : readLabel(end))) return undefined
     const options = { ...recovery, isLenient: true, random: new Random(seed) }
     const { live, met, begin } = await recover(cells, labels, options)
-    return live || met || begin.broken || !endsAlike(begin.schedule.at(-1)) ? undefined : begin
+    return { ...begin, isAlike: !live && !met && !begin.broken && endsAlike(begin.schedule.at(-1)) }
   }
   return minimise(cells, found, attempt, limits)
 }

@@ -1,6 +1,6 @@
 import { readLabel } from '../../checker/labels.ts'
 import { type SearchCoverage, searchNames } from '../../checker/searches/search.ts'
-import { slowMs } from '../../checker/verdict/hasten.ts'
+import { slowMs } from '../../checker/verdict/slow-network.ts'
 import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import type { Replayed } from '../traces/replay.ts'

@@ -57,7 +57,7 @@ export const trySchedule = (
     await executor.reset()
     if (executor.violation?.kind === 'crash') throw new DoesNotStart(executor.violation)
     const offered = labelsOf(executor.offered())
-    const skipped = await attempt(executor, schedule)
+    const skipped = (await attempt(executor, schedule)).map(place => schedule[place]!)
     const executed = executor.labels()
     const came = { schedule: executed, executed: executed.length, skipped, state: session.cluster.state() }
     if (executor.violation) return { ...came, ...(await confirm(session, properties, executed, executor.violation)) }

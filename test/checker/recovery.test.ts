@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { always, eventually } from '../../checker/property.ts'
-import { recoveryRateMax } from '../../checker/verdict/evidence.ts'
-import { defaultWalks } from '../../checker/verdict/recovery.ts'
-import { Model, type Transition } from './systems/model.ts'
+import { Random } from '../../checker/random.ts'
+import { confirmCriticalTransition } from '../../checker/verdict/critical.ts'
+import { describeDeath, recoveryRateMax } from '../../checker/verdict/evidence.ts'
+import { defaultWalks, recover, Scouts, walkAgain } from '../../checker/verdict/recovery.ts'
+import { cellsOf } from './systems/cells-of.ts'
+import { choiceOf, Model, type Transition } from './systems/model.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 
 describe('walks that look for life', () => {
@@ -67,6 +70,86 @@ describe('walks that look for life', () => {
     expect(message).toMatch(
       /^comesHome can never hold again after step 3 \(fall\): it did not recover in 60 walks of up to 64 steps, 20 of them with prompt messages, 10 with one conversation after the other, nor in 4 longer ones, the longest of 3000 steps, 2 of these with prompt messages, nor did every schedule from there; with 95 % confidence fewer than 4\.9 % of such walks recover$/,
     )
+  })
+})
+
+/** A node that asks another, and goes home where no answer has come for long enough; the answer keeps it away. */
+interface Asked {
+  readonly place: 'home' | 'away'
+  /** For how many milliseconds the answer has been on its way; undefined where nobody was asked. */
+  readonly onItsWayMs?: number
+}
+
+const asked = () => {
+  let delayMsMax = Number.POSITIVE_INFINITY
+  const system = new Model<Asked>({ place: 'home' }, ({ place, onItsWayMs }): Transition<Asked>[] => {
+    const timer = (label: string, to: Asked): Transition<Asked> => ({
+      ...{ kind: 'timer', node: 'n', label },
+      next: () => to,
+    })
+    if (place === 'home') return [timer('n leaves', { place: 'away' }), timer('n stays', { place: 'home' })]
+    if (onItsWayMs === undefined) return [timer('n asks', { place: 'away', onItsWayMs: 0 })]
+    const later = onItsWayMs + 600
+    const hear = { kind: 'deliver', node: 'n', label: 'm→n #1 no', next: () => ({ place: 'away' }) as const } as const
+    const goHome = timer('n waits', later < 1200 ? { place: 'away', onItsWayMs: later } : { place: 'home' })
+    return later <= delayMsMax ? [hear, goHome] : [hear]
+  })
+  const setDelayMsMax = (milliseconds: number) => {
+    delayMsMax = milliseconds
+  }
+  return { system, withBound: () => Object.assign(system, { setDelayMsMax }) }
+}
+
+describe('what heals by a message that is later than in a usual network', () => {
+  const home = eventually<Asked>(({ place }) => place === 'home')
+  const suspect = ['n leaves']
+  const options = { property: 'home', walks: 20, walkLength: 64, random: new Random(1) }
+
+  it('is dead, and it is said for which network', async () => {
+    const { live, failed, isBound } = await recover(cellsOf(asked().withBound(), { home }), suspect, options)
+    expect({ live, failed, isBound }).toEqual({ live: undefined, failed: 20, isBound: true })
+    const wanted = { ...options, scouts: new Scouts(), walkLengthMax: 512 }
+    const cells = cellsOf(asked().withBound(), { home })
+    const critical = await confirmCriticalTransition(cells, suspect, wanted)
+    expect(critical).toMatchObject({ case: 'C1', step: 1 })
+    expect(describeDeath('home', 'n leaves', critical, 1)).toContain(
+      'it did not recover in 20 walks of up to 64 steps, with no message on its way for longer than 1 s, ',
+    )
+  })
+
+  it('is alive where the system does not say how long messages are on their way', async () => {
+    const { live, isBound } = await recover(cellsOf(asked().system, { home }), suspect, options)
+    expect([live?.at(-1), isBound]).toEqual(['n waits', false])
+  })
+
+  it('is bound from where the walks begin on, and not on the way there', async () => {
+    const late = ['n leaves', 'n asks', 'n waits', 'n waits', 'n leaves']
+    const { failed, begin } = await recover(cellsOf(asked().withBound(), { home }), late, options)
+    expect([failed, begin.schedule.length]).toEqual([20, 5])
+  })
+})
+
+describe('walks', () => {
+  it('that go certain steps again do not make a state terminal where these are not enabled', async () => {
+    const first = [walkAgain([choiceOf({ kind: 'timer', node: 'n', label: 'n flies' })])]
+    const cells = cellsOf(ring({ detour: 3 }), { comesHome })
+    const way = ['move', 'move', 'fall']
+    const options = { property: 'comesHome', walks: 4, walkLength: 16, random: new Random(1), first }
+    const { live, failed, isTerminal } = await recover(cells, way, options)
+    expect({ live, failed, isTerminal }).toEqual({ live: undefined, failed: 4, isTerminal: false })
+  })
+
+  it('that come to nothing new end at the first doubling of their length that shows it', async () => {
+    const circle = new Model<number>(0, place => [
+      { kind: 'timer', node: 'n', label: 'on', next: () => (place + 1) % 12 },
+    ])
+    const cells = cellsOf(circle, { never: eventually<number>(() => false) })
+    const options = { property: 'never', walkLength: 1000, choosers: ['fair'], random: new Random(1) } as const
+    const settled = await recover(cells, [], { ...options, walks: 2, settlesFrom: 4 })
+    // Twelve states: after 16 steps the second half holds some that are new, after 32 none.
+    expect([settled.failed, settled.longest]).toEqual([2, 32])
+    expect(cells.counts).toMatchObject({ executions: 2, steps: 64 })
+    expect(await recover(cells, [], { ...options, walks: 1 })).toMatchObject({ longest: 1000 })
   })
 })
 

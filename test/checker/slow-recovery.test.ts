@@ -70,7 +70,7 @@ it('one that never does is, in a bounded effort, and the verdict says by which w
   expect(schedule).toEqual(['follower timer +150ms'])
   expect(message).toContain(
     'it did not recover in 60 walks of up to 64 steps, 20 of them with prompt messages, ' +
-      '10 with one conversation after the other, nor in 6 longer ones, the longest of 3000 steps, 2 of these with prompt messages',
+      '10 with one conversation after the other, nor in 4 longer ones, the longest of 3000 steps, 2 of these with prompt messages',
   )
   expect(steps).toBeLessThan(30_000)
 })
