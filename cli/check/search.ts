@@ -10,6 +10,7 @@ import { propertiesFor, type Sought } from '../config/goal.ts'
 import { type CheckOptions, timeOf } from '../options.ts'
 import type { Session } from '../session/session.ts'
 import { scheduleFrom, seedFrom, timingFrom } from '../traces/recorded.ts'
+import { describeStarved, StarvationWatch } from '../workers/starved.ts'
 import { Worker } from '../workers/workers.ts'
 
 /** Explores a session's system and examines findings, in its own cluster or in workers on these CPUs. */
@@ -22,22 +23,33 @@ export const search = async (
   const { workers = 1 } = options
   const properties = propertiesFor(system, options)
   const wanted = searchOf(session, options)
-  const searchIn = async (cells: readonly Cell[], notes: () => CountedNotes): Promise<Verdict> => {
+  const searchIn = async (
+    cells: readonly Cell[],
+    starvation: () => readonly StarvationWatch[],
+    notes: () => CountedNotes,
+  ): Promise<Verdict> => {
     try {
       const verdict = await checkInCells(cells, properties, wanted, cluster.nodes)
-      return { ...verdict, notes: [...verdict.notes, ...sayNotes(notes())] }
+      return { ...verdict, notes: [...verdict.notes, ...describeStarved(starvation()), ...sayNotes(notes())] }
     } finally {
       await Promise.all(cells.map(cell => cell.end()))
     }
   }
   if (workers === 1) {
     const cell = new OwnCell(cluster, properties, { weights: system.weights, nodes: cluster.nodes })
-    return searchIn([cell], () => cluster.countedNotes())
+    const watch = new StarvationWatch(process.pid, cpus[0]!, [], () => undefined)
+    const starvation = () => {
+      // Nothing else has looked while this thread was kept from its CPU.
+      watch.look()
+      return [watch]
+    }
+    return searchIn([cell], starvation, () => cluster.countedNotes()).finally(() => watch.end())
   }
   return waitingForOthers(() =>
     onAllCpus(cpus, () => {
       const all = startWorkers(session, options, cpus)
-      return searchIn(all, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
+      const starvation = () => all.flatMap(worker => worker.starvation)
+      return searchIn(all, starvation, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
         // What is found is executed once more here.
         if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
       })

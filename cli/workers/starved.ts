@@ -13,6 +13,8 @@ export interface Look {
 
 /** A worker that is ready to run but gets less than this share of its CPU is starved. */
 const hadShareMax = 0.25
+/** A worker that gets less than this share in each observation moves even if no other CPU is idle: anywhere else is better. */
+const nothingShareMax = 0.05
 /**
  * A CPU that is idle for at least this share of the time can take a worker. If it were lower, workers would move
  * between equally busy CPUs.
@@ -32,6 +34,8 @@ export class Starvation {
   readonly #cpu: number
   readonly #cpus: readonly number[]
   #looks: Look[] = []
+  /** For how long it has been starved, in milliseconds. */
+  starvedMs = 0
 
   /** @param cpus to which it may move */
   constructor(cpu: number, cpus: readonly number[]) {
@@ -42,7 +46,8 @@ export class Starvation {
   /** The CPU to which it should move; `undefined` if it has its share, or no other CPU is better. */
   look(look: Look): number | undefined {
     const last = this.#looks.at(-1)
-    const isStarved = last && look.isReady && look.hadMs - last.hadMs < hadShareMax * (look.ms - last.ms)
+    const isStarved = last && look.isReady && hadShare(last, look) < hadShareMax
+    if (isStarved) this.starvedMs += look.ms - last.ms
     this.#looks = isStarved ? [...this.#looks, look].slice(-looksMin - 1) : [look]
     return this.#looks.length > looksMin ? this.#idlest() : undefined
   }
@@ -58,32 +63,65 @@ export class Starvation {
       )
     const others = this.#cpus.filter(cpu => cpu !== this.#cpu)
     const [best] = others.toSorted((one, other) => shareOf(other) - shareOf(one))
-    return best !== undefined && shareOf(best) >= idleShareMin ? best : undefined
+    return best !== undefined && (shareOf(best) >= idleShareMin || this.#hasNothing()) ? best : undefined
+  }
+
+  #hasNothing(): boolean {
+    return this.#looks.slice(1).every((look, index) => hadShare(this.#looks[index]!, look) < nothingShareMax)
   }
 }
 
+const hadShare = (before: Look, look: Look): number => (look.hadMs - before.hadMs) / (look.ms - before.ms)
+
 const lookMs = 1000
 
-/**
- * Calls back once a worker is starved, with a better CPU.
- *
- * @returns a function that ends the watch
- */
-export const whenStarved = (
-  pid: number | undefined,
-  cpu: number,
-  cpus: readonly number[],
-  onStarved: (better: number) => void,
-): (() => void) => {
-  const starvation = new Starvation(cpu, cpus)
-  const watch = setInterval(() => {
-    const better = starvation.look(lookAt(pid))
-    if (better === undefined) return
-    clearInterval(watch)
-    onStarved(better)
-  }, lookMs)
-  watch.unref()
-  return () => clearInterval(watch)
+/** Observes a process, and calls back once it is starved, with a better CPU. */
+export class StarvationWatch {
+  readonly cpu: number
+  readonly #pid: number | undefined
+  readonly #starvation: Starvation
+  readonly #timer: NodeJS.Timeout
+
+  constructor(pid: number | undefined, cpu: number, cpus: readonly number[], onStarved: (better: number) => void) {
+    this.cpu = cpu
+    this.#pid = pid
+    this.#starvation = new Starvation(cpu, cpus)
+    this.look()
+    this.#timer = setInterval(() => {
+      const better = this.look()
+      if (better === undefined) return
+      this.end()
+      onStarved(better)
+    }, lookMs)
+    this.#timer.unref()
+  }
+
+  /** Observes once more, out of turn. */
+  look(): number | undefined {
+    return this.#starvation.look(lookAt(this.#pid))
+  }
+
+  /** For how long the process has been starved, in milliseconds. */
+  get starvedMs(): number {
+    return this.#starvation.starvedMs
+  }
+
+  end(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+/** Shorter times without a CPU are not worth a note. */
+const notedMsMin = 3000
+
+/** What is said of a check whose CPUs were used by others; nothing if they were not for long. */
+export const describeStarved = (watches: readonly StarvationWatch[]): string[] => {
+  const starvedMs = new Map<number, number>()
+  for (const { cpu, starvedMs: more } of watches) starvedMs.set(cpu, Math.max(starvedMs.get(cpu) ?? 0, more))
+  const long = [...starvedMs].filter(([, ms]) => ms >= notedMsMin)
+  if (long.length === 0) return []
+  const cpus = long.map(([cpu, ms]) => `CPU ${cpu} for ${Math.round(ms / 1000)} s`).join(', ')
+  return [`other programs used ${cpus}: less was searched than this machine could in that time`]
 }
 
 /** Unit in which the kernel reports times in /proc. */
@@ -115,8 +153,9 @@ const used = (pid: number | undefined): { readonly hadMs: number; readonly isRea
   const fields = read(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')
     .split(' ')
-  const [state, user = 0, system = 0] = [fields[0], fields[11], fields[12]]
-  return { hadMs: tickMs * (Number(user) + Number(system)), isReady: state === 'R' }
+  // Its own CPU time and that of its children that have ended: utime, stime, cutime, cstime.
+  const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0)
+  return { hadMs: tickMs * ticks, isReady: fields[0] === 'R' }
 }
 
 const idleTimes = (): Map<number, number> =>

@@ -14,7 +14,7 @@ import { putProcessFirst } from '../../harness/hold/turns.ts'
 import { addNotes, type CountedNotes } from '../../harness/notes.ts'
 import { exitCode, WorkerFailed } from '../exit-code.ts'
 import { errorOf } from './failure.ts'
-import { whenStarved } from './starved.ts'
+import { StarvationWatch } from './starved.ts'
 import { whenStopped } from './stopped.ts'
 import type { Answer, Demand, Order } from './worker.ts'
 
@@ -63,6 +63,8 @@ export class Worker implements Cell {
   #movesLeft = movesMax
   /** A process that was killed because its CPU was taken. */
   #moved: ChildProcess | undefined
+  /** Of the present process and of all earlier ones. */
+  readonly starvation: StarvationWatch[] = []
 
   /** @param cpus that it may use; its nodes are held on one of them */
   constructor(order: Order, cpus: readonly number[], patience = defaultPatience) {
@@ -164,12 +166,13 @@ export class Worker implements Cell {
       if (this.#process === worker) this.#process = undefined
     })
     // A caller that waits for the process, or the next one, learns of its end.
-    const watches = [
-      whenStopped(worker.pid, () => kill(worker)),
-      whenStarved(worker.pid, this.#order.cpu, this.#movesLeft > 0 ? this.#cpus : [], cpu => this.#move(worker, cpu)),
-    ]
+    const forget = whenStopped(worker.pid, () => kill(worker))
+    const others = this.#movesLeft > 0 ? this.#cpus : []
+    const watch = new StarvationWatch(worker.pid, this.#order.cpu, others, cpu => this.#move(worker, cpu))
+    this.starvation.push(watch)
     worker.once('exit', () => {
-      for (const forget of watches) forget()
+      forget()
+      watch.end()
     })
     worker.on('error', () => undefined)
     worker.send(this.#order)

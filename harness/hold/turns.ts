@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { libc } from '../../proxy/libc.ts'
+import { allow, allowedCpus } from './affinity.ts'
 import { collectOnOwnThread } from './own-collector.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
@@ -154,9 +155,13 @@ const priorityNow = new Int32Array(1)
  * as it runs: as long as its nodes compute on its CPU it does not, and neither do they.
  */
 export const putProcessFirst = (pid: number): void => {
+  const cpus = allowedCpus()
   try {
-    for (const tid of readdirSync(`/proc/${pid}/task`))
+    for (const tid of readdirSync(`/proc/${pid}/task`)) {
       schedSetscheduler(Number(tid), policy.firstInFirstOut | policy.resetOnFork, parameter(endingPriority))
+      // Its own CPU may be used up by a program that goes before even that.
+      allow(Number(tid), cpus)
+    }
   } catch {
     // It has ended.
   }
