@@ -45,10 +45,10 @@ const check = (file: string, ...args: readonly string[]) =>
 test('`held` says what never happened, what did, and what would look deeper', { timeout: 60_000 }, async () => {
   const { code, stdout } = await check('vague.config.ts', '--seed', '7')
   expect({ code, stdout }).toMatchObject({ code: 0 })
-  expect(stdout).toContain('note: no node ever had a state: `state` saw nothing')
+  expect(stdout).toContain('note: no node ever had a state: `state` observed nothing')
   expect(stdout).toMatch(/note: client fails never returned a result: \d+ of \d+ calls threw, the first "no such luck"/)
   expect(stdout).toMatch(/note: client hangs never returned in \d+ calls?\n/)
-  expect(stdout).toMatch(/note: no drop ever happened, though faults has drop: 1; it needs a datagram on its way/)
+  expect(stdout).toMatch(/note: no drop ever happened, though faults has drop: 1; it needs a datagram in flight/)
   expect(stdout).not.toMatch(/note: .*(works|crash)/)
   expect(stdout).toMatch(/^met: .*works returned in \d+ of \d+ calls/m)
   expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times$/m)

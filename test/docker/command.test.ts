@@ -143,7 +143,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
     expect(await start(directory, ['check', 'compose.yaml'], { env })).toMatchObject({
       exitCode: 69,
       stderr:
-        'lastnail: the Docker engine runs its containers elsewhere, where their time and network cannot be held: ' +
+        'lastnail: the Docker engine runs its containers on another machine, where their time and network cannot be held: ' +
         'expected an engine on this machine, or lastnail to be run there (docker/Dockerfile)',
     })
     expect(await elsewhere.docker.listContainers({ all: true })).toEqual([])
