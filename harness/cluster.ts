@@ -442,12 +442,19 @@ export class Cluster implements System<GlobalState> {
     return reason
   }
 
-  async checkpoint(): Promise<ClusterMark | ClusterCheckpoint | undefined> {
+  /** Marks the present state in place, quiescent and without a finding; `undefined` if that is not possible. */
+  async mark(): Promise<ClusterMark | undefined> {
     // How much of what is planned has happened is in no checkpoint yet.
     if (!this.#isRewound || this.time) return undefined
     const marked = await this.#mark()
     if (marked instanceof ClusterMark) return marked
     countUpTo(reasonsMax, this.#whyNot, marked)
+    return undefined
+  }
+
+  async checkpoint(): Promise<ClusterMark | ClusterCheckpoint | undefined> {
+    const marked = await this.mark()
+    if (marked || !this.#isRewound || this.time) return marked
     const saved = await this.save()
     return saved.lacking === undefined ? saved : undefined
   }

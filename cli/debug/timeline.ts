@@ -1,7 +1,8 @@
-import { Executor } from '../../checker/cells/executor.ts'
+import { Executor, type Mark, type Observer } from '../../checker/cells/executor.ts'
 import { follow } from '../../checker/cells/schedule.ts'
 import { UsageError } from '../../checker/errors.ts'
-import type { Choice } from '../../checker/system.ts'
+import type { Checkpoint, Choice, Finding } from '../../checker/system.ts'
+import { recordedChoice } from '../../checker/trace/enabled.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import type { ExecResult, GlobalState } from '../../harness/config.ts'
@@ -12,6 +13,17 @@ import { record } from '../traces/record.ts'
 import { scheduleOf, sessionOf } from '../traces/recorded.ts'
 import { configOfTrace } from '../traces/replay.ts'
 import { StepReader } from '../traces/step-reader.ts'
+
+/** A state that was marked in place, with what is known in it. */
+interface Marked {
+  readonly step: number
+  readonly checkpoint: Checkpoint
+  readonly known: Mark
+  readonly reader: StepReader
+}
+
+/** More marks take more memory: for each, the pages that the nodes have written since the one before. */
+const marksMax = 16
 
 /**
  * An execution of real processes in which one can move forward and backward. Later steps are known if they were
@@ -24,6 +36,11 @@ export class Timeline {
   #steps: RecordedStep[]
   #executor: Executor<GlobalState> | undefined
   #isBranch = false
+  /** States to go back to, in the order of their steps. */
+  #marks: Marked[] = []
+  /** Whether a program changed something in a node: that state is not part of the execution. */
+  #isTouched = false
+  #reader: StepReader | undefined
   /** An `Execution` of `#steps`; undefined after they changed. */
   #known: Execution | undefined
 
@@ -68,15 +85,21 @@ export class Timeline {
   }
 
   /**
-   * Moves to a known step: forward, or again from the start.
+   * Moves to a known step: forward, also from a state before it that was marked, or else again from the start.
    *
    * @throws Diverged, Differs if the processes do something other than the known steps
    */
   async goTo(step: number): Promise<void> {
     this.known(step)
-    if (this.#executor === undefined || step < this.at) await this.#begin()
+    if (this.#executor === undefined) await this.#begin()
+    else if (step < this.at) await this.#goBack(step)
     const labels = scheduleOf({ steps: this.#steps })
-    await follow(this.#executor!, labels.slice(this.at, step))
+    // One step back is what is asked for most often.
+    for (const stop of [step - 1, step]) {
+      if (stop < this.at) continue
+      await follow(this.#executor!, labels.slice(this.at, stop))
+      await this.#mark()
+    }
   }
 
   /** Executes an enabled choice. Known later steps are forgotten, unless the choice is the next one of them. */
@@ -87,8 +110,10 @@ export class Timeline {
       this.#steps = this.#steps.slice(0, this.at + 1)
       this.#known = undefined
       this.#isBranch = true
+      this.#forgetMarksAfter(this.at)
     }
     await this.#executor!.execute(choice)
+    await this.#mark()
   }
 
   /** Leaves a branch and goes to the last step that it has in common with the trace. */
@@ -99,7 +124,7 @@ export class Timeline {
     this.#steps = [...this.#trace.steps]
     this.#known = new Execution(this.#trace)
     this.#isBranch = false
-    this.#executor = other < 0 ? this.#executor : undefined
+    if (other >= 0) this.#forgetMarksAfter(other)
     await this.goTo(other < 0 ? executed.length : other)
   }
 
@@ -115,6 +140,7 @@ export class Timeline {
 
   /** Runs a program inside a node, which runs meanwhile. Moving backward undoes what it changed. */
   run(node: string, program: readonly string[]): Promise<ExecResult> {
+    this.#isTouched = true
     return this.#session.cluster.runInside(node, program)
   }
 
@@ -146,15 +172,52 @@ export class Timeline {
   async #comeBack(): Promise<void> {
     const { at } = this
     this.#executor = undefined
+    this.#marks = []
     this.#session.cluster.endLives()
     await this.goTo(at)
   }
 
   async #begin(): Promise<void> {
     const { cluster, system } = this.#session
-    const observer = new StepReader(cluster, system.properties).observer(step => this.#see(step))
-    this.#executor = new Executor(cluster, system.properties, { observer })
+    this.#executor ??= new Executor(cluster, system.properties, { observer: this.#observer })
+    this.#reader = new StepReader(cluster, system.properties)
+    this.#isTouched = false
     await this.#executor.reset()
+  }
+
+  /** Each step is read once; one that was restored was read before. */
+  get #observer(): Observer<GlobalState> {
+    const read = (choice: Choice | undefined, findings: readonly Finding[], state: GlobalState) =>
+      this.#see(this.#reader!.read(choice && recordedChoice(choice), findings, state))
+    return {
+      onReset: (findings, state, schedule) => {
+        if (schedule.length === 0) read(undefined, findings, state())
+      },
+      onStep: ({ choice, findings }, state) => read(choice, findings, state()),
+    }
+  }
+
+  /** Goes to the last marked state up to this step; without one, to the start. */
+  async #goBack(step: number): Promise<void> {
+    const nearest = this.#marks.findLast(mark => mark.step <= step)
+    if (nearest === undefined) return this.#begin()
+    this.#reader = nearest.reader.copy()
+    this.#isTouched = false
+    await this.#executor!.restore(nearest.checkpoint, nearest.known)
+  }
+
+  async #mark(): Promise<void> {
+    const { at: step } = this
+    const { violation, broken } = this.#executor!
+    if (step === 0 || violation || broken || this.#isTouched || this.#marks.some(mark => mark.step === step)) return
+    const checkpoint = await this.#session.cluster.mark()
+    if (checkpoint === undefined) return
+    const mark = { step, checkpoint, known: this.#executor!.mark(), reader: this.#reader!.copy() }
+    this.#marks = [...this.#marks, mark].slice(-marksMax).toSorted((one, other) => one.step - other.step)
+  }
+
+  #forgetMarksAfter(step: number): void {
+    this.#marks = this.#marks.filter(mark => mark.step <= step)
   }
 
   #see(step: RecordedStep): void {

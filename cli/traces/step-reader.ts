@@ -26,7 +26,7 @@ export class StepReader {
   readonly #states = new Map<string, { readonly seen: unknown; readonly text: string }>()
   readonly #lives = new Map<string, boolean>()
   readonly #values = new Map<string, boolean>()
-  readonly #carried: Carried<GlobalState>
+  #carried: Carried<GlobalState>
   /** Outcomes of operations, by the time of invocation. */
   readonly #outcomes = new Map<number, Operation['outcome']>()
   #seenHistory: GlobalState['history'] = []
@@ -43,6 +43,24 @@ export class StepReader {
     this.#cluster = cluster
     this.#properties = properties
     this.#carried = new Carried(properties)
+  }
+
+  /** A reader that continues from the same step, of this execution or of one that was restored to it. */
+  copy(): StepReader {
+    const copy = new StepReader(this.#cluster, this.#properties)
+    copyInto(copy.#states, this.#states)
+    copyInto(copy.#lives, this.#lives)
+    copyInto(copy.#values, this.#values)
+    copyInto(copy.#outcomes, this.#outcomes)
+    copyInto(copy.#calls, this.#calls)
+    copyInto(copy.#clocks, this.#clocks)
+    copy.#carried = new Carried(this.#properties, this.#carried.mark())
+    copy.#seenHistory = this.#seenHistory
+    copy.#seenCalls = this.#seenCalls
+    copy.#callsOver = this.#callsOver
+    copy.#enabled = this.#enabled
+    copy.#index = this.#index
+    return copy
   }
 
   /** By property, whether it holds after the latest step, as far as that could be decided. */
@@ -170,6 +188,10 @@ export class StepReader {
       return [{ name, holds }]
     })
   }
+}
+
+const copyInto = <Key, Value>(copy: Map<Key, Value>, all: ReadonlyMap<Key, Value>): void => {
+  for (const [key, value] of all) copy.set(key, value)
 }
 
 const resultLengthMax = 1000
