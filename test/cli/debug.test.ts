@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
+import { withTimeline } from '../../cli/debug/timeline.ts'
 import { scheduleOf } from '../../cli/traces/recorded.ts'
+import { Cluster } from '../../harness/cluster.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 let directory: string
@@ -55,6 +57,29 @@ test('goes on and back, and shows what a step changed and sent', async () => {
   expect(lines.slice(7, 9)).toEqual(stepped.second)
   expect(start.length).toBeGreaterThan(8)
   expect(lines.slice(-6)).toEqual([...stepped.third, 'store: {"value": 1}'])
+})
+
+test('goes back to a marked state, and executes nothing again', async () => {
+  const execute = vi.spyOn(Cluster.prototype, 'execute')
+  const executed = () => execute.mock.calls.map(([{ label }]) => label)
+  try {
+    await withTimeline(trace, async timeline => {
+      await timeline.goTo(2)
+      expect(executed()).toEqual([read(), value()])
+      await timeline.goTo(1)
+      expect(timeline.at).toBe(1)
+      expect(timeline.enabled.map(({ label }) => label)).toContain(value())
+      expect(executed()).toHaveLength(2)
+      // What comes next is compared with what is known: the same.
+      await timeline.goTo(3)
+      expect(executed()).toEqual([read(), value(), value(), write()])
+      expect(timeline.violation).toContain('neverWritten does not hold after step 3')
+      await timeline.goTo(2)
+      expect([timeline.violation, executed().length]).toEqual([undefined, 4])
+    })
+  } finally {
+    execute.mockRestore()
+  }
 })
 
 test('goes on until an expression over the state is true; what is wrong with one is one line', async () => {
