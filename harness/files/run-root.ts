@@ -71,9 +71,15 @@ export const openDirectory = (path: string): number | undefined => {
   }
 }
 
-/** In a directory that others may write to they could rename ours away and put their own there, unless it is sticky. */
+/** In a directory that others may write to they could rename ours away and put their own there, unless it is sticky; and its owner could all the same. */
 const requireSticky = (parent: string): void => {
-  const { mode } = statSync(parent)
+  const { mode, uid } = statSync(parent)
+  const user = process.geteuid!()
+  // In a user namespace the machine's root has no number of its own, as other users have none.
+  if (uid !== 0 && uid !== user && realUser() === user)
+    throw new UnsafeRunRoot(
+      `${parent} is not safe for run directories: user ${uid}, whose it is, may rename what is in it`,
+    )
   if (mode & writableByOthers && !(mode & sticky))
     throw new UnsafeRunRoot(
       `${parent} is not safe for run directories: other users may rename what is in it; chmod +t ${parent}`,

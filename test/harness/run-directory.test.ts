@@ -61,6 +61,9 @@ describe.skipIf(process.getuid!() !== 0)('the directory of all runs', () => {
     expect(inOwnMemory('chmod 777 /dev/shm; run')).toMatch(
       /^UnsafeRunRoot: \/dev\/shm is not safe .*: .*; chmod \+t \/dev\/shm\n$/,
     )
+    expect(inOwnMemory(`chown ${user} /dev/shm; run`)).toBe(
+      `UnsafeRunRoot: /dev/shm is not safe for run directories: user ${user}, whose it is, may rename what is in it\n`,
+    )
   })
 
   test('is no link and no file', () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { clusterOf, stdoutOf } from '../system.ts'
@@ -129,6 +129,28 @@ c('a program that traces another is told, and said', async () => {
   expect(lines).toEqual(['-1 Operation not permitted', '-1 Operation not permitted'])
   expect(notes).toEqual([expect.stringMatching(/^n: ptrace is refused with EPERM/)])
 })
+
+const debuggers = {
+  strace: [['strace', 'true'], /strace: .*PTRACE_TRACEME.*: Operation not permitted/],
+  gdb: [['gdb', '-nx', '--batch', '-ex', 'run', 'true'], /ptrace: Operation not permitted/],
+} as const
+
+test.each(Object.keys(debuggers) as (keyof typeof debuggers)[])(
+  '%s in a node says itself what it may not',
+  async name => {
+    const [command, complaint] = debuggers[name]
+    if (spawnSync(command[0], ['--version']).error) return
+    const cluster = clusterOf({
+      nodes: { n: { command: ['sh', '-c', `sleep 1; ${command.join(' ')} 2>&1; sleep 9`] } },
+    })
+    await cluster.reset()
+    await cluster.execute(cluster.enabled()[0]!)
+    expect(stdoutOf(cluster, 'n').join('\n')).toMatch(complaint)
+    expect(cluster.notes()).toContainEqual(
+      expect.stringMatching(/^n: ptrace is refused with EPERM: a process has one tracer/),
+    )
+  },
+)
 
 const isRoot = process.getuid?.() === 0
 
