@@ -1,7 +1,7 @@
 /**
  * Says of services as they come whether one schedule gives one execution: `npm run bench:services -- [--times N]
  * [--steps N] [--beside N] [NAME…]`. Each is executed again and again by `lastnail repeat`, in a process of its own;
- * with `--check 60s` by `lastnail check` instead, which must find nothing. `--beside` keeps so many processes busy meanwhile.
+ * with `--check 60s` by `lastnail check` instead: what it finds, steps a second, how executions begin, what is refused, memory. `--beside` keeps so many processes busy meanwhile.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -25,7 +25,7 @@ const busy: ChildProcess[] = Array.from({ length: Number(values.beside) }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
 try {
-  for (const name of names) console.log(`${name}: ${measure(name, values)}`)
+  for (const name of names) console.log(`${name}: ${await measure(name, values)}`)
 } finally {
   for (const program of busy) program.kill('SIGKILL')
 }

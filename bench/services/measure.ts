@@ -1,9 +1,12 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../corpus/package-root.ts'
+import { type Checked, columnsOf } from './columns.ts'
 import { fetched } from './fetched.ts'
+import { type Memory, memoryOf } from './memory.ts'
 import { type Service, services } from './services.ts'
 
 export interface MeasureOptions {
@@ -22,16 +25,10 @@ interface Repeated {
   readonly differs: { readonly node: string | null; readonly call: string | null; readonly seen: string } | null
 }
 
-interface Checked {
-  readonly verdict: string
-  readonly executions: number
-  readonly notes: readonly string[]
-}
-
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** A line about a service: how many executions were the same, or what a check found. */
-export const measure = (name: string, { times, steps, check }: MeasureOptions): string => {
+export const measure = async (name: string, { times, steps, check }: MeasureOptions): Promise<string> => {
   const service = services[name]!
   const lacking = service.needs.filter(program => !has(program))
   if (lacking.length > 0) return `not here: ${lacking.join(', ')}`
@@ -39,8 +36,8 @@ export const measure = (name: string, { times, steps, check }: MeasureOptions): 
   try {
     const config = prepare(name, service, directory)
     return check
-      ? checked(config, directory, check)
-      : repeated(config, directory, times, steps ?? `${service.steps ?? 100}`)
+      ? await checked(config, directory, check)
+      : await repeated(config, directory, times, steps ?? `${service.steps ?? 100}`)
   } catch (error) {
     return `not built: ${(error as Error).message.split('\n')[0]}`
   } finally {
@@ -60,8 +57,8 @@ export const prepare = (name: string, { fetch = [], build = [], system }: Servic
   return 'peers.config.ts'
 }
 
-const repeated = (config: string, directory: string, times: string, steps: string): string => {
-  const { answer, seconds, status } = lastnail<Repeated>(
+const repeated = async (config: string, directory: string, times: string, steps: string): Promise<string> => {
+  const { answer, seconds, status } = await lastnail<Repeated>(
     directory,
     'repeat',
     config,
@@ -76,28 +73,40 @@ const repeated = (config: string, directory: string, times: string, steps: strin
   return `${answer.same} of ${answer.times}, ${answer.steps} steps, ${seconds} s${cause}`
 }
 
-const checked = (config: string, directory: string, duration: string): string => {
-  const { answer, status } = lastnail<Checked>(directory, 'check', config, '--for', duration)
-  if (!answer) return `exit ${status}`
-  return [`${answer.verdict}, exit ${status}, ${answer.executions} executions`, ...answer.notes].join('; ')
+const checked = async (config: string, directory: string, duration: string): Promise<string> => {
+  const { answer, status, memory } = await lastnail<Checked>(directory, 'check', config, '--for', duration)
+  return answer ? columnsOf(answer, memory) : `exit ${status}`
 }
 
 interface Answered<Answer> {
   readonly answer: Answer | undefined
   readonly status: number | null
   readonly seconds: string
+  /** The most that was seen. */
+  readonly memory: Memory
 }
 
-const lastnail = <Answer>(cwd: string, ...args: readonly string[]): Answered<Answer> => {
+/** Looking at memory takes some milliseconds, which executions lack. */
+const lookEveryMs = 3000
+
+const lastnail = async <Answer>(cwd: string, ...args: readonly string[]): Promise<Answered<Answer>> => {
   const begun = performance.now()
-  const { stdout, status } = spawnSync(process.execPath, [join(packageRoot, 'bin/lastnail.js'), ...args, '--json'], {
+  const command = spawn(process.execPath, [join(packageRoot, 'bin/lastnail.js'), ...args, '--json'], {
     cwd,
-    encoding: 'utf8',
     stdio: ['ignore', 'pipe', 2],
   })
+  let [stdout, memory] = ['', { tool: 0, nodes: 0 }]
+  command.stdout!.setEncoding('utf8').on('data', chunk => {
+    stdout += chunk
+  })
+  const look = setInterval(() => {
+    const now = memoryOf(command.pid!)
+    memory = { tool: Math.max(memory.tool, now.tool), nodes: Math.max(memory.nodes, now.nodes) }
+  }, lookEveryMs)
+  const [status] = await once(command, 'close').finally(() => clearInterval(look))
   const line = stdout.trimEnd().split('\n').at(-1)
   const seconds = ((performance.now() - begun) / 1000).toFixed(1)
-  return { answer: line ? (JSON.parse(line) as Answer) : undefined, status, seconds }
+  return { answer: line ? (JSON.parse(line) as Answer) : undefined, status, seconds, memory }
 }
 
 /** Two peers, each of which is called by two clients. */
