@@ -236,3 +236,19 @@ test('at a terminal it has a prompt, completes words, and opens an inspector', a
   await type('quit ', '\n')
   expect((await terminal).exitCode).toBe(0)
 })
+
+test('no program can be run in a node that has ended: one line says so', async () => {
+  writeFileSync(
+    join(directory, 'ended.config.ts'),
+    `import { defineSystem } from 'lastnail'
+export default defineSystem({
+  name: 'ended',
+  nodes: { n1: { command: ['true'], exits: 'allowed' }, n2: { command: ['sleep', '100'] } },
+})`,
+  )
+  await lastnail(directory, 'try', 'ended.config.ts', 'n2 timer', '--out', 'ended.trace')
+  const { stdout, stderr } = await start(directory, ['debug', 'ended.trace'], { input: 'run n1 ls\n' })
+  const printed = `${stdout}\n${stderr}`
+  expect(printed).toMatch(/^lastnail: n1 is down$/m)
+  expect(printed).not.toMatch(/defect|\n {4}at /)
+})
