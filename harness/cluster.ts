@@ -41,33 +41,39 @@ import { noPackets, type PacketCounts } from './timed/ways.ts'
 export type { StepDetails } from './execution/end-step.ts'
 
 export interface ClusterOptions {
-  /** Of the nodes' randomness; a variant of it is the seed so many numbers further. */
+  /** Seed of the nodes' random numbers. A variant is an offset of the seed. */
   readonly seed?: number
-  /** That all nodes are held on; the one that this thread runs on now, by default. */
+  /** The CPU for all nodes; by default the one on which this thread now runs. */
   readonly cpu?: number | undefined
-  /** For nodes with an image. */
+  /** Needed for nodes with an image. */
   readonly engine?: Engine | undefined
   /**
-   * Whether processes that are over are brought back to the end of their start, or to a checkpoint, and live again; true
-   * by default. Else every life begins with new processes, which costs ten times as much and relies on nothing kept.
+   * Whether ended processes are rewound to the end of their start or to a checkpoint and used again; true by default.
+   * Otherwise every life begins with new processes, which costs ten times as much and reuses nothing.
    */
   readonly rewind?: boolean | undefined
-  /** Lets time run through the system; without it, nothing takes any. */
+  /** Makes time decide what happens. Without it, nothing takes time. */
   readonly timing?: Timing | undefined
-  /** Whether a thread computes for five seconds before it is cut short, in place of a half; false by default. */
+  /**
+   * Whether a thread may compute for five seconds, instead of half a second, before it is interrupted; false by
+   * default.
+   */
   readonly longTurns?: boolean | undefined
 }
 
-/** So often nodes are started for an execution, where they wait for the disk; the second time most is in memory. */
+/**
+ * Nodes that wait for the disk are started at most this many times for an execution. From the second time on, most of
+ * their files are in memory.
+ */
 const startsMax = 3
 
-/** So many reasons are told for which states could not be marked; more would hide the other notes. */
+/** At most this many reasons are reported for states that could not be marked. More would hide the other notes. */
 const reasonsMax = 3
 
 /** Real processes as a system under check: the nodes of a definition on one thread. */
 export class Cluster implements System<GlobalState> {
   readonly #stage: Stage
-  /** Of the node that was executed alone last. */
+  /** The stage of the node that was last executed alone. */
   #alone: Stage | undefined
   readonly #seed: number
   readonly #directory: string
@@ -75,16 +81,16 @@ export class Cluster implements System<GlobalState> {
   #isRecording = false
   #isRewound: boolean
   readonly #auditTurns = new AuditTurns()
-  /** Programs that were started, and started again as they had waited for the disk. */
+  /** Starts that were repeated because a node had waited for the disk. */
   #startsInVain = 0
-  /** Its nodes read what does not stay in memory. */
+  /** Whether its nodes read files that do not stay in memory. */
   #readsAlways = false
-  /** How often a state could not be marked, or gone back to, in place, by the reason; the first few reasons. */
+  /** By reason, how often a state could not be marked or restored in place. Only the first few reasons are kept. */
   readonly #whyNot = new Map<string, number>()
   #options: Option[] = []
-  /** Whether the delay bound has changed since these options were found. */
+  /** Whether the delay bound has changed since the present options were computed. */
   #isBoundAnew = false
-  /** The delay bounds of this execution, each with the step from which it applied: an audit applies them again. */
+  /** The delay bounds of this execution, each with the step from which it applied. An audit applies them again. */
   #bounds: Bound[] = []
   #state: GlobalState
   #details: StepDetails = noDetails
@@ -110,7 +116,7 @@ export class Cluster implements System<GlobalState> {
     this.#state = this.#stage.snapshot()
   }
 
-  /** Its nodes, each of which can be executed alone, in turns with the whole. */
+  /** Its nodes. Each can be executed alone, in turns with the whole system. */
   get nodes(): Nodes<GlobalState> {
     const { fingerprint } = this.#stage.system
     return {
@@ -156,53 +162,53 @@ export class Cluster implements System<GlobalState> {
     return this.#stage.timers()
   }
 
-  /** How far each node's virtual clock is from its start, for a trace. */
+  /** Time on each node's virtual clock since its start, for a trace. */
   get clocks(): { node: string; elapsedMs: number }[] {
     return this.#nodes.map(({ name, clock }) => ({ node: name, elapsedMs: clock.elapsed / millisecond }))
   }
 
-  /** The address of each node by its name. */
+  /** Address of each node, by name. */
   get addresses(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#nodes.map(({ name, address }) => [name, address]))
   }
 
-  /** The time of this execution, where it runs through the system. */
+  /** The time of this execution, if it has a common time. */
   get time(): Time | undefined {
     return this.#stage.execution.time
   }
 
-  /** What the last step was about, where that was planned or asked for. */
+  /** The action of the last step, if it was planned or requested. */
   get happened(): TimedAction | undefined {
     return this.time?.happened
   }
 
-  /** What became of the packets between nodes, where time runs through the system. */
+  /** Counts of packets between nodes, if there is a common time. */
   get packets(): PacketCounts {
     return this.time?.counts ?? noPackets
   }
 
-  /** Answers of nodes to those who come through published ports go there. */
+  /** Receives the nodes' answers to connections through published ports. */
   set outside(listener: VisitorListener) {
     this.#stage.outside = listener
   }
 
-  /** Offers what is enabled anew: somebody has asked for something meanwhile. */
+  /** Computes the enabled choices again after somebody requested something. */
   lookAgain(): void {
     this.#isBoundAnew = false
     if (!this.#stage.execution.isOver) this.#options = enabledOptions(this.#stage.moment())
   }
 
-  /** What the last step (or the start) sent and wrote. */
+  /** What was sent and printed in the last step (or the start). */
   get details(): StepDetails {
     return this.#details
   }
 
-  /** What of the nodes could not be held or brought back, since this cluster was made; a sentence each. */
+  /** What could not be held or rewound since this cluster was made, one sentence each. */
   notes(): string[] {
     return sayNotes(this.countedNotes())
   }
 
-  /** The same with how often each was so. */
+  /** The same sentences, with how often each happened. */
   countedNotes(): CountedNotes {
     return new Map([
       ...[...this.#stage.notes].map(note => [note, uncounted] as const),
@@ -213,18 +219,18 @@ export class Cluster implements System<GlobalState> {
     ])
   }
 
-  /** How many programs were started, but for starts that were done again: the fewer, the more lives were lived again. */
+  /** How many programs were started, without repeated starts. The fewer, the more lives were reused. */
   get starts(): number {
     return this.#nodes.reduce((sum, { starts }) => sum + starts, 0) - this.#startsInVain
   }
 
-  /** From the next start on every system call is written down, or no longer. It costs ten times as much. */
+  /** Whether system calls are recorded, from the next start on. Recording makes executions ten times slower. */
   set isRecording(isRecording: boolean) {
     this.#isRecording = isRecording
     this.#runner.tracer.recorder = undefined
   }
 
-  /** How often each system call was made in this execution, by its number; none where they were not written down. */
+  /** How often each system call was made in this execution, by number; empty if calls are not recorded. */
   get callCounts(): ReadonlyMap<number, number> {
     const counts = new Map<number, number>()
     const records = (this.#runner.tracer.recorder?.steps ?? []).flatMap(step => [...step.values()].flat())
@@ -232,13 +238,13 @@ export class Cluster implements System<GlobalState> {
     return counts
   }
 
-  /** The system calls of this execution, with what the nodes have mapped now. */
+  /** The system calls of this execution, and the nodes' present memory mappings. */
   get calls(): RecordedCalls {
     const mapped = this.#nodes.map(({ name, held }) => [name, held ? regionsOf(held.pid) : []] as const)
     return { steps: this.#runner.tracer.recorder?.steps ?? [], regions: new Map(mapped) }
   }
 
-  /** @throws Unfaithful where the network was not, or a node was killed by somebody else */
+  /** @throws Unfaithful if the network was not faithful, or somebody else killed a node */
   reset(variant = 0): Promise<readonly Finding[]> {
     return faithfully(this.#stage, 'the start', () => this.#begin(variant))
   }
@@ -248,7 +254,7 @@ export class Cluster implements System<GlobalState> {
     return this.#options.map(option => option.choice)
   }
 
-  /** @throws Unfaithful where the network was not, or a node was killed by somebody else */
+  /** @throws Unfaithful if the network was not faithful, or somebody else killed a node */
   execute(choice: Choice): Promise<Step> {
     return faithfully(this.#stage, choice.label, () => this.#carryOut(choice))
   }
@@ -263,8 +269,8 @@ export class Cluster implements System<GlobalState> {
   }
 
   /**
-   * Starts all nodes. Where a node had to wait for the disk, its threads went on in another order than where all is in memory,
-   * as it is from then on: all are started once more, for that is no start to compare others with, or to go back to.
+   * Starts all nodes. If a node had to wait for the disk, its threads ran in another order than they will once its
+   * files are in memory. Such a start cannot be compared with others or rewound to, so all nodes are started again.
    */
   async #start(variant: number): Promise<Finding[]> {
     for (let times = 1; ; times++) {
@@ -329,7 +335,7 @@ export class Cluster implements System<GlobalState> {
     }
   }
 
-  /** What an execution comes to on new processes, as far as it can be executed; undefined where that says nothing. */
+  /** What an execution comes to on new processes, as far as it can be executed; undefined if that proves nothing. */
   async #evidenceAnew(way: WayThere, bounds: readonly Bound[]): Promise<readonly Evidence[] | undefined> {
     for (const node of this.#nodes) node.isAnew = true
     try {
@@ -406,10 +412,10 @@ export class Cluster implements System<GlobalState> {
   }
 
   /**
-   * Saves the present state, quiescent and without a finding: its processes, where that is possible; else the schedule
-   * that leads to it.
+   * Saves the present quiescent state, which must be without a finding: its processes, if possible, otherwise its
+   * schedule.
    *
-   * @throws Diverged where processes were lost by it, and the way to the present state leads elsewhere now
+   * @throws Diverged if processes were lost in saving, and the schedule now leads elsewhere
    */
   async save(): Promise<ClusterCheckpoint> {
     const { way, clients: calls, isOver } = this.#stage.execution
@@ -429,10 +435,11 @@ export class Cluster implements System<GlobalState> {
   }
 
   /**
-   * Brings back what was saved, by this cluster or by another of the same system, any number of times.
+   * Restores a saved state, of this cluster or another one of the same system, any number of times.
    *
-   * @returns why the way there was executed again; undefined where it was not
-   * @throws Diverged where that leads elsewhere
+   * @returns why the schedule was executed instead; undefined if it was not
+   *
+   * @throws Diverged if the schedule leads elsewhere
    */
   async goBack({ saved, way, lacking }: ClusterCheckpoint): Promise<string | undefined> {
     this.#endExecution()
@@ -444,7 +451,7 @@ export class Cluster implements System<GlobalState> {
 
   /** Marks the present state in place, quiescent and without a finding; `undefined` if that is not possible. */
   async mark(): Promise<ClusterMark | undefined> {
-    // How much of what is planned has happened is in no checkpoint yet.
+    // A checkpoint does not contain how much of a plan has happened.
     if (!this.#isRewound || this.time) return undefined
     const marked = await this.#mark()
     if (marked instanceof ClusterMark) return marked
@@ -477,7 +484,7 @@ export class Cluster implements System<GlobalState> {
     await this.#execute(checkpoint.way)
   }
 
-  /** Marks the present state in place; or says why that is not possible. @throws Diverged as `save` */
+  /** Marks the present state in place, or returns why that is not possible. @throws Diverged like `save` */
   async #mark(): Promise<ClusterMark | string> {
     const { way, clients: calls, isOver } = this.#stage.execution
     const clients = calls.mark()
@@ -503,7 +510,7 @@ export class Cluster implements System<GlobalState> {
     }
   }
 
-  /** Runs a program inside a node, which goes on meanwhile: it may be what the program asks. */
+  /** Runs a program inside a node, which continues meanwhile, because the program may ask it something. */
   async runInside(name: string, program: readonly string[]): Promise<ExecResult> {
     this.#alive(name)
     const { clients } = this.#stage.execution
@@ -513,15 +520,17 @@ export class Cluster implements System<GlobalState> {
     return result
   }
 
-  /** Lets all nodes go on while somebody outside speaks with them. No step can be executed afterwards, but a new start. */
+  /**
+   * Lets all nodes run while somebody outside speaks with them. Afterwards no step can be executed, only a new start.
+   */
   async goOnUntil(isDone: () => boolean): Promise<void> {
     await this.#stage.execution.clients.goOn(() => this.#stage.settleAlive(), isDone)
     this.#options = []
   }
 
   /**
-   * Stops a node, and lets go of it, so that a debugger can trace it, until it is taken back, which ends it. No step can
-   * be executed afterwards, but a new start.
+   * Stops a node and detaches from it, so that a debugger can trace it. Taking it back ends it. Afterwards no step can
+   * be executed, only a new start.
    */
   lend(name: string): { readonly pid: number; takeBack(): void } {
     const held = this.#alive(name)
@@ -532,7 +541,7 @@ export class Cluster implements System<GlobalState> {
     return { pid: held.pid, takeBack: () => this.#runner.tracer.abandon(held) }
   }
 
-  /** Id of a node's first process, on this machine. */
+  /** Id of a node's first process on this machine. */
   pidOf(name: string): number {
     return this.#alive(name).pid
   }
@@ -549,18 +558,18 @@ export class Cluster implements System<GlobalState> {
     throw new UsageError(noNode(name, this.#nodes))
   }
 
-  /** Ends all processes: the next execution begins with new ones. */
+  /** Ends all processes. The next execution begins with new ones. */
   endLives(): void {
     this.#stage.execution.clients.close()
     for (const node of this.#nodes) node.close(this.#runner)
   }
 
-  /** Whether lives are brought back in place. */
+  /** Whether lives are rewound in place. */
   get isRewound(): boolean {
     return this.#isRewound
   }
 
-  /** From now on every life begins with new processes, and nothing is brought back. */
+  /** From now on, every life begins with new processes. */
   stopRewinding(): boolean {
     const wasRewound = this.#isRewound
     this.#isRewound = false
@@ -591,13 +600,13 @@ export class Cluster implements System<GlobalState> {
   }
 }
 
-/** How long messages may be in flight from a step on. */
+/** A limit on the time that messages are in flight, from a step on. */
 interface Bound {
   readonly step: number
   readonly milliseconds: number
 }
 
-/** One fingerprint for each part, by its name. */
+/** A fingerprint of each part, by name. */
 const hashesOf = (parts: readonly Part[]): Readonly<Record<string, string>> =>
   Object.fromEntries(parts.map(part => [part.name, fingerprintOf([part])]))
 

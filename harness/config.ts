@@ -14,8 +14,8 @@ export * from './config/resolved.ts'
 const mark = Symbol.for('lastnail.system')
 
 /**
- * Says which system is to be checked: the default export of a configuration. It is not checked yet; that happens before
- * anything is started (`resolveSystem`), with one line for each thing that is wrong.
+ * Defines the system to check: the default export of a configuration. It is validated later, before anything starts
+ * (`resolveSystem`), with one line for each problem.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
 export const defineSystem = <Name extends string, State = any>(

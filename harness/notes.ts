@@ -1,6 +1,6 @@
 /**
- * Sentences about what of the nodes could not be held or brought back, each with how often it was so; `uncounted` where a
- * number would say nothing.
+ * Sentences about what could not be held or rewound, each with how often it happened; `uncounted` if a number would say
+ * nothing.
  */
 export type CountedNotes = ReadonlyMap<string, number>
 
@@ -10,22 +10,22 @@ export const uncounted = 0
 export const notBroughtBack = (node: string, reason: string): string =>
   `${node}: a life of it could not be brought back, and was started anew: ${reason}`
 
-/** Why a search did not go on from a state in place, but by executing the way there. */
+/** Why a search executed a state's schedule instead of restoring the state in place. */
 export const notMarked = (reason: string): string => `a state could not be marked, or gone back to, in place: ${reason}`
 
-/** Counts one more; of reasons that are new, only while there are fewer than `reasonsMax`. */
+/** Counts a reason. New reasons are added only while there are fewer than `reasonsMax`. */
 export const countUpTo = (reasonsMax: number, counts: Map<string, number>, reason: string): void => {
   const count = counts.get(reason)
   if (count !== undefined || counts.size < reasonsMax) counts.set(reason, (count ?? 0) + 1)
 }
 
-/** Each sentence once, with the sum of its counts. */
+/** Merges notes: each sentence once, with the sum of its counts. */
 export const addNotes = (all: Iterable<CountedNotes>): CountedNotes => {
   const sums = new Map<string, number>()
   for (const notes of all) for (const [note, count] of notes) sums.set(note, (sums.get(note) ?? 0) + count)
   return sums
 }
 
-/** As they are told: what was so more than once, with how often. */
+/** The notes as text, with the count if something happened more than once. */
 export const sayNotes = (notes: CountedNotes): string[] =>
   [...notes].map(([note, count]) => (count > 1 ? `${note} (${count} times)` : note))

@@ -19,19 +19,19 @@ import { NodeMarks } from './rewind/node-marks.ts'
 const schedGetcpu = libc.func('int sched_getcpu()')
 
 /**
- * Runs the nodes of one system on one thread: polls its tracer and its network by turns. The thread and all processes that
- * it starts are pinned to one CPU, so that they take turns in the same order in every execution.
+ * Runs the nodes of one system on one thread: polls its tracer and its network in turn. The thread and all processes
+ * that it starts are pinned to one CPU, so that they take turns in the same order in every execution.
  */
 export class Runner {
   readonly tracer = new Tracer()
-  /** That all is pinned to. */
+  /** The CPU to which all are pinned. */
   readonly #cpu: number
   readonly #turns: Turns
   readonly #quiescence: Quiescence
   readonly #naps = new Naps(this.tracer)
   #turnUsMax = turnUsMax
 
-  /** @param cpu the one that this thread runs on now, by default */
+  /** @param cpu by default the one on which this thread now runs */
   constructor(cpu: number = schedGetcpu()) {
     this.#cpu = cpu
     allow(0, [cpu])
@@ -44,7 +44,7 @@ export class Runner {
     this.aside(() => node.attach(network))
   }
 
-  /** Changes settings of networks, for which this thread must not be in turn. */
+  /** Changes settings of networks. This thread must not take part in the nodes' turns meanwhile. */
   aside<Result>(work: () => Result): Result {
     return this.#turns.aside(work)
   }
@@ -62,12 +62,12 @@ export class Runner {
     return this.#turnUsMax === longTurnUsMax
   }
 
-  /** A thread of a node that is held from now on computes for longer before it is cut short. */
+  /** From now on, a thread of a held node may compute longer before it is interrupted. */
   lengthenTurns(): void {
     this.#turnUsMax = longTurnUsMax
   }
 
-  /** Lets whatever is ready of all nodes, or of these, happen; true if anything did. */
+  /** Lets everything happen that is ready in all nodes, or in these. Returns whether anything did. */
   #pump(network: Network, names?: readonly string[]): boolean {
     const stopped = this.tracer.poll()
     return network.pump(names) || stopped
@@ -76,9 +76,11 @@ export class Runner {
   /**
    * Runs until these nodes have nothing left to do without a new message or timer.
    *
-   * @param cpuMsMax CPU time that one of them may spend
-   * @returns the node that spent more, or undefined when all are quiescent
-   * @throws BudgetSpent where a signal asks for the end; all nodes must be killed then
+   * @param cpuMsMax limit on the CPU time of a node
+   *
+   * @returns the node that exceeded it, or undefined if all are quiescent
+   *
+   * @throws BudgetSpent if a signal asks for the end; all nodes must be killed then
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
     const names = nodes.map(({ name }) => name)
@@ -106,17 +108,18 @@ export class Runner {
     return undefined
   }
 
-  /** Stops every thread of a node where it is. @throws CannotRewind where one neither stops nor ends */
+  /** Stops every thread of a node. @throws CannotRewind if one neither stops nor ends */
   freeze(node: HeldNode): void {
     this.tracer.freeze(node)
     this.#pollUntil(() => node.threads.every(thread => thread.resumption !== undefined), patienceMs)
   }
 
   /**
-   * Marks a quiescent node where it is.
+   * Marks a quiescent node.
    *
-   * @param facing who faces its connections; undefined where it may have none
-   * @throws CannotRewind; the node goes on as before
+   * @param facing the counterparts of its connections; undefined if it may have none
+   *
+   * @throws CannotRewind; the node continues as before
    */
   mark(node: HeldNode, facing?: Facing): NodeMark {
     try {
@@ -128,7 +131,7 @@ export class Runner {
   }
 
   /**
-   * Brings a node back to one of its marks. It is frozen then.
+   * Rewinds a node to one of its marks, and leaves it frozen.
    *
    * @throws CannotRewind; the node must be killed then
    */
@@ -139,20 +142,20 @@ export class Runner {
     mark.rewind((process, tid, origin) => this.tracer.adoptThread(process, tid, origin))
   }
 
-  /** Lets the threads of a node end that are kept where they were about to. */
+  /** Lets the threads of a node end that are kept just before their end. */
   endKeptThreads(node: HeldNode): void {
     this.#awaitEnds(node.keeper?.letThreadsEnd() ?? [])
   }
 
   #awaitEnds(ending: readonly HeldThread[]): void {
     this.#pollUntil(() => {
-      // One that was asked to stop when it had stopped already does so once more before it ends.
+      // A thread that was asked to stop when it had already stopped does so once more before it ends.
       for (const thread of ending) if (thread.resumption) this.tracer.thawThread(thread)
       return ending.every(thread => !thread.process.threads.has(thread))
     }, patienceMs)
   }
 
-  /** Runs until all processes of a node that was killed have ended. */
+  /** Runs until all processes of a killed node have ended. */
   awaitEnd(node: HeldNode): void {
     this.#pollUntil(() => node.processes.size === 0 && node.ended === undefined)
   }
@@ -171,7 +174,10 @@ export class Runner {
   }
 }
 
-/** CPU time of a step, at the least, where turns are long: each of some threads may wait for what the next one writes. */
+/**
+ * Minimum CPU time of a step with long turns, in milliseconds: several threads may each wait for what the next one
+ * writes.
+ */
 const longStepMsMax = (4 * longTurnUsMax) / 1000
-/** Threads stop, and end, within a turn or two of the others. */
+/** Limit for threads to stop or end, in milliseconds. They usually do so within a turn or two. */
 const patienceMs = 20_000

@@ -4,21 +4,21 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { CannotCheckpoint } from './error.ts'
 
-/** CRIU (https://criu.org), with which processes are written to files and made again from them. */
+/** CRIU (https://criu.org), which writes processes to files and restores them. */
 export interface Criu {
-  /** What to run, and what comes before its own arguments. */
+  /** The program to run, and the arguments that come before its own. */
   readonly command: readonly [string, ...string[]]
   readonly version: string
 }
 
-/** Older ones know neither the vDSO nor all socket options of newer kernels. */
+/** Older versions lack support for the vDSO and for some socket options of newer kernels. */
 export const oldestCriu = '4.2'
 
-/** Where `lastnail doctor --fix` unpacks it, beside the system, with the libraries that it needs. */
+/** Where `lastnail doctor --fix` unpacks it with the libraries that it needs, outside of the system's directories. */
 export const criuDirectory = (): string =>
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'lastnail', 'criu')
 
-/** @throws CannotCheckpoint where it is missing, too old, or lacks something that it needs */
+/** @throws CannotCheckpoint if it is missing, too old, or lacks something that it needs */
 export const findCriu = (): Criu => {
   const command = unpackedIn(criuDirectory()) ?? installed()
   if (command === undefined) throw new CannotCheckpoint('there is no criu')
@@ -27,7 +27,7 @@ export const findCriu = (): Criu => {
   return { command, version }
 }
 
-/** Whether there is one that serves. */
+/** Whether a usable CRIU exists. */
 export const hasCriu = (): boolean => {
   try {
     findCriu()
@@ -52,7 +52,7 @@ const installed = (): Criu['command'] | undefined => {
   return found === undefined ? undefined : [found]
 }
 
-/** Asked once, by the place of the program: to start it takes as long as to use it. */
+/** Cached by path, because starting CRIU takes as long as using it. */
 const versions = new Map<string, string>()
 
 const versionOf = (command: Criu['command']): string => {

@@ -1,4 +1,4 @@
-/** What is as it is cannot be saved, or not be brought back: the way there has to be executed again. */
+/** A state cannot be saved or restored. The schedule to it must be executed again. */
 export class CannotCheckpoint extends Error {
   override readonly name = 'CannotCheckpoint'
 }

@@ -10,7 +10,7 @@ import type { Tracer } from '../hold/tracer.ts'
 import type { Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
 import { CannotCheckpoint } from './error.ts'
 
-/** All that we know of a held node, by the ids that its processes and threads have in it: plain data. */
+/** Our own records of a held node, by the ids of its processes and threads inside of it. Plain data. */
 export interface HeldMark {
   /** A copy. */
   readonly clock: VirtualClock
@@ -19,10 +19,10 @@ export interface HeldMark {
   readonly hasSocketTimeouts: boolean
   readonly sharesPorts: boolean
   readonly timerfds: number
-  /** Of connections to which nothing gets through. */
+  /** Deadlines of connections on which nothing gets through. */
   readonly giveUpDeadlines: ReadonlyMap<string, Nanoseconds>
   readonly processes: readonly ProcessMark[]
-  /** Of one that has ended of itself. */
+  /** How the process ended by itself, if it did. */
   readonly exit: Exit | undefined
 }
 
@@ -40,7 +40,7 @@ interface ThreadMark {
   readonly tid: number
   readonly ordinal: number
   readonly randomness: RandomnessMark
-  /** The deadline of the wait that it enters again. */
+  /** The deadline of the wait that the thread enters again. */
   readonly resumed: HeldThread['resumed']
 }
 
@@ -68,7 +68,7 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   })),
 })
 
-/** Such a node, without its processes. */
+/** A node with these records and without processes. */
 export const nodeOf = (name: string, mark: HeldMark): HeldNode => {
   const node = new HeldNode(name, mark.clock.copy(), Randomness.from(mark.randomness), mark.counts)
   node.exit = mark.exit
@@ -79,7 +79,10 @@ export const nodeOf = (name: string, mark: HeldMark): HeldNode => {
   return node
 }
 
-/** Its processes, made again: the first has this id for us. @throws CannotCheckpoint where they are not the same */
+/**
+ * Adopts the restored processes; the first one has this id outside. @throws CannotCheckpoint if they differ from the
+ * saved ones
+ */
 export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: HeldMark, pid: number): void => {
   node.pid = pid
   const made = new Map([pid, ...descendantsOf(pid)].map(each => [innerId(each), each]))

@@ -7,8 +7,8 @@ import { CannotCheckpoint } from './error.ts'
 import { awaitEnd } from './run-criu.ts'
 
 /**
- * Mounts the `/proc` of the pid namespace that a process is the first of, in its mount namespace. The process itself may
- * not any more: another one does, which has ended when this returns.
+ * Mounts the `/proc` of a process's pid namespace in its mount namespace. The process must be the first of the pid
+ * namespace. It may not do this itself any more, so another process does, which has ended when this returns.
  *
  * @throws CannotCheckpoint
  */

@@ -23,7 +23,7 @@ import { enterMounts, inNewView, inViewOfNode } from './view.ts'
 const setPersonality = libc.func('int personality(unsigned long persona)')
 const noAddressRandomisation = 0x0040000
 
-/** Where a node's processes live. */
+/** The namespaces and outputs of a node's processes. */
 export interface Surroundings {
   /** Descriptor of its network namespace. */
   readonly network: number
@@ -33,22 +33,22 @@ export interface Surroundings {
 
 /** The processes of a node, in files. */
 export interface NodeImage {
-  /** Of those files. */
+  /** Directory of these files. */
   readonly directory: string
   readonly held: HeldMark
   readonly lastId: number
-  /** What CRIU calls its outputs. */
+  /** CRIU's names for its outputs. */
   readonly outputs: readonly string[]
 }
 
-/** The router holds what the connections carry: nothing has to be locked. */
+/** The router holds what connections carry, so the network need not be locked. */
 const common = ['--tcp-established', '--network-lock', 'skip', '--file-locks', '--manage-cgroups=ignore']
 const pidFile = 'pid'
 const setTimestampCounter = 26
 const faultOnRead = 2
 
 /**
- * Writes the processes of a quiescent node to a new directory. The node goes on as before, and has to settle again.
+ * Writes the processes of a quiescent node to a new directory. The node continues, and must settle again.
  *
  * @throws CannotCheckpoint
  */
@@ -79,11 +79,11 @@ export const dump = (
 }
 
 /**
- * Makes the processes again, in namespaces of their own, and in a network of the same address. They are frozen, and go
- * on with `thaw`.
+ * Restores the processes in namespaces of their own, in a network with the same address. They are frozen until `thaw`.
  *
  * @param node without processes
- * @throws CannotCheckpoint; no process is left then
+ *
+ * @throws CannotCheckpoint, after which no process is left
  */
 export const restore = (
   criu: Criu,
@@ -120,7 +120,7 @@ const nameOfOutput = (own: number): string => {
   return `file[${mount.toString(16)}:${fstatSync(own).ino.toString(16)}]`
 }
 
-/** CRIU runs code of its own in the processes; killed, it leaves them there. */
+/** CRIU runs its own code in the processes. If it is killed, it leaves them in that state. */
 const takeAgainOrAbandon = (
   runner: Runner,
   node: HeldNode,
@@ -141,7 +141,7 @@ const takeAgainOrAbandon = (
 const writeImage = (criu: Criu, pid: number, network: number, { directory, outputs }: NodeImage): void => {
   const images = openSync(directory, 'r')
   const mounts = openSync(`/proc/${pid}/ns/mnt`, 'r')
-  // What was stopped stays stopped; with `--leave-stopped`, connections would stay locked.
+  // Stopped processes stay stopped. With `--leave-stopped`, connections would stay locked.
   const args = ['--tree', String(pid), '--leave-running', ...outputs.flatMap(name => ['--external', name])]
   try {
     const failed = inViewOfNode(
@@ -158,7 +158,7 @@ const writeImage = (criu: Criu, pid: number, network: number, { directory, outpu
   }
 }
 
-/** Gives the id of the first process, stopped by SIGSTOP. */
+/** Returns the id of the first process, stopped by SIGSTOP. */
 const readImage = (
   criu: Criu,
   { directory, outputs: names }: NodeImage,
@@ -189,7 +189,7 @@ const readImage = (
   }
 }
 
-/** What an image does not have: the node's own /proc, the vDSO that answers from our page, the trapped counter. */
+/** Restores what an image lacks: the node's own /proc, the vDSO that reads our page, the trapped counter. */
 const makeOurs = (node: HeldNode, lastId: number): void => {
   mountProc(node.pid)
   const first = firstThreadOf(node)

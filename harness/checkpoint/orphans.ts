@@ -9,10 +9,10 @@ import { CannotCheckpoint } from './error.ts'
 const transient: readonly number[] = [tcpState.listen, tcpState.timeWait, tcpState.closed]
 
 /**
- * The connections that a process's kernel has and no process any more: closed, they wait until their peer closes, too.
- * CRIU does not see them.
+ * Connections that a process's kernel still has although no process has them any more: closed, and waiting for their
+ * peer to close. CRIU does not see them.
  *
- * @throws CannotCheckpoint where one is in another state
+ * @throws CannotCheckpoint if one is in another state
  */
 export const orphansOf = (pid: number, facing: Facing): Side[] =>
   tcpEntries(pid)
@@ -26,7 +26,10 @@ export const orphansOf = (pid: number, facing: Facing): Side[] =>
 
 const [SOCK_STREAM, SOCK_CLOEXEC] = [1, 0o2000000]
 
-/** Gives a kernel such connections again: each is closed, says so once more, and is told again that this is known. */
+/**
+ * Gives such connections back to a kernel: each is closed and announces that again, and the router acknowledges it
+ * again.
+ */
 export const makeOrphans = (namespace: NetworkNamespace, sides: readonly Side[]): void => {
   if (sides.length > 0) namespace.run(() => sides.forEach(makeOrphan))
 }

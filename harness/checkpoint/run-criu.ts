@@ -11,15 +11,17 @@ import { CannotCheckpoint } from './error.ts'
 const timeMsMax = 20_000
 const lookMs = 100
 
-/** From util-linux: a program that does not outlive this thread. */
+/** From util-linux: makes a program end together with this thread. */
 const endWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
 
 /**
- * Runs CRIU from this thread, in the namespaces that it is in, and waits for its end.
+ * Runs CRIU from this thread, in the thread's namespaces, and waits for its end.
  *
  * @param images descriptor of the directory of its files
- * @param descriptors what it finds open, under the same numbers
- * @returns how it failed; undefined where it did not
+ *
+ * @param descriptors that it gets under the same numbers
+ *
+ * @returns why it failed; undefined if it succeeded
  */
 export const runCriu = (
   { command }: Criu,
@@ -41,14 +43,14 @@ export const runCriu = (
   return awaitEnd(pid)
 }
 
-/** @throws CannotCheckpoint with what it said, where it failed */
+/** @throws CannotCheckpoint with CRIU's message if it failed */
 export const mustHaveSucceeded = (what: 'dump' | 'restore', failed: string | undefined, directory: string): void => {
   if (failed === undefined) return
   const cause = causeIn(join(directory, `${what}.log`)) ?? causeIn(join(directory, `${what}.err`))
   throw new CannotCheckpoint(`criu ${what} ${failed}${cause === undefined ? '' : `: ${cause}`}`)
 }
 
-/** How a child of this thread failed; undefined where it did not. */
+/** Why a child of this thread failed; undefined if it succeeded. */
 export const awaitEnd = (pid: number): string | undefined => {
   const isOver = waitFor(pid, timeMsMax)
   if (!isOver) sendSignal(pid, 9)
@@ -76,10 +78,10 @@ const waitFor = (pid: number, milliseconds: number): boolean => {
   }
 }
 
-/** What is no cause: it may not raise its own limits, and there is no TUN device in a node for it to try out. */
+/** Messages that are not the cause: CRIU may not raise its own limits, and a node has no TUN device for it to try. */
 const harmless = /rlimit: Can't setup|tun: Unable to create tun/
 
-/** Its first error, which is the cause of the others. */
+/** Its first error, which caused the others. */
 const causeIn = (path: string): string | undefined => {
   if (!existsSync(path)) return undefined
   const lines = readFileSync(path, 'utf8').split('\n')

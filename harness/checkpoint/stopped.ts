@@ -8,17 +8,15 @@ import { nap } from '../hold/turns.ts'
 import { type Call, makeCalls } from '../rewind/batch.ts'
 import type { HeldMark } from './held-mark.ts'
 
-/**
- * CRIU traces the processes itself: meanwhile they are stopped by a signal, of which they learn nothing.
- */
+/** CRIU traces the processes itself. Meanwhile they are stopped by a signal that is hidden from them. */
 
 const { SIGSTOP, SIGCONT, SIGCHLD, SIGKILL } = constants.signals
 const setParentDeathSignal = 1
 
-/** Lets go of a frozen node whose threads are about to make calls. It is stopped, and ends where this thread ends. */
+/** Detaches from a frozen node whose threads are about to make calls. It stays stopped, and ends with this thread. */
 export const letGo = (tracer: Tracer, node: HeldNode): void => {
   endWithUs(node, SIGKILL)
-  // A parent stops before its children: when they tell it that they do, it must not run any more.
+  // A parent must stop before its children, so that it does not run when it is told that they stopped.
   for (const process of node.processes.values()) {
     sendSignal(process.pid, SIGSTOP)
     tracer.letGo(process)
@@ -27,16 +25,17 @@ export const letGo = (tracer: Tracer, node: HeldNode): void => {
 }
 
 /**
- * Takes hold again of a node that is stopped by SIGSTOP. It is frozen then.
+ * Attaches again to a node that is stopped by SIGSTOP, and freezes it.
  *
  * @param mark of the node before it was stopped
- * @throws SystemError where it is gone
+ *
+ * @throws SystemError if it is gone
  */
 export const takeAgain = (tracer: Tracer, node: HeldNode, mark: HeldMark): void => {
   tracer.takeAgain(node)
   const processes = [...node.processes.values()]
   for (const { pid } of processes) sendSignal(pid, SIGCONT)
-  // A child before its parent: going on, it tells that, too.
+  // A child before its parent, because the parent is also told when a child continues.
   for (const [index, process] of [...processes.entries()].reverse()) {
     const [first] = process.threads
     borrowing(first!, () => makeCalls(first!, swallow(mark.processes[index]!.hasChildSignal)))
@@ -44,7 +43,7 @@ export const takeAgain = (tracer: Tracer, node: HeldNode, mark: HeldMark): void 
   endWithUs(node, 0)
 }
 
-/** Does something with a stopped thread that changes its registers and its signal mask, and puts them back. */
+/** Does something with a stopped thread that changes its registers and signal mask, then restores both. */
 export const borrowing = <Result>({ tid }: HeldThread, work: () => Result): Result => {
   const registers = new Registers()
   registers.load(tid)
@@ -60,7 +59,7 @@ export const firstThreadOf = (node: HeldNode): HeldThread => {
   return first!
 }
 
-/** With its first process all others end. */
+/** When its first process ends, all others do. */
 const endWithUs = (node: HeldNode, signal: number) => {
   const first = firstThreadOf(node)
   borrowing(first, () => makeCalls(first, [[syscallNumber.prctl, setParentDeathSignal, signal]]))
@@ -69,7 +68,7 @@ const endWithUs = (node: HeldNode, signal: number) => {
 const isStopped = ({ threads }: HeldProcess): boolean =>
   [...threads].every(thread => /\) [TXZ]|^$/.test(thread.look('stat')))
 
-/** Takes what came of being stopped from among the pending signals: SIGCONT, and SIGCHLD for a parent. */
+/** Removes the pending signals caused by the stop: SIGCONT, and SIGCHLD for a parent. */
 const swallow = (hasChildSignal: boolean): Call[] => {
   const set = signalSet(hasChildSignal ? [SIGCONT] : [SIGCONT, SIGCHLD])
   const take: Call = [syscallNumber.rt_sigtimedwait, set, 0, Buffer.alloc(16), set.length]

@@ -8,7 +8,10 @@ import { changeDirectory, moveMount, openTree } from '../hold/mount-calls.ts'
 
 const lazily = 2
 
-/** Where CRIU keeps what it found out about the kernel: it does that only in memory, and takes twice as long without. */
+/**
+ * Directory in which CRIU caches what it found out about the kernel. It does so only in memory, and takes twice as long
+ * without.
+ */
 const run = () => (ownRun ??= makeRun())
 
 let ownRun: string | undefined
@@ -22,8 +25,8 @@ const viewName = 'view'
 const view = `/run/${viewName}`
 
 /**
- * Does something in the mount namespace that `enter` brings this thread to, which no process lives in yet. What CRIU has
- * to see covers what is there meanwhile: this machine's processes, and its own `/run`.
+ * Does something in the mount namespace to which `enter` brings this thread, in which no process lives yet. Mounts
+ * cover what is there meanwhile: this machine's processes and CRIU's own `/run`.
  */
 export const inNewView = <Result>(enter: () => void, work: () => Result): Result =>
   withTrees(({ proc, own }) =>
@@ -40,8 +43,8 @@ export const inNewView = <Result>(enter: () => void, work: () => Result): Result
   )
 
 /**
- * The same in the namespace of a node. CRIU's code in the node asks for the node's own `/proc`, which must not be covered,
- * for the node may not mount another: CRIU has another root, with the same files.
+ * The same in a node's namespace. CRIU's code inside the node needs the node's own `/proc`, which must not be covered,
+ * because the node may not mount another. So CRIU gets another root with the same files.
  */
 export const inViewOfNode = <Result>(enter: () => void, work: () => Result): Result =>
   withTrees(({ proc, own, again }) =>
@@ -79,12 +82,12 @@ const withTrees = <Result>(use: (trees: { proc: number; own: number; again: numb
 const fchdir = libc.func('int fchdir(int fd)')
 const chroot = libc.func('int chroot(const char *path)')
 
-/** The present directory is this thread's root from now on. */
+/** Makes the present directory the root of this thread. */
 const becomeRoot = () => check('chroot', chroot('.'))
 
 const uncover = (path: string) => check(`umount ${path}`, umount2(path, lazily))
 
-/** Brings this thread to a mount namespace. */
+/** Moves this thread to a mount namespace. */
 export const enterMounts = (fd: number): void => {
   check('setns(mnt)', setns(fd, CLONE_NEWNS))
 }

@@ -2,10 +2,11 @@ import { messageOf, shown } from '../../checker/show.ts'
 import { ConfigError } from '../config.ts'
 
 /**
- * The text of a value that came from a configuration: properties, fingerprints and traces have it as JSON.
+ * The JSON text of a value from a configuration. Properties, fingerprints and traces use it.
  *
- * @param what gave it, for a message: `clients.put`
- * @throws ConfigError where JSON cannot hold it
+ * @param what where the value came from, for messages: `clients.put`
+ *
+ * @throws ConfigError if JSON cannot hold it
  */
 export const toJson = (what: string, value: unknown): string | undefined => {
   const refuse = (why: string) =>
@@ -21,7 +22,7 @@ export const toJson = (what: string, value: unknown): string | undefined => {
   }
 }
 
-/** A copy that nobody can change any more, as a trace has it. */
+/** A frozen copy in the form in which a trace stores it. */
 export const asJson = (what: string, value: unknown): unknown => {
   const text = toJson(what, value)
   return text === undefined ? undefined : JSON.parse(text)

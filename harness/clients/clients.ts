@@ -27,23 +27,32 @@ import { callSights, sightOf } from './sights.ts'
 import type { Visitors } from './visitors.ts'
 
 const require = createRequire(import.meta.url)
-/** Loaded at the first request, for few systems need it; and at once, for a client is over that does nothing for a while. */
+/**
+ * Loaded at the first request, because few systems need it. Loaded synchronously, because a client that does nothing
+ * for a while counts as done.
+ */
 const undici = (): typeof import('undici') => require('undici')
 
-/** Nothing more comes of a client or observer when the nodes were idle during so many turns of the event loop. */
+/**
+ * A client or observer counts as done after this many turns of the event loop in which all nodes were idle. With fewer,
+ * a slow one would be cut off; with more, each step takes longer.
+ */
 const quietTurns = 4
-/** Real time after which an observer or a program run inside a node is given up. */
+/** Real time after which an observer, or a program run inside a node, is given up, in milliseconds. */
 const patienceMs = 20_000
-/** The same of a program that a client or observer runs: less, so that it is named, and not who waits for it. */
+/**
+ * The same for a program that a client or observer runs. It is shorter, so that the message names the program and not
+ * its caller.
+ */
 const execMsMax = 10_000
 
-/** What calls of those who have programs run in a node are filed under. */
+/** Name under which programs run in a node are recorded as calls. */
 export const execOf = (node: string): string => `exec ${node}`
 const firstUdpPort = 50_000
-/** Who it is that looks at states. */
+/** Name of the observer in messages. */
 const observer = 'state'
 
-/** Clients none of whom is in the middle of a call: plain data. */
+/** The clients' state while none of them is in a call. Plain data. */
 export interface ClientsMark {
   readonly calls: readonly ClientCall[]
   readonly left: readonly (readonly [name: string, times: number])[]
@@ -57,52 +66,52 @@ const isOpen = ({ completedAt }: ClientCall): boolean => completedAt === undefin
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** Whom an HTTP client of ours tells that its connection is there, or why not. */
+/** Callback by which undici learns that a connection is established, or why it failed. */
 type Connected = (error: Error | null, socket: never) => void
 
-/** Who speaks to the nodes from outside: the clients whose calls are choices, and the observer of states. */
+/** Everyone who speaks to the nodes from outside: the clients, whose calls are choices, and the observer of states. */
 export class Clients {
   readonly #runner: Runner
   readonly #host: VirtualHost
   readonly #system: ResolvedSystem
   readonly #nodes: readonly Node[]
   #agent: Agent | undefined
-  /** By whom they were given to: `clients.put`, `state`. */
+  /** By owner: `clients.put`, `state`. */
   readonly #handles = new Map<string, Readonly<Record<string, NodeHandle>>>()
-  /** What a client or observer did that none may do. */
+  /** The first mistake of a client or observer, such as using a node that does not exist. */
   #problem: ConfigError | undefined
   readonly #states: Map<string, unknown>
   readonly #past: Past
-  /** What an observer gave as a state. */
+  /** Objects that an observer returned as states. */
   readonly #given = new WeakSet<object>()
   readonly calls: Mutable<ClientCall>[]
-  /** Those in progress. */
+  /** Calls in progress. */
   readonly #inProgress: Set<ClientCall>
-  /** Copies of the calls, of which those that are over stay the same; undefined where something has changed. */
+  /** Copies of the calls. Those of ended calls never change. Undefined after a change. */
   #copies: readonly ClientCall[] | undefined
   readonly #over = new WeakMap<ClientCall, ClientCall>()
-  /** Those who come through published ports. */
+  /** Connections through published ports. */
   readonly visitors: Visitors
   readonly #history: History
   /** How often each client may still call. */
   readonly left: Map<string, number>
-  /** Programs that were run inside nodes and have not ended. */
+  /** Number of programs running inside nodes. */
   #running = 0
   readonly #sockets = new Set<VirtualSocket>()
-  /** Those that requests share, one after the other. */
+  /** Connections that requests share, one after the other. */
   readonly #pooled = new WeakSet<VirtualSocket>()
-  /** Connections that were ever asked for. */
+  /** Number of connections ever requested. */
   #opened = 0
   #datagrams = 0
   #udpPort: number
-  /** Connections with nobody in them, from before a mark: the next who asks for one has it. */
+  /** Unused connections from before a mark. The next request takes one of them. */
   readonly #idle: Stream[]
-  /** Who waits for a datagram, by the port that it will come to. */
+  /** Callers that wait for a datagram, by the port at which it will arrive. */
   readonly #asking = new Map<number, (answer: Buffer) => void>()
   /** Calls whose promises were settled, to be completed at the end of the step. */
   #settled: ((step: number) => void)[] = []
 
-  /** @param mark of clients that go on as these */
+  /** @param mark of clients to continue */
   constructor(
     runner: Runner,
     host: VirtualHost,
@@ -123,7 +132,7 @@ export class Clients {
     this.#past = new Past(mark?.past)
     this.#udpPort = mark?.udpPort ?? firstUdpPort
     this.#idle = host.streams().filter(({ socket }) => !socket.destroyed)
-    // Flowing, a connection notices that its node closes it.
+    // A connection must be read to notice that its node closes it.
     for (const { socket } of this.#idle) this.#keep(socket).resume()
     host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
   }
@@ -133,12 +142,12 @@ export class Clients {
     return this.visitors.isOpen || this.#inProgress.size > 0
   }
 
-  /** Those who wait for an answer. */
+  /** Clients that wait for an answer. */
   get callers(): ReadonlySet<string> {
     return new Set([...this.#inProgress].map(({ client }) => client))
   }
 
-  /** The calls as they are now: the same array as long as none begins or ends. */
+  /** The present calls. The array stays the same object while none begins or ends. */
   shownCalls(): readonly ClientCall[] {
     this.#copies ??= this.calls.map(call => {
       const known = this.#over.get(call)
@@ -150,7 +159,10 @@ export class Clients {
     return this.#copies
   }
 
-  /** As they are; undefined where one is in the middle of a call, or has left a connection open: such a one cannot go back. */
+  /**
+   * Their present state; undefined if a client is in a call or left a connection open, because such a client cannot be
+   * restored.
+   */
   mark(): ClientsMark | undefined {
     const isBusy = this.isCalling || this.#asking.size > 0 || this.#running > 0
     const isOpen = [...this.#sockets].some(
@@ -167,13 +179,15 @@ export class Clients {
     }
   }
 
-  /** Somebody from outside connects to a node. */
+  /** Connects somebody from outside to a node. */
   visit(visitor: number, node: Node, port: number): void {
     this.visitors.connect(visitor, () => this.#open(node, port))
   }
 
-  /** For a client. One who asks for a node that there is not has a mistake in it, not an answer. */
-  /** Begins a call; it goes on by itself as its answers come. */
+  /**
+   * Begins a call, which continues by itself as its answers arrive. A client that uses an unknown node has made a
+   * mistake; that is not a failed call.
+   */
   call(name: string, step: number): void {
     const client = this.#system.clients.find(each => each.name === name)!
     this.left.set(name, this.left.get(name)! - 1)
@@ -182,7 +196,10 @@ export class Clients {
     this.#begin(name, ordinal, step, handles => client.run(handles, { ordinal, operation }))
   }
 
-  /** Somebody from outside has a program run in a node. One that takes too long is no mistake of the configuration. */
+  /**
+   * Runs a program in a node for somebody from outside. If it takes too long, that is not a mistake of the
+   * configuration.
+   */
   exec(name: string, command: readonly string[], step: number): void {
     const node = this.#nodes.find(each => each.name === name)!
     const client = execOf(name)
@@ -234,12 +251,12 @@ export class Clients {
   }
 
   /**
-   * Lets the clients go on until neither they nor the nodes have anything left to do. Where anything passed between them,
-   * any node may be another than before.
+   * Lets the clients continue until neither they nor the nodes have anything left to do. If anything passed between
+   * them, any node may have changed.
    */
   async attend(settle: () => Finding[], step: number): Promise<{ findings: Finding[]; hasPassed: boolean }> {
     const before = this.#activity()
-    // Once in each step the event loop turns, whoever waits for it: signals to the tool are handled there.
+    // The event loop turns at least once in each step, because signals to the tool are handled there.
     await this.#turnOf(this.#callers)
     this.#requireNoProblem()
     if (!this.isCalling) return { findings: [], hasPassed: false }
@@ -250,7 +267,7 @@ export class Clients {
     return { findings, hasPassed: this.#activity() !== before }
   }
 
-  /** Looks at the states of these nodes. */
+  /** Observes the states of these nodes. */
   async observe(nodes: readonly Node[], settle: () => Finding[]): Promise<void> {
     const { observe } = this.#system
     if (observe === undefined) return
@@ -262,7 +279,7 @@ export class Clients {
       })
     if (pending.length === 0) return
     const findings = await this.#settleUntil(settle, () => pending.every(({ isOver }) => isOver))
-    // One that ended while it was looked at could not answer: that it ended is what matters.
+    // A node that ended while it was observed could not answer. Its end is what matters.
     const alive = pending.filter(({ node }) => node.isAlive)
     for (const { node, seen } of alive.filter(({ isDone }) => isDone)) this.#see(node, await seen)
     this.#requireNoProblem()
@@ -278,7 +295,7 @@ export class Clients {
     return this.#history.operations
   }
 
-  /** Runs a program in a node, which goes on meanwhile; `undefined` where it does not end in time. */
+  /** Runs a program in a node, which continues meanwhile; `undefined` if the program does not end in time. */
   async run(node: Node, program: readonly string[], settle: () => Finding[]): Promise<ExecResult | undefined> {
     let result: ExecResult | undefined
     const end = this.#exec(node, program, patienceMs).then(ended => {
@@ -293,7 +310,7 @@ export class Clients {
     return result
   }
 
-  /** Lets the nodes go on until somebody outside has done with them. */
+  /** Lets the nodes run until somebody outside is done with them. */
   async goOn(settle: () => Finding[], isDone: () => boolean): Promise<void> {
     while (!isDone() && settle().length === 0) await sleep(1)
   }
@@ -302,12 +319,12 @@ export class Clients {
     return this.#states.get(node.name)
   }
 
-  /** What a node was seen in before, the latest first: the same list as long as there is nothing new. */
+  /** Earlier states of a node, the latest first. The list stays the same object while there is nothing new. */
   pastOf(node: string): readonly unknown[] {
     return this.#past.of(node)
   }
 
-  /** What became of calls, and which nodes were seen to have a state. */
+  /** The results of calls, and which nodes were seen to have a state. */
   sights(): Sight[] {
     const calls = this.#system.clients.flatMap(({ name }) =>
       callSights(
@@ -344,7 +361,7 @@ export class Clients {
 
   #see(node: Node, state: unknown): void {
     const text = toJson(`state of ${node.name}`, state)
-    // An observer may give one object again and again, and change it: what was seen does not change.
+    // An observer may return the same object again and change it, so the state is copied.
     const isGiven = typeof state === 'object' && state !== null
     const seen = isGiven && this.#given.has(state) ? JSON.parse(text!) : state
     if (isGiven) this.#given.add(state)
@@ -356,7 +373,7 @@ export class Clients {
     if (this.#problem) throw this.#problem
   }
 
-  /** Turns of the event loop and of the nodes, until both are quiet. */
+  /** Turns the event loop and runs the nodes until both are quiet. */
   async #settleTurns(settle: () => Finding[]): Promise<Finding[]> {
     let settled: string | undefined
     for (let quiet = 0; quiet < quietTurns; quiet++) {
@@ -371,7 +388,7 @@ export class Clients {
     return []
   }
 
-  /** The same until what is waited for is done, or has taken too long; what was closed then reaches the nodes. */
+  /** The same until `isDone`, or until that has taken too long. Closed connections are then reported to the nodes. */
   async #settleUntil(settle: () => Finding[], isDone: () => boolean): Promise<Finding[]> {
     const begun = performance.now()
     while (!isDone() && performance.now() - begun < patienceMs) {
@@ -383,13 +400,13 @@ export class Clients {
     return settle()
   }
 
-  /** A command that runs in a node has the CPU meanwhile. */
+  /** While a command runs in a node, it gets the CPU. */
   async #turn(who: string): Promise<void> {
     if (this.#running > 0) await sleep(1)
     else await this.#turnOf(who)
   }
 
-  /** One turn of the event loop, in which these go on. */
+  /** One turn of the event loop, in which these continue. */
   async #turnOf(who: string): Promise<void> {
     beginCall(who)
     await nextTurn()
@@ -401,9 +418,9 @@ export class Clients {
     return call ? `clients.${call.client}` : 'what clients left running'
   }
 
-  /** Another whenever something has passed between us and the nodes. */
+  /** Changes whenever something passes between us and the nodes. */
   #activity(): string {
-    // Read off the connections: a listener for their data would take it from whoever reads them.
+    // Taken from the connections' counters: a data listener would take the data from their readers.
     const connections = [...this.#sockets].map(({ side }) => `${side.state} ${side.sendNext} ${side.receiveNext}`)
     return [this.#datagrams, this.#opened, ...connections].join()
   }
@@ -422,13 +439,13 @@ export class Clients {
     return this.#idle.some(idle => idle.socket === socket)
   }
 
-  /** One that is idle, or a new one. */
+  /** Takes an idle connection, or opens one. */
   #openPooled(node: Node, port: number, done: Connected): void {
     const index = this.#idle.findIndex(({ host, socket }) => host === node.name && socket.remotePort === port)
     const idle = this.#idle.splice(index, index < 0 ? 0 : 1)[0]?.socket
     if (idle && !idle.destroyed) {
       this.#pooled.add(idle)
-      // Not before whoever asks has asked: as one that is opened.
+      // Not before the request was made, just as for a new connection.
       process.nextTick(done, null, idle.pause() as never)
       return
     }
@@ -495,7 +512,7 @@ export class Clients {
     })
   }
 
-  /** A stream that fails while nobody listens for it would end this program. */
+  /** Guards a stream that nobody listens to: its error would otherwise end this program. */
   #guard(socket: VirtualSocket, what: string): VirtualSocket {
     return socket.on('error', error => {
       if (socket.listenerCount('error') > 1) return
@@ -532,7 +549,7 @@ const rootOf = ({ name, held }: Node): number => {
   throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
 }
 
-/** A look at the state of a node that takes some turns. */
+/** Observes the state of a node over several turns. */
 class Look {
   readonly node: Node
   readonly seen: Promise<unknown>

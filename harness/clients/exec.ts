@@ -10,22 +10,23 @@ import type { ExecResult } from '../config.ts'
 import { credentialsOf, limitTo, noNewPrivileges, setCapabilities } from '../hold/privileges.ts'
 import { type Call, closeOthers, failureIn, starter, starterDescriptor, whatever, withCalls } from '../hold/starter.ts'
 
-/** Where a program runs that a client or an observer wants to be run in a node. */
+/** The node in which a client or observer wants to run a program. */
 export interface Inside {
-  /** Of the node's first process. */
+  /** Process id of the node's first process. */
   readonly pid: number
   readonly environment: Readonly<Record<string, string>>
   readonly directory: string
 }
 
 /**
- * Runs a program as the node would, in real time: in the namespaces of its first process, as that one's user, with its
- * privileges and limits. It has nothing of this tool's environment.
+ * Runs a program as the node would, in real time: in the namespaces of its first process, as that process's user, with
+ * its privileges and limits. The program sees nothing of this tool's environment.
  *
- * `nsenter` enters the namespaces in a process of its own; this thread stays where it is.
+ * `nsenter` enters the namespaces in a process of its own. This thread stays where it is.
  *
- * @param msMax after which it is killed, with all that it started in its process group
- * @returns undefined where it was
+ * @param msMax after which it is killed, with everything that it started in its process group
+ *
+ * @returns undefined if it was killed
  */
 export const runInside = async (
   inside: Inside,
@@ -36,7 +37,7 @@ export const runInside = async (
   const child = withCalls(callsOf(inside, command), calls =>
     spawn('nsenter', [...enter, `/proc/self/fd/${starterPlace}`], {
       env: { PATH: process.env.PATH },
-      // As the starter and `callsOf` expect it.
+      // The layout that the starter and `callsOf` expect.
       stdio: ['ignore', 'pipe', 'pipe', starter(), ...unused, 'pipe', calls],
       detached: true,
     }),
@@ -50,7 +51,7 @@ export const runInside = async (
   return undefined
 }
 
-/** @throws where it could not be started */
+/** @throws if it could not be started */
 const outcomeOf = async (child: ChildProcess, program: string): Promise<ExecResult> => {
   const [stdout, stderr, report] = await Promise.all([
     text(child.stdout!),
@@ -71,10 +72,10 @@ const reasonIn = (report: Buffer): string => {
 }
 
 const starterPlace = 3
-/** The descriptors from the starter's to that of its report. */
+/** Unused descriptors between the starter's and that of its report. */
 const unused = ['ignore', 'ignore', 'ignore', 'ignore'] as const
 
-/** Of a turn, which is the tool's own limit (RLIMIT_RTTIME). */
+/** The limit on a turn, which the tool sets itself (RLIMIT_RTTIME), must not be passed on. */
 const turnLimit = 15
 
 const callsOf = ({ pid, environment, directory }: Inside, command: readonly string[]): Call[] => {
@@ -102,11 +103,11 @@ const callsOf = ({ pid, environment, directory }: Inside, command: readonly stri
 
 const listOf = (groups: readonly number[]) => Buffer.from(Uint32Array.from(groups).buffer)
 
-/** Where the node would look for it. */
+/** Where the node would look for the program. */
 const pathsOf = (program: string, { PATH = '' }: Inside['environment']): string[] =>
   program.includes('/') ? [program] : PATH.split(delimiter).map(place => join(place, program))
 
-/** In the order of their numbers (getrlimit(2)). */
+/** By number (getrlimit(2)). */
 const limitNames = [
   'Max cpu time',
   'Max file size',
@@ -142,6 +143,6 @@ const killGroup = (pid: number | undefined): void => {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -2,12 +2,15 @@ import type { Operation } from '../../checker/history/operation.ts'
 import type { Asked, Perform } from '../config.ts'
 import { asJson } from './as-json.ts'
 
-/** What an operation throws that certainly did not happen. After any other error it may have happened, or may yet. */
+/**
+ * An operation throws this to say that it certainly did not happen. After any other error it may have happened, or may
+ * happen later.
+ */
 export class DidNotHappen extends Error {
   override readonly name = 'DidNotHappen'
 }
 
-/** An operation as it is known by now. */
+/** An operation, as known so far. */
 interface Entry {
   operation: Operation
 }
@@ -16,23 +19,23 @@ interface Entry {
 export class History {
   readonly #entries: Entry[]
   #operations: readonly Operation[]
-  /** What was invoked or returned since the last step ended, in order. */
+  /** Invocations and returns since the last step ended, in order. */
   #events: ((step: number) => void)[] = []
   #time: number
 
-  /** @param before that of an execution which goes on as this one; none of it is in progress */
+  /** @param before the history of an execution that continues here, without operations in progress */
   constructor(before: readonly Operation[] = []) {
     this.#entries = before.map(operation => ({ operation }))
     this.#operations = before
     this.#time = before.length + before.filter(({ returned }) => returned !== undefined).length
   }
 
-  /** In the order in which they were invoked; the same array as long as there is nothing new. */
+  /** In the order of invocation. The array stays the same object while there is nothing new. */
   get operations(): readonly Operation[] {
     return this.#operations
   }
 
-  /** How a client of this name performs operations. */
+  /** Returns the function by which this client performs operations. */
   performerOf(process: string): Perform {
     return async (asked, perform) => {
       const entry = this.#invoke(process, asked)
@@ -47,7 +50,7 @@ export class History {
     }
   }
 
-  /** What has happened since the last step ended, happened in this one. */
+  /** Assigns what happened since the last step to this one. */
   endStep(step: number): void {
     if (this.#events.length === 0) return
     for (const event of this.#events.splice(0)) event(step)

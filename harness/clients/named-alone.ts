@@ -1,4 +1,4 @@
-/** The same record; to ask it for a name that is not in it throws what `refuse` makes of the name. */
+/** The same record, but reading an unknown name throws what `refuse` makes of it. */
 export const namedAlone = <Value>(
   record: Readonly<Record<string, Value>>,
   refuse: (name: string) => Error,
@@ -10,5 +10,5 @@ export const namedAlone = <Value>(
     },
   })
 
-/** By JavaScript itself: whether it is a promise, how it is shown as JSON. */
+/** Names that JavaScript itself reads: to see whether it is a promise, and how to show it as JSON. */
 const asked = new Set(['then', 'toJSON'])

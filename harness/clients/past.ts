@@ -1,4 +1,4 @@
-/** Of a node's states before the present one so many are kept: a larger number costs memory in every mark of an execution. */
+/** At most this many earlier states of a node are kept. More would cost memory in every mark of an execution. */
 export const pastMax = 16
 
 interface Version {
@@ -6,15 +6,15 @@ interface Version {
   readonly text: string
 }
 
-/** By node, the last and those before it, the latest first. */
+/** By node: the last state and those before it, the latest first. */
 export type PastMark = readonly (readonly [node: string, last: Version, before: readonly unknown[]])[]
 
-/** The different states that each node was seen in, one after the other. Lists that were given do not change. */
+/** The different states in which each node was seen, in order. Lists that were returned do not change. */
 export class Past {
   readonly #last = new Map<string, Version>()
   readonly #before = new Map<string, readonly unknown[]>()
 
-  /** @param mark of an execution that goes on */
+  /** @param mark of an execution that continues here */
   constructor(mark: PastMark = []) {
     for (const [node, last, before] of mark) {
       this.#last.set(node, last)
@@ -23,9 +23,9 @@ export class Past {
   }
 
   /**
-   * Takes note of what a node was seen in.
+   * Notes an observed state.
    *
-   * @param text the state as JSON; undefined where nothing was seen, which is no state
+   * @param text the state as JSON; undefined if nothing was observed, which does not count as a state
    */
   see(node: string, state: unknown, text: string | undefined): void {
     const last = this.#last.get(node)

@@ -1,7 +1,7 @@
 import type { Sight } from '../../checker/system.ts'
 import type { ClientCall } from '../config.ts'
 
-/** How things are called that an execution may meet. */
+/** Names of what an execution may meet. */
 export const sightOf = {
   call: (client: string) => `${client} called`,
   result: (client: string) => `${client} returned`,
@@ -9,7 +9,7 @@ export const sightOf = {
   state: (node: string) => `state of ${node}`,
 } as const
 
-/** What became of the calls of one client. */
+/** The results of one client's calls. */
 export const callSights = (calls: readonly ClientCall[], client: string): Sight[] => {
   const ended = calls.filter(({ completedAt }) => completedAt !== undefined)
   const failed = ended.filter(({ error }) => error !== undefined)

@@ -1,13 +1,13 @@
 import type { ClientCall, GlobalState, NodeView, Operation } from '../config.ts'
 import { pastMax } from './past.ts'
 
-/** A node as it is seen now. */
+/** A node as observed now. */
 export type SeenNode = Omit<NodeView, 'past'>
 
 /**
- * What the properties read.
+ * The state that properties read.
  *
- * @param pastOf what a node was seen in before, the latest first; asked with how many of these states are wanted
+ * @param pastOf returns earlier states of a node, the latest first; it is told how many are wanted
  */
 export const stateOf = (
   nodes: readonly SeenNode[],
@@ -24,7 +24,7 @@ export const stateOf = (
   }
 }
 
-// What may be a getter stays one.
+// Keeps getters as getters.
 const withPast = (node: SeenNode, pastOf: (node: string, count: number) => readonly unknown[]): NodeView =>
   Object.defineProperty(node, 'past', {
     value: (count: number) => {

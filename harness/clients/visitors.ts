@@ -1,15 +1,15 @@
 import type { VirtualSocket } from '../../proxy/virtual-host.ts'
 
-/** Who hears what nodes answer to connections from outside. */
+/** Receives what nodes answer to connections from outside. */
 export interface VisitorListener {
   onData(visitor: number, bytes: Buffer): void
-  /** The node has ended its side; `lost`: there is no connection any more, or there never was one. */
+  /** The node has closed its direction. `lost`: the connection broke, or was never established. */
   onEnd(visitor: number, how: 'end' | 'lost'): void
 }
 
 /**
- * Connections that somebody outside has with nodes, through published ports. Each is opened, written to and ended by steps. What
- * comes back is read at once, whoever hears it: how fast that is must make no difference to a node.
+ * Connections from outside to nodes, through published ports. Steps open them, write to them and end them. Answers are
+ * read at once, whoever receives them, because the speed of the reader must not affect a node.
  */
 export class Visitors {
   readonly #listener: () => VisitorListener | undefined
@@ -19,12 +19,12 @@ export class Visitors {
     this.#listener = listener
   }
 
-  /** Whether any is connected. */
+  /** Whether any connection is open. */
   get isOpen(): boolean {
     return this.#sockets.size > 0
   }
 
-  /** @param open throws where the node is down */
+  /** @param open throws if the node is down */
   connect(visitor: number, open: () => VirtualSocket): void {
     let socket: VirtualSocket
     try {
@@ -41,7 +41,7 @@ export class Visitors {
         hasEnded = true
         this.#listener()?.onEnd(visitor, 'end')
       })
-      // That it is lost is told when it is closed.
+      // The loss is reported when it is closed.
       .on('error', () => undefined)
       .on('close', () => {
         this.#sockets.delete(visitor)
@@ -49,7 +49,7 @@ export class Visitors {
       })
   }
 
-  /** What is sent to one that is lost is lost. */
+  /** Data for a lost connection is discarded. */
   send(visitor: number, bytes: Buffer): void {
     const socket = this.#sockets.get(visitor)
     if (socket?.writable) socket.write(bytes)

@@ -1,4 +1,4 @@
-/** A configuration that cannot be used: `problems` are one line each, `message` is all of them. */
+/** A configuration that cannot be used. `problems` has one line each; `message` has all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]

@@ -1,9 +1,9 @@
-/** A hint for one who wrote a name that is none of `known`: the one that was meant, or all that there are. */
+/** A hint for an unknown name: the most similar known one, or all known ones. */
 export const nearest = (name: string, known: readonly string[]): string => {
   const distances = known.map(other => distance(name.toLowerCase(), other.toLowerCase()))
   const least = Math.min(...distances)
   const meant = known[distances.indexOf(least)]
-  // Half of the letters wrong is no slip of the finger.
+  // With more than half of the letters wrong, it is not a typing error.
   if (meant !== undefined && least <= meant.length / 2) return `did you mean "${meant}"?`
   return known.length === 0 ? 'there is none' : `known are ${known.join(', ')}`
 }

@@ -1,2 +1,2 @@
-/** How a file of nodes is read. A symbol: no node can have it as its name. */
+/** Marks a file of nodes. It is a symbol, because no node can have that as its name. */
 export const readNodes: unique symbol = Symbol.for('lastnail.readNodes')

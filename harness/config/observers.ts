@@ -1,12 +1,14 @@
 import type { Observer } from './definition.ts'
 
-/** The state is the last JSON object that the node printed, one a line, since it was started. */
+/** The state is the last JSON object on a line of its own that the node printed since its start. */
 // biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
 export const jsonLines = <State = any>(stream: 'stdout' | 'stderr' = 'stdout'): Observer<State> => {
   return node => lastJsonObject(node.output()[stream])
 }
 
-/** The state is the content of a JSON file that the node writes; none while the file is absent or half written. */
+/**
+ * The state is the content of a JSON file that the node writes. There is none while the file is absent or incomplete.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
 export const jsonFile = <State = any>(path: string): Observer<State> => {
   return async node => {
@@ -15,7 +17,9 @@ export const jsonFile = <State = any>(path: string): Observer<State> => {
   }
 }
 
-/** The state is the JSON that a program prints which is run inside the node's namespaces; it fails with the program. */
+/**
+ * The state is the JSON printed by a program that is run inside the node. If the program fails, so does the observer.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
 export const command = <State = any>(programAndArguments: readonly string[]): Observer<State> => {
   return async node => {
@@ -32,7 +36,7 @@ export const command = <State = any>(programAndArguments: readonly string[]): Ob
   }
 }
 
-/** Searches from the end; a last line without its newline may be half printed and does not count. */
+/** Searches from the end. A last line without a newline may be incomplete and is ignored. */
 const lastJsonObject = (text: string) => {
   for (let end = text.lastIndexOf('\n'); end >= 0; ) {
     const before = end === 0 ? -1 : text.lastIndexOf('\n', end - 1)

@@ -3,7 +3,7 @@ import type { ResolvedNode } from './resolved.ts'
 
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g
 
-/** A node with its placeholders replaced, by the address of each node. */
+/** A node whose placeholders are replaced by the nodes' addresses and names. */
 export const withAddresses = (node: ResolvedNode, addresses: Readonly<Record<string, string>>): ResolvedNode => {
   const replace = (text: string) =>
     text.replace(placeholder, (_, inner: string) => {
@@ -17,7 +17,7 @@ export const withAddresses = (node: ResolvedNode, addresses: Readonly<Record<str
   }
 }
 
-/** What is wrong with the placeholders of a text; `undefined` where nothing is. */
+/** The problem with a text's placeholders; `undefined` if there is none. */
 export const placeholderProblem = (text: string, names: readonly string[]): string | undefined => {
   for (const [whole, inner] of text.matchAll(placeholder)) {
     const [name, field, ...more] = inner!.split('.')

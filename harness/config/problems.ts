@@ -4,7 +4,7 @@ import type { NodesFile, SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
 import { readNodes } from './nodes-file.ts'
 
-/** One line for each thing that is wrong: where, what was expected, what was found. */
+/** One line for each problem: where, what was expected, what was found. */
 export const problemsOf = (error: z.ZodError, definition: unknown): string[] =>
   error.issues.flatMap(({ code, path, message }) =>
     code === 'unrecognized_keys'
@@ -12,12 +12,12 @@ export const problemsOf = (error: z.ZodError, definition: unknown): string[] =>
       : `${showPath(path)}: ${message}, found ${show(valueAt(definition, path))}`,
   )
 
-/** The definition with its nodes as a record, and what there is to say about them. */
+/** The definition with its nodes as a record, and notes about them. */
 export const expandNodes = (
   definition: SystemDefinition,
   directory: string,
 ): { definition: SystemDefinition; notes: readonly string[] } => {
-  // The types promise a definition; what a file holds may be anything.
+  // TypeScript promises a definition, but a file may export anything.
   const { nodes } = definition ?? {}
   if (typeof nodes !== 'object' || nodes === null || !(readNodes in nodes))
     return { definition: expandCount(definition), notes: [] }
@@ -48,7 +48,7 @@ const showPath = (path: readonly PropertyKey[]) =>
 
 const showKey = (key: PropertyKey) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)
 
-/** A path may lead on from a value that stands for a list of itself. */
+/** A path may continue into a value that stands for a list of itself. */
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce((inner, key) => (typeof inner === 'object' && inner !== null ? inner[key as never] : inner), value)
 

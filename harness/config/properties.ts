@@ -9,17 +9,17 @@ type OfGlobalState<Options extends readonly unknown[] = []> = <State = any, Name
   ...options: Options
 ) => PropertyOf<GlobalState<State, Name>>
 
-/** Says of a node, as a state has it, all that the predicate reads of it. */
+/** Returns everything that the predicate reads of a node. */
 // biome-ignore lint/suspicious/noExplicitAny: as in GlobalState
 type Of = { readonly of?: ((node: NodeView<any>) => unknown) | undefined }
 
 /**
- * Safety: `holds` is true in every state of every execution. `of` is for a local search, which combines states of single
- * nodes: those of which it gives the same are combined once. By default it is what `holds` is seen to read.
+ * Safety: `holds` is true in every state of every execution. `of` helps a local search, which combines states of single
+ * nodes: states for which it returns the same are combined once. By default it is whatever `holds` is observed to read.
  */
 export const always = property.always as unknown as OfGlobalState<[options?: Of]>
 
-/** How long it may take at most until it holds again: `30s`. */
+/** How long it may take until it holds again: `30s`. */
 type Within = { readonly within?: Duration | undefined }
 
 const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within }: Within = {}) => {
@@ -32,9 +32,9 @@ const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within }: Wi
 }
 
 /**
- * Liveness: from every state of every execution a state in which `holds` is true is reached in the end. `within` bounds how
- * long that may take, where time runs through the system (`lastnail emulate`); a search, which lets messages be as late as it
- * likes, does not look at it.
+ * Liveness: from every state of every execution, a state in which `holds` is true is eventually reached. `within`
+ * limits how long that may take in an emulated run (`lastnail emulate`). A search ignores it, because there messages
+ * may be arbitrarily late.
  */
 export const eventually = eventuallyWithin as unknown as OfGlobalState<[options?: Within]>
 
@@ -45,15 +45,15 @@ type History = <Value, State = any, Name extends string = string>(
 ) => (state: GlobalState<State, Name>) => boolean
 
 /**
- * A predicate for `always` or `eventually` over more than one state: `fold` is given each state of an execution once, in
- * order, with what it gave of the one before (`undefined` at the start), and `holds` is given what it gave. Both must be pure;
- * what `fold` gives is held as JSON.
+ * A predicate for `always` or `eventually` over more than one state. `fold` receives each state of an execution once,
+ * in order, with its previous result (`undefined` at the start), and `holds` receives the latest result. Both must be
+ * pure. Results of `fold` are kept as JSON.
  */
 export const history = property.history as unknown as History
 
 /**
- * Something that the search must meet: `holds` is true in some state of some execution. A verdict `held` says where it never
- * was: the other properties may then not have been put to the test.
+ * Something that the search should meet: `holds` is true in some state of some execution. If it never was, a verdict
+ * `held` says so, because the other properties may then not have been put to the test.
  */
 export const sometimes = property.sometimes as unknown as OfGlobalState
 
@@ -63,5 +63,5 @@ type ToGoal = <State = any, Name extends string = string>(
   holds: (state: GlobalState<State, Name>) => boolean,
 ) => GoalOf<GlobalState<State, Name>>
 
-/** A goal: what is searched for first, and `name` for it in what the check prints. */
+/** A goal for which the search looks first, with the name that the check prints for it. */
 export const reach = ((name: string, holds: Goal['holds']): Goal => ({ name, holds })) as unknown as ToGoal

@@ -8,11 +8,11 @@ import type { ResolvedContainer, ResolvedSystem, Volume } from './resolved.ts'
 import { type CheckedContainer, type CheckedDefinition, systemSchema } from './schema.ts'
 
 export interface ResolveOptions {
-  /** What a node's `cwd` is relative to: that of the configuration file. */
+  /** Base of the nodes' `cwd`: the directory of the configuration file. */
   readonly directory: string
 }
 
-/** Checks a definition and fills in its defaults. Throws a `ConfigError` that lists all that is wrong with it. */
+/** Validates a definition and fills in defaults. Throws a `ConfigError` that lists all problems. */
 export const resolveSystem = (definition: SystemDefinition, { directory }: ResolveOptions): ResolvedSystem => {
   const { definition: expanded, notes } = expandNodes(definition, directory)
   const checked = systemSchema.safeParse(expanded)

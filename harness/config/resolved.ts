@@ -3,7 +3,7 @@ import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
 import type { CheckedEmulation } from './schema.ts'
 
-/** A definition that was found right, with nothing left to default. */
+/** A valid definition with all defaults filled in. */
 export interface ResolvedSystem {
   readonly name: string
   /** In the order of the definition. */
@@ -13,42 +13,42 @@ export interface ResolvedSystem {
   readonly properties: Readonly<Record<string, Property<GlobalState>>>
   readonly goal: Goal | undefined
   readonly faults: Readonly<Record<FaultKind, number>>
-  /** The nodes that they befall; all where undefined. */
+  /** The nodes that may be affected; undefined for all. */
   readonly faultsOf: Readonly<Record<FaultKind, readonly string[] | undefined>>
-  /** How long a cut of the network lasts at least, by the clock of each node that waits for something. */
+  /** Minimum duration of a cut, by the clock of each node that waits for something. */
   readonly cutMsMin: number
   readonly overlap: number
-  /** How far the clocks of two nodes may be apart: 0 for one clock, Infinity for independent ones. */
+  /** Largest difference between two nodes' clocks: 0 for one clock, Infinity for independent ones. */
   readonly clockSkewMsMax: number
-  /** How long a message may be on its way, by the clock of any node. */
+  /** Longest time that a message may be in flight, by the clock of any node. */
   readonly delayMsMax: number
   readonly weights: Weights
   readonly dissectorOf: (port: number) => Dissector | undefined
-  /** What a node sends at once, and no dissector cuts, is several messages where it is longer. */
+  /** Longer data without a dissector is split into several messages. */
   readonly messageBytesMax: number
   readonly fingerprint: 'observed' | 'history' | 'none'
-  /** CPU time of one step. */
+  /** Limit on the CPU time of one step. */
   readonly stepCpuMsMax: number
-  /** Ports of this machine's loopback, each with the port of a node that it leads to. */
+  /** Ports on this machine's loopback, each with the node's port to which it leads. */
   readonly publish: readonly { readonly port: number; readonly node: string; readonly nodePort: number }[]
-  /** How it runs over an emulated internet; times in milliseconds, paths as they stand in the configuration. */
+  /** How it runs over an emulated internet. Times are in milliseconds, paths are as in the configuration. */
   readonly emulation: CheckedEmulation
-  /** What of a file of nodes has another meaning here, or none: a line each. */
+  /** Fields of a file of nodes that have another meaning here or none, one line each. */
   readonly notes: readonly string[]
 }
 
 export interface ResolvedNode {
   readonly name: string
-  /** With placeholders until `withAddresses`. Empty for an image's own. */
+  /** With placeholders until `withAddresses`. Empty for the image's own command. */
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly image: string | undefined
-  /** There where an image is. */
+  /** Present if there is an image. */
   readonly container: ResolvedContainer | undefined
-  /** Absolute; `undefined` in an image that has its own. */
+  /** Absolute; `undefined` for the image's own directory. */
   readonly cwd: string | undefined
   readonly disk: 'kept' | 'lost'
-  /** What it means that its process ends by itself. */
+  /** What it means if its process ends by itself. */
   readonly exits: 'crash' | 'allowed' | 'restart'
   /** Absolute, without links. */
   readonly write: readonly string[]
@@ -69,7 +69,7 @@ export interface ResolvedContainer {
 }
 
 export interface Volume {
-  /** Absolute; undefined for one that is empty, or has what the image has there. */
+  /** Absolute; undefined for a volume that is empty or has the image's content. */
   readonly source: string | undefined
   readonly path: string
   readonly isReadOnly: boolean
@@ -78,6 +78,6 @@ export interface Volume {
 export interface ResolvedClient {
   readonly name: string
   readonly run: Client
-  /** In one execution. */
+  /** How often in one execution. */
   readonly times: number
 }

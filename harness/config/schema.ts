@@ -25,11 +25,11 @@ import type {
 import { nearest } from './nearest.ts'
 
 /**
- * What a definition must be. Messages say what was expected; `problems.ts` adds where, and what was found. Functions
+ * The schema of a definition. Messages say what was expected; `problems.ts` adds where, and what was found. Functions
  * are passed on as they are, never wrapped.
  */
 
-/** An object of these fields alone; each unknown one becomes a line `NAME: hint` of the message. */
+/** An object with only these fields. Each unknown field adds a line `NAME: hint` to the message. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape, what: string) =>
   z.strictObject(shape, {
     error: issue =>
@@ -118,7 +118,7 @@ const node = fields(
     addIssue({ code: 'custom', path: ['container'], message: 'expected nothing without an image' })
 })
 
-/** The host that clients and observers speak from. */
+/** The host from which clients and observers speak. */
 export const observerName = 'lastnail-observer'
 
 /** Names are also host names. */
@@ -175,7 +175,7 @@ const someCuts = fields(
   { ...someFaultsShape, atLeast: duration.optional() } satisfies Record<keyof SomeCuts, unknown>,
   'a budget, or { times, of, atLeast }',
 )
-/** A number alone is how many. */
+/** A number alone is the budget. */
 const budgetOr = <Some extends typeof someFaults | typeof someCuts>(some: Some) =>
   z
     .unknown()
@@ -341,7 +341,7 @@ const published = z
   )
   .default({})
 
-/** Checks a definition, whose nodes are a record by now, and fills in all that has a default. */
+/** Validates a definition whose nodes are a record, and fills in defaults. */
 export const systemSchema = fields(
   {
     name: word('expected a name of letters, digits, dots, hyphens and underscores'),

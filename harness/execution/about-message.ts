@@ -3,10 +3,10 @@ import { readLabel } from '../../checker/labels.ts'
 import type { About } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 
-/** A message in flight is asked for in each state: its parts are found once. */
+/** Cached, because the parts of a message in flight are needed in each state. */
 const known = new WeakMap<Message, About>()
 
-/** What a choice that delivers, drops or duplicates a message is about. */
+/** The parts of a choice that delivers, drops or duplicates a message. */
 export const aboutMessage = (message: Message): About => {
   const before = known.get(message)
   if (before) return before
@@ -18,7 +18,7 @@ export const aboutMessage = (message: Message): About => {
   return about
 }
 
-/** Equal for messages that are the same but for their ordinals. */
+/** Equal for messages that differ only in their ordinals. */
 export const messageIdentity = (message: Message): string => {
   const { from, to, kind, connection } = message
   const { subject, numbers, hash } = aboutMessage(message)

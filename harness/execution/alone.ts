@@ -18,20 +18,20 @@ import { fingerprintOf, observedParts } from './fingerprint.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAll } from './start.ts'
 
-/** What the properties read of one node. */
+/** One node's part of the state that properties read. */
 export interface NodePart {
   readonly node: NodeView
-  /** Of its clients. */
+  /** Calls of its clients. */
   readonly calls: readonly ClientCall[]
 }
 
-/** A message as it is given to the node that is to receive it, in whichever process. */
+/** A message in the form in which its receiver, in any process, is given it. */
 type Body = Omit<PlayedMessage, 'from' | 'to'>
 
-/** Where a node's kernel would draw a port of its own, the how-many-th it drew is named, from here on. */
+/** Ports that a node's kernel draws are numbered in the order of drawing, from here on. */
 const drawnPorts = 49_152
 
-/** One real process, or more of one node, with the message plane around it, on which its peers are played. */
+/** The real processes of one node, with the message plane around it. The search plays its peers. */
 export class Alone implements NodeSystem {
   readonly #stage: Stage
   readonly #name: string
@@ -40,12 +40,13 @@ export class Alone implements NodeSystem {
   #options: readonly Option[] = []
   /** Ports that its kernel drew, in order. */
   #drawn: number[] = []
-  /** How much it sent on each connection. */
+  /** How many messages it sent on each connection. */
   #streams = new Map<string, number>()
 
   /**
-   * @param stage with this node alone, and all others as peers
-   * @param onReset to be called before it is started: nothing else uses the node from then on
+   * @param stage with only this node; all others are peers
+   *
+   * @param onReset is called before it starts; from then on nothing else uses the node
    */
   constructor(stage: Stage, seed: number, onReset: () => void) {
     this.#stage = stage
@@ -54,7 +55,7 @@ export class Alone implements NodeSystem {
     this.#onReset = onReset
   }
 
-  /** @throws Unfaithful where the network was not, or the node was killed by somebody else */
+  /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
   reset(variant = 0): Promise<NodeSight> {
     this.#onReset()
     this.#drawn = []
@@ -65,14 +66,14 @@ export class Alone implements NodeSystem {
     })
   }
 
-  /** @throws Unfaithful where the network was not, or the node was killed by somebody else */
+  /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
   async enter(input: NodeInput): Promise<NodeSight | undefined> {
     const option = 'deliver' in input ? this.#delivery(input.deliver) : this.#choice(input.choice)
     if (option === undefined) return undefined
     try {
       return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option))
     } catch (error) {
-      // A client that asks for another node has been executed with all of them: it is no event of one node alone.
+      // A client that used another node was executed with several nodes, so this is not an event of a single node.
       if (error instanceof ConfigError) return undefined
       throw error
     }
@@ -102,14 +103,14 @@ export class Alone implements NodeSystem {
     }
   }
 
-  /** What it does without a message; what befalls the network is what messages do not arrive. */
+  /** Whether the node does it without a message. Network faults are represented by messages that do not arrive. */
   #isOwn({ choice, action }: Option): boolean {
     if (action.do === 'inputs') return choice.kind === 'timer'
     if (action.do === 'kill') return action.peersSee === 'reset' || this.#hasConnections
     return action.do === 'client' || action.do === 'restart'
   }
 
-  /** Without any its peers see the same of a restart, whatever it is called. */
+  /** Without connections, its peers cannot tell the kinds of restart apart. */
   get #hasConnections(): boolean {
     return this.#stage.execution.network.connectionStates().length > 0
   }
@@ -127,11 +128,11 @@ export class Alone implements NodeSystem {
     return { choice, action: { do: 'inputs', node: this.#name, inputs: [{ deliver: message }] } }
   }
 
-  /** With the port that this life of the node has drawn; undefined where it has drawn none. */
+  /** With the port drawn by this life of the node; undefined if it has not drawn it. */
   #playedOf(message: PlayedMessage): PlayedMessage | undefined {
     const bytes = Buffer.from(message.bytes)
     if (message.transport === 'tcp') return { ...message, bytes }
-    // What a kernel says of a datagram has that one's ports.
+    // A kernel's message about a datagram has that datagram's ports.
     const own = message.kind === 'unreachable' ? 'sourcePort' : 'destinationPort'
     if (!isEphemeral(message[own])) return { ...message, bytes }
     const drawn = this.#drawn[message[own] - drawnPorts]
@@ -160,7 +161,7 @@ export class Alone implements NodeSystem {
     return { transport: 'udp', kind, sourcePort, destinationPort, bytes, ...own }
   }
 
-  /** The name of a port in all lives of the node, where its kernel draws it. */
+  /** The number of a drawn port in all lives of the node. */
   #named(port: number): number {
     if (!isEphemeral(port)) return port
     if (!this.#drawn.includes(port)) this.#drawn.push(port)
@@ -175,7 +176,7 @@ export class Alone implements NodeSystem {
   }
 }
 
-/** What the properties would read of a system whose nodes are in these states. */
+/** The state that properties would read of a system whose nodes are in these states. */
 export const joinParts = (parts: readonly NodePart[]): GlobalState => {
   const joined = stateOf(
     parts.map(({ node }) => ({ ...node })),

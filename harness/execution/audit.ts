@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Message } from '../../proxy/message.ts'
 
 /**
- * Whether bringing nodes back in place misses something: an execution that began so is done again on new processes, and
- * must come to the same.
+ * Tests whether rewinding nodes in place misses something: an execution that began in place is done again on new
+ * processes, and must have the same results.
  */
 
-/** Of executions that began in place, one in so many is done again, and the second, so that short checks have one too. */
+/**
+ * One in this many executions that began in place is repeated, and also the second one, so that short checks have an
+ * audit too. Each costs a start of new processes.
+ */
 const auditsEvery = 100
 const auditsFrom = 1
 
-/** What a step came to, by node and then by what is compared. */
+/** The results of a step, by node and by what is compared. */
 export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /** Where a node did something else on new processes. */
@@ -21,7 +24,7 @@ export interface AuditDifference {
   readonly what: string
 }
 
-/** Counts executions that begin in place; true for those that are to be done again. */
+/** Counts executions that begin in place. Returns true for those to repeat. */
 export class AuditTurns {
   #count = 0
 
@@ -44,7 +47,7 @@ export const evidenceOf = (
     timers,
   }: {
     readonly outputs: readonly { readonly node: string; readonly stream: string; readonly bytes: Buffer }[]
-    /** That were sent in this step. */
+    /** Messages that were sent in this step. */
     readonly messages: readonly Message[]
     readonly timers: readonly { readonly node: string; readonly deadlineMs: number }[]
   },
@@ -62,7 +65,7 @@ export const evidenceOf = (
   )
 
 /**
- * In the first step in which any node did something else: all nodes that did. All nodes where a step could not be executed
+ * All nodes that did something else, in the first step with a difference; or all nodes if a step could not be executed
  * any more.
  */
 export const differencesOf = (inPlace: readonly Evidence[], anew: readonly Evidence[]): AuditDifference[] => {

@@ -7,7 +7,7 @@ import { happen } from './happen.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAgain } from './start.ts'
 
-/** The node that an action starts, which has to be prepared; undefined for none. */
+/** The node that an action starts and that must be prepared; undefined for none. */
 export const startedBy = (action: Action): string | undefined => {
   if (action.do === 'restart' || (action.do === 'kill' && action.restart)) return action.node
   if (action.do === 'happen' && (action.action.does === 'join' || action.action.does === 'restart'))
@@ -15,7 +15,7 @@ export const startedBy = (action: Action): string | undefined => {
   return undefined
 }
 
-/** The nodes whose clocks must show what time it is before an action. */
+/** The nodes whose clocks must show the present time before an action. */
 const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): readonly Node[] => {
   if (action.do === 'client' || clients.isCalling) return nodes
   if (action.do === 'inputs' || action.do === 'kill' || action.do === 'restart')
@@ -25,7 +25,7 @@ const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): re
   return []
 }
 
-/** Does what was chosen, and lets the nodes that it concerns settle. */
+/** Performs a choice and lets the nodes concerned settle. */
 export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
   const { execution } = stage
   const { network } = execution
@@ -75,13 +75,13 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
 
 const nothing = (): Done => ({ findings: [], touched: [] })
 
-/** Several inputs enter while the node is stopped, so that it finds them all when it goes on. */
+/** Several inputs enter while the node is stopped, so that it finds all of them when it continues. */
 const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choice): Done => {
   const { runner, execution } = stage
   const held = node.held!
   execution.remember(node.name, choice, inputs)
   const isOverlap = inputs.length > 1
-  // A timer that comes first fires before the node is stopped: its wait must end by time.
+  // A timer that comes first must fire before the node is stopped, because its wait must end by time.
   if (isOverlap) runner.freeze(held)
   for (const input of inputs) {
     if ('deliver' in input) execution.network.deliver(input.deliver)

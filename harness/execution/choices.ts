@@ -10,10 +10,10 @@ import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Clocks, Delays } from './delays.ts'
 
-/** One input of a node: it enters without the node running yet. */
+/** An input of a node. It enters before the node runs. */
 export type Input = { readonly deliver: Message } | { readonly timer: Node }
 
-/** What a choice does to the cluster. */
+/** The effect of a choice on the cluster. */
 export type Action =
   | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
   | { readonly do: 'client'; readonly client: string }
@@ -23,9 +23,9 @@ export type Action =
   | { readonly do: 'restart'; readonly node: string }
   | { readonly do: 'cut'; readonly ways: readonly Way[] }
   | { readonly do: 'heal' }
-  /** The machine of a node that is down answers that nobody listens there. */
+  /** The machine of a node that is down refuses a connection. */
   | { readonly do: 'refuse'; readonly message: Message }
-  /** By a plan, or because somebody asked for it: it spends no budget. */
+  /** An action that was planned or requested. It spends no budget. */
   | { readonly do: 'happen'; readonly action: TimedAction }
 
 export interface Option {
@@ -33,43 +33,43 @@ export interface Option {
   readonly action: Action
 }
 
-/** The messages that are in flight no more because an action takes them. */
+/** The messages that an action takes out of flight. */
 export const messagesTaken = (action: Action): readonly Message[] => {
   if (action.do === 'drop' || action.do === 'refuse') return [action.message]
   return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
 }
 
-/** What the choices of a moment depend on. */
+/** Everything on which the present choices depend. */
 export interface Moment {
   readonly system: ResolvedSystem
   readonly nodes: readonly Node[]
   readonly network: Network
-  /** What it may deliver now. */
+  /** Messages that may be delivered now. */
   readonly deliverable: readonly Message[]
-  /** What is left of each budget, `overlap` among them. */
+  /** What is left of each budget, including `overlap`. */
   readonly budget: ReadonlyMap<string, number>
   /** How often each client may still call. */
   readonly calls: ReadonlyMap<string, number>
-  /** What the clocks showed when the network was cut; undefined where it is whole. */
+  /** The clocks when the network was cut; undefined if it is whole. */
   readonly cutAt: Clocks | undefined
-  /** Whether a call is in progress. A client may do anything with an answer, to any node. */
+  /** Whether a call is in progress. After an answer, a client may do anything to any node. */
   readonly isCalling: boolean
   /** Clients that wait for an answer. */
   readonly callers: ReadonlySet<string>
   readonly delays: Delays
-  /** The longest that a message may be on its way. */
+  /** The longest time that a message may be in flight. */
   readonly delayMsMax: number
-  /** Of a system that time runs through. */
+  /** For a system with a common time. */
   readonly time: Time | undefined
 }
 
-/** A choice that is no message. */
+/** A choice without a message. */
 const option = (kind: ChoiceKind, node: string, label: string, action: Action): Option => ({
   choice: { kind, node, label, ...partsOf(label) },
   action,
 })
 
-/** Labels of faults come again in every state: their parts are found once. */
+/** Cached, because the labels of faults appear in every state. */
 const partsOf = (label: string): ReturnType<typeof numbersApart> => {
   const before = parts.get(label)
   if (before) return before
@@ -82,7 +82,7 @@ const partsOf = (label: string): ReturnType<typeof numbersApart> => {
 const parts = new Map<string, ReturnType<typeof numbersApart>>()
 const partsMax = 10_000
 
-/** All choices of a moment, in the order of their kinds. */
+/** All present choices, in the order of their kinds. */
 export const optionsOf = (moment: Moment): Option[] => {
   const inputs = inputOptions(moment)
   return [
@@ -98,13 +98,13 @@ export const optionsOf = (moment: Moment): Option[] => {
   ]
 }
 
-/** Whether a kind of fault may befall one of these nodes. */
+/** Whether a kind of fault may affect one of these nodes. */
 const befalls = ({ system }: Moment, kind: FaultKind, ...nodes: readonly string[]): boolean =>
   system.faultsOf[kind]?.some(name => nodes.includes(name)) ?? true
 
 const left = ({ budget }: Moment, kind: string) => (budget.get(kind) ?? 0) > 0
 
-/** Each client is a place of its own, as a node is: several may begin at once. */
+/** Each client counts as a place of its own, like a node, so several may begin at once. */
 const clientOptions = ({ system, calls }: Moment) =>
   system.clients
     .filter(({ name }) => (calls.get(name) ?? 0) > 0)
@@ -117,7 +117,7 @@ const inputOptions = (moment: Moment): InputOption[] => {
   return [...moment.deliverable.map(message => delivery(message, isLocal)), ...timers(moment)]
 }
 
-// Most of what is enabled was so before the last step, and is the same choice: with many nodes nearly all.
+// Most enabled deliveries were enabled before the last step, so their choices are reused.
 
 const deliveries = new WeakMap<Message, InputOption>()
 
@@ -142,8 +142,8 @@ const inputOption = (choice: Choice, input: Input): InputOption => ({
 })
 
 /**
- * A node's timer may fire when no other node's clock would be left further behind than the skew allows, and no message
- * would be on its way for longer than it may be.
+ * A node's timer may fire if no other clock would be left further behind than the allowed skew, and no message would be
+ * in flight for longer than allowed.
  */
 const timers = ({ system, nodes, isCalling, delays, delayMsMax, cutAt }: Moment): InputOption[] => {
   const isCutLong = cutAt !== undefined && system.cutMsMin > 0
@@ -163,7 +163,7 @@ const timers = ({ system, nodes, isCalling, delays, delayMsMax, cutAt }: Moment)
 
 interface TimerOption {
   readonly deadline: Nanoseconds
-  /** On its clock. */
+  /** Due time on its clock. */
   readonly elapsed: Nanoseconds
   readonly made: InputOption
 }
@@ -262,7 +262,7 @@ const crashes = (moment: Moment): Option[] =>
         )
     : []
 
-/** A cut ends no sooner than it may: until then whatever is due at a node, by its own clock, comes first. */
+/** A cut does not end before its minimum duration. Until then, timers due within it come first. */
 const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>
   cutAt !== undefined &&
   nodes.every((node, index) => {
@@ -270,7 +270,7 @@ const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>
     return deadline === undefined || deadline > cutAt[index]! + system.cutMsMin * millisecond
   })
 
-/** Each node cut off from all others, and each single way cut. */
+/** Partitions that isolate one node, and cuts of single directions. */
 const partitions = (moment: Moment): Option[] => {
   if (!left(moment, 'partition') || moment.cutAt) return []
   const names = moment.nodes.map(node => node.name)

@@ -11,20 +11,20 @@ import type { ExecutionMark, WayThere } from './execution.ts'
 
 /** A cluster at one quiescent instant. */
 export interface SavedCluster {
-  /** Of the nodes' files. */
+  /** Directory of the nodes' files. */
   readonly directory: string
-  /** Of those files. */
+  /** Size of these files. */
   readonly bytes: number
   readonly nodes: readonly SavedNode[]
   readonly execution: ExecutionMark
-  /** By which it is known again. */
+  /** Outline by which the state is recognised. */
   readonly outline: string
 }
 
-/** Where a cluster, or another of the same system, can go back to any number of times. */
+/** A checkpoint to which this cluster, or another one of the same system, can return any number of times. */
 export class ClusterCheckpoint implements Checkpoint {
   readonly way: WayThere
-  /** Why it is nothing but a way there; undefined where it is more. */
+  /** Why it is only a schedule; undefined if it has processes. */
   readonly lacking: string | undefined
   #saved: SavedCluster | undefined
 
@@ -38,7 +38,7 @@ export class ClusterCheckpoint implements Checkpoint {
     return this.#saved
   }
 
-  /** Of its files: of memory, where the machine has its temporary files there. */
+  /** Size of its files. They take memory if the machine's temporary files are in memory. */
   get bytes(): number {
     return this.#saved?.bytes ?? 0
   }
@@ -56,11 +56,11 @@ export const bytesIn = (directory: string): number =>
     0,
   )
 
-/** Why something could not be saved or made again, in one line; any other error is thrown. */
+/** Why something could not be saved or restored, in one line. Other errors are thrown. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof CannotCheckpoint || error instanceof CannotMark || error instanceof SystemError)
     return error.message
-  // Of Node's own calls: a disk that is full, a directory that is gone.
+  // Errors of Node's own calls, such as a full disk or a missing directory.
   if (error instanceof Error && 'syscall' in error) return error.message
   throw error
 }

@@ -3,18 +3,19 @@ import { saidBy } from '../../checker/likeness.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Nanoseconds } from '../hold/virtual-clock.ts'
 
-/** What all nodes' clocks showed at one moment, in the order of the nodes. */
+/** All nodes' clocks at one moment, in the order of the nodes. */
 export type Clocks = readonly Nanoseconds[]
 
 /** Plain data. */
 export type DelaysMark = readonly (readonly [label: string, offered: Clocks])[]
 
 /**
- * How long messages have been on their way, by the clock of each node: from the step after which they could first be
- * delivered. A way that is cut, or whose receiver is down, takes no time: that is a fault, not a slow network.
+ * How long messages have been in flight, by the clock of each node, counted from the step after which they could first
+ * be delivered. Time during which a direction is cut, or the receiver is down, does not count: that is a fault, not a
+ * slow network.
  */
 export class Delays {
-  /** The clocks when a message was first deliverable, by its label; the one that has waited longest is the first. */
+  /** By label, the clocks when a message first became deliverable. The one that has waited longest is first. */
   #offered: ReadonlyMap<string, Clocks>
 
   constructor(mark: DelaysMark = []) {
@@ -25,7 +26,7 @@ export class Delays {
     return [...this.#offered]
   }
 
-  /** @param deliverable after a step, with what the clocks show then */
+  /** @param deliverable after a step, and the clocks at that time */
   endStep(deliverable: readonly Message[], clocks: () => Clocks): void {
     if (deliverable.length === 0 && this.#offered.size === 0) return
     const present = new Set(deliverable.map(({ label }) => label))
@@ -34,14 +35,17 @@ export class Delays {
     this.#offered = new Map([...old, ...[...present].map(label => [label, now] as const)])
   }
 
-  /** Equal for equal times of equal messages on their way. */
+  /** Equal if equal messages have been in flight for equal times. */
   outline(now: Clocks): string {
     return JSON.stringify(
       [...this.#offered].map(([label, then]) => [saidBy(readLabel(label)), now.map((t, i) => t - then[i]!)]),
     )
   }
 
-  /** How long some message will have been on its way when a node's clock, the `index`-th, shows `instant`; 0 for none. */
+  /**
+   * How long the longest-waiting message will have been in flight when the `index`-th node's clock shows `instant`; 0
+   * if there is none.
+   */
   at(index: number, instant: Nanoseconds): Nanoseconds {
     for (const clocks of this.#offered.values()) return Math.max(0, instant - clocks[index]!)
     return 0

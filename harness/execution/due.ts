@@ -7,15 +7,15 @@ import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { type Moment, type Option, optionsOf } from './choices.ts'
 
-/** All choices of a moment, with the times at which they are due where time runs through the system. */
+/** All present choices. With a common time, each has its due time. */
 export const enabledOptions = (moment: Moment): Option[] => {
   const options = optionsOf(moment)
   return moment.time ? withTimes(options, moment, moment.time) : options
 }
 
 /**
- * The choices of a moment in a system that time runs through: the same, with the time at which each is due, and what is to
- * happen besides: by the plan, and to messages that do not arrive. A client that waits for an answer does not call.
+ * The choices of a system with a common time: each with its due time, plus planned events and the ends of messages that
+ * do not arrive. A client that waits for an answer does not call.
  */
 const withTimes = (options: readonly Option[], moment: Moment, time: Time): Option[] => {
   const calls = options.map(option => withTime(option, moment, time)).filter(option => option !== undefined)
@@ -30,7 +30,7 @@ const withTimes = (options: readonly Option[], moment: Moment, time: Time): Opti
   ]
 }
 
-/** A call or a timer, with its time; a message has one only when it is known where the others are. */
+/** A call or timer with its due time. A message has one only once its delay is known. */
 const withTime = (option: Option, moment: Moment, time: Time): Option | undefined => {
   const { action } = option
   if (action.do === 'client') {
@@ -41,7 +41,7 @@ const withTime = (option: Option, moment: Moment, time: Time): Option | undefine
   return at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))
 }
 
-/** A message, with its time; one that is lost is dropped by time alone. */
+/** A message with its due time. A lost one is dropped by time alone. */
 const arriving = (option: Option, time: Time): Option | undefined => {
   const { action } = option
   if (action.do === 'drop' && time.sentOf(action.message)?.isLost) return undefined
@@ -63,7 +63,7 @@ const at = (option: Option, due: number | undefined): Option => {
   return made
 }
 
-/** By option, the same with its time: most are due as they were before the last step. */
+/** Cached options with due times, because most are the same as before the last step. */
 const dated = new WeakMap<Option, Option>()
 
 const comes = (action: TimedAction): Option => ({
@@ -100,13 +100,13 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
   }
 }
 
-/** Datagrams that find nobody, and connections that are asked of one that is down. */
+/** Datagrams without a receiver, and requests for connections to a node that is down. */
 const unheardIn = ({ network, nodes }: Moment): readonly Message[] => {
   const down = new Set(nodes.filter(({ held }) => held === undefined).map(({ name }) => name))
   return network.waitingFor(down).filter(({ kind, transport }) => kind === 'open' || transport === 'udp')
 }
 
-/** What becomes of a datagram that a pipe loses, and of what finds nobody. */
+/** What happens to a datagram that a pipe loses, and to a message without a receiver. */
 const notArrivingAs = (message: Message): Option => {
   const about = { node: message.to, ...aboutMessage(message) }
   return message.transport === 'udp'

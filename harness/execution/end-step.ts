@@ -13,20 +13,20 @@ import { noteLeft } from './happen.ts'
 import type { Done, Stage } from './stage.ts'
 import { endedItself } from './start.ts'
 
-/** What a step did beyond what a search has to know: for a trace. */
+/** Details of a step that only a trace needs. */
 export interface StepDetails {
   readonly messages: readonly Message[]
-  /** Labels of messages that are gone, though its choice took none of them. */
+  /** Labels of messages that disappeared without being taken by its choice. */
   readonly lost: readonly string[]
   readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
   readonly durationUs: number
-  /** When it was executed, in milliseconds since the start, where time runs through the system. */
+  /** When it was executed, in milliseconds since the start, in a system with a common time. */
   readonly atMs: number | undefined
-  /** What it did because somebody outside asked for it while the system ran. */
+  /** What somebody outside asked for while the system ran, if the step did that. */
   readonly input: TimedAction | undefined
 }
 
-/** Of a state that nothing led to yet. */
+/** Details of a state before any step. */
 export const noDetails: StepDetails = {
   messages: [],
   lost: [],
@@ -37,11 +37,12 @@ export const noDetails: StepDetails = {
 }
 
 /**
- * Ends a step, or the start: clients take their part, what became of the nodes is looked at, and what can be chosen next.
- * What is found is added to the step's findings.
+ * Ends a step or the start: clients act, the nodes are observed, and the next choices are computed. Findings are added
+ * to those of the step.
  *
  * @param taken messages that the step's choice took
- * @param begun when the step began, as `performance.now()` has it
+ *
+ * @param begun when the step began, by `performance.now()`
  */
 export const endStep = async (
   stage: Stage,
@@ -85,13 +86,13 @@ export const endStep = async (
 const crashesOf = (stage: Stage, nodes: readonly Node[]): Finding[] =>
   nodes.filter(hasCrashed).flatMap(node => endedItself(stage, node))
 
-/** Gives the nodes that may have done something since the step began. */
+/** Returns the nodes that may have done something since the step began. */
 const attendClients = async (stage: Stage, { findings, touched }: Done): Promise<readonly Node[]> => {
   const { execution, nodes } = stage
   const attended = await execution.clients.attend(() => stage.settleAlive(), execution.stepIndex)
   findings.push(...attended.findings)
   if (!attended.hasPassed) return touched
-  // A client may have spoken to any node, between the inputs that it had.
+  // A client may have spoken to any node in between.
   for (const { name } of nodes) execution.remember(name, readLabel(`clients ${execution.schedule.at(-1) ?? ''}`))
   return nodes
 }

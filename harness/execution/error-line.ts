@@ -1,8 +1,8 @@
-/** How programs say what they died of, each with what to take of its output; the first that is there counts. */
+/** How programs report what ended them: functions that extract it from their output. The first match counts. */
 const manners: readonly ((output: string) => string | undefined)[] = [
   // Go, Rust
   output => lineWith(output, /^(panic: |fatal error: |thread '.*' panicked at )/),
-  // Python: the line after the indented ones. Of several tracebacks the last is what ended it.
+  // Python: the line after the indented ones. Of several tracebacks, the last one ended the program.
   output => {
     const [, after] = /^Traceback \(most recent call last\):\n((?:.|\n)*)/m.exec(lastTraceback(output)) ?? []
     return after?.split('\n').find(line => /^\S/.test(line))
@@ -13,7 +13,7 @@ const manners: readonly ((output: string) => string | undefined)[] = [
   output => joined(lineWith(output, /^(Uncaught )?[\w.]*(Error|Exception)\b.*/), cause(output)),
 ]
 
-/** The line of a program's output that says what it died of, where there is one. */
+/** The line of a program's output that says what ended it, if there is one. */
 export const errorLineOf = (output: string): string | undefined => {
   for (const manner of manners) {
     const line = manner(output)
@@ -22,10 +22,10 @@ export const errorLineOf = (output: string): string | undefined => {
   return undefined
 }
 
-/** So that it stays one line for a reader. */
+/** Limit on its length, so that it stays one line for a reader. */
 const lengthMax = 300
 
-/** The last one: what came before it, the program has lived through. */
+/** The last match, because the program survived earlier ones. */
 const lineWith = (output: string, pattern: RegExp): string | undefined =>
   output
     .split('\n')

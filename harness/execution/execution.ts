@@ -10,7 +10,7 @@ import type { Input } from './choices.ts'
 import { type Clocks, Delays, type DelaysMark } from './delays.ts'
 import { inputHash } from './fingerprint.ts'
 
-/** How an execution came to a state: what it can always be reached by again. */
+/** The schedule of a state, by which it can always be reached again. */
 export interface WayThere {
   readonly variant: number
   readonly schedule: readonly string[]
@@ -28,32 +28,32 @@ export interface ExecutionMark {
   readonly known: readonly string[]
 }
 
-/** What is on its way in an execution, what was done in it so far, and what is left of its budgets. */
+/** An execution: what is in flight, what was done so far, and what is left of its budgets. */
 export class Execution {
   readonly network: Network
   readonly clients: Clients
   readonly variant: number
-  /** Labels of what was executed. */
+  /** Labels of the executed steps. */
   readonly schedule: string[]
   readonly delays: Delays
-  /** Where time runs through the system. */
+  /** Present in a system with a common time. */
   readonly time: Time | undefined
   /** Whether a finding has ended it. */
   isOver = false
-  /** What the clocks showed when the network was cut; undefined where it is whole. */
+  /** The clocks when the network was cut; undefined if it is whole. */
   cutAt: Clocks | undefined
-  /** How long a message was on its way for the step that is being executed, where one was. */
+  /** How long a message was in flight when the present step fired a timer, if one was. */
   delayMs: number | undefined
-  /** By step, what it came to, where it is to be done again or is done again. */
+  /** The results of each step, if the execution is being audited. */
   evidence: Evidence[] | undefined
-  /** The first step that it is of: a later one, where the execution began at a mark. */
+  /** Index of the first step with evidence. It is later than 0 if the execution began at a mark. */
   evidenceFrom = 0
   readonly #budget: Map<string, number>
   readonly #history: Map<string, string>
   readonly #seen: Set<string>
   #inFlight: readonly string[] = []
 
-  /** @param mark of an execution that came this way, where it goes on from there */
+  /** @param mark of an execution with this schedule, to continue from there */
   constructor(
     { faults, overlap }: Pick<ResolvedSystem, 'faults' | 'overlap'>,
     { variant, schedule }: WayThere,
@@ -84,7 +84,7 @@ export class Execution {
     }
   }
 
-  /** What is on its way now was there before the step that comes. */
+  /** What is in flight now belongs to the time before the next step. */
   goOn(): void {
     this.#inFlight = labelsOf(this.network.inFlight())
   }
@@ -93,34 +93,34 @@ export class Execution {
     return { variant: this.variant, schedule: [...this.schedule] }
   }
 
-  /** Steps so far. */
+  /** Number of steps so far. */
   get stepIndex(): number {
     return this.schedule.length
   }
 
-  /** What is left of each budget, `overlap` among them. */
+  /** What is left of each budget, including `overlap`. */
   get budget(): ReadonlyMap<string, number> {
     return this.#budget
   }
 
-  /** By node, a hash of all that it was given. */
+  /** By node, a hash of all its inputs. */
   get history(): ReadonlyMap<string, string> {
     return this.#history
   }
 
-  /** A choice that is due happens by itself, and spends nothing. */
+  /** A choice that is due happens by itself and spends nothing. */
   spend({ kind, due }: Choice): void {
     if (due !== undefined) return
     const left = this.#budget.get(kind)
     if (left !== undefined) this.#budget.set(kind, left - 1)
   }
 
-  /** Takes note of what a node was given, or what befell it. */
+  /** Adds an input or fault to a node's history. */
   remember(node: string, what: Described, inputs: readonly Input[] = []): void {
     this.#history.set(node, inputHash(this.#history.get(node), what, inputs))
   }
 
-  /** Messages that were not on their way at any earlier step. To be asked once a step. */
+  /** Messages that were not in flight at any earlier step. Call it once a step. */
   newMessages(inFlight: readonly Message[]): Message[] {
     return inFlight.filter(message => {
       const isNew = !this.#seen.has(message.label)
@@ -129,7 +129,10 @@ export class Execution {
     })
   }
 
-  /** Labels of messages that are gone, though the step took none of them. To be asked once a step: it compares with the step before. */
+  /**
+   * Labels of messages that disappeared without being taken by the step. Call it once a step, because it compares with
+   * the step before.
+   */
   lostMessages(inFlight: readonly string[], taken: readonly string[]): string[] {
     const accounted = new Set([...inFlight, ...taken])
     const lost = this.#inFlight.filter(label => !accounted.has(label))

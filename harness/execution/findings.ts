@@ -5,36 +5,36 @@ import { isEnding } from '../hold/is-ending.ts'
 import type { Node } from '../node/node.ts'
 import { errorLineOf } from './error-line.ts'
 
-/** Whether it has ended of itself, and not in order; a supervisor wants to know it in any case. */
+/** Whether it ended by itself and irregularly. For a supervised node, any end counts. */
 export const hasCrashed = (node: Node): boolean => {
   const exit = node.held?.exit
   return exit !== undefined && (node.exits === 'restart' || !('code' in exit && exit.code === 0))
 }
 
-/** Whether somebody killed it; whom the tool kills is held no more. */
+/** Whether somebody else killed it. Nodes killed by the tool are not held any more. */
 export const wasKilled = ({ held }: Node): boolean =>
   held?.exit !== undefined && 'signal' in held.exit && held.exit.signal === constants.signals.SIGKILL
 
-/** The same of one whose end may not have been noticed yet. */
+/** The same for a node whose end may not have been noticed yet. */
 export const isGone = (node: Node): boolean =>
   wasKilled(node) || (node.isAlive && node.held!.pid !== 0 && isEnding(node.held!.pid))
 
-/** Of a node that has ended of itself. */
+/** The finding for a node that ended by itself. */
 export const crashOf = (node: Node): Finding => {
   const exit = node.held!.exit!
   const how = 'code' in exit ? `ended with code ${exit.code}` : `was killed by signal ${exit.signal}`
   return finding('crash', node, how)
 }
 
-/** Of a node whose start is over without these ports being open. */
+/** The finding for a node that did not open these ports during its start. */
 export const closedPortsOf = (node: Node, ports: readonly number[]): Finding =>
   finding('crash', node, `is idle and has not opened port ${ports.join(', ')}`)
 
-/** Of a node whose start is over without its health check having succeeded. */
+/** The finding for a node whose health check did not succeed during its start. */
 export const unhealthyOf = (node: Node): Finding =>
   finding('crash', node, `is idle, and "${node.healthCheck!.join(' ')}" fails in it`)
 
-/** Of a node that does not come to rest. */
+/** The finding for a node that does not become quiescent. */
 export const divergenceOf = (node: Node, { cpuMs, spinner }: Unsettled): Finding =>
   finding(
     'divergence',
@@ -54,6 +54,6 @@ const finding = (kind: Finding['kind'], node: Node, what: string): Finding => {
   return { kind, node: node.name, message: `${node.name} ${what}${wrote}`, bare }
 }
 
-/** Of its output, for one who has to see why it does not start; and in a message of one line. */
+/** Lines of output that are kept for a node that does not start. Other messages use a single line. */
 const linesKept = 20
 const linesShown = 5

@@ -7,7 +7,7 @@ import type { Node } from '../node/node.ts'
 import { messageIdentity } from './about-message.ts'
 import type { Input } from './choices.ts'
 
-/** All that the tool knows of a system between two steps. */
+/** Everything that the tool knows of a system between two steps. */
 export interface Known {
   readonly state: GlobalState
   readonly nodes: readonly Node[]
@@ -16,33 +16,33 @@ export interface Known {
   readonly budget: ReadonlyMap<string, number>
   /** How often each client may still call. */
   readonly calls: ReadonlyMap<string, number>
-  /** Whether an observer looks at the nodes' states; without one their output is what is observed. */
+  /** Whether an observer sees the nodes' states. Without one, their output is what is observed. */
   readonly isObserved: boolean
-  /** States that each node was seen in before, as far as properties ask for them; absent where they do not. */
+  /** Earlier states of each node, as far as properties read them; absent if they do not. */
   readonly past?: readonly (readonly unknown[])[] | undefined
-  /** Whether one clock limits the others, so that it matters how far they are apart. */
+  /** Whether the skew of clocks is limited, so that their differences matter. */
   readonly isSkewLimited: boolean
-  /** How long messages have been on their way; absent where they may be for any time. */
+  /** How long messages have been in flight; absent if that is unlimited. */
   readonly waits?: string | undefined
 }
 
-/** One thing that is known of a state: two states go on alike, as far as it can be known, where all of these are equal. */
+/** Something known about a state. Two states have the same future, as far as can be known, if all parts are equal. */
 export interface Part {
-  /** As it is named to a person: `timers of n1`. */
+  /** Its name for people: `timers of n1`. */
   readonly name: string
   readonly values: readonly (string | Buffer)[]
 }
 
-/** The parts, those of nodes by what is observed of them. */
+/** The parts, with the nodes' observations. */
 export const observedParts = (known: Known): Part[] => [...known.nodes.flatMap(observed(known)), ...sharedParts(known)]
 
-/** The parts, those of nodes by all that each was given so far: finer than any observation. */
+/** The parts, with all inputs of each node so far, which is finer than any observation. */
 export const historyParts = (known: Known, history: ReadonlyMap<string, string>): Part[] => [
   ...known.nodes.map(({ name }) => part(`inputs of ${name}`, history.get(name) ?? '')),
   ...sharedParts(known),
 ]
 
-/** Equal where all parts are. Texts are joined first: a call into the hash costs more than they do. */
+/** Equal if all parts are equal. Texts are joined first, because a call of the hash costs more. */
 export const fingerprintOf = (parts: readonly Part[]): string => {
   const hash = createHash('sha1')
   let text = ''
@@ -60,7 +60,7 @@ export const fingerprintOf = (parts: readonly Part[]): string => {
   return hash.update(text).digest('hex')
 }
 
-/** The history of a node's inputs after one more. */
+/** The hash of a node's inputs after one more. */
 export const inputHash = (before: string | undefined, what: Described, inputs: readonly Input[] = []): string => {
   const hash = createHash('sha1')
     .update(before ?? '')
@@ -83,7 +83,7 @@ const observed =
 
 type TwoStreams = GlobalState['nodes'][number]['output']
 
-/** What each node had written when it was last asked, with its hash: most steps write nothing, and all of it may be long. */
+/** Cached hash of each node's output, because most steps print nothing and the whole may be long. */
 const hashed = new WeakMap<Node, TwoStreams & { readonly hash: string }>()
 
 const outputHash = (node: Node, { stdout, stderr }: TwoStreams): string => {
@@ -108,7 +108,7 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
   part('operations', json(state.history)),
 ]
 
-/** A process that ended of itself leaves its kernel behind, one that was killed does not; its children count, too. */
+/** A process that ended by itself leaves its kernel behind, a killed one does not. Its children count too. */
 const lifeOf = ({ held, isAlive }: Node): string => {
   if (held === undefined) return 'down'
   return isAlive ? `up ${held.processes.size}` : `ended ${json(held.exit)}`

@@ -7,17 +7,17 @@ import type { Region } from '../rewind/regions.ts'
 export interface RecordedCalls {
   /** By step; 0 is the start. */
   readonly steps: readonly StepCalls[]
-  /** What each node's first process has mapped at the end. */
+  /** Memory mappings of each node's first process at the end. */
   readonly regions: ReadonlyMap<string, readonly Region[]>
 }
 
-/** The first system call in which an execution differs from another of the same schedule. */
+/** The first system call in which two executions of the same schedule differ. */
 export interface CallDifference extends ThreadKey {
   /** Counted from 1; 0 is the start. */
   readonly step: number
   /** Name of the call, or its number. */
   readonly call: string
-  /** The call in the first execution and in the other; undefined where the thread made none any more in that step. */
+  /** The call in the first execution and in the other; undefined if the thread made no more calls in that step. */
   readonly was: DescribedCall | undefined
   readonly is: DescribedCall | undefined
 }
@@ -25,15 +25,15 @@ export interface CallDifference extends ThreadKey {
 export interface DescribedCall {
   /** `read(7, …, 4096) = 114 "…"` */
   readonly text: string
-  /** Addresses of code that stand on the stack, the innermost first: some of them may be left from earlier calls. */
+  /** Code addresses found on the stack, the innermost first. Some may be left from earlier calls. */
   readonly stack: readonly string[]
 }
 
 /**
- * Where two executions of one schedule first differ: in the first step that has a difference, the thread whose own
- * first difference came earliest in the first execution. Undefined where every call of every step is the same.
+ * The first difference between two executions of one schedule: in the first step with a difference, the thread whose
+ * first differing call came earliest in the first execution. Undefined if all calls of all steps are equal.
  *
- * @param from the first step that is compared: the start of a life that was brought back has other calls than a new one
+ * @param from the first step to compare: the start of a rewound life makes other calls than that of a new one
  */
 export const firstDifference = (one: RecordedCalls, other: RecordedCalls, from = 0): CallDifference | undefined =>
   firstBy(isSame, one, other, from) ?? firstBy((a, b) => isSame(a, b) && a.gives === b.gives, one, other, from)

@@ -4,7 +4,7 @@ import type { TimedAction, Visit } from '../timed/timing.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAgain } from './start.ts'
 
-/** Lets happen what is planned, or was asked for. */
+/** Performs a planned or requested action. */
 export const happen = (stage: Stage, action: TimedAction): Done => {
   const { execution } = stage
   const time = execution.time!
@@ -41,7 +41,7 @@ export const happen = (stage: Stage, action: TimedAction): Done => {
   return connect(stage)
 }
 
-/** Whoever visits is attended at the end of the step, as clients are. */
+/** Visitors are attended at the end of the step, like clients. */
 const visit = (stage: Stage, action: Visit): Done => {
   const { clients } = stage.execution
   const node = stage.node(action.node)
@@ -60,7 +60,7 @@ const visit = (stage: Stage, action: Visit): Done => {
   return stage.settle(node.isAlive ? [node] : [])
 }
 
-/** Lets the network know which ways are cut, and joined again. */
+/** Applies cuts and heals to the network. */
 const connect = ({ execution: { network, time } }: Stage): Done => {
   const { cut, joined } = time!.changedWays()
   network.heal(joined)
@@ -105,7 +105,7 @@ const leave = (stage: Stage, node: Node, manner: 'stop' | 'kill' | 'cut'): Done 
   return stage.settle([node])
 }
 
-/** One that was asked to end has ended: that is no crash, and its kernel is gone with it. */
+/** A node that was asked to end has ended. This is not a crash, and its kernel is gone. */
 export const noteLeft = ({ runner, execution: { time } }: Stage, nodes: readonly Node[]): void => {
   for (const node of nodes) {
     if (!time?.isLeaving(node.name) || node.held?.exit === undefined) continue

@@ -7,7 +7,7 @@ import { CannotRewind } from '../rewind/error.ts'
 import type { ExecutionMark, WayThere } from './execution.ts'
 import type { Stage } from './stage.ts'
 
-/** A cluster at one quiescent instant, whose own processes are brought back there in place. */
+/** A cluster at one quiescent instant, whose own processes are rewound in place. */
 export class ClusterMark implements Checkpoint {
   readonly way: WayThere
   readonly nodes: readonly MarkedNode[]
@@ -22,14 +22,14 @@ export class ClusterMark implements Checkpoint {
     this.outline = outline
   }
 
-  /** What it holds goes with it. */
+  /** Its resources are freed with the processes. */
   async discard(): Promise<void> {}
 }
 
 /**
- * Marks the nodes and the present execution, quiescent and without a finding.
+ * Marks the nodes and the present execution, which must be quiescent and without a finding.
  *
- * @throws CannotRewind, CannotMark; it must be asked whether the nodes still are where they were
+ * @throws CannotRewind, CannotMark; afterwards it must be checked whether the nodes are still there
  */
 export const markCluster = (stage: Stage, clients: ClientsMark, outline: string): ClusterMark => {
   const { execution, runner } = stage
@@ -40,7 +40,7 @@ export const markCluster = (stage: Stage, clients: ClientsMark, outline: string)
   return new ClusterMark({ way: execution.way, nodes, execution: execution.mark(clients), outline })
 }
 
-/** Goes back to a mark. Gives why it was not possible; the stage's execution has ended then. */
+/** Goes back to a mark. Returns why that was not possible; the stage's execution has ended then. */
 export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined => {
   const { nodes, runner, system } = stage
   stage.execution.clients.close()
@@ -73,7 +73,7 @@ const requireSame = (stage: Stage, before: string): void => {
   if (now !== before) throw new CannotRewind('it is another than when it was marked')
 }
 
-/** Why something could not be marked or brought back, in one line; any other error is thrown. */
+/** Why something could not be marked or rewound, in one line. Other errors are thrown. */
 export const whyNot = (error: unknown): string => {
   if (error instanceof CannotRewind || error instanceof CannotMark) return error.message
   throw error

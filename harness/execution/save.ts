@@ -8,9 +8,10 @@ import type { WayThere } from './execution.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Saves the nodes and the present execution into a directory. The nodes live on.
+ * Saves the nodes and the present execution to a directory. The nodes continue.
  *
  * @param outline of the present state
+ *
  * @throws CannotCheckpoint, SystemError, CannotMark
  */
 export const saveInto = (
@@ -24,7 +25,7 @@ export const saveInto = (
   return { directory, bytes: bytesIn(directory), nodes, execution: stage.execution.mark(clients), outline }
 }
 
-/** Brings back what was saved. Gives why it was not possible. */
+/** Restores a saved state. Returns why that was not possible. */
 export const bringBack = (stage: Stage, saved: SavedCluster, way: WayThere): string | undefined => {
   stage.endExecution()
   try {

@@ -25,32 +25,32 @@ export interface PendingTimer {
   readonly deadlineMs: number
 }
 
-/** What was done at once: findings, and the nodes that may have done something. */
+/** The immediate result of an action: findings, and the nodes that may have done something. */
 export interface Done {
   readonly findings: Finding[]
   readonly touched: readonly Node[]
 }
 
-/** The nodes of a system on one thread, on which one execution is done after the other. */
+/** The nodes of a system on one thread, which do one execution after another. */
 export class Stage {
   readonly system: ResolvedSystem
   readonly nodes: readonly Node[]
   readonly runner: Runner
-  /** Hosts on its network that somebody plays. */
+  /** Hosts on its network that the search plays. */
   readonly peers: readonly Pick<Node, 'name' | 'address'>[]
   /** The present one. */
   execution: Execution
-  /** Of what a node may compute in a step before it counts as diverging, the share that it may now. */
+  /** Share of its usual bound that a node may now compute in a step before it counts as diverging. */
   patience = 1
-  /** The longest that a message may be on its way now. */
+  /** The longest time that a message may now be in flight. */
   delayMsMax: number
-  /** Where time runs through the system: why things happen when they do. */
+  /** In a system with a common time: what determines when things happen. */
   readonly timing: Timing | undefined
-  /** What of the nodes could not be held, in any execution so far. */
+  /** What could not be held in any execution so far. */
   readonly notes = new Set<string>()
-  /** Who hears what nodes answer to those who come from outside, where somebody is there. */
+  /** Receives what nodes answer to visitors from outside, if somebody does. */
   outside: VisitorListener | undefined
-  /** So many states of the past properties have asked for: two states that differ in them are not the same. */
+  /** How many earlier states properties have asked for. States that differ in them are not the same. */
   #pastAsked = 0
 
   constructor(
@@ -77,7 +77,7 @@ export class Stage {
     return new Execution(this.system, way, { network, clients, time }, mark)
   }
 
-  /** Lets the present execution go: its clients, and what the nodes do. */
+  /** Ends the present execution, with its clients and the nodes' processes. */
   endExecution(): void {
     this.execution.clients.close()
     for (const node of this.nodes) node.end(this.runner)
@@ -87,7 +87,7 @@ export class Stage {
     return this.nodes.find(node => node.name === name)!
   }
 
-  /** Lets these nodes do what they have left to do. */
+  /** Runs these nodes until they have nothing left to do. */
   settle(nodes: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
     const unsettled = this.runner.settle(this.execution.network, held, cpuMsMax)
@@ -96,16 +96,16 @@ export class Stage {
     return this.settleOthers({ findings: [], touched: nodes }, cpuMsMax)
   }
 
-  /** Where one took what others had sent, those go on who had no more room to write. */
+  /** After a node took what others had sent, lets those continue that had no room left to write. */
   settleOthers(done: Done, cpuMsMax?: number): Done {
     const others = this.nodes.filter(({ name }) => this.execution.network.isRestless(name))
     if (done.findings.length > 0 || others.length === 0) return done
     return this.settle([...new Set([...done.touched, ...others])], cpuMsMax)
   }
 
-  /** To be called when a step has ended: connections to which nothing gets through are given up some time. */
+  /** Call at the end of a step: connections on which nothing gets through are given up some time. */
   watchUnanswered(): void {
-    // Whoever is played answers some time.
+    // A played host answers some time.
     if (this.peers.length > 0) return
     const unanswered = this.execution.network.unanswered()
     const none: typeof unanswered = []
@@ -119,18 +119,18 @@ export class Stage {
     return this.settle(nodes.filter(node => node.isAlive)).findings
   }
 
-  /** These nodes' clocks show what time it is, in a system that time runs through. */
+  /** Sets these nodes' clocks to the present time, in a system with a common time. */
   tellTime(nodes: readonly Node[]): void {
     const { time } = this.execution
     if (time) for (const node of nodes) node.moveClockTo(time.clockOf(node.name))
   }
 
-  /** How far each node's clock is from its start, in their order. */
+  /** Time on each node's clock since its start, in the order of the nodes. */
   clocks(): number[] {
     return this.nodes.map(({ clock }) => clock.elapsed)
   }
 
-  /** No clock stays further behind the one that is most ahead than the configuration allows. */
+  /** Moves clocks forward so that none is further behind the leading one than the configuration allows. */
   limitSkew(): void {
     if (this.system.clockSkewMsMax === Number.POSITIVE_INFINITY) return
     const latest = Math.max(...this.clocks())
@@ -149,7 +149,7 @@ export class Stage {
     return all
   }
 
-  /** What the present choices depend on. */
+  /** Everything on which the present choices depend. */
   moment(): Moment {
     const { network, budget, clients, cutAt, delays, time } = this.execution
     return {
@@ -168,7 +168,7 @@ export class Stage {
     }
   }
 
-  /** What the tool knows of the system, with this as its state. */
+  /** What the tool knows of the system, given its state. */
   known(state: GlobalState): Known {
     const { network, budget, clients } = this.execution
     const { observe, clockSkewMsMax } = this.system
@@ -188,7 +188,7 @@ export class Stage {
     }
   }
 
-  /** How long messages have been on their way, and the network cut, where choices depend on it. */
+  /** How long messages have been in flight and the network has been cut, if choices depend on it. */
   #waits(): string | undefined {
     const { delays, cutAt } = this.execution
     const { delayMsMax, cutMsMin } = this.system
@@ -215,7 +215,7 @@ export class Stage {
     })
   }
 
-  /** Says of the present state what a search would see of it. */
+  /** A summary of the present state as a search would see it. */
   outline(): string {
     const fingerprint = fingerprintOf(observedParts(this.known(this.snapshot())))
     const choices = enabledOptions(this.moment()).map(({ choice }) => choice.label)

@@ -6,12 +6,12 @@ import type { Node } from '../node/node.ts'
 import { closedPortsOf, crashOf, unhealthyOf } from './findings.ts'
 import type { Stage } from './stage.ts'
 
-/** A start takes longer than a step: programs are loaded and compiled. */
+/** CPU time for a start, in milliseconds. It is longer than for a step, because programs are loaded and compiled. */
 const startCpuMsMax = 30_000
-/** The most that a node may sleep, on its own clock, before it listens. */
+/** The longest time that a node may sleep, on its own clock, before it listens. */
 const startMax = 60 * second
 
-/** Begins another execution: every node comes up, one after the other. */
+/** Begins an execution: starts all nodes, one after another. */
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
   const { nodes, runner, system } = stage
   const network = new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax })
@@ -27,7 +27,7 @@ export const startAll = async (stage: Stage, variant: number, seed: number): Pro
   return findings
 }
 
-/** Where time runs through a system, a start takes none: what a node sleeps on its way belongs to the run. */
+/** In a system with a common time, a start takes none. What a node sleeps meanwhile belongs to the run. */
 const startInitial = (stage: Stage, variant: number, network: Network, initial: ReadonlySet<string>): Finding[] => {
   const { nodes, runner } = stage
   for (const { name, address } of nodes) network.announce(name, address)
@@ -38,10 +38,7 @@ const startInitial = (stage: Stage, variant: number, network: Network, initial: 
   return there.flatMap(node => startAgain(stage, node))
 }
 
-/**
- * The first start in an execution is over when the node has opened its ports and is healthy. What was brought back to
- * the end of its start is.
- */
+/** A first start ends when ports are open and the health check passes. A rewound node has done both. */
 const startFirst = async (stage: Stage, node: Node): Promise<Finding[]> => {
   node.start(stage.runner)
   for (;;) {
@@ -50,7 +47,7 @@ const startFirst = async (stage: Stage, node: Node): Promise<Finding[]> => {
     const closed = node.closedPorts()
     if (closed.length === 0 && (await isHealthy(stage, node))) return keepStart(stage, node)
     if (!awaitsTime(node)) return [closed.length > 0 ? closedPortsOf(node, closed) : unhealthyOf(node)]
-    // It sleeps on its way.
+    // It sleeps during its start.
     node.held!.fireEarliest()
   }
 }
@@ -68,7 +65,7 @@ const comeUp = (stage: Stage, node: Node): Finding[] => {
   return node.held?.exit === undefined ? [] : endedItself(stage, node)
 }
 
-/** What it comes to that a node has ended by itself. */
+/** The findings after a node ended by itself. */
 export const endedItself = ({ runner }: Stage, node: Node): Finding[] => {
   if (node.exits === 'crash') return [crashOf(node)]
   if (node.exits === 'restart') node.kill(runner, 'reset')
@@ -84,5 +81,5 @@ const isHealthy = async (stage: Stage, node: Node): Promise<boolean> => {
   return result?.exitCode === 0
 }
 
-/** Whether it may yet listen when its clock moves on, within what a start may take. */
+/** Whether it may still begin to listen when its clock moves on, within the time of a start. */
 const awaitsTime = ({ held }: Node) => (held?.earliestDeadline() ?? Number.POSITIVE_INFINITY) <= startMax

@@ -17,9 +17,9 @@ import { treeOf } from './tree.ts'
 const mknod = libc.func('int mknod(const char *path, unsigned int mode, unsigned long device)')
 
 /**
- * Copies all that is in a directory to another one, which is there and empty: special files too, with owners, modes,
- * extended attributes, hard links, and times as exact as a double has them. It is done in place, not by cp(1), which takes longer to start than most
- * of these copies.
+ * Copies everything in a directory to another, which exists and is empty: special files too, with owners, modes,
+ * extended attributes, hard links, and times as exact as a double. It does not use cp(1), which takes longer to start
+ * than most of these copies.
  */
 export const copyTree = (from: string, to: string): void => {
   const links = new Map<string, string>()
@@ -35,7 +35,7 @@ export const copyTree = (from: string, to: string): void => {
     else linkSync(other, join(to, path))
     if (stat.nlink > 1) links.set(name, join(to, path))
   }
-  // What is put into a directory changes its times, and may be refused by its mode.
+  // Last, because adding to a directory changes its times, and its mode may forbid it.
   for (const { path, stat } of entries.reverse()) {
     copyAttributes(join(from, path), join(to, path), () => true, stat)
     const { atimeNs, mtimeNs } = lstatSync(join(from, path), { bigint: true })

@@ -12,7 +12,7 @@ export class Disk {
   readonly directory: string
   readonly layers: readonly Overlay[]
 
-  /** @param covered the directories that the node may write to */
+  /** @param covered directories to which the node may write */
   constructor(directory: string, covered: readonly string[]) {
     this.directory = directory
     this.layers = covered.map((path, index) => ({
@@ -28,7 +28,7 @@ export class Disk {
     }
   }
 
-  /** Another with the same files, for the next life. */
+  /** A copy with the same files, for the next life. */
   copy(directory: string): Disk {
     const copy = new Disk(
       directory,
@@ -41,7 +41,7 @@ export class Disk {
   /**
    * Equal for disks with the same files, of the same kinds, owners, modes and times.
    *
-   * @param periods by which their times are shown
+   * @param periods by which file times are shown
    */
   hash(periods: Periods): string {
     const hash = createHash('sha1')
@@ -58,16 +58,16 @@ export class Disk {
   }
 }
 
-/** When a file was last written to, as the node sees it. */
+/** When a file was last written, as the node sees it. */
 const shownTime = ({ mtimeNs }: BigIntStats, periods: Periods): number => {
   const instant = instantOf(Number(mtimeNs / 1_000_000_000n), Number(mtimeNs % 1_000_000_000n))
   return periods.shownAt(instant) ?? instant
 }
 
 /**
- * Lengths are part of it: no content is taken for the next entry.
+ * Lengths are included, so that no content can be mistaken for the next entry.
  *
- * @param periods undefined where its time is the tool's
+ * @param periods undefined if the file's time is the tool's own
  */
 const hashEntry = (hash: Hash, path: string, full: string, periods: Periods | undefined): void => {
   const stat = lstatSync(full, { bigint: true })

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder'
 /** Bytes of a character of UTF-8. */
 const characterLengthMax = 4
 
-/** One stream of a node's output: a file that its processes append to, read as it grows. */
+/** One stream of a node's output: a file to which its processes append, read as it grows. */
 export class Output {
   readonly path: string
   readonly descriptor: number
@@ -12,17 +12,17 @@ export class Output {
   readonly #buffer = Buffer.alloc(65_536)
   #offset = 0
   readonly #lengthMax: number
-  /** All that was read, since the node was last started, or its end. */
+  /** Everything that was read since the node's last start, or its end. */
   text = ''
 
-  /** @param lengthMax of the end of the text that is kept at least, and not twice as much */
+  /** @param lengthMax at least this much of the end of the text is kept, and less than twice as much */
   constructor(path: string, lengthMax = Number.POSITIVE_INFINITY) {
     this.path = path
     this.#lengthMax = lengthMax
     this.descriptor = openSync(path, 'a+', 0o600)
   }
 
-  /** What came since the last reading. */
+  /** What was added since the last reading. */
   read(): Buffer {
     const chunks: Buffer[] = []
     for (;;) {
@@ -37,7 +37,7 @@ export class Output {
     return bytes
   }
 
-  /** Called, it is as now again, and nothing was ever written but what is there now. */
+  /** Returns a function that restores the present state, as if nothing had been written since. */
   mark(): () => void {
     const { size } = fstatSync(this.descriptor)
     const { text } = this
@@ -49,7 +49,7 @@ export class Output {
       this.#offset = offset
       this.text = text
       this.#decoder = new StringDecoder()
-      // With the begin of the last character, where that is not whole yet.
+      // With the beginning of the last character, if that is incomplete.
       this.#decoder.write(last)
     }
   }

@@ -3,14 +3,14 @@ import { constants } from 'node:os'
 import { type Mounted, mountsOf } from '../hold/mountinfo.ts'
 import { awaitProcess, openProcess, signalProcess } from '../hold/pidfd.ts'
 
-/** What is killed ends within milliseconds, unless it waits for a device. */
+/** Killed processes end within milliseconds, unless they wait for a device. */
 const endMsMax = 2000
 
 /**
- * Ends the processes that run on these directories of runs which were killed: a node that was being started, saved, or
- * made again is not yet traced, and lives on. Each node has files of its run's directory mounted, and its own pid
- * namespace. The kernel tells the file system and the place in it of whatever is mounted. That cannot be forged by who may
- * not enter the directory; only where it is shown, and how it is called, is the mounter's to say.
+ * Ends the processes that belong to these directories of killed runs: a node that was being started, saved or restored
+ * is not yet traced, and lives on. Each node has files of its run's directory mounted, and a pid namespace of its own.
+ * The kernel reports the file system and the path in it of every mount. Whoever may not enter the directory cannot
+ * forge that, while mount points and names can be chosen freely.
  *
  * @param directories descriptors of them
  */
@@ -25,7 +25,7 @@ export const endProcessesOf = (directories: readonly number[]): void => {
   }
 }
 
-/** Where something lies, whatever is mounted over it: a file system and a path in that. */
+/** Where a file is, whatever is mounted over it: a file system and a path in it. */
 type Place = Pick<Mounted, 'device' | 'root'>
 
 const placeOf = (directory: number): Place => {
@@ -42,7 +42,10 @@ const pids = (): number[] =>
     .filter(name => /^\d+$/.test(name))
     .map(Number)
 
-/** Gives a descriptor of the process where it was killed. It is opened first: an id may come to mean another process. */
+/**
+ * Returns a descriptor of the process if it was killed. It is opened first, because an id may be reused by another
+ * process.
+ */
 const kill = (pid: number, places: readonly Place[]): number[] => {
   const handle = openProcess(pid)
   if (handle === undefined) return []
@@ -61,7 +64,7 @@ const isOfOtherNamespace = (pid: number): boolean => {
   return ![undefined, own].includes(namespaceOf(pid))
 }
 
-/** Undefined where it is gone, or another user's. */
+/** Undefined if the process is gone or belongs to another user. */
 const namespaceOf = (pid: number | 'self'): string | undefined => {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`)

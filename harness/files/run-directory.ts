@@ -5,12 +5,12 @@ import { libc } from '../../proxy/libc.ts'
 import { endProcessesOf } from './processes-of.ts'
 import { openDirectory, requireRunRoot } from './run-root.ts'
 
-/** The name of a run directory: id and start time of the process that made it, and how many it had made. */
+/** The name of a run directory: id and start time of the process that made it, and its number. */
 const ownForm = /^([1-9]\d{0,9}-\d{1,20})-\d{1,9}$/
 
 /**
- * A directory for what the nodes of this process write. While the process lives it has a lock on the directory, which
- * the kernel gives back whatever becomes of it: so `removeAbandoned` knows what a process that was killed has left.
+ * Creates a directory for what this process's nodes write. The process holds a lock on it, which the kernel releases in
+ * any case when the process ends. So `removeAbandoned` recognises the directories of killed processes.
  *
  * @throws UnsafeRunRoot
  */
@@ -27,10 +27,10 @@ export const createRunDirectory = (): string => {
 }
 
 let count = 0
-/** Those of this process, each with the descriptor that holds its lock. */
+/** Directories of this process, each with the descriptor that holds its lock. */
 const mine = new Map<string, number>()
 
-/** Also what an error left behind on its way. */
+/** Also removes what a failed run left behind. */
 const removeMine = () => {
   for (const directory of mine.keys()) removeTree(directory)
 }
@@ -44,15 +44,16 @@ export const removeRunDirectory = (directory: string): void => {
   if (problem !== undefined) throw new Error(`cannot remove ${directory}: ${problem}`)
 }
 
-/** The run directories of all processes of this user that live. @throws UnsafeRunRoot */
+/** The run directories of all living processes of this user. @throws UnsafeRunRoot */
 export const runDirectories = (): string[] =>
   runDirectoriesNow()
     .filter(({ name, path }) => isInUse(name, path))
     .map(({ path }) => path)
 
 /**
- * Removes the directories of processes that have ended, and ends what still runs on them. What is not named as a run
- * directory, or is none, is left alone. A directory that cannot be removed is tried again by the next run.
+ * Removes the directories of ended processes, and ends what still runs on them. Anything without the name of a run
+ * directory, or that is not a directory, is left alone. A directory that cannot be removed is tried again by the next
+ * run.
  *
  * @throws UnsafeRunRoot
  */
@@ -76,7 +77,7 @@ const runDirectoriesNow = () => {
     .map(({ name }) => ({ name, path: join(root, name) }))
 }
 
-/** The process that it is named for lives; or, where that is of another pid namespace, has its lock. */
+/** Whether the process in its name lives, or, for a process of another pid namespace, holds its lock. */
 const isInUse = (name: string, path: string): boolean => {
   const [, maker] = ownForm.exec(name)!
   if (identity(Number.parseInt(maker!, 10)) === maker) return true
@@ -89,7 +90,10 @@ const isInUse = (name: string, path: string): boolean => {
 const flock = libc.func('int flock(int descriptor, int operation)')
 const exclusivelyAtOnce = 2 | 4 // LOCK_EX | LOCK_NB
 
-/** Gives the descriptor that holds the lock until it is closed; undefined where another process has it, or it is gone. */
+/**
+ * Returns the descriptor that holds the lock until it is closed; undefined if another process has the lock, or the
+ * directory is gone.
+ */
 const lockDirectory = (path: string): number | undefined => {
   const descriptor = openDirectory(path)
   if (descriptor === undefined || flock(descriptor, exclusivelyAtOnce) === 0) return descriptor
@@ -97,7 +101,10 @@ const lockDirectory = (path: string): number | undefined => {
   return undefined
 }
 
-/** By a program that follows no link while somebody changes what it removes, and takes any name and depth. Gives why it could not. */
+/**
+ * Uses a program that follows no links even if somebody changes the tree meanwhile, and handles any name and depth.
+ * Returns why it failed.
+ */
 const removeTree = (directory: string): string | undefined => {
   const { error, status, stderr } = spawnSync('/bin/rm', ['-rf', '--one-file-system', '--', directory], {
     encoding: 'utf8',
@@ -106,7 +113,7 @@ const removeTree = (directory: string): string | undefined => {
   return status === 0 ? undefined : stderr.trim()
 }
 
-/** A process id with its start time, in ticks since boot: an id alone is used again. Empty where there is no such process. */
+/** A process id with its start time in ticks since boot, because ids are reused. Empty if there is no such process. */
 export const identity = (pid: number): string => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Thrown where another user made, or could change, the directory that run directories are in. */
+/** Another user made the directory of run directories, or could change it. */
 export class UnsafeRunRoot extends Error {
   override readonly name = 'UnsafeRunRoot'
 }
 
-/** The user as the machine knows him: in a user namespace of his own he is root (user_namespaces(7)). */
+/** The user outside of user namespaces; inside of one's own, one is root (user_namespaces(7)). */
 export const realUser = (): number => {
   const user = process.getuid!()
   for (const range of readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n')) {
@@ -27,7 +27,10 @@ export const realUser = (): number => {
   return user
 }
 
-/** Path of the directory that this user's run directories are in: in memory where possible, for nodes are started thousands of times. */
+/**
+ * Path of the directory for this user's run directories. It is in memory if possible, because nodes are started
+ * thousands of times.
+ */
 export const runRoot = (): string => {
   const user = realUser()
   return join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), user === 0 ? 'lastnail' : `lastnail-${user}`)
@@ -38,10 +41,11 @@ const writableByOthers = 0o022
 const sticky = 0o1000
 
 /**
- * Makes sure that the run root is there, and that nobody but this user can put anything into it: whatever it holds is
- * then this user's own. Everybody may write where it lies, so another user may have been there first.
+ * Makes sure that the run root exists and that only this user can put anything into it. Its parent is writable for
+ * everybody, so another user may have made it first.
  *
  * @returns its path
+ *
  * @throws UnsafeRunRoot with the remedy
  */
 export const requireRunRoot = (): string => {
@@ -61,7 +65,7 @@ export const requireRunRoot = (): string => {
   return root
 }
 
-/** Opens a directory itself, never what a link leads to. Undefined where there is something else, or nothing. */
+/** Opens a directory itself and follows no link. Undefined if it is something else or does not exist. */
 export const openDirectory = (path: string): number | undefined => {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
@@ -71,7 +75,7 @@ export const openDirectory = (path: string): number | undefined => {
   }
 }
 
-/** In a directory that others may write to they could rename ours away and put their own there, unless it is sticky; and its owner could all the same. */
+/** Without the sticky bit, others could rename ours and put their own there. The parent's owner could in any case. */
 const requireSticky = (parent: string): void => {
   const { mode, uid } = statSync(parent)
   const user = process.geteuid!()

@@ -5,37 +5,37 @@ import { Randomness } from '../hold/randomness.ts'
 import { randomBytesLength } from '../hold/shown-files.ts'
 import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
 
-/** Paths of files that every node of a system sees in place of the machine's. */
+/** Paths of files that every node of a system sees instead of the machine's. */
 export interface SharedFiles {
   /** All that nodes are given lies in it. */
   readonly directory: string
   readonly hosts: string
   readonly resolvConf: string
-  /** Random bytes, the same for the same name. */
+  /** Path of random bytes, the same for the same name. */
   readonly random: (name: string) => string
-  /** Directory of what a CPU tells about itself. */
+  /** Directory of files about the CPU. */
   readonly cpu: string
 }
 
-/** There programs learn how fast the timestamp counter is, which they would have to measure by sleeping. */
+/** Programs read the speed of the timestamp counter here. Otherwise they would measure it by sleeping. */
 const cpuDirectory = '/sys/devices/system/cpu/cpu0'
 
-/** By which a node finds the others. */
+/** Files by which a node finds the others. */
 export const hostsShownTo = ({ hosts, resolvConf }: SharedFiles): MountPlan['files'] => [
   ['/etc/hosts', hosts],
   ['/etc/resolv.conf', resolvConf],
 ]
 
-/** What a node sees of them, as far as its file system has places for it. */
+/** What a node sees of these files, as far as its file system has places for them. */
 /** @param random names the random bytes that it reads */
 export const shownTo = (shared: SharedFiles, random: string): Omit<MountPlan, 'overlays'> => ({
   files: [...hostsShownTo(shared), ['/dev/random', shared.random(random)], ['/dev/urandom', shared.random(random)]],
   additions: [[cpuDirectory, shared.cpu]],
-  // There a runtime would read how much memory all of this machine's processes use, and size its own by it.
+  // A runtime would read there how much memory all processes of this machine use, and adapt its own size.
   empty: ['/dev/shm', '/sys/fs/cgroup'],
 })
 
-/** The names that nodes find each other by. */
+/** Host names by which nodes find each other. */
 export interface Host {
   readonly address: string
   readonly names: readonly string[]

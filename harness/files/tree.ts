@@ -3,12 +3,12 @@ import { join, relative } from 'node:path'
 
 /** Something in a directory, at any depth. */
 export interface TreeEntry {
-  /** From the directory on. */
+  /** Path relative to the directory. */
   readonly path: string
   readonly entry: Dirent
 }
 
-/** All that is in a directory, by path: what is in a directory comes after that. */
+/** Everything in a directory, with each directory before its content. */
 export const treeOf = (directory: string): TreeEntry[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .map(entry => ({ entry, path: relative(directory, join(entry.parentPath, entry.name)) }))

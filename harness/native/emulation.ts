@@ -17,17 +17,17 @@ import type { NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
 
 export interface EmulationOptions extends Wiring {
-  /** Who comes and goes, and when. */
+  /** Which nodes come and go, and when. */
   readonly churn: ChurnPlan
   readonly forMs: number
   readonly lookEveryMs: number
   readonly looks: LookManner
-  /** Milliseconds from the end of a client's call to its next. */
+  /** Milliseconds from the end of a client's call to the next one. */
   readonly pauseOf: (client: string) => number
   readonly joined: ((node: NodeView) => boolean) | undefined
 }
 
-/** Who wants to know what happens. */
+/** Callbacks for progress. */
 export interface EmulationObserver {
   /** So many of those that are there from the start have been started. */
   onStart(started: number, all: number): void
@@ -35,7 +35,7 @@ export interface EmulationObserver {
   onLook(look: Look, atMs: number, values: Readonly<Record<string, boolean>>): void
 }
 
-/** A system that runs in real time over an emulated internet while nodes come and go, and is looked at. */
+/** A system that runs in real time over an emulated internet, while nodes come and go, and is observed. */
 export class Emulation {
   readonly cluster: NativeCluster
   readonly clients: NativeClients
@@ -106,13 +106,13 @@ export class Emulation {
     return this.cluster.counts
   }
 
-  /** Carries out the plan, until it is over or the signal comes. */
+  /** Carries out the plan until it is over or a signal comes. */
   async run(signal: AbortSignal): Promise<void> {
     const { churn, forMs, pauseOf } = this.#options
     const over = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
     this.#begun = performance.now()
     for (const [index, node] of churn.initial.entries()) {
-      // Whoever asks for the end meanwhile is heard.
+      // Gives requests to end a chance meanwhile.
       await nextTurn()
       if (over.aborted) return
       await unlessInterrupted(this.#join(node))
@@ -123,7 +123,7 @@ export class Emulation {
     await Promise.race([work, this.cluster.failed, onceAborted(signal)])
   }
 
-  /** @throws UsageError for a node that is not there */
+  /** @throws UsageError for an unknown node */
   async act(action: Happening): Promise<void> {
     const happening = describe(action)
     const atMs = this.elapsedMs
@@ -157,7 +157,7 @@ export class Emulation {
   /**
    * Runs a program in a node.
    *
-   * @throws UsageError for a node that is not there, or is down, and a program that does not end
+   * @throws UsageError for an unknown node, one that is down, and a program that does not end
    */
   async exec(name: string, command: readonly string[]): Promise<ExecResult> {
     const handle = handleOf(this.cluster.node(name))
@@ -182,7 +182,7 @@ export class Emulation {
   }
 
   async #carryOut({ events }: ChurnPlan, over: AbortSignal): Promise<void> {
-    // A program that takes its time to end does not put off what comes next.
+    // A program that is slow to end does not delay later events.
     const underWay: Promise<void>[] = []
     for (const { atMs, ...action } of events) {
       if (!(await this.#until(atMs, over))) break
@@ -215,7 +215,7 @@ export class Emulation {
     }
   }
 
-  /** Whether that time came before the end. */
+  /** Returns whether that time came before the end. */
   async #until(atMs: number, over: AbortSignal): Promise<boolean> {
     await sleep(Math.max(0, atMs - this.elapsedMs), undefined, { signal: over }).catch(() => undefined)
     return !over.aborted

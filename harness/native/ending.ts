@@ -8,15 +8,17 @@ const noHang = 1
 /** How a process ended: by itself, or by a signal. */
 export type Ending = { readonly code: number } | { readonly signal: number }
 
-/** Of a process that this one started, not by libuv; undefined while it runs. Afterwards it is gone. */
+/** How a process ended that this one started without libuv; undefined while it runs. The process is reaped. */
 export const endingOf = (pid: number): Ending | undefined => {
   const status: [number] = [0]
   if (check('waitpid', waitpid(pid, status, noHang)) === 0) return undefined
   const signal = status[0] & 0x7f
   if (signal !== 0) return { signal }
-  // The first process of a node gives a signal that its program died of as sh does.
+  // The first process of a node reports the signal of its program as sh does.
   return endingOfCode(status[0] >> 8)
 }
 
-/** Of a program whose exit code came through a shell or an engine: one that died of a signal has 128 and its number. */
+/**
+ * The end of a program whose exit code came through a shell or an engine: after a signal, it is 128 plus its number.
+ */
 export const endingOfCode = (code: number): Ending => (code > 128 ? { signal: code - 128 } : { code })

@@ -16,8 +16,8 @@ import { type NativeLife, type NativeRuntime, outputLengthMax } from './native-r
 const SIGTERM = 15
 
 /**
- * Becomes pid 1 of the node's pid namespace. It ends with the node's program; as pid 1 the program itself would not hear
- * signals that it has no handler for.
+ * Becomes pid 1 of the node's pid namespace, and ends with the node's program. If the program itself were pid 1, it
+ * would ignore signals without a handler.
  */
 const init = '"$@" & wait $!'
 
@@ -31,7 +31,7 @@ export class LocalLives implements NativeRuntime {
   readonly #disk: NativeDisk
   #lives = 0
 
-  /** @throws ConfigError where the program is not found, or a path that it is to write to */
+  /** @throws ConfigError if the program, or a path for it to write to, is not found */
   constructor(plan: NodePlan) {
     this.#plan = plan
     this.#executable = findExecutable(plan.definition)

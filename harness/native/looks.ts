@@ -9,10 +9,10 @@ import type { NativeCluster } from './native-cluster.ts'
 import { handleOf } from './native-handle.ts'
 import type { NativeNode } from './native-node.ts'
 
-/** An observer that has not seen the state of a node by then sees none. */
+/** An observer that has not seen a node's state after this time, in milliseconds, sees none. */
 const patienceMs = 1000
 
-/** How states are looked at: `still`, no packet passes and nodes are stopped, but for those that have to answer; or not. */
+/** How states are observed. `still`: no packet passes, and nodes are stopped unless they must answer. */
 export type Manner = 'still' | 'running'
 
 /** Sees the states of the nodes of a running system. */
@@ -27,13 +27,13 @@ export class Looks {
     this.#cluster = cluster
     this.#clients = clients
     this.#observe = observe
-    // One that has to answer runs; what it sends meanwhile stays in the network.
+    // A node that must answer runs. What it sends meanwhile stays in the network.
     this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw())]))
   }
 
   /**
-   * `still` gives a consistent cut: no node has received what another had not sent yet. What `running` gives may never
-   * have been so.
+   * `still` gives a consistent cut: no node has received what another had not yet sent. What `running` gives may never
+   * have existed.
    */
   async look(manner: Manner): Promise<Look> {
     if (manner === 'running') return { ...(await this.#see()), stillMs: 0 }

@@ -17,7 +17,7 @@ export interface TimedCall {
   readonly isOk: boolean
 }
 
-/** Clients that call again and again, each its next when the last is over and it has paused. */
+/** Clients that call repeatedly: each begins its next call after the last one ended and it paused. */
 export class NativeClients {
   readonly calls: Mutable<ClientCall>[] = []
   readonly timed: TimedCall[] = []
@@ -36,7 +36,7 @@ export class NativeClients {
     return this.#history.operations
   }
 
-  /** What happens from now on happens in this step. */
+  /** Later events belong to this step. */
   set step(step: number) {
     this.#history.endStep(this.#step)
     this.#step = step

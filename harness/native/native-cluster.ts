@@ -21,24 +21,24 @@ import { LocalLives } from './local-lives.ts'
 import { NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
 
-/** A program that is asked to end is killed after so long. */
+/** A program that was asked to end is killed after this time, in milliseconds. */
 const graceMs = 5000
 const pollMs = 5
 
-/** A system that runs in real time over an emulated network. Nothing runs in it at first: nodes join. */
+/** A system that runs in real time over an emulated network. At first no node runs; nodes join. */
 export class NativeCluster {
   readonly nodes: readonly NativeNode[]
-  /** What of the topology is left out, a sentence each. */
+  /** What of the topology is left out, one sentence each. */
   readonly notes: readonly string[]
-  /** Called for each node that ends without having been told to. */
+  /** Called for each node that ends without being told to. */
   onEnd: (node: NativeNode, ending: Ending) => void = () => undefined
   readonly #directory: string
   readonly #plane: Plane
   readonly #reach: Reach
-  /** What is laid on ways, by `from→to`. */
+  /** Settings of directions, by `from→to`. */
   readonly #settings = new Map<string, WaySetting>()
   #groups: readonly (readonly string[])[] | null = null
-  /** Those that were told to end, and whoever waits for that. */
+  /** Nodes that were told to end, and who waits for that. */
   readonly #leaving = new Map<NativeNode, () => void>()
   readonly #isCut = new Set<NativeNode>()
   readonly #reap = () => this.#notice()
@@ -54,9 +54,12 @@ export class NativeCluster {
   }
 
   /**
-   * @param engine runs the nodes that are given by an image
-   * @throws ConfigError where a program is not found
-   * @throws TopologyError where the nodes have no place in the topology
+   * @param engine runs the nodes with an image
+   *
+   * @throws ConfigError if a program is not found
+   *
+   * @throws TopologyError if the topology has no place for the nodes
+   *
    * @throws SystemError
    */
   static async open(system: ResolvedSystem, wiring: Wiring, engine?: NativeEngine): Promise<NativeCluster> {
@@ -77,7 +80,7 @@ export class NativeCluster {
     }
   }
 
-  /** Rejects when the network fails. */
+  /** Rejects if the network fails. */
   get failed(): Promise<never> {
     return this.#plane.failed
   }
@@ -91,17 +94,17 @@ export class NativeCluster {
     return this.#isCut.has(node)
   }
 
-  /** What was laid on ways and not taken away. */
+  /** Settings that were set and not cleared. */
   settings(): readonly WaySetting[] {
     return [...this.#settings.values()]
   }
 
-  /** Of the partition that there is; null where there is none. */
+  /** Groups of the present partition; null if there is none. */
   get groups(): readonly (readonly string[])[] | null {
     return this.#groups
   }
 
-  /** A node starts, or has its links again. */
+  /** Starts a node, or restores its links. */
   async join(name: string): Promise<void> {
     const node = this.node(name)
     if (this.#isCut.has(node)) {
@@ -113,7 +116,7 @@ export class NativeCluster {
     await node.start(this.#reap)
   }
 
-  /** `stop` and `kill` are over when it has ended. */
+  /** With `stop` and `kill`, resolves when it has ended. */
   async leave(name: string, manner: Manner): Promise<void> {
     const node = this.node(name)
     if (manner === 'cut') {
@@ -127,14 +130,14 @@ export class NativeCluster {
     if (manner === 'kill') node.kill()
     else node.stop()
     const killing = setTimeout(() => node.kill(), graceMs)
-    // A child may have ended before anybody listened.
+    // A child may have ended before there was a listener.
     const looking = setInterval(this.#reap, 20 * pollMs)
     await end
     clearTimeout(killing)
     clearInterval(looking)
   }
 
-  /** Only those of the same group reach each other; nodes of no group are one more. */
+  /** Only nodes of the same group reach each other. Nodes without a group form another one. */
   async partition(groups: readonly (readonly string[])[]): Promise<void> {
     this.#reach.partition(groups.map(group => group.map(name => this.#indexOf(this.node(name)))))
     this.#groups = groups
@@ -147,7 +150,7 @@ export class NativeCluster {
     await this.#apply()
   }
 
-  /** All of them at once, between two packets: connections that exist are under them too. */
+  /** Applies all of them at once, between two packets, also to existing connections. */
   async set(settings: readonly WaySetting[]): Promise<void> {
     const ways = settings.map(({ from, to }) => ({
       from: this.#indexOf(this.node(from)),
@@ -166,7 +169,7 @@ export class NativeCluster {
   /**
    * Resets the TCP connections between two nodes.
    *
-   * @throws UsageError where this kernel cannot
+   * @throws UsageError if this kernel cannot do it
    */
   reset(one: string, other: string): void {
     const [first, second] = [this.node(one), this.node(other)]
@@ -177,7 +180,7 @@ export class NativeCluster {
     if (!isDone.every(Boolean)) throw new UsageError('this kernel cannot reset connections (CONFIG_INET_DIAG_DESTROY)')
   }
 
-  /** Stops time between nodes, and in them, while something is done. */
+  /** Stops time between nodes and inside of them while something is done. */
   async standStill<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#plane.pause()
     try {
@@ -189,14 +192,14 @@ export class NativeCluster {
     }
   }
 
-  /** @throws UsageError where there is none of that name */
+  /** @throws UsageError for an unknown name */
   node(name: string): NativeNode {
     const node = this.nodes.find(each => each.name === name)
     if (node) return node
     throw new UsageError(noNode(name, this.nodes))
   }
 
-  /** Ends all, and leaves nothing. */
+  /** Ends everything and leaves nothing behind. */
   async close(): Promise<void> {
     this.onEnd = () => undefined
     for (const node of this.nodes) {

@@ -6,19 +6,19 @@ import { readInside } from '../hold/inside.ts'
 import type { NativeNode } from './native-node.ts'
 import { connectInside, datagramsInside } from './sockets.ts'
 
-/** Real time after which what was asked of a node is given up. */
+/** Real time after which a request to a node is given up, in milliseconds. */
 const patienceMs = 20_000
 
 /**
- * A node for a client or an observer.
+ * A node as a client or observer uses it.
  *
- * @param onAsked it has to be running now, to answer
+ * @param onAsked is called when the node must run to answer
  */
 export const handleOf = (node: NativeNode, onAsked: () => void = () => undefined): NodeHandle & { close(): void } => {
   const agent = new Agent({
     connect: ({ port }, done) => {
       const socket = connectInside(node.namespace, node.address, Number(port || 80))
-      // Whoever asked learns of it.
+      // The caller learns of the error.
       socket.once('error', () => undefined)
       if (socket.errored) process.nextTick(done, socket.errored, null)
       else process.nextTick(done, null, socket)
@@ -35,7 +35,7 @@ export const handleOf = (node: NativeNode, onAsked: () => void = () => undefined
     address: node.address,
     http: (port, path, init) =>
       asked(() => request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: agent })),
-    // One that nobody listens to would end this program: nodes come and go here.
+    // The error of a stream that nobody listens to would end this program, and nodes come and go here.
     tcp: port => asked(() => connectInside(node.namespace, node.address, port).on('error', () => undefined)),
     udp: (port, data) => asked(() => askByDatagram(node, port, Buffer.from(data as Uint8Array))),
     exec: command => asked(() => exec(node, command)),

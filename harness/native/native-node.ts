@@ -13,7 +13,10 @@ const SIGSTOP = 19
 
 const nothing = Buffer.alloc(0)
 
-/** A process of a service that runs in real time, with a network of its own: what stays while it comes and goes. */
+/**
+ * A process of a service that runs in real time, with a network of its own: what stays while the process comes and
+ * goes.
+ */
 export class NativeNode {
   readonly name: string
   readonly address: string
@@ -23,7 +26,7 @@ export class NativeNode {
   #life: NativeLife | undefined
   #starting: Promise<void> | undefined
   #isFrozen = false
-  /** What it wrote before it ended, and nobody has read. */
+  /** Output before its end that nobody has read yet. */
   #lastWords: { stdout: Buffer; stderr: Buffer } = { stdout: nothing, stderr: nothing }
 
   /** @throws SystemError */
@@ -46,12 +49,12 @@ export class NativeNode {
     return this.#life !== undefined
   }
 
-  /** Of the first process in its pid namespace; undefined while it is down. */
+  /** Id of the first process in its pid namespace; undefined while it is down. */
   get pid(): number | undefined {
     return this.#life?.pid
   }
 
-  /** Descriptor of the root of its files; undefined while it is down. */
+  /** Descriptor of its root directory; undefined while it is down. */
   get root(): number | undefined {
     return this.#life?.root
   }
@@ -62,9 +65,9 @@ export class NativeNode {
   }
 
   /**
-   * Begins a life, unless it lives.
+   * Begins a life, unless it is alive.
    *
-   * @param onEnd called when it may have ended, where no signal tells
+   * @param onEnd is called when it may have ended, if no signal reports that
    */
   async start(onEnd: () => void): Promise<void> {
     this.#starting ??= this.#begin(onEnd).finally(() => {
@@ -73,7 +76,7 @@ export class NativeNode {
     await this.#starting
   }
 
-  /** When it is not on its way to a life. */
+  /** Resolves when no start is under way. */
   async settled(): Promise<void> {
     await this.#starting?.catch(() => undefined)
   }
@@ -83,12 +86,12 @@ export class NativeNode {
     this.#life?.stop()
   }
 
-  /** Ends all its processes at once; its kernel tells its peers. */
+  /** Ends all its processes at once. Its kernel tells its peers. */
   kill(): void {
     if (this.#life) sendSignal(this.#life.pid, SIGKILL)
   }
 
-  /** How it ended since it was last asked; undefined while it lives, and after that was told. */
+  /** How it ended since the last call; undefined while it lives, and after its end was returned once. */
   ending(): Ending | undefined {
     const ending = this.#life?.ending()
     if (this.#life === undefined || ending === undefined) return undefined
@@ -98,7 +101,7 @@ export class NativeNode {
     return ending
   }
 
-  /** Stops every process of it where it is; nothing where it is down. */
+  /** Stops all its processes; does nothing while it is down. */
   freeze(): void {
     this.#isFrozen = true
     if (this.#life) signalAll(this.#life.pid, SIGSTOP)
@@ -124,7 +127,7 @@ export class NativeNode {
     }
   }
 
-  /** It must have ended. */
+  /** Call it only after it has ended. */
   close(): void {
     closeTun(this.descriptor)
     this.#runtime.close()

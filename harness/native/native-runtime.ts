@@ -3,18 +3,18 @@ import type { Output } from '../files/output.ts'
 import type { NodePlan } from '../node/runtime.ts'
 import type { Ending } from './ending.ts'
 
-/** What properties and observers can read of a node's output, from the end. */
+/** How much of the end of a node's output properties and observers can read. */
 export const outputLengthMax = 1 << 20
 
-/** How the lives of one node that runs in real time come about: as processes of this machine, or in containers. */
+/** How the lives of a node that runs in real time are made: as processes of this machine, or in containers. */
 export interface NativeRuntime {
-  /** Where the node's relative paths begin. */
+  /** Base of the node's relative paths. */
   readonly workingDirectory: string
   /** The node's network, which stays while its lives come and go. */
   readonly namespace: NetworkNamespace
   /** Begins a life. The one before has ended. */
   begin(): Promise<NativeLife>
-  /** Lets go of all. No life is left. */
+  /** Frees everything. No life may be left. */
   close(): void
 }
 
@@ -28,17 +28,17 @@ export interface NativeLife {
   readonly environment: Readonly<Record<string, string>>
   readonly stdout: Output
   readonly stderr: Output
-  /** Settles when it has ended, where no signal tells this process so. */
+  /** Settles when it has ended, if no signal reports that to this process. */
   readonly ended?: Promise<void>
   /** Asks its program to end. */
   stop(): void
-  /** Undefined while it runs. */
+  /** How it ended; undefined while it runs. */
   ending(): Ending | undefined
-  /** Lets go of its files. It has ended. */
+  /** Closes its files, after it has ended. */
   leave(): void
 }
 
-/** Runs images in real time: made, and closed, by whoever makes the cluster. */
+/** Runs images in real time. Whoever makes the cluster makes and closes it. */
 export interface NativeEngine {
   nativeRuntime(plan: NodePlan): Promise<NativeRuntime>
 }

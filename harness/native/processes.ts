@@ -2,10 +2,10 @@ import { descendantsOf } from '../hold/descendants.ts'
 import { sendSignal } from '../hold/launch.ts'
 
 /**
- * Sends a signal to a node's processes: the group that its first began, and whatever else descends from it; one that
- * loses its parent becomes a child of the first.
+ * Sends a signal to all of a node's processes: the group of the first one, and everything that descends from it. A
+ * process that loses its parent becomes a child of the first.
  *
- * @param pid of its first
+ * @param pid of the first process
  */
 export const signalAll = (pid: number, signal: number): void => {
   sendSignal(-pid, signal)

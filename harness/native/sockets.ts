@@ -15,8 +15,8 @@ const SO_SNDTIMEO = 21
 const patienceSeconds = 1
 
 /**
- * A connection to a port of a node, from inside its network: what is between nodes neither delays nor cuts it. A refused
- * one is an `error` event with code `ECONNREFUSED`.
+ * A connection to a port of a node from inside its network, which is neither delayed nor cut. If it is refused, it
+ * emits `error` with code `ECONNREFUSED`.
  */
 export const connectInside = (namespace: NetworkNamespace, address: string, port: number): Socket => {
   const fd = namespace.run(() => check('socket', socket(AF_INET, stream, 0)))
@@ -24,7 +24,7 @@ export const connectInside = (namespace: NetworkNamespace, address: string, port
   patience.writeBigInt64LE(BigInt(patienceSeconds))
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, patience, patience.length)
   const end = endOf(address, port)
-  // Within one kernel it is done at once, unless too many wait there to be accepted.
+  // Within one kernel it is immediate, unless the backlog is full.
   if (connect(fd, end, end.length) === 0) return new Socket({ fd })
   const error = new SystemError(`connect to ${address}:${port}`, timedOut(lastErrno()))
   close(fd)

@@ -14,7 +14,7 @@ import type { Runner } from '../runner.ts'
 import type { Place } from './runtime.ts'
 import type { Uplink } from './uplink.ts'
 
-/** Where a life can be brought back to. */
+/** A state to which a life can be rewound. */
 export interface LifeMark {
   readonly processes: NodeMark
   readonly disk: DiskMark
@@ -23,14 +23,14 @@ export interface LifeMark {
 
 /** The end of its start. */
 interface StartMark extends LifeMark {
-  /** What it had sent by then. */
+  /** Datagrams that it had sent by then. */
   readonly datagrams: ReturnType<Network['datagramsOf']>
 }
 
 /**
  * One life of a node, from the start of its program until it is killed: its processes, its kernel's network, its disk.
- * A life that was marked at the end of its start can be parked instead of killed, and lived again from there. Whether parked
- * or not, it can be brought back to any of its marks.
+ * A life that was marked at the end of its start can be parked instead of killed, and lived again from there. Parked or
+ * not, it can be rewound to any of its marks.
  */
 export class Life {
   readonly held: HeldNode
@@ -61,13 +61,13 @@ export class Life {
     return this.held.exit === undefined
   }
 
-  /** Whether it has processes: they have not ended, or are kept where they were about to. */
+  /** Whether it has processes: they have not ended, or are kept just before their end. */
   get #hasProcesses(): boolean {
     return this.isAlive || this.held.ended !== undefined
   }
 
   /**
-   * Lets its program run, or, where it was parked, go on. It is not quiescent yet.
+   * Lets its program run, or continue after parking. It is not quiescent yet.
    *
    * @param random names the random bytes that it reads
    */
@@ -78,13 +78,13 @@ export class Life {
     launched.release()
   }
 
-  /** Lets it go on from a mark that it was brought back to. It is not quiescent yet. */
+  /** Lets it continue from a mark to which it was rewound. It is not quiescent yet. */
   goOn(runner: Runner, { processes }: LifeMark): void {
     processes.goOn()
     runner.tracer.thaw(this.held)
   }
 
-  /** What it had sent by the end of its start. */
+  /** Datagrams that it had sent by the end of its start. */
   get datagrams(): StartMark['datagrams'] {
     return this.#start?.datagrams ?? []
   }
@@ -95,9 +95,10 @@ export class Life {
   }
 
   /**
-   * Marks it where it is, quiescent; it then has to settle again.
+   * Marks its present, quiescent state. It must settle again afterwards.
    *
-   * @param facing who faces its connections; undefined where it may have none
+   * @param facing the counterparts of its connections; undefined if it may have none
+   *
    * @throws CannotRewind
    */
   mark(runner: Runner, facing?: Facing): LifeMark {
@@ -114,9 +115,9 @@ export class Life {
   }
 
   /**
-   * Marks the end of its start, where that is possible.
+   * Marks the end of its start, if possible.
    *
-   * @param datagrams what it has sent
+   * @param datagrams that it has sent
    */
   markStart(runner: Runner, datagrams: StartMark['datagrams']): void {
     try {
@@ -127,12 +128,15 @@ export class Life {
     }
   }
 
-  /** Why it could not be marked, or not be brought back; undefined where it was not tried. */
+  /** Why it could not be marked or rewound; undefined if that was not tried. */
   get reason(): string | undefined {
     return this.#reason
   }
 
-  /** Brings it back to the end of its start, frozen; false where that is not possible, and it must be killed. */
+  /**
+   * Rewinds it to the end of its start and leaves it frozen. Returns false if that is not possible; it must then be
+   * killed.
+   */
   park(runner: Runner): boolean {
     if (!this.#start || !this.#hasProcesses) return false
     try {
@@ -145,12 +149,12 @@ export class Life {
     }
   }
 
-  /** Whether it can probably be brought back to a mark; if not, it stays as it is. */
+  /** Whether it can probably be rewound to a mark. If not, it stays as it is. */
   isThere({ processes }: LifeMark): boolean {
     return this.#hasProcesses && processes.isThere
   }
 
-  /** Brings it back to a mark, off the network, and frozen. @throws CannotRewind; it must be killed then */
+  /** Rewinds it to a mark, detached from the network and frozen. @throws CannotRewind; it must then be killed */
   goBack(runner: Runner, { processes, disk, rewindOutput }: LifeMark): void {
     const { pid } = this.held
     try {
@@ -166,12 +170,15 @@ export class Life {
     rewindOutput()
   }
 
-  /** Kills all its processes at once; they are gone after `bury`. It must be off the network: its kernel still speaks. */
+  /**
+   * Kills all its processes. They are gone after `bury`. It must be detached from the network, because its kernel still
+   * sends.
+   */
   kill(): void {
     if (this.held.pid !== 0 && this.#hasProcesses) sendSignal(this.held.pid, constants.signals.SIGKILL)
   }
 
-  /** Waits until what was killed has ended, and lets go of all it had. */
+  /** Waits until the killed processes have ended, and frees everything. */
   bury(runner: Runner): void {
     runner.awaitEnd(this.held)
     if (this.held.root !== undefined) closeSync(this.held.root)

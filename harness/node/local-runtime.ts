@@ -23,7 +23,7 @@ export class LocalRuntime implements Runtime {
   readonly #uplinks: Uplink[] = []
   #places = 0
 
-  /** @throws ConfigError where the program is not found, or a path that it is to write to */
+  /** @throws ConfigError if the program, or a path for it to write to, is not found */
   constructor(plan: NodePlan) {
     this.#plan = plan
     this.#executable = findExecutable(plan.definition)
@@ -81,14 +81,17 @@ export class LocalRuntime implements Runtime {
     for (const uplink of this.#uplinks.splice(0)) uplink.close()
   }
 
-  /** Another life may have it. */
+  /** Keeps an uplink for another life. */
   #keep(uplink: Uplink): void {
     if (this.#uplinks.length < uplinksMax && uplink.clean()) this.#uplinks.push(uplink)
     else uplink.close()
   }
 }
 
-/** All that a node which is a process of this machine finds in its environment: nothing else of this tool's gets there. */
+/**
+ * The whole environment of a node that is a process of this machine. Nothing else of this tool's environment is passed
+ * on.
+ */
 export const environmentOf = ({ cwd, env }: ResolvedNode): Readonly<Record<string, string>> => ({
   PATH: searchPath,
   HOME: process.env.HOME ?? '/',
@@ -97,7 +100,7 @@ export const environmentOf = ({ cwd, env }: ResolvedNode): Readonly<Record<strin
   ...env,
 })
 
-/** Where the program is, as the node would find it. */
+/** Path of the program, as the node would find it. */
 export const findExecutable = ({ name, command, cwd, env }: ResolvedNode): string => {
   const program = command[0]!
   const places = program.includes('/')
@@ -108,7 +111,7 @@ export const findExecutable = ({ name, command, cwd, env }: ResolvedNode): strin
   return found
 }
 
-/** The paths of this machine that the node writes to itself, without links: the node may have others in their place. */
+/** Paths of this machine to which the node really writes, with links resolved, because the node may see other links. */
 export const findWritten = ({ name, write }: ResolvedNode): string[] =>
   write.map((path, index) => {
     const found = existsSync(path) ? realpathSync(path) : undefined

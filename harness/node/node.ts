@@ -27,23 +27,23 @@ export interface SavedNode {
   /** A copy. */
   readonly clock: VirtualClock
   readonly randomness: RandomnessMark
-  /** While it is down, what its next life finds. */
+  /** While it is down: the disk of its next life. */
   readonly disk: Disk | undefined
   readonly life: SavedLife | undefined
 }
 
-/** A node at one instant, whose processes are brought back in place. */
+/** A node at one instant, whose processes are rewound in place. */
 export interface MarkedNode {
   readonly seed: number
   readonly lives: number
   readonly isFirst: boolean
   readonly life: Life
   readonly mark: LifeMark
-  /** Connections of its kernel alone. */
+  /** Connections that only its kernel still has. */
   readonly orphans: readonly Side[]
 }
 
-/** A node of the system: what stays while it is started, killed, and started again. */
+/** A node of the system: what stays while it is started, killed and started again. */
 export class Node {
   readonly name: string
   readonly address: string
@@ -51,16 +51,16 @@ export class Node {
   readonly #runtime: Runtime
   readonly #directory: string
   readonly #lives = new ParkedLives()
-  /** How many disks there were: each life has its own. */
+  /** Number of disks made so far. Each life has its own. */
   #directories = 0
   #life: Life | undefined
   #network: Network | undefined
   /** What was in flight from an earlier life when this one began. */
   #sentBefore: ReadonlySet<unknown> = new Set()
-  /** While it is down, what its next life finds; undefined for an empty disk. */
+  /** While it is down: the disk of its next life; undefined for an empty one. */
   #disk: Disk | undefined
   #seed = 0
-  /** How many lives it had in this execution, before this one. */
+  /** Number of earlier lives in this execution. */
   #livesBefore = 0
   /** Whether its next life is the first in this execution. */
   #isFirst = true
@@ -78,7 +78,7 @@ export class Node {
     this.#isRewound = isRewound
   }
 
-  /** Its processes, while it is up or has ended of itself. */
+  /** Its processes, while it is up or after it ended by itself. */
   get held(): HeldNode | undefined {
     return this.#life?.held
   }
@@ -91,12 +91,12 @@ export class Node {
     return this.#clock
   }
 
-  /** How often its program was started, and not brought back to where it began. */
+  /** How often its program was started rather than rewound. */
   get starts(): number {
     return this.#lives.count
   }
 
-  /** Why lives of it could not be lived again, with how many. */
+  /** Why lives could not be lived again, and how many. */
   get reasonsToStart(): ReadonlyMap<string, number> {
     return this.#lives.reasons
   }
@@ -105,7 +105,7 @@ export class Node {
     return this.#runtime.workingDirectory
   }
 
-  /** What it means that its process ends by itself. */
+  /** What it means if its process ends by itself. */
   get exits(): ResolvedNode['exits'] {
     return this.#definition.exits
   }
@@ -123,7 +123,7 @@ export class Node {
     return this.#definition.healthy
   }
 
-  /** Whether it was brought back to the end of its start, instead of being started. */
+  /** Whether it was rewound to the end of its start instead of being started. */
   get isResumed(): boolean {
     return this.#life?.isMarked ?? false
   }
@@ -138,14 +138,14 @@ export class Node {
     return { stdout: this.#life?.stdout.read() ?? nothing, stderr: this.#life?.stderr.read() ?? nothing }
   }
 
-  /** What it wrote last, for a finding; its errors, unless it wrote none. */
+  /** Its last output, for a finding: stderr, unless that is empty. */
   lastOutput(lines: number): readonly string[] {
     this.readOutput()
     const text = this.#life?.stderr.tail(lines) || this.#life?.stdout.tail(lines) || ''
     return text === '' ? [] : text.split('\n')
   }
 
-  /** An empty disk, clocks at their start, randomness at its beginning. It must be down. */
+  /** Resets it: an empty disk, clocks and random numbers at their beginning. It must be down. */
   renew(seed: number): void {
     this.#disk?.remove()
     this.#disk = undefined
@@ -156,16 +156,16 @@ export class Node {
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
 
-  /** Readies its next life, as far as that cannot be had at once. To be awaited before `attach`. */
+  /** Prepares its next life, as far as that takes time. Await it before `attach`. */
   async prepare(): Promise<void> {
     const isParked = !this.isAnew && this.#life === undefined && this.#lives.has(this.#beginning())
     if (!isParked) await this.#runtime.prepare()
   }
 
-  /** Whether lives begin with new processes that nothing is kept of, for now. */
+  /** Whether lives begin with new processes of which nothing is kept, for now. */
   isAnew = false
 
-  /** Puts it on the network: its kernel is there from now on, its process not yet. */
+  /** Attaches it to the network: its kernel exists from now on, its process not yet. */
   attach(network: Network): void {
     const beginning = this.#beginning()
     const kept = this.isAnew ? undefined : this.#lives.take(beginning)
@@ -186,9 +186,9 @@ export class Node {
   }
 
   /**
-   * Its start is over, and it is quiescent: what the start came to is kept, where it will be of use.
+   * Called when its start is over and it is quiescent: keeps the result of the start if that will be useful.
    *
-   * @returns whether it has to settle again
+   * @returns whether it must settle again
    */
   keepStart(runner: Runner): boolean {
     const life = this.#life!
@@ -200,7 +200,7 @@ export class Node {
     return true
   }
 
-  /** Kills it: its life ends at once, and what its disk keeps is there for the next. */
+  /** Kills it: its life ends at once. What its disk keeps is there for the next life. */
   kill(runner: Runner, peersSee: 'reset' | 'nothing'): void {
     if (this.#life === undefined) return
     this.#isFirst = false
@@ -211,15 +211,16 @@ export class Node {
     this.#end(this.#life, runner, peersSee)
   }
 
-  /** Ends its life, if it has one. Before the next it must be renewed. */
+  /** Ends its life, if it has one. Before the next one it must be renewed. */
   end(runner: Runner): void {
     if (this.#life) this.#end(this.#life, runner, 'nothing')
   }
 
   /**
-   * Saves it, quiescent: it then has to settle again.
+   * Saves its quiescent state. It must settle again afterwards.
    *
    * @param directory a new one
+   *
    * @throws CannotCheckpoint
    */
   save(criu: Criu, runner: Runner, directory: string): SavedNode {
@@ -236,8 +237,8 @@ export class Node {
   }
 
   /**
-   * Makes of it what was saved, of this node or of another of the same name and address. It must be down. Its processes
-   * are frozen, and go on with `thaw`.
+   * Restores a saved state of this node, or of another with the same name and address. It must be down. Its processes
+   * are frozen until `thaw`.
    *
    * @throws CannotCheckpoint
    */
@@ -258,7 +259,7 @@ export class Node {
   }
 
   /**
-   * Marks it where it is, quiescent: it then has to settle again.
+   * Marks its present, quiescent state. It must settle again afterwards.
    *
    * @throws CannotRewind
    */
@@ -279,13 +280,13 @@ export class Node {
     }
   }
 
-  /** Whether it can probably be brought back there. */
+  /** Whether it can probably be rewound to that mark. */
   isThere({ life, mark }: MarkedNode): boolean {
     return (life === this.#life || this.#lives.isParked(life)) && life.isThere(mark)
   }
 
   /**
-   * Brings it back to where it was marked, on this network. It is frozen, and goes on with `goOn`.
+   * Rewinds it to a mark, on this network. It is frozen until `goOn`.
    *
    * @throws CannotRewind; it is down then, and must be renewed
    */
@@ -311,7 +312,7 @@ export class Node {
     this.#randomness = life.held.randomness
   }
 
-  /** Lets it go on from where it was brought back to; it is not quiescent yet. */
+  /** Lets it continue from the mark to which it was rewound. It is not quiescent yet. */
   goOn(runner: Runner, { mark }: MarkedNode): void {
     this.#life!.goOn(runner, mark)
   }
@@ -319,32 +320,32 @@ export class Node {
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
 
   #end(life: Life, runner: Runner, peersSee: 'reset' | 'nothing'): void {
-    // Its kernel is cut off first: it cannot tell anybody that its sockets close.
+    // Its kernel is detached first, so that it cannot tell peers that its sockets close.
     this.#network!.release(this.name, peersSee)
     this.#life = undefined
     this.#lives.end(life, runner)
   }
 
-  /** Every life begins with new processes from now on. Those that were kept must have been ended by `close`. */
+  /** From now on, every life begins with new processes. Kept lives must have been ended by `close`. */
   stopRewinding(): void {
     this.#isRewound = false
   }
 
-  /** Ends all that was ever started. */
+  /** Ends everything that was ever started. */
   close(runner: Runner): void {
     this.#lives.close(runner, this.#life)
     this.#life = undefined
     this.#runtime.close()
   }
 
-  /** Its clock shows this instant, in time elapsed, or a later one. No timer fires by it. */
+  /** Moves its clock to this elapsed time, if that is later. No timer fires by this. */
   moveClockTo(elapsed: Nanoseconds): void {
     if (elapsed <= this.#clock.elapsed) return
     if (this.#life) this.#life.held.moveClock(elapsed)
     else this.#clock.elapsed = elapsed
   }
 
-  /** Those of the TCP ports that must be open when its start is over that nothing in it listens on. */
+  /** TCP ports that must be open at the end of its start but are not. */
   closedPorts(): number[] {
     const pid = this.#life?.held.pid
     const listeners = pid ? tcpEntries(pid).filter(({ state }) => state === tcpState.listen) : []
@@ -352,12 +353,12 @@ export class Node {
     return this.#definition.listens.filter(port => !open.includes(port))
   }
 
-  /** Names the random bytes that this life reads from files: no two lives of an execution have the same. */
+  /** Names the random bytes that this life reads from files. Each life in an execution has others. */
   get #random(): string {
     return `${this.#seed} ${this.name} ${this.#livesBefore}`
   }
 
-  /** All that a start depends on. */
+  /** Everything on which a start depends. */
   #beginning(): string {
     const { drawn, forks } = this.#randomness.mark()
     return [

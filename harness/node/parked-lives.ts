@@ -2,40 +2,40 @@ import { countUpTo } from '../notes.ts'
 import type { Runner } from '../runner.ts'
 import type { Life } from './life.ts'
 
-/** Besides those that executions begin with: each has some megabytes. */
+/** Number of parked lives besides those with which executions begin. Each takes some megabytes. */
 const parkedMax = 4
 const seenMax = 10_000
 const reasonsMax = 3
 
 /**
- * Lives that are over and can be lived again, by how they begin: what a program does in its start follows from the time,
- * the randomness and the disk that it finds. A start costs ten times as much.
+ * Ended lives that can be lived again, by how they begin: what a program does in its start follows from the time, the
+ * random numbers and the disk that it finds. A new start costs ten times as much.
  */
 export class ParkedLives {
-  /** How many were ever added. */
+  /** How many lives were ever added. */
   count = 0
-  /** Why lives could not be lived again, with how many; the first few reasons. */
+  /** Why lives could not be lived again, and how many; only the first few reasons. */
   readonly reasons = new Map<string, number>()
   readonly #parked = new Map<string, Life>()
   readonly #seen = new Set<string>()
-  /** Those that executions begin with. */
+  /** Beginnings of the lives with which executions begin. */
   readonly #first = new Set<string>()
   readonly #wanted = new WeakSet<Life>()
   readonly #beginnings = new WeakMap<Life, string>()
 
-  /** Whether a life is parked that begins so. */
+  /** Whether a life with this beginning is parked. */
   has(beginning: string): boolean {
     return this.#parked.has(beginning)
   }
 
-  /** A parked life that begins so, which is the caller's then. */
+  /** Takes a parked life with this beginning, which then belongs to the caller. */
   take(beginning: string): Life | undefined {
     const life = this.#parked.get(beginning)
     this.#parked.delete(beginning)
     return life
   }
 
-  /** The same of one that is known; false where it is not parked. */
+  /** The same for a given life; false if it is not parked. */
   takeOut(life: Life): boolean {
     const parked = [...this.#parked].find(([, each]) => each === life)
     return parked !== undefined && this.#parked.delete(parked[0])
@@ -45,7 +45,7 @@ export class ParkedLives {
     return [...this.#parked.values()].includes(life)
   }
 
-  /** Ends one that is nobody's any more, and cannot be brought back. */
+  /** Ends a life that nobody has any more and that cannot be rewound. */
   discard(life: Life, runner: Runner): void {
     this.#end(life, runner)
   }
@@ -53,7 +53,7 @@ export class ParkedLives {
   /**
    * Adds a new life.
    *
-   * @param isFirst of its execution
+   * @param isFirst whether it is the first in its execution
    */
   add(life: Life, beginning: string, isFirst: boolean): void {
     this.count += 1
@@ -63,7 +63,7 @@ export class ParkedLives {
     else if (this.#seen.size < seenMax) this.#seen.add(beginning)
   }
 
-  /** Whether it should be marked: those that executions begin with, and those with a beginning that has been before. */
+  /** Whether it should be marked: if executions begin with it, or its beginning occurred before. */
   isWanted(life: Life): boolean {
     return this.#wanted.has(life) && !life.isMarked
   }
@@ -86,7 +86,7 @@ export class ParkedLives {
     this.#parked.clear()
   }
 
-  /** Nobody else would end one that is neither parked nor lived. */
+  /** Returns whether it was parked. A life that is neither parked nor lived would never be ended. */
   #park(life: Life, runner: Runner): boolean {
     try {
       return life.park(runner)
@@ -101,7 +101,7 @@ export class ParkedLives {
     life.bury(runner)
   }
 
-  /** What was parked first goes first. */
+  /** Ends the oldest parked lives if there are too many. */
   #limit(runner: Runner): void {
     const others = [...this.#parked].filter(([beginning]) => !this.#first.has(beginning))
     for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {

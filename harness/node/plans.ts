@@ -4,10 +4,10 @@ import { writeSharedFiles } from '../files/shared-files.ts'
 import type { NodePlan } from './runtime.ts'
 
 /**
- * How each node of a system is to be run, in the order of the definition. The address of each is the same for the same
- * names in the same order.
+ * How to run each node of a system, in the order of the definition. The same names in the same order always get the
+ * same addresses.
  *
- * @param directory for all that nodes are given, and write
+ * @param directory for everything that nodes are given and write
  */
 export const plansOf = ({ nodes }: ResolvedSystem, directory: string): NodePlan[] => {
   const addresses = Object.fromEntries(nodes.map(({ name }, index) => [name, addressOf(index)]))

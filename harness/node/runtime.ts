@@ -6,17 +6,17 @@ import type { Launched } from '../hold/launch.ts'
 import type { LocalMountPlan } from '../hold/machine-files.ts'
 import type { Uplink } from './uplink.ts'
 
-/** How the lives of one node come about: as processes of this machine, or in containers. */
+/** How the lives of a node are made: as processes of this machine, or in containers. */
 export interface Runtime {
   /** Where the node's relative paths begin. */
   readonly workingDirectory: string
-  /** The directories that its disk covers. */
+  /** Directories that its disk covers. */
   readonly writable: readonly string[]
-  /** Readies what a place takes that cannot be had at once. To be awaited before each `place`. */
+  /** Prepares what takes time for a place. Await it before each `place`. */
   prepare(): Promise<void>
-  /** The node's kernel is there from now on, its program not yet. */
+  /** From now on, the node's kernel exists, its program not yet. */
   place(): Place
-  /** Ends what is ready and was not used; what comes later is made anew. */
+  /** Ends what was prepared and not used. */
   close(): void
 }
 
@@ -26,24 +26,24 @@ export interface Place {
   readonly stdout: Output
   readonly stderr: Output
   /**
-   * Gives the program its disk and what every node is shown; it then waits to be released.
+   * Gives the program its disk and the shown files. It then waits to be released.
    *
    * @param random names the random bytes that it reads
    */
   launch(disk: Disk, random: string): Launched
-  /** Of its program; known once it is launched. */
+  /** Environment of its program; known once it is launched. */
   readonly environment: Readonly<Record<string, string>>
   /** Directories that are empty at each start, in memory. */
   readonly inMemory: readonly string[]
-  /** What is below the private layer of a directory, as a path of this process. */
+  /** What is below the private layer of a directory, as a path in this process. */
   lowerOf(directory: string): string
-  /** What the program sees with a disk; undefined where its processes cannot be made again from files. */
+  /** The program's mounts with a disk; undefined if its processes cannot be restored from files. */
   mounts: ((disk: Disk, random: string) => LocalMountPlan) | undefined
-  /** Lets go of all. No process is left in it. */
+  /** Frees everything. No process may be left in it. */
   leave(): void
 }
 
-/** Which node is to be run, and with what. */
+/** Which node to run, and with what. */
 export interface NodePlan {
   /** With its placeholders replaced. */
   readonly definition: ResolvedNode

@@ -13,26 +13,28 @@ import type { Runner } from '../runner.ts'
 import { Life } from './life.ts'
 import type { Place } from './runtime.ts'
 
-/** A life of a node as it was at one instant, in files that nobody changes. */
+/** A life of a node at one instant, in files that never change. */
 export interface SavedLife {
   readonly held: HeldMark
-  /** Of its processes; undefined where it had ended of itself. */
+  /** Image of its processes; undefined if it had ended by itself. */
   readonly image: NodeImage | undefined
   /** A copy. */
   readonly disk: Disk
-  /** Of copies of its output. */
+  /** Directory of copies of its output. */
   readonly outputs: string
-  /** Connections of its kernel alone. */
+  /** Connections that only its kernel still has. */
   readonly orphans: readonly Side[]
 }
 
 const outputNames = ['stdout', 'stderr'] as const
 
 /**
- * Saves a life that is quiescent; it then has to settle again.
+ * Saves a quiescent life, which must settle again afterwards.
  *
- * @param facing who faces its connections
+ * @param facing the counterparts of its connections
+ *
  * @param directory a new one
+ *
  * @throws CannotCheckpoint
  */
 export const saveLife = (criu: Criu, runner: Runner, life: Life, facing: Facing, directory: string): SavedLife => {
@@ -49,11 +51,14 @@ export const saveLife = (criu: Criu, runner: Runner, life: Life, facing: Facing,
 }
 
 /**
- * Makes a life again. It is frozen, and goes on with `thaw`.
+ * Restores a life. It is frozen until `thaw`.
  *
- * @param place one whose kernel has no connections, in which this can be done
- * @param directory a new one, of its disk
+ * @param place whose kernel has no connections and supports this
+ *
+ * @param directory a new one for its disk
+ *
  * @param random names the random bytes that it reads
+ *
  * @throws CannotCheckpoint
  */
 export const restoreLife = (

@@ -8,7 +8,7 @@ import { openTun } from '../../proxy/tun.ts'
 /** Addresses and routes of the calling thread's network namespace. */
 const routes = '/proc/thread-self/net/fib_trie'
 
-/** The kernel's network of one node, with the only way out of it. It can serve one life after the other. */
+/** The kernel's network of one node, with its only exit. It can serve one life after another. */
 export class Uplink {
   readonly namespace: NetworkNamespace
   readonly link: Link
@@ -30,7 +30,7 @@ export class Uplink {
   }
 
   /**
-   * Ends connections and throws away what waits to be read; false where it cannot be made as it was.
+   * Ends connections and discards what waits to be read. Returns false if it cannot be made as new.
    *
    * @param kept inodes of sockets whose connections stay
    */
@@ -41,7 +41,7 @@ export class Uplink {
     return isClean
   }
 
-  /** Tells the kernel what another end of a connection sent. */
+  /** Tells the kernel what the other end of a connection sent. */
   say(segment: Segment): void {
     this.link.write(packet, encodeSegment(packet, segment))
   }
