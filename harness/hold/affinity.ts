@@ -6,7 +6,7 @@ const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length
 /** Bytes of a set of CPUs, as the kernel has it. */
 const length = 128
 
-/** The CPUs that this thread may run on. */
+/** The CPUs on which this thread may run. */
 export const allowedCpus = (): number[] => {
   const [, list] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/thread-self/status', 'latin1'))!
   return list!.split(',').flatMap(range => {
@@ -16,7 +16,7 @@ export const allowedCpus = (): number[] => {
 }
 
 /**
- * Lets a thread run on these CPUs alone, and what it starts from then on.
+ * Restricts a thread, and what it starts from then on, to these CPUs.
  *
  * @param tid 0 for this thread
  */
@@ -26,7 +26,7 @@ export const allow = (tid: number, cpus: readonly number[]): void => {
   check('sched_setaffinity', schedSetaffinity(tid, length, mask))
 }
 
-/** Does something while this thread may run on these CPUs, as will the processes that it starts. */
+/** Does something while this thread, and processes that it starts, may run on these CPUs. */
 export const onCpus = <Result>(cpus: readonly number[], work: () => Result): Result => {
   const before = allowedCpus()
   allow(0, cpus)

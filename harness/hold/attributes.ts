@@ -7,11 +7,11 @@ const listAttributes = libc.func('long llistxattr(const char *path, void *list, 
 const getAttribute = libc.func('long lgetxattr(const char *path, const char *name, void *value, size_t size)')
 const setAttribute = libc.func('int lsetxattr(const char *path, const char *name, void *value, size_t size, int flags)')
 
-/** The kernel allows no longer ones. */
+/** Longest value that the kernel allows. */
 const lengthMax = 65_536
 const buffer = Buffer.alloc(lengthMax)
 
-/** By name; empty where the file system has none. */
+/** By name; empty if the file system has no attributes. */
 export const attributesOf = (path: string): Map<string, Buffer> => {
   const attributes = new Map<string, Buffer>()
   const length = Number(listAttributes(path, buffer, lengthMax))
@@ -23,20 +23,20 @@ export const attributesOf = (path: string): Map<string, Buffer> => {
   return attributes
 }
 
-/** The overlay file system's own, of which the copy of a directory that it has merged must know nothing. */
+/** Attributes of the overlay file system itself. The copy of a merged directory must not have them. */
 export const isOfOverlay = (name: string): boolean => /^(trusted|user)\.overlay\./.test(name)
 
-/** Whether a directory in a layer hides by one of them what is below it. */
+/** Whether such an attribute of a directory in a layer hides what is below it. */
 export const hidesBelow = (path: string): boolean => [...attributesOf(path)].some(isHiding)
 
 const isHiding = ([name, value]: readonly [string, Buffer]): boolean =>
   isOfOverlay(name) && (name.endsWith('.redirect') || (name.endsWith('.opaque') && String(value) === 'y'))
 
-/** Those by which what a layer shows differs: others of the overlay file system's own are notes to itself. */
+/** Attributes that change what a layer shows. Others of the overlay file system are only notes to itself. */
 export const shownAttributesOf = (path: string): (readonly [string, Buffer])[] =>
   [...attributesOf(path)].filter(each => !isOfOverlay(each[0]) || isHiding(each)).sort()
 
-/** In a user namespace there are files of users that have no number in it: nothing can be theirs. */
+/** In a user namespace, users without a number in it can own files, but no file can be given to them. */
 const own = (path: string, uid: number, gid: number): void => {
   try {
     lchownSync(path, uid, gid)
@@ -45,13 +45,13 @@ const own = (path: string, uid: number, gid: number): void => {
   }
 }
 
-/** Not every file system, and not every user, can keep every one of them. */
+/** Errors of file systems and users that cannot keep every attribute. */
 const refusals: readonly number[] = [errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL]
 
 /**
- * Gives a file the owner, the mode and the extended attributes of another.
+ * Gives a file the owner, mode and extended attributes of another.
  *
- * @param isWanted by name of an attribute
+ * @param isWanted selects attributes by name
  */
 export const copyAttributes = (
   from: string,

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { ProcessMemory } from './memory.ts'
 import { type SyscallName, syscallName } from './syscall-number.ts'
 
-/** What a system call is given, or gives, in memory: bytes at an argument. */
+/** Memory that a system call reads or writes: bytes at an argument. */
 interface Content {
-  /** Which argument points to it; counted from 0. */
+  /** Index of the argument that points to it, from 0. */
   readonly argument: number
-  /** Bytes, by the call's arguments and result. */
+  /** Length in bytes, from the call's arguments and result. */
   readonly length: (args: readonly number[], result: number) => number
-  /** What of these bytes means something; all by default. */
+  /** The part of these bytes that has a meaning; all by default. */
   readonly meaning?: (bytes: Buffer) => Buffer
 }
 
@@ -20,7 +20,7 @@ const counted = (argument: number, countArgument: number, bytes: number): Conten
   argument,
   length: args => args[countArgument]! * bytes,
 })
-/** Of an array of `struct iovec`, whose bytes are looked up one by one. */
+/** An array of `struct iovec`, whose parts are read one by one. */
 const vectors = (argument: number, count: number | undefined): Content & { vectors: number | undefined } => ({
   argument,
   length: () => 0,
@@ -29,7 +29,7 @@ const vectors = (argument: number, count: number | undefined): Content & { vecto
 
 const [AF_UNIX, AF_INET] = [1, 2]
 
-/** A struct sockaddr: what stands behind its path, or its port and address, is whatever was on the program's stack. */
+/** A struct sockaddr. What follows its path, or its port and address, is left over from the program's stack. */
 export const addressIn = (bytes: Buffer): Buffer => {
   const family = bytes.length < 2 ? undefined : bytes.readUInt16LE()
   if (family === AF_INET) return bytes.subarray(0, 8)
@@ -44,7 +44,7 @@ const address = (argument: number, sizeArgument: number): Content => ({
 
 const timespec = 16
 
-/** How many arguments a call takes, and what it reads from memory or writes to it. Calls that are not here: three, and nothing. */
+/** Number of arguments of a call, and what it reads from memory and writes to it. By default three and none. */
 interface Shape {
   readonly takes: number
   readonly given?: Content
@@ -117,8 +117,8 @@ const shapeOf = (call: number): Shape => {
 }
 
 /**
- * Bytes of what a call gives that differ between executions and that few programs look at: devices, inode numbers and
- * times of files. They count where nothing else differs.
+ * Bytes that differ between executions but that few programs look at: devices, inode numbers and times of files. They
+ * count only if nothing else differs.
  */
 const incidental: Readonly<Partial<Record<SyscallName, readonly (readonly [from: number, to: number])[]>>> = {
   stat: [
@@ -143,7 +143,7 @@ const incidental: Readonly<Partial<Record<SyscallName, readonly (readonly [from:
   ],
 }
 
-/** The same without what is incidental. */
+/** The bytes without those that are incidental. */
 export const essential = (call: number, bytes: Buffer): Buffer => {
   const name = syscallName(call)
   const ranges = name && incidental[name]
@@ -153,19 +153,19 @@ export const essential = (call: number, bytes: Buffer): Buffer => {
   return copy
 }
 
-/** How many arguments of a call mean something. */
+/** Number of arguments of a call that have a meaning. */
 export const argumentsOf = (call: number): number => shapeOf(call).takes
 
-/** What stands in memory that the call reads: asked at its entry. Empty where it reads nothing that we know of. */
+/** Memory that the call reads, taken at its entry. Empty if it reads nothing known. */
 export const given = (memory: ProcessMemory, call: number, args: readonly number[]): Buffer =>
   contentOf(memory, shapeOf(call).given, args, 0)
 
-/** What the call wrote to memory: asked at its exit. */
+/** Memory that the call wrote, taken at its exit. */
 export const gives = (memory: ProcessMemory, call: number, args: readonly number[], result: number): Buffer =>
   result < 0 ? nothing : contentOf(memory, shapeOf(call).gives, args, result)
 
 const nothing = Buffer.alloc(0)
-/** Longer contents are compared by this much: what differs does so early. */
+/** Longer contents are compared only up to this length. Differences usually appear early. */
 const lengthMax = 1 << 16
 const textLengthMax = 256
 const vectorsMax = 16
@@ -181,13 +181,13 @@ const contentOf = (memory: ProcessMemory, content: Content | undefined, args: re
     const bytes = length > 0 ? memory.read(address, Math.min(length, lengthMax)) : nothing
     return content.meaning?.(bytes) ?? bytes
   } catch {
-    // A pointer to nowhere: the call fails, or has failed.
+    // A bad pointer: the call fails, or has failed.
     return nothing
   }
 }
 
 const textAt = (memory: ProcessMemory, address: number): Buffer => {
-  // A text may end just before a page that is not mapped.
+  // A text may end just before an unmapped page.
   const untilPageEnd = 4096 - (address % 4096)
   const first = memory.read(address, Math.min(textLengthMax, untilPageEnd))
   const bytes =
@@ -198,7 +198,7 @@ const textAt = (memory: ProcessMemory, address: number): Buffer => {
   return end === -1 ? bytes : bytes.subarray(0, end)
 }
 
-/** In a struct msghdr: msg_iov and msg_iovlen. */
+/** Offsets of msg_iov and msg_iovlen in a struct msghdr. */
 const [vectorsOffset, countOffset] = [16, 24]
 
 const ofVectors = (
@@ -211,7 +211,7 @@ const ofVectors = (
   const isMessage = countArgument === undefined
   const at = isMessage ? Number(memory.read(address + vectorsOffset, 8).readBigUInt64LE()) : address
   const count = isMessage ? Number(memory.read(address + countOffset, 8).readBigUInt64LE()) : args[countArgument]!
-  // What was read by this call; what it is given is whole.
+  // Of the call's buffers, only what it read is taken; what it is given is taken whole.
   let left = result > 0 ? result : lengthMax
   const table = memory.read(at, Math.min(count, vectorsMax) * 16)
   const parts: Buffer[] = []
@@ -225,7 +225,7 @@ const ofVectors = (
 
 const shownMax = 48
 
-/** Content in little room: equal for equal bytes, as far as anybody will ever meet. */
+/** A short digest. Equal digests mean equal bytes, for practical purposes. */
 export const digest = (bytes: Buffer): string => {
   if (bytes.length === 0) return ''
   const shown = JSON.stringify(bytes.subarray(0, shownMax).toString('latin1'))

@@ -5,24 +5,24 @@ import { getCallBorder } from './ptrace.ts'
 
 /** One system call of a thread, as the program sees it. */
 export interface CallRecord {
-  /** Counted over all nodes, in the order in which calls ended. */
+  /** Position among all calls of all nodes, in the order in which they ended. */
   readonly sequence: number
-  /** Undefined where the thread began with its end, as one does that was just made. */
+  /** Undefined if recording began at its end, as for a new thread. */
   readonly number: number | undefined
-  /** Those that mean something. */
+  /** The arguments that have a meaning. */
   readonly args: readonly number[]
-  /** Negative errno where it failed. */
+  /** Negative errno if it failed. */
   readonly result: number
-  /** What it read from memory, and what it wrote there. */
+  /** Digests of what it read from memory and what it wrote there. */
   readonly given: string
   readonly gives: string
-  /** The latter without what few programs look at. */
+  /** Digest of what it wrote, without what few programs look at. */
   readonly essential: string
-  /** What stood on the stack where it was called, from the top. */
+  /** The stack at the call, from the top. */
   readonly stack: Buffer
 }
 
-/** A thread of a node: all that there ever were are counted, the first is 0. */
+/** A thread of a node, numbered from 0 among all threads that the node ever had. */
 export interface ThreadKey {
   readonly node: string
   readonly thread: number
@@ -35,7 +35,7 @@ interface Entered {
   readonly stack: Buffer
 }
 
-/** Of one step, by node and thread. */
+/** The calls of one step, by node and thread. */
 export type StepCalls = ReadonlyMap<string, readonly CallRecord[]>
 
 export const keyOf = ({ node, thread }: ThreadKey): string => `${node} ${thread}`
@@ -47,8 +47,9 @@ export const fromKey = (key: string): ThreadKey => {
 const stackLength = 512
 
 /**
- * Writes down every system call of every thread that is held: each costs two stops, some 50 µs. A thread waits at its
- * stops, and others go on: the order between threads is that of recorded executions, which are to be compared with each other.
+ * Records every system call of every held thread. Each costs two stops, some 50 µs. While a thread waits at its stops
+ * others continue, so the order between threads differs from that of unrecorded executions. Recorded executions must be
+ * compared only with each other.
  */
 export class CallRecorder {
   /** By step; 0 is the start. */
@@ -56,13 +57,13 @@ export class CallRecorder {
   readonly #entered = new WeakMap<HeldThread, Entered>()
   #count = 0
 
-  /** What comes belongs to the next step. */
+  /** Later calls belong to the next step. */
   nextStep(): void {
     this.steps.push(new Map())
   }
 
   /**
-   * A thread stopped at a border of a call: at an entry before anything is done with it.
+   * Called for a thread that is stopped at the border of a call; at an entry, before anything is done with it.
    *
    * @returns whether it is an entry
    */
@@ -80,13 +81,13 @@ export class CallRecorder {
     return true
   }
 
-  /** The same at an exit, after the result has been made what the program is to see. */
+  /** The same at an exit, after the result was changed to what the program sees. */
   atExit(thread: HeldThread): void {
     const border = getCallBorder(thread.tid)
     const entered = this.#entered.get(thread)
     if (border?.at !== 'exit') return
     this.#entered.delete(thread)
-    // We interrupted it: it is entered again, and the program sees nothing of it.
+    // The tool interrupted the call. It will be entered again, and the program sees nothing of that.
     if (interruptedResults.has(border.result) && border.result !== -4) return
     const args = entered?.args ?? []
     this.#add(thread, {

@@ -3,22 +3,22 @@ import type { ProcessMemory } from './memory.ts'
 import type { RegisterName } from './ptrace.ts'
 
 /**
- * Call sites that look themselves whether a call needs the tracer. Programs ask for times of files a thousand times
- * while they start, and two stops are 50 µs; but only files that were written since this tool began have times that are
- * to be changed. So where a library makes such a call, a jump is put that leads to code which makes the call, and makes
- * it once more for the tracer if one of the times is that late.
+ * Call sites that decide themselves whether a call needs the tracer. Programs ask for file times a thousand times
+ * during their start, and two stops take 50 µs; but only times of files written since this tool began must be changed.
+ * So in a library, such a call is replaced by a jump to code that makes the call, and repeats it for the tracer if one
+ * of the times is that late.
  */
 
-/** Just above the addresses that libraries have, so that a jump from there reaches it. */
+/** Just above the addresses of libraries, within reach of a jump from there. */
 export const sitesAddress = 0x7fff_f800_0000
 const pageSize = 4096
-/** The first page makes calls that pass the filter; those of the second stop. */
+/** Calls made from the first page pass the filter; those from the second page stop. */
 export const passingEnd = sitesAddress + pageSize
 export const sitesLength = 2 * pageSize
 
 const slotSize = 64
 const slowSlotSize = 16
-/** The first slot has the number of those that are used. */
+/** The first slot holds the number of used slots. */
 const slots = pageSize / slotSize
 const jumpMax = 0x7fff_0000
 
@@ -31,8 +31,8 @@ const callOf = (number: number): Buffer => {
 }
 
 /**
- * mov r9, [rsp + 8]; syscall: how the C library's function `syscall` ends, by which programs make any call for which the
- * library has no function, as libuv asks for times.
+ * mov r9, [rsp + 8]; syscall: the end of the C library's function `syscall`, by which programs make calls for which the
+ * library has no function. libuv asks for file times this way.
  */
 const anyCall = Buffer.from('4c8b4c24080f05', 'hex')
 const syscallLength = 2
@@ -59,19 +59,19 @@ const comparisons: Partial<Record<RegisterName, readonly number[]>> = {
   r8: [0x49, 0x39, 0x48],
 }
 
-/** A call that gives seconds, and where it puts them. */
+/** A call that returns seconds, and where it writes them. */
 export interface LookingCall {
   readonly number: number
   readonly address: RegisterName
   readonly times: readonly number[]
-  /** In seconds since 1970: with a time from here on the tracer is needed. */
+  /** In seconds since 1970. A time from here on needs the tracer. */
   readonly from: number
 }
 
 /**
- * Lets a site look for itself from now on, where that can be done.
+ * Makes a site decide itself from now on, if possible.
  *
- * @param after the address after the instruction `syscall`
+ * @param after address after the instruction `syscall`
  */
 export const letLook = (process: HeldProcess, after: number, call: LookingCall): void => {
   const isOwn = after > sitesAddress && after < sitesAddress + sitesLength
@@ -90,13 +90,15 @@ export const letLook = (process: HeldProcess, after: number, call: LookingCall):
   memory.write(site, jump(site, fast))
 }
 
-/** Whether the number is loaded right before, by an instruction that is none of a longer one (41 b8: mov r8d). */
+/**
+ * Whether the number is loaded just before by a complete instruction, not by the end of a longer one (41 b8: mov r8d).
+ */
 const isPlain = (memory: ProcessMemory, site: number, number: number): boolean => {
   const code = memory.read(site - 1, callLength + 1)
   return (code[0]! & 0xf0) !== 0x40 && code.subarray(1).equals(callOf(number))
 }
 
-/** The count is in the process's memory, for processes may share it. */
+/** The count is in the process's memory, because processes may share that memory. */
 const takeSlot = (memory: ProcessMemory): number | undefined => {
   const count = memory.read(sitesAddress, 4)
   const slot = count.readUInt32LE() + 1
@@ -106,7 +108,7 @@ const takeSlot = (memory: ProcessMemory): number | undefined => {
   return slot
 }
 
-/** What follows the call. */
+/** The code after the call. */
 const looking = (at: number, slow: number, after: number, { address, times, from }: LookingCall): Buffer => {
   // mov ecx, from
   const load = Buffer.from('b900000000', 'hex')

@@ -2,8 +2,8 @@ import type { ProcessMemory } from './memory.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
 /**
- * A page at a fixed address in every held process: the node's clocks, and the code that answers from them in place of
- * the vDSO's. A clock read then costs a few nanoseconds and no stop, and moving the clock is one write per process.
+ * A page at a fixed address in every held process: the node's clocks, and code that reads them in place of the vDSO's.
+ * So reading a clock takes a few nanoseconds and no stop, and moving the clock takes one write for each process.
  */
 export const pageAddress = 0x5000_0000_0000
 export const pageSize = 4096
@@ -12,15 +12,15 @@ export const isInPage = (address: number): boolean => address >= pageAddress && 
 
 /** 0: realtime, 16: monotonic, as timespecs; 32: a timespec of zero; 48: how often the clocks were read. */
 const clocksLength = 48
-/** A timespec of zero, for waits that must look without waiting. */
+/** A timespec of zero, for waits that must check without waiting. */
 export const zeroTimespec = pageAddress + 32
 const codeOffset = 64
 
 const hex = (text: string) => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
 
 /**
- * Counts a read of the clock. One in 4,096 makes the system call, so that the tracer notices who goes on and on reading.
- * `call` is how far it is to that.
+ * Counts a read of the clock. One in 4,096 makes the system call, so that the tracer notices a program that keeps
+ * reading. `call` is the distance to that call.
  */
 const countRead = (call: string) => `
   48 b8 00 00 00 00 00 50 00 00   ${'' /* movabs rax, page */}
@@ -28,9 +28,9 @@ const countRead = (call: string) => `
   f7 40 30 ff 0f 00 00            ${'' /* test dword [rax + 48], 4095 */}
   74 ${call}                      ${'' /* jz call */}`
 
-/** Machine code for x86-64, position-independent but for the page's address. */
+/** Machine code for x86-64, position-independent except for the page's address. */
 const replacements: Record<string, Buffer> = {
-  // Clock ids 0, 5, 8, 11 read the realtime clock, 1, 4, 6, 7, 9 the monotonic one; others make the system call.
+  // Clock ids 0, 5, 8 and 11 read the realtime clock, 1, 4, 6, 7 and 9 the monotonic one. Others make the system call.
   clock_gettime: hex(`
     83 ff 0b  77 3f                   ${'' /* cmp edi, 11; ja call */}
     ${countRead('29')}
@@ -65,14 +65,14 @@ const replacements: Record<string, Buffer> = {
     48 85 ff  74 02  89 07
     48 85 f6  74 02  89 06
     c3`),
-  // Asked for its state's size (length -1) it answers ENOSYS: libraries then make the system call.
+  // Returns ENOSYS when asked for the size of its state (length -1). Libraries then make the system call.
   getrandom: hex(`
     49 83 f8 ff  74 08
     b8 3e 01 00 00  0f 05  c3
     48 c7 c0 da ff ff ff  c3`),
 }
 
-/** The replacements one after the other, each at a multiple of 16. */
+/** The replacements one after another, each aligned to 16 bytes. */
 const place = () => {
   let free = pageAddress + codeOffset
   return Object.entries(replacements).map(([name, code]) => {
@@ -85,8 +85,8 @@ const place = () => {
 const placed = place()
 
 /**
- * Makes the system calls of a table, which rbx points to, one after the other: each entry has the call's number, six
- * arguments, and room for the result; a number of -1 ends the table, and traps.
+ * Makes the system calls of a table, to which rbx points, one after another. Each entry has the call's number, six
+ * arguments and room for the result. A number of -1 ends the table and traps.
  */
 const batchCode = hex(`
   48 8b 03  48 83 f8 ff  74 24
@@ -94,17 +94,17 @@ const batchCode = hex(`
   0f 05
   48 89 43 38  48 83 c3 40  eb d3
   cc`)
-/** Where that code stands, and where there is room for the table. */
+/** Addresses of that code and of the room for the table. */
 export const batchAddress = pageAddress + 960
 export const batchTable = pageAddress + 1024
 export const batchEntrySize = 64
 export const batchTableLength = pageAddress + pageSize - batchTable
 
-/** Where the replacement of a vDSO function stands, by its name without `__vdso_`; undefined for those kept. */
+/** Address of a replaced vDSO function, by its name without `__vdso_`; undefined for functions that are kept. */
 export const replacementAddress = (name: string): number | undefined =>
   placed.find(replacement => replacement.name === name)?.address
 
-/** Fills the freshly mapped page. */
+/** Fills the newly mapped page. */
 export const writePage = (memory: ProcessMemory, clock: VirtualClock): void => {
   const page = Buffer.alloc(pageSize)
   for (const { code, address } of placed) code.copy(page, address - pageAddress)
@@ -115,7 +115,7 @@ export const writePage = (memory: ProcessMemory, clock: VirtualClock): void => {
 
 const clocks = Buffer.alloc(clocksLength)
 
-/** Shows the process what its node's clock shows. */
+/** Writes a node's clocks to a process. */
 export const writeClocks = (memory: ProcessMemory, clock: VirtualClock): void => {
   const realtime = clock.show('realtime')
   const monotonic = clock.show('monotonic')

@@ -3,25 +3,30 @@ import type { HeldNode } from './held-node.ts'
 /** Why nodes did not become quiescent. */
 export interface Unsettled {
   readonly node: HeldNode
-  /** What it used; undefined where it spins, and nobody will ever end that. */
+  /** CPU time that it used; undefined if it spins and nothing will ever end that. */
   readonly cpuMs: number | undefined
-  /** The ordinal of the thread that does. */
+  /** Ordinal of the thread that spins. */
   readonly spinner?: number
 }
 
-/** When looks are taken, as shares of the limit: most steps are over long before the first, and each costs as much as a step. */
+/**
+ * Share of the limit at which usage is first checked. Most steps end before that, and a check costs as much as a step.
+ */
 const firstLook = 1 / 50
 const betweenLooks = 1 / 8
-/** A node that neither sleeps nor computes, as one waiting for a disk, is given up after so many times its CPU time. */
+/**
+ * A node that neither sleeps nor computes, for example one that waits for a disk, is given up after this many times its
+ * CPU limit.
+ */
 const stuckFactor = 30
 
-/** Whether one of some nodes computes for longer than it may, from now on. */
+/** Tells whether one of some nodes computes for longer than allowed, counted from construction. */
 export class CpuLimit {
   readonly #nodes: readonly HeldNode[]
   readonly #msMax: number
   readonly #begun = performance.now()
   #looked = this.#begun
-  /** What each had used at the first look. */
+  /** CPU time of each at the first check. */
   #usedBefore: readonly number[] | undefined
 
   constructor(nodes: readonly HeldNode[], msMax: number) {
@@ -29,7 +34,7 @@ export class CpuLimit {
     this.#msMax = msMax
   }
 
-  /** To be asked again and again: the node that does, and what it has used. */
+  /** The node that exceeds the limit, and what it has used. Call it repeatedly. */
   exceeding(): Unsettled | undefined {
     for (const node of this.#nodes)
       if (node.spinner !== undefined) return { node, cpuMs: undefined, spinner: node.spinner }

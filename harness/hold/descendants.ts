@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** All that descend from a process, each before its own. */
+/** All descendants of a process, each before its own. */
 export const descendantsOf = (pid: number): number[] =>
   childrenOf(pid).flatMap(child => [child, ...descendantsOf(child)])
 
-/** Those of all threads of a process; none where it has ended. */
+/** Children of all threads of a process; none if it has ended. */
 export const childrenOf = (pid: number): number[] =>
   unlessGone(() => readdirSync(`/proc/${pid}/task`)).flatMap(thread =>
     unlessGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' '))

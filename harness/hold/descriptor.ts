@@ -4,7 +4,7 @@ import { check, close, errno, lastErrno, libc, syscall } from '../../proxy/libc.
 const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
 const pidfdGetfdNumber = 438
 
-/** Our own descriptor of a file that the process has open; undefined when it has none of that number. */
+/** Our own descriptor of a process's open file; undefined if the process has no such descriptor. */
 export const duplicate = (pid: number, fd: number): number | undefined => {
   const handle = check('pidfd_open', pidfdOpen(pid, 0))
   const copy = Number(syscall(pidfdGetfdNumber, handle, fd, 0, 0, 0, 0))
@@ -13,7 +13,7 @@ export const duplicate = (pid: number, fd: number): number | undefined => {
   return failed === errno.EBADF ? undefined : check('pidfd_getfd', copy)
 }
 
-/** Does something with such a descriptor, and closes it. */
+/** Does something with such a descriptor and closes it. */
 export const withDuplicate = <Result>(pid: number, fd: number, use: (own: number) => Result): Result | undefined => {
   const own = duplicate(pid, fd)
   if (own === undefined) return undefined
@@ -24,7 +24,7 @@ export const withDuplicate = <Result>(pid: number, fd: number, use: (own: number
   }
 }
 
-/** The first descriptor that a process has of one of these sockets; undefined where it has none, or is gone. */
+/** The first descriptor of a process for one of these sockets; undefined if it has none or is gone. */
 export const socketOf = (pid: number, inodes: readonly number[]): number | undefined => {
   const names = new Set(inodes.map(inode => `socket:[${inode}]`))
   const directory = `/proc/${pid}/fd`

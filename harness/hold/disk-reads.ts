@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { HeldNode } from './held-node.ts'
 
 /**
- * How many bytes the processes of a node have had to wait for the disk for, and those that have ended among them: what they
- * found in memory is none of it. 0 where the kernel does not count it.
+ * How many bytes a node's processes, including ended ones, had to wait for the disk to read. What was found in memory
+ * is not included. 0 if the kernel does not count it.
  */
 export const bytesRead = ({ processes }: HeldNode): number => {
   let sum = 0

@@ -5,11 +5,11 @@ import type { RegisterName, Registers } from './ptrace.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
 
 /**
- * The times of files. The kernel stamps them by this machine's clock; a program that asks for them is shown what its
- * node's clock showed when the stamp was made. Times from before the node began, and those that a program has set, stay.
+ * File times. The kernel stamps files by this machine's clock. A program that asks for times is shown what its node's
+ * clock showed at that moment. Times before the node began, and times that a program has set, are kept.
  */
 
-/** Where a call puts what it tells of a file, and where in that the times are: seconds, then nanoseconds. */
+/** Where a call writes the attributes of a file, and the offsets of the times there: seconds, then nanoseconds. */
 interface Layout {
   readonly address: RegisterName
   readonly times: readonly number[]
@@ -25,7 +25,7 @@ const layouts: Partial<Record<SyscallName, Layout>> = {
   statx: { address: 'r8', times: [64, 80, 96, 112] },
 }
 
-/** Lets the kernel make the call, and changes the times that it gives. False for another call. */
+/** Lets the kernel make the call, and changes the times in its result. Returns false for any other call. */
 export const showTimes = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
   const layout = layouts[name]
   if (layout === undefined) return false

@@ -4,9 +4,9 @@ import { type SyscallName, syscallNumber } from './syscall-number.ts'
 import { type Rule, systemCalls, type Treatment } from './system-calls.ts'
 
 /**
- * The seccomp filter that every held process carries, made from the table of system calls: it stops the process where
- * the tracer has something to do, and lets everything else run at full speed. The kernel keeps a list of numbers that
- * are always allowed, and does not run the filter for them; the others are found by a binary search.
+ * The seccomp filter of every held process, made from the table of system calls. It stops the process when the tracer
+ * has something to do, and lets everything else run at full speed. For numbers that are always allowed, the kernel
+ * keeps a list and skips the filter; the others are found by a binary search.
  */
 
 const loadWord = 0x20
@@ -20,7 +20,7 @@ const answer = 0x06
 const allow = 0x7fff0000
 const trace = 0x7ff00000
 const fail = (errno: number) => 0x00050000 | errno
-/** SIGSYS, with these 16 bits as its errno. */
+/** SIGSYS with these 16 bits as its errno. */
 const trap = (data: number) => 0x00030000 | data
 
 /** Tells our own traps from those of a program's own filters: of system calls of i386 and x32. */
@@ -34,7 +34,7 @@ const high = (argument: number) => low(argument) + 4
 /** Numbers from here on are those of x32; -1 is among them. */
 const x32From = 0x40000000
 
-/** One instruction of classic BPF: `jt` and `jf` count the instructions to skip. */
+/** An instruction of classic BPF. `jt` and `jf` are numbers of instructions to skip. */
 type Instruction = readonly [code: number, jt: number, jf: number, k: number]
 
 const conclude = (action: number): Instruction => [answer, 0, 0, action]
@@ -45,7 +45,8 @@ const body = (treatment: Treatment): readonly Instruction[] => {
       return [conclude(allow)]
     case 'ignored':
       return [conclude(fail(0))]
-    // The tracer refuses it: it takes note of it, and what it lets a process do itself is not refused.
+    // The tracer refuses it, so that it can note the refusal. Calls that the tool itself makes in a process are not
+    // refused.
     case 'refused':
       return [conclude(trace)]
     case 'held':
@@ -107,7 +108,7 @@ const elsewhereBody: readonly Instruction[] = [
 
 /** PROT_EXEC */
 const mayExecute = 4
-/** MAP_SHARED and MAP_ANONYMOUS: what is written to the first comes to the file, the second has none. */
+/** MAP_SHARED and MAP_ANONYMOUS: writes to the first change the file, and the second has no file. */
 const isNotOwnCopy = 1 | 32
 
 const codeBody: readonly Instruction[] = [
@@ -177,7 +178,7 @@ const ranges = (): Range[] => {
 const isSame = (one: readonly Instruction[], other: readonly Instruction[]) =>
   JSON.stringify(one) === JSON.stringify(other)
 
-/** The number is in the accumulator. A jump forward may be long, a conditional one not. */
+/** The number is in the accumulator. An unconditional jump may be long, a conditional one may not. */
 const search = (among: readonly Range[]): readonly Instruction[] => {
   if (among.length === 1) return among[0]!.body
   const middle = among.length >> 1
@@ -214,7 +215,7 @@ const encode = (list: readonly Instruction[]): Buffer => {
 /** The filter as an array of `struct sock_filter`. */
 export const filterProgram: Buffer = encode(instructions())
 
-/** The errno of a call that is refused; undefined where it is not. One that the table does not know is. */
+/** The errno of a refused call; undefined if it is not refused. A call that the table does not know is refused. */
 export const refusal = (name: SyscallName | undefined): number | undefined => {
   const treatment = name && systemCalls[name]
   if (treatment === undefined) return constants.errno.ENOSYS

@@ -21,16 +21,16 @@ import { deadlineOf, emptySets, type WaitKind, waitKind, writeTime } from './wai
 
 /**
  * What happens to a call that the filter stopped, and to a wait when it returns. `exit`: the thread must be stopped
- * again at the call's exit. `nap`: it goes on when all others have done what they do. `yield`: others go first, of
- * whatever rank.
+ * again at the call's exit. `nap`: it continues after all others have done what they do. `yield`: others go first,
+ * whatever their rank.
  */
 export type Treatment = 'go on' | 'exit' | 'nap' | 'yield'
 
-/** ERESTARTNOHAND: entered again, unless a signal handler runs. */
+/** ERESTARTNOHAND: the call is entered again unless a signal handler runs. */
 export const restart = -514
 const noSuchCall = -1
 
-/** Treats a call at its filter stop; the registers are those of the thread, and are stored by the caller. */
+/** Treats a call at its filter stop. The caller stores the thread's registers. */
 export const enterCall = (thread: HeldThread, registers: Registers): Treatment => {
   try {
     return treat(thread, registers)
@@ -41,7 +41,7 @@ export const enterCall = (thread: HeldThread, registers: Registers): Treatment =
   }
 }
 
-/** An argument points to where the process has nothing. */
+/** Whether an argument points to unmapped memory. */
 const isBadAddress = (error: unknown): boolean =>
   error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'EIO'
 
@@ -66,7 +66,7 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
   return 'go on'
 }
 
-/** What a file has of code is looked at before the program executes it. */
+/** Code of a file is inspected before the program executes it. */
 const lookAtCode = (thread: HeldThread, registers: Registers): Treatment => {
   const [length, fd, offset] = [registers.get('rsi'), registers.get('r8') | 0, registers.get('r9')]
   thread.atExit = after => {
@@ -76,7 +76,7 @@ const lookAtCode = (thread: HeldThread, registers: Registers): Treatment => {
   return 'exit'
 }
 
-/** The call is not made; this is its result. */
+/** Sets the result of a call that is not made. */
 const answerWith = (registers: Registers, result: number) => {
   registers.set('origRax', noSuchCall)
   registers.set('rax', result)
@@ -118,7 +118,7 @@ const partsOf = (duration: Nanoseconds) => ({
   nanoseconds: duration % second,
 })
 
-/** Clocks of CPU time show what has passed on the node's clock: computing takes no time of its own. */
+/** Clocks of CPU time show the time that passed on the node's clock, because computing takes no time. */
 const clockGettime = ({ process }: HeldThread, registers: Registers): number => {
   const { clock } = process.node
   const name = clockNamed(registers.get('rdi') | 0)
@@ -164,7 +164,7 @@ const answers: Partial<Record<SyscallName, (thread: HeldThread, registers: Regis
   ...lastingCalls,
 }
 
-/** Go's monitor sleeps for so long at most where it watches the others, and longer where they all sleep. */
+/** Go's monitor sleeps at most this long while it watches the others, and longer while all of them sleep. */
 const longestNap = 11 * millisecond
 
 const beginWait = (thread: HeldThread, registers: Registers, number: number, kind: WaitKind): Treatment => {
@@ -185,14 +185,14 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
   return 'exit'
 }
 
-/** The deadline of a wait that was interrupted, when this is the same call entered again. */
+/** The deadline of an interrupted wait, if this is the same call entered again. */
 const takeUp = (thread: HeldThread, registers: Registers): Nanoseconds | undefined => {
   const { resumed } = thread
   thread.resumed = undefined
   return resumed?.address === registers.get('rip') ? resumed.deadline : undefined
 }
 
-/** The time is over before the wait begins: the call looks once and returns. */
+/** The time ends before the wait begins, so the call checks once and returns. */
 const lookOnly = (thread: HeldThread, registers: Registers, kind: WaitKind): Treatment => {
   if (kind.forever !== undefined) {
     answerWith(registers, kind.timedOut)
@@ -223,7 +223,7 @@ const limitedWait = (
   },
 })
 
-/** Treats the exit of a call that `enterCall` wanted to see. */
+/** Treats the exit of a call for which `enterCall` requested it. */
 export const exitCall = (thread: HeldThread, registers: Registers): void => {
   const { atExit } = thread
   thread.atExit = undefined
@@ -242,14 +242,14 @@ export const exitCall = (thread: HeldThread, registers: Registers): void => {
   }
   thread.resumed = { address: registers.get('rip'), deadline: wait.deadline }
   if (wait.kind.remaining !== undefined) writeRemaining(thread, registers.get(wait.kind.remaining), wait)
-  // A signal of the program's own ends an epoll_wait in any case; the others only if it has a handler.
+  // A signal of the program ends an epoll_wait in any case, and other calls only if it has a handler.
   if (thread.interrupted || registers.get('rax') !== -4) {
     registers.set('origRax', wait.call)
     registers.set('rax', restart)
   }
 }
 
-/** The kernel says how much of its time-out a call of the family of select has left. */
+/** The kernel tells a call like select how much of its timeout is left. */
 const writeTimeLeft = ({ process }: HeldThread, wait: LimitedWait) => {
   const left = wait.over ? 0 : Math.max(0, wait.deadline - process.node.clock.elapsed)
   writeTime(process.memory, wait.timeout, wait.kind.unit, left)

@@ -5,8 +5,8 @@ import type { Registers } from './ptrace.ts'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
- * Flushing to a disk. A crash ends processes, and no machine loses its power, so nothing has to be written; but a
- * descriptor that is not open, or is none of a file, is told as the kernel tells it.
+ * Flushes to a disk. In a crash processes end but no machine loses power, so nothing has to be written. Invalid
+ * descriptors are reported as by the kernel.
  */
 const flush = ({ process }: HeldThread, registers: Registers): number => {
   const file = statOf(process.pid, registers.get('rdi') | 0)
@@ -14,7 +14,7 @@ const flush = ({ process }: HeldThread, registers: Registers): number => {
   return file.isFIFO() || file.isSocket() ? -constants.errno.EINVAL : 0
 }
 
-/** What a process has open; undefined where it has nothing of that number. */
+/** Attributes of an open descriptor; undefined if the process has no such descriptor. */
 const statOf = (pid: number, fd: number): Stats | undefined =>
   fd < 0 ? undefined : statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false })
 

@@ -2,8 +2,8 @@ import type { HeldThread } from './held-node.ts'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
- * What is free of a file system, which all programs of this machine share: half of it, and half of its inodes, whatever
- * others write. One that never has anything free, as an image, stays full.
+ * Free space of a file system, which all programs of this machine share: half of its space and inodes, whatever others
+ * write. A file system that never has free space, such as an image, stays full.
  */
 export const showSpace = (thread: HeldThread, name: SyscallName): boolean => {
   if (name !== 'statfs' && name !== 'fstatfs') return false
@@ -18,7 +18,7 @@ export const showSpace = (thread: HeldThread, name: SyscallName): boolean => {
   return true
 }
 
-/** Of struct statfs: f_blocks, f_bfree, f_bavail, f_files, f_ffree. */
+/** Offset of f_blocks, f_bfree, f_bavail, f_files and f_ffree in struct statfs. */
 const countsOffset = 16
 const countsLength = 40
 const blocks = { all: 0, free: [8, 16] } as const

@@ -5,39 +5,38 @@ import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
 
 /**
- * The processor's own random numbers: RDRAND and RDSEED ask no kernel, and programs find them by CPUID, which not every
- * machine lets one mask. So where the code of a file has such an instruction, its first byte is replaced by a breakpoint
- * as soon as the file is mapped, and the number comes from the thread's randomness. Code that a program writes itself is not
- * looked at.
+ * The processor's random numbers. RDRAND and RDSEED involve no kernel, and programs find them by CPUID, which not every
+ * machine can mask. So in mapped code of a file, the first byte of such an instruction is replaced by a breakpoint, and
+ * the number comes from the thread's random stream. Code that a program writes itself is not inspected.
  */
 
-/** 0F C7, and an operand from F0 on: /6 and /7 with a register. */
+/** 0F C7 and an operand from F0 on: /6 and /7 with a register. */
 const opcode = 0x0f
 const extended = 0xc7
 const firstOperand = 0xf0
 const breakpoint = 0xcc
 const instructionRest = 2
 
-/** Bytes before an instruction from which it is decided whether it is one: enough to be in step. */
+/** Bytes before an instruction from which decoding starts to decide whether it is one: enough to get in step. */
 const lookBack = 96
-/** Nearer ones are not in step yet. */
+/** Starting points nearer than this are not yet in step. */
 const nearest = 16
 
 const operandSize = 0x66
 const isRex = (byte: number) => (byte & 0xf0) === 0x40
 const isWide = (rex: number) => (rex & 8) !== 0
 
-/** Sets breakpoints in what has just been mapped of a file. */
+/** Sets breakpoints in a newly mapped part of a file. */
 export const trapMapped = (process: HeldProcess, fd: number, mapped: MappedCode): void =>
   trap(process, `/proc/${process.pid}/fd/${fd}`, [mapped])
 
-/** The same in the program that a process executes from now on. */
+/** The same in the program that a process has just executed. */
 export const trapProgram = (process: HeldProcess): void =>
   trap(process, `/proc/${process.pid}/exe`, mappedOf(process.pid))
 
 interface MappedCode {
   readonly address: number
-  /** In the file. */
+  /** Offset in the file. */
   readonly offset: number
   readonly length: number
 }
@@ -45,7 +44,8 @@ interface MappedCode {
 const mappedOf = (pid: number): MappedCode[] => {
   const maps = readFileSync(`/proc/${pid}/maps`, 'latin1')
   const lines = [...maps.matchAll(/^(\w+)-(\w+) (....) (\w+) \S+ (\d+)/gm)]
-  // Nothing but the program and its interpreter, which has no such instruction, is mapped yet: the program comes first.
+  // Only the program and its interpreter are mapped yet, and the interpreter has no such instruction. The program comes
+  // first.
   const program = lines.find(([, , , , , inode]) => inode !== '0')?.[5]
   return lines
     .filter(([, , , rights, , inode]) => rights!.includes('x') && inode === program)
@@ -65,7 +65,7 @@ const trap = ({ memory }: HeldProcess, path: string, mapped: readonly MappedCode
   }
 }
 
-/** By file and place in it, for as long as this tool runs. */
+/** By file and offset, for the lifetime of this tool. */
 const known = new Map<string, readonly number[]>()
 
 const sitesOf = (fd: number, { offset, length }: MappedCode): readonly number[] => {
@@ -90,8 +90,8 @@ const findSites = (code: Buffer): number[] => {
 }
 
 /**
- * Where the instruction begins whose opcode is there, before which it may have prefixes; undefined where these bytes are
- * part of another one. Most who begin to read somewhere before it find it.
+ * Start of the instruction with this opcode, including prefixes; undefined if these bytes are part of another
+ * instruction. Decoding from most starting points before it finds the instruction.
  */
 const beginOf = (code: Buffer, at: number): number | undefined => {
   const from = Math.max(0, at - lookBack)
@@ -106,14 +106,14 @@ const beginOf = (code: Buffer, at: number): number | undefined => {
   return count * 2 > readers && isPrefixed(code.subarray(begin, at)) ? begin : undefined
 }
 
-/** Of the instruction in which the last byte is, for who reads on from there. */
+/** Start of the instruction that contains the last byte, for decoding from there. */
 const lastBegin = (lengths: readonly number[], from: number): number => {
   let begin = from
   for (let next = from; next < lengths.length; next += lengths[next]!) begin = next
   return begin
 }
 
-/** Whether these may stand before the opcode: F3 would make another instruction of it. */
+/** Whether these bytes may precede the opcode. F3 would make it another instruction. */
 const isPrefixed = (before: Buffer): boolean =>
   before.every((byte, index) => byte === operandSize || (isRex(byte) && index === before.length - 1))
 
@@ -121,12 +121,12 @@ const numbered: readonly RegisterName[] = [
   'rax', 'rcx', 'rdx', 'rbx', 'rsp', 'rbp', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'r15',
 ] // biome-ignore format: as the processor counts them
 
-/** CF, which says that there was a number, of all flags that are set. */
+/** CF, which says that a number was available. */
 const carry = 1n
 /** CF, PF, AF, ZF, SF, OF */
 const flags = 0x8d5n
 
-/** Draws a number in place of a thread that stopped at one of our breakpoints; false where it is none. */
+/** Draws a number for a thread that stopped at one of our breakpoints; returns false for another stop. */
 export const drawNumber = ({ process, randomness }: HeldThread, registers: Registers): boolean => {
   const after = registers.get('rip')
   const code = codeBefore(process.memory, after)
@@ -138,7 +138,7 @@ export const drawNumber = ({ process, randomness }: HeldThread, registers: Regis
   const name = numbered[(code[at + 2]! & 7) | ((rex & 1) << 3)]!
   const bits = isWide(rex) ? 64n : prefix.includes(operandSize) ? 16n : 32n
   const drawn = BigInt.asUintN(Number(bits), randomness.bytes(8).readBigUInt64LE())
-  // Two bytes leave the others of the register as they are; four do not.
+  // A 16-bit result keeps the other bits of the register; a 32-bit one clears them.
   const kept = bits === 16n ? registers.getWord(name) & ~0xffffn : 0n
   registers.setWord(name, kept | drawn)
   registers.setWord('eflags', (registers.getWord('eflags') & ~flags) | carry)
@@ -146,7 +146,7 @@ export const drawNumber = ({ process, randomness }: HeldThread, registers: Regis
   return true
 }
 
-/** What stands before the breakpoint, and the instruction; nothing where a program jumped to where nothing is. */
+/** The bytes before the breakpoint and the instruction; empty if a program jumped to an unmapped address. */
 const codeBefore = (memory: ProcessMemory, after: number): Buffer => {
   try {
     return memory.read(after - 1 - lookBack, lookBack + 1 + instructionRest)
@@ -155,7 +155,7 @@ const codeBefore = (memory: ProcessMemory, after: number): Buffer => {
   }
 }
 
-/** Puts the opcodes back where breakpoints are. */
+/** Restores the opcodes at breakpoints. */
 const restore = (code: Buffer): void => {
   for (let at = code.indexOf(breakpoint); at !== -1; at = code.indexOf(breakpoint, at + 1))
     if (code[at + 1] === extended && code[at + 2]! >= firstOperand) code[at] = opcode

@@ -15,64 +15,66 @@ export interface Timer {
   fire(): void
 }
 
-/** How a stopped thread goes on. */
+/** How a stopped thread continues. */
 export interface Resumption {
   readonly toSyscall: boolean
   readonly signal: number
 }
 
-/** A wait for a limited time that a thread is in, while the kernel lets it wait for ever. */
+/** A wait with a time limit. The kernel lets the thread wait for ever. */
 export interface LimitedWait extends Timer {
   readonly kind: WaitKind
-  /** The number of the call that the program made. */
+  /** Number of the call that the program made. */
   readonly call: number
-  /** What stood in the register of the time-out. */
+  /** The register of the timeout. */
   readonly timeout: number
-  /** Set when its time was let come to an end: an interrupted call then returns as timed out. */
+  /** Set when its time ended. An interrupted call then returns as timed out. */
   over: boolean
 }
 
-/** A wait for a socket that has a time-out of its own. */
+/** A wait for a socket with a timeout of its own. */
 export interface SocketWait extends Timer {
-  /** Tells this wait from the thread's next. */
+  /** Distinguishes this wait from the thread's next one. */
   readonly key: string
-  /** Where the call is made. */
+  /** Address of the call. */
   readonly address: number
 }
 
-/** What a thread has of who made it. */
+/** What a thread inherits from its creator. */
 export type Origin = Pick<HeldThread, 'randomness' | 'ordinal'>
 
 export class HeldThread {
   readonly tid: number
   readonly process: HeldProcess
   readonly randomness: Randomness
-  /** Which of the node's threads it is, of all that there ever were: the first is 0. */
+  /** Number among all threads that the node ever had, from 0. */
   readonly ordinal: number
   wait: LimitedWait | undefined
-  /** A wait for a socket with a time-out of its own, seen when its node was last at rest. */
+  /** A wait for a socket with a timeout, seen when its node last rested. */
   socketWait: SocketWait | undefined
-  /** The deadline of a wait that was interrupted and is about to be entered again, with the place of its call. */
+  /** The deadline of an interrupted wait that is about to be entered again, and the address of its call. */
   resumed: { readonly address: number; readonly deadline: Nanoseconds } | undefined
-  /** How it goes on; set while it is stopped because its node is frozen. */
+  /** How it continues; set while it is stopped because its node is frozen. */
   resumption: Resumption | undefined
-  /** Asked to stop by us: an interrupted call is entered again and the program sees nothing of it. */
+  /** Whether the tool asked it to stop. An interrupted call is entered again, and the program sees nothing of it. */
   interrupted = false
-  /** Done at the exit from the call that it is in. */
+  /** Called at the exit of its present call. */
   atExit: ((registers: Registers) => void) | undefined
-  /** Done at its next stop by our interruption. */
+  /** Called at its next stop that the tool requested. */
   errand: ((tid: number) => void) | undefined
-  /** Stopped by a signal of the program's own, until SIGCONT. */
+  /** Whether a signal of the program stopped it, until SIGCONT. */
   isStoppedBySignal = false
-  /** Stopped where it wanted to sleep for a few milliseconds, and watch the others then: it is not idle. */
+  /**
+   * Whether it is stopped where it wanted to sleep for a few milliseconds and then watch the others. It is not idle.
+   */
   napping = false
-  /** Napping, because it goes round and round until another thread writes to what it reads. */
+  /** Whether it naps because it spins until another thread writes to what it reads. */
   spinsAside = false
-  /** It has set a stack for signals since it was marked. */
+  /** Whether it has set a signal stack since it was marked. */
   hasOtherStack = false
-  /** When it was last looked at, it waited in epoll, poll, select or a futex: not in a call on one socket. */
+  /** Whether it waited in epoll, poll, select or a futex when last examined, not in a call on one socket. */
   waitsInPoll = false
-  /** How often it has given way by sched_yield. */
+  /** How often it has yielded by sched_yield. */
   yields = 0
 
   readonly #files = new Map<string, number>()
@@ -84,7 +86,7 @@ export class HeldThread {
     this.ordinal = ordinal
   }
 
-  /** It waits for a limited time no longer: that is no timer of its node any more. */
+  /** Ends its limited wait, which is then no timer of its node any more. */
   forgetWait(): void {
     if (this.wait) this.process.node.timers.delete(this.wait)
     this.wait = undefined
@@ -101,7 +103,7 @@ export class HeldThread {
     return Number(this.look('schedstat').split(' ')[0])
   }
 
-  /** Content of one of its small files in /proc, which stays open; empty when the thread is gone. */
+  /** Content of one of its small files in /proc, which stays open; empty if the thread is gone. */
   look(name: 'stat' | 'schedstat' | 'wchan' | 'syscall'): string {
     try {
       const file = this.#files.get(name) ?? this.#open(name)
@@ -129,7 +131,7 @@ const text = Buffer.alloc(1024)
 
 const isGone = (error: unknown) => ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** Calls whose effect is not given back to a life that is brought back (lasting-calls.ts): how many, and the latest. */
+/** Calls whose effect rewinding does not undo (lasting-calls.ts): how many, and the latest. */
 export interface LastingCalls {
   count: number
   last: string
@@ -139,16 +141,16 @@ export class HeldProcess {
   readonly pid: number
   readonly node: HeldNode
   memory: ProcessMemory
-  /** The Go runtime's monitor thread sleeps for microseconds to watch the others. */
+  /** Whether it is a Go program. Go's monitor thread sleeps for microseconds to watch the others. */
   isGo = false
-  /** When it was made, on its node's clock. */
+  /** When it was made, by its node's clock. */
   begun: Nanoseconds
   /** Set once it carries the filter. */
   isPrepared = false
   readonly threads = new Set<HeldThread>()
-  /** Whether its code may be changed; not once it was marked, as that would be brought back in part. */
+  /** Whether its code may be changed. After a mark it may not, because the change would be rewound only in part. */
   mayChange = true
-  /** How often it has read a clock in this step, as far as that is noticed. */
+  /** How often it read a clock in this step, as far as that is noticed. */
   reads = 0
   /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`; a timerfd is in that of one who has it open. */
   readonly kernelTimers = new Map<string, Timer>()
@@ -169,36 +171,38 @@ export class HeldProcess {
   }
 }
 
-/** How many reads of a clock one that stops counts for: by the clock page, which stops once in so many; and by a call. */
+/** Number of clock reads for which a stop counts: the clock page stops once in this many. */
 export const readsOfPage = 4096
 export const readsOfCall = 40
 /**
- * Reads in one step before the clock moves by it; more than any program needs that does not wait: a JVM that loads the
- * classes of a service reads it 30,000 times, and some times more or less in each execution. Were it larger, who waits so
- * would do so in vain for longer.
+ * Number of reads in one step after which they move the clock. It is more than a program needs that does not wait: a
+ * JVM that loads a service's classes reads the clock about 30,000 times, varying between executions. If it were larger,
+ * a program that waits by reading would do so in vain for longer.
  */
 const readsFree = 32 * readsOfPage
-/** Each so many reads from there on take a nanosecond more than those before. */
+/** After each further number of reads like this, a read takes a nanosecond longer. */
 const readsFaster = 3 * readsOfPage
-/** Time that one read takes at most: with more, who waits for a millisecond would wait for many. */
+/** Longest time for one read. With more, a program that waits for a millisecond would wait for many. */
 const readMax: Nanoseconds = 250
 
 /** How a node's first process ended. */
 export type Exit = { readonly code: number } | { readonly signal: number }
 
-/** Keeps what ends of itself where it is about to end, so that it can be brought back; nobody notices. */
+/**
+ * Keeps threads and processes just before their own end, so that they can be rewound. Others see that they have ended.
+ */
 export interface Keeper {
-  /** Whether this thread, which is about to end, is kept: others see that it has ended. It must not go on then. */
+  /** Whether this thread, which is about to end, is kept. It must not continue then. */
   keepThread(thread: HeldThread): boolean
-  /** Whether this process can be kept, which is about to end. */
+  /** Whether this process, which is about to end, can be kept. */
   canKeep(process: HeldProcess): boolean
-  /** All of its threads are stopped: others see that it has ended. */
+  /** Keeps a process after all of its threads have stopped. */
   keepProcess(process: HeldProcess): void
-  /** Lets threads that are kept end when they go on: they have to be made again for the node to be brought back. */
+  /** Lets kept threads end once they continue. To rewind the node, they must be made again. */
   letThreadsEnd(): HeldThread[]
 }
 
-/** How many there ever were of a node's threads, sockets and openings of random bytes: the next have these numbers. */
+/** How many threads, sockets and openings of random files a node ever had. The next ones get these numbers. */
 export interface Counts {
   threads: number
   sockets: number
@@ -211,54 +215,54 @@ const noCounts: Readonly<Counts> = { threads: 0, sockets: 0, randomFiles: 0 }
 export class HeldNode {
   readonly name: string
   readonly clock: VirtualClock
-  /** From which that of each process, and then of each thread, is made. */
+  /** The stream from which those of processes, and then of threads, are made. */
   readonly randomness: Randomness
   readonly processes = new Map<number, HeldProcess>()
   readonly timers = new Set<Timer>()
-  /** While frozen every thread that stops stays stopped. */
+  /** While frozen, every thread that stops stays stopped. */
   frozen = false
-  /** The first process; the others end with it. */
+  /** The first process. The others end with it. */
   pid = 0
   exit: Exit | undefined
-  /** The signal that ends the first process, which the kernel would spare. */
+  /** The signal that ends the first process, which the kernel would ignore. */
   endedBy: number | undefined
   keeper: Keeper | undefined
-  /** How the first process is about to end, as soon as all of its threads have stopped. */
+  /** How the first process is about to end, once all of its threads have stopped. */
   ending: Exit | undefined
-  /** The first process, kept where it was about to end. */
+  /** The first process, kept just before its end. */
   ended: HeldProcess | undefined
-  /** Docker made it: its program would be the first of a pid namespace anyway. */
+  /** Whether Docker made it. Its program would then be the first of a pid namespace in any case. */
   isContainer = false
-  /** The ordinal of a thread that spins while nothing else of it runs: it never comes to rest. */
+  /** Ordinal of a thread that spins while nothing else in the node runs. The node never becomes quiescent. */
   spinner: number | undefined
-  /** Times in this step that a timer has ended because a thread went round and round until it would. */
+  /** How many timers ended in this step because a thread spun until they would. */
   timersAwaited = 0
-  /** How often a thread had to give way although it computed, at an instruction of chance: it may go otherwise next time. */
+  /** How often a computing thread had to yield, at an arbitrary instruction. It may do so elsewhere next time. */
   turnsCut = 0
-  /** CPU time after which a thread that does not wait has to give way; microseconds. */
+  /** CPU time in microseconds after which a thread that does not wait must yield. */
   turnUsMax = turnUsMax
-  /** Some socket of it has, or had, a time-out of its own. */
+  /** Whether some socket has, or had, a timeout of its own. */
   hasSocketTimeouts = false
-  /** Some socket of it may share, or have shared, its port; and no program of its own chooses among them. */
+  /** Whether sockets may share, or have shared, a port without a program of their own that chooses among them. */
   sharesPorts = false
   /** It has opened a message queue of POSIX. */
   hasQueues = false
   readonly lastingCalls: LastingCalls = { count: 0, last: '' }
-  /** The sockets among which was chosen when it was last at rest. */
+  /** The sockets among which the kernel chose when the node last rested. */
   sharedPorts = ''
-  /** Of a node that was made again: when its kernel gives up what, by labels of connections. */
+  /** For a restored node: when its kernel gives up connections, by their labels. */
   giveUpDeadlines: ReadonlyMap<string, Nanoseconds> = new Map()
-  /** When its kernel gives up connections to which nothing gets through, by their labels; undefined: never. */
+  /** When its kernel gives up connections on which nothing gets through, by their labels; undefined for never. */
   readonly givesUp = new Map<string, Timer | undefined>()
-  /** What of it could not be held, a sentence each. */
+  /** What could not be held, one sentence each. */
   readonly notes = new Set<string>()
-  /** Descriptor of the root of its files; undefined before it has any. */
+  /** Descriptor of its root directory; undefined before it has one. */
   root: number | undefined
   #counts: Counts
-  /** How many timerfds ever had a number. It is never set back: one that is brought back keeps its own. */
+  /** How many timerfds ever had a number. It is never reset, because rewound timerfds keep their numbers. */
   timerfds = 0
 
-  /** Clock and randomness go on when the node is started again. */
+  /** Clock and random numbers continue when the node is started again. */
   constructor(name: string, clock: VirtualClock, randomness: Randomness, counts = noCounts) {
     this.name = name
     this.clock = clock
@@ -267,7 +271,7 @@ export class HeldNode {
     this.#counts = { ...counts }
   }
 
-  /** A copy of all that is counted. */
+  /** A copy of all counters. */
   get counts(): Counts {
     return { ...this.#counts }
   }
@@ -277,7 +281,7 @@ export class HeldNode {
     return this.#counts.threads
   }
 
-  /** For a thread that is made by `parent`, or for the first. */
+  /** The origin of a thread that `parent` makes, or of the first thread. */
   originOf(parent: HeldThread | undefined): Origin {
     return { randomness: (parent ?? this).randomness.fork(), ordinal: this.#counts.threads++ }
   }
@@ -288,17 +292,17 @@ export class HeldNode {
     return this.timerfds
   }
 
-  /** Counts one more socket; gives how many there were before. */
+  /** Counts a socket and returns the number of earlier ones. */
   countSocket(): number {
     return this.#counts.sockets++
   }
 
-  /** Counts one more opening of a file of random bytes; gives how many there were before. */
+  /** Counts an opening of a random file and returns the number of earlier ones. */
   countRandomFile(): number {
     return this.#counts.randomFiles++
   }
 
-  /** Its time, and what its next threads and sockets will be made of; called, it has them again. */
+  /** Returns a function that restores its time, and the numbers for its next threads and sockets. */
   mark(): () => void {
     const { elapsed } = this.clock
     const randomness = this.randomness.mark()
@@ -324,7 +328,7 @@ export class HeldNode {
     }
   }
 
-  /** None of its connections is unanswered. */
+  /** Forgets all unanswered connections. */
   forgetUnanswered(): void {
     for (const timer of this.givesUp.values()) if (timer) this.timers.delete(timer)
     this.givesUp.clear()
@@ -343,7 +347,7 @@ export class HeldNode {
     return nanoseconds / millisecond
   }
 
-  /** Says in the verdict what could not be held. */
+  /** Adds a note to the verdict about something that could not be held. */
   note(sentence: string): void {
     this.notes.add(sentence)
   }
@@ -355,8 +359,8 @@ export class HeldNode {
   }
 
   /**
-   * One of its processes has read the clock so many times. One who goes on and on reading it waits for it to move, which it then does: the
-   * faster, the longer that lasts. Timers that become due by it fire.
+   * Counts clock reads of one of its processes. A program that keeps reading waits for the clock to move, so it moves,
+   * the faster the longer that lasts. Timers that become due fire.
    */
   countReads(process: HeldProcess, reads: number): void {
     process.reads += reads
@@ -368,10 +372,10 @@ export class HeldNode {
   }
 
   /**
-   * A thread of it goes round and round without changing anything, and nothing else of it runs. Time passes meanwhile: what
-   * waits for that goes on.
+   * A thread spins without changing anything, and nothing else in the node runs. Time passes meanwhile, so that timers
+   * on which it waits fire.
    *
-   * @param timersMax it is waited for no more in one step
+   * @param timersMax limit on these timers in one step
    */
   spinsAlone({ ordinal }: HeldThread, timersMax: number): void {
     if (this.earliestDeadline() === undefined || this.timersAwaited >= timersMax) this.spinner = ordinal
@@ -381,7 +385,7 @@ export class HeldNode {
     }
   }
 
-  /** Lets all that is due at the earliest deadline happen; the clock shows that instant. */
+  /** Moves the clock to the earliest deadline and lets everything happen that is then due. */
   fireEarliest(): void {
     const deadline = this.earliestDeadline()
     if (deadline === undefined) return
@@ -389,14 +393,14 @@ export class HeldNode {
     for (const timer of [...this.timers]) if (timer.deadline <= deadline) timer.fire()
   }
 
-  /** Deadline of the earliest pending timer, in time elapsed; undefined when none is pending. */
+  /** The earliest deadline of a pending timer, in elapsed time; undefined if none is pending. */
   earliestDeadline(): Nanoseconds | undefined {
     let earliest: Nanoseconds | undefined
     for (const { deadline } of this.timers) if (earliest === undefined || deadline < earliest) earliest = deadline
     return earliest
   }
 
-  /** Shows all processes another time. Timers that are due are not fired by this. */
+  /** Shows another time to all processes. Due timers do not fire by this. */
   moveClock(elapsed: Nanoseconds): void {
     this.clock.elapsed = elapsed
     this.clock.periods.begin(elapsed)

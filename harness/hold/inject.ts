@@ -5,16 +5,17 @@ import { allSignals, cont, event, getEventMessage, getSignalMask, Registers, set
 /** syscall; int3 */
 const callAndTrap = Buffer.from([0x0f, 0x05, 0xcc])
 
-/** Runs system calls inside a stopped thread, as if the program had made them. */
+/** Makes system calls inside a stopped thread, as if the program made them. */
 export interface Injector {
-  /** The call's result; negative errno when it failed. */
+  /** The call's result; negative errno if it failed. */
   call(number: number, ...args: number[]): number
-  /** Where bytes put into the process's stack can be found by the next call; 16-byte aligned. */
+  /** Puts bytes on the process's stack for the next call; returns their address, aligned to 16 bytes. */
   put(bytes: Uint8Array): number
 }
 
 /**
- * Borrows a thread that is stopped outside a system call: everything is as before afterwards. Signals wait meanwhile.
+ * Borrows a thread that is stopped outside of a system call. Afterwards everything is as before. Signals wait
+ * meanwhile.
  *
  * @throws ThreadEnded
  */
@@ -34,7 +35,7 @@ export const injecting = <Result>(tid: number, memory: ProcessMemory, use: (inje
 }
 
 const argumentNames = ['rdi', 'rsi', 'rdx', 'r10', 'r8', 'r9'] as const
-/** The program may be using this much below its stack pointer. */
+/** The program may use this many bytes below its stack pointer. */
 const redZone = 128
 
 const injectorOf = (tid: number, memory: ProcessMemory, before: Registers): Injector => {
@@ -60,9 +61,9 @@ const injectorOf = (tid: number, memory: ProcessMemory, before: Registers): Inje
 }
 
 /**
- * Our own calls pass the filter's stops untouched; SIGSTOP, which no mask holds back, comes again when they are over.
+ * Our own calls pass the filter's stops untouched. SIGSTOP, which no mask blocks, comes again after them.
  *
- * @param onThread is told of a thread that a call makes; its first stop has to be waited for
+ * @param onThread is called with a thread that a call makes; its first stop must be awaited
  */
 export const runToTrap = (tid: number, onThread?: (made: number) => void) => {
   for (let isToStop = false; ; ) {

@@ -5,14 +5,14 @@ const openat2 = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'vo
 const openat2Number = 437
 const resolveInRoot = 0x10
 const closeOnExec = 0o2000000
-/** Of a `struct open_how`: flags, mode, resolve. */
+/** Size of a `struct open_how`: flags, mode, resolve. */
 const howSize = 24
-/** Names may change while the kernel looks them up. */
+/** How often to retry if names change while the kernel resolves them. */
 const attemptsMax = 100
 
 /**
- * Opens what is at a path in a node, whose root this is. Links lead where they lead the node, never out of its files:
- * what a node has made may be meant to mislead.
+ * Opens a path inside a node with this root. Links are followed as in the node, never out of its files, because a node
+ * may have made links to mislead.
  *
  * @throws SystemError
  */
@@ -31,10 +31,12 @@ export const openInside = (root: number, path: string, flags: number): number =>
 export const pathOnly = 0o10000000 // O_PATH
 
 /**
- * Opens what is at a path for a process, whose root may be one that it has made itself.
+ * Opens a path as a process sees it, whose root may be one of its own.
  *
- * @param fileSystem that it must be on, by its magic number of statfs(2): a process may put a file of its own anywhere
- * @throws SystemError, also where it is on another one
+ * @param fileSystem the file system's required magic number (statfs(2)), because a process may put its own file
+ * anywhere
+ *
+ * @throws SystemError, also if the file is on another file system
  */
 export const openFor = (pid: number, path: string, flags: number, fileSystem?: number): number => {
   const root = openSync(`/proc/${pid}/root`, pathOnly | constants.O_DIRECTORY)
@@ -48,7 +50,7 @@ export const openFor = (pid: number, path: string, flags: number, fileSystem?: n
   }
 }
 
-/** Does something with a path of this process that leads to a directory of a node. */
+/** Does something with a path, valid in this process, that leads to a node's directory. */
 export const insideDirectory = <Result>(root: number, path: string, use: (own: string) => Result): Result => {
   const fd = openInside(root, path, constants.O_DIRECTORY)
   try {
@@ -59,9 +61,9 @@ export const insideDirectory = <Result>(root: number, path: string, use: (own: s
 }
 
 /**
- * Content of a file of a node. It is read at once: whoever waited for it would be taken for done with the node.
+ * Content of a node's file. It is read synchronously, because an asynchronous reader would count as done with the node.
  *
- * @throws SystemError, also where it is no file, which might never end
+ * @throws SystemError, also if it is not a file, since reading that might never end
  */
 export const readInside = (root: number, path: string): Buffer => {
   const fd = openInside(root, path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)

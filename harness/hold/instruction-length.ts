@@ -1,13 +1,13 @@
 import { prefixes } from './instruction.ts'
 
 /**
- * How long instructions of x86-64 are: enough to find where they begin in the code of compilers. What is no instruction
- * counts as one byte: who reads on from there soon is in step again.
+ * Lengths of x86-64 instructions: enough to find where instructions begin in compiled code. Unknown bytes count as one
+ * byte; decoding from there soon gets in step again.
  */
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** Of one byte, followed by one that says where the operand is. */
+/** One-byte opcodes followed by a byte for the operand. */
 const takesOperand: ReadonlySet<number> = new Set([
   ...range(0x00, 0x3f).filter(opcode => (opcode & 7) < 4),
   0x63,
@@ -20,7 +20,7 @@ const takesOperand: ReadonlySet<number> = new Set([
   ...[0xf6, 0xf7, 0xfe, 0xff],
 ])
 
-/** Those followed by a constant of one byte, and by one of four (or of two, where the operands have two bytes). */
+/** Opcodes followed by a constant of one byte, and of four bytes (or two, with 16-bit operands). */
 const byteFollows: ReadonlySet<number> = new Set([
   ...range(0x00, 0x3f).filter(opcode => (opcode & 7) === 4),
   ...[0x6a, 0x6b, 0x80, 0x83, 0xa8, 0xc0, 0xc1, 0xc6, 0xcd, 0xeb],
@@ -34,7 +34,7 @@ const wordFollows: ReadonlySet<number> = new Set([
   ...range(0xb8, 0xbf),
 ])
 
-/** The same of those that begin with 0F. */
+/** The same for opcodes that begin with 0F. */
 const longWithoutOperand: ReadonlySet<number> = new Set([
   ...[0x05, 0x06, 0x07, 0x08, 0x09, 0x0b, 0x0e, 0x77, 0xa0, 0xa1, 0xa2, 0xa8, 0xa9, 0xaa],
   ...range(0x30, 0x37),
@@ -46,10 +46,10 @@ const longByteFollows: ReadonlySet<number> = new Set([
   ...[0xa4, 0xac, 0xba, 0xc2, 0xc4, 0xc5, 0xc6],
 ])
 
-/** Of the opcodes that begin with 0F, with 0F 38 and with 0F 3A, as VEX and EVEX number them. */
+/** Opcode maps 0F, 0F 38 and 0F 3A, as VEX and EVEX number them. */
 const [long, long38, long3a] = [1, 2, 3]
 
-/** How many bytes the instruction has that begins there. */
+/** Length of the instruction that begins there. */
 export const instructionLength = (code: Buffer, begin: number): number => {
   let at = begin
   while (prefixes.has(code[at]!) && at - begin < 14) at++
@@ -79,7 +79,7 @@ const vectorOf = (code: Buffer, opcode: number, at: number): { length: number; m
   }
 }
 
-/** What follows the beginning of one that has a long opcode: that, operand and constant. */
+/** Length after the beginning of a long opcode: the opcode, operand and constant. */
 const longRest = (code: Buffer, at: number, map: number): number => {
   const opcode = code[at] ?? 0
   if (map !== long) return 1 + operandLength(code, at + 1) + (map === long3a ? 1 : 0)

@@ -6,7 +6,7 @@ export const prefixes: ReadonlySet<number> = new Set([0x66, 0xf2, 0xf3, 0xf0, 0x
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** That have no operand in memory which they write to: jumps, moves to registers, comparisons, and pushes of a call. */
+/** Opcodes that write to no operand in memory: jumps, moves to registers, comparisons, and pushes of a call. */
 const harmless: ReadonlySet<number> = new Set([
   ...range(0x38, 0x3d), // cmp
   0x63, // movsxd
@@ -25,7 +25,7 @@ const harmless: ReadonlySet<number> = new Set([
   0xeb, // jmp
 ])
 
-/** The same of those that begin with 0F. */
+/** The same for opcodes that begin with 0F. */
 const harmlessLong: ReadonlySet<number> = new Set([
   0x0d, // prefetch
   ...range(0x18, 0x1f), // prefetch, nop
@@ -38,7 +38,7 @@ const harmlessLong: ReadonlySet<number> = new Set([
   ...range(0xbc, 0xbf), // bsf, bsr, movsx
 ])
 
-/** Of instructions that are told apart by bits 3 to 5 of what follows: those that only read. */
+/** Instructions distinguished by bits 3 to 5 of the next byte: those that only read. */
 const readingExtensions: Readonly<Record<number, readonly number[]>> = {
   128: [7], // 80: cmp
   129: [7], // 81: cmp
@@ -48,13 +48,10 @@ const readingExtensions: Readonly<Record<number, readonly number[]>> = {
   255: [2, 4], // FF: call, jmp
 }
 
-/** One to which an operand in memory is unlike one in a register: the byte after the opcode tells. */
+/** From this value on, the byte after the opcode says that the operand is a register. */
 const registerOperand = 0xc0
 
-/**
- * Whether an instruction may leave memory in another state than it found it, for all that can be told from its bytes:
- * also where it is not known here.
- */
+/** Whether an instruction may change memory, as far as its bytes tell. True for unknown instructions. */
 export const mayWrite = (code: Buffer): boolean => {
   let at = 0
   while (prefixes.has(code[at]!)) at++
@@ -69,7 +66,7 @@ export const mayWrite = (code: Buffer): boolean => {
   return !takesOperand(opcode) || operand < registerOperand
 }
 
-/** Arithmetic, moves and shifts, whose next byte says where their operand is. */
+/** Arithmetic, moves and shifts, whose next byte describes their operand. */
 const takesOperand = (opcode: number): boolean =>
   (opcode < 0x40 && (opcode & 7) < 4) ||
   [

@@ -6,18 +6,21 @@ import { check, libc } from '../../proxy/libc.ts'
 import { endingPriority, goAhead } from './turns.ts'
 
 /**
- * Signals that ask this process to end, noticed while it holds nodes. A step blocks the event loop, for half a minute where
- * a node computes that long in its start; and threads of nodes that never wait keep this thread from its CPU for seconds.
- * So another thread takes the signals, by a handler that counts them, gives this thread the CPU before all nodes, and goes
- * on with the handler of Node.js.
+ * Signals that ask this process to end, noticed while it holds nodes. A step blocks the event loop, for up to half a
+ * minute during a node's start, and nodes' threads that never wait keep this thread from its CPU for seconds. So
+ * another thread receives the signals: its handler counts them, gives this thread the CPU before all nodes, and
+ * continues with Node.js's handler.
  */
 
-/** Ctrl-C, a polite kill, a terminal that is closed. */
+/** Ctrl-C, a polite kill, and a closed terminal. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** After the first signal so much time is left to write down what was found. */
+/** Time that is left after the first signal to write down what was found, in milliseconds. */
 const graceMs = 700
-/** Nothing of ours runs for so long without looking; a program's own code may, and the kernel ends the process then. */
+/**
+ * None of our code runs for this long without checking. Code of a configuration may, and the kernel then ends the
+ * process.
+ */
 const deafSecondsMax = 3
 
 const mmap = libc.func('void *mmap(void *address, size_t length, int protection, int flags, int fd, long offset)')
@@ -36,7 +39,7 @@ const failed = 2n ** 64n - 1n // MAP_FAILED
 /** struct sigaction of the C library: the handler, a mask, flags, and what is the library's own. */
 const actionSize = 152
 
-/** In the page: how many signals came; the id of this thread; the handler of Node.js; a priority; then ours. */
+/** Offsets in the page: the number of signals, this thread's id, Node.js's handler, a priority, and our handler. */
 const offset = { count: 0, thread: 4, next: 8, priority: 16, code: 24 } as const
 const code = Buffer.from(
   `
@@ -54,11 +57,11 @@ const code = Buffer.from(
   'hex',
 )
 
-/** How many signals came. */
+/** Number of signals received. */
 let count = new Int32Array(1)
-/** Of these, those that were noticed. */
+/** Number of signals noticed. */
 let noticed = 0
-/** When nothing more may be done. */
+/** When all work must have ended. */
 let deadline = Number.POSITIVE_INFINITY
 let handler: bigint | undefined
 let page: Buffer | undefined
@@ -67,7 +70,7 @@ const listeners = new Set<() => void>()
 /**
  * Counts signals while some work is done.
  *
- * @param onSignal called for each, by the event loop
+ * @param onSignal is called for each by the event loop
  */
 export const countingSignals = async <Result>(onSignal: () => void, work: () => Promise<Result>): Promise<Result> => {
   const stop = () => {
@@ -81,7 +84,7 @@ export const countingSignals = async <Result>(onSignal: () => void, work: () => 
   try {
     return await work()
   } finally {
-    // The last one takes the handlers away.
+    // The last one removes the handlers.
     for (const signal of signals) process.off(signal, stop)
     if (isLeft) setMask(how.unblock, mask, null)
     alarm(0)
@@ -90,9 +93,9 @@ export const countingSignals = async <Result>(onSignal: () => void, work: () => 
 }
 
 /**
- * To be called again and again by whatever takes long while no event is handled.
+ * Must be called repeatedly by long work during which no event is handled.
  *
- * @throws BudgetSpent once for each signal, and always when the time is over that is left after the first
+ * @throws BudgetSpent once for each signal, and always after the time that is left after the first one
  */
 export const heedSignals = (): void => {
   if (count[0] !== noticed) {
@@ -105,7 +108,7 @@ export const heedSignals = (): void => {
 /** Whether a signal has come. */
 export const isInterrupted = (): boolean => count[0] !== noticed || deadline !== Number.POSITIVE_INFINITY
 
-/** Waits for something, and no longer once a signal comes; what becomes of it then is of no interest. @throws BudgetSpent */
+/** Waits for a promise, but not after a signal comes. Its later result is ignored. @throws BudgetSpent */
 export const unlessInterrupted = async <Result>(work: Promise<Result>): Promise<Result> => {
   let listener = () => {}
   const interrupted = new Promise<never>((_, reject) => {
@@ -118,8 +121,8 @@ export const unlessInterrupted = async <Result>(work: Promise<Result>): Promise<
 }
 
 /**
- * Does some work while which this thread waits for other processes, and holds no node of its own: it has signals itself
- * then, before all nodes. Where these keep every CPU, other threads of this process have the twentieth part of one.
+ * Does some work during which this thread waits for other processes and holds no node. It then receives signals itself,
+ * before all nodes. If nodes use up every CPU, other threads of this process get only a twentieth of one.
  */
 export const waitingForOthers = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   const blocked = Buffer.alloc(mask.length)
@@ -141,7 +144,7 @@ const notice = () => {
 
 const putHandlerFirst = (signal: number): void => {
   handler ??= makeHandler()
-  // A kernel that allows no code in memory leaves signals to the event loop.
+  // If the kernel allows no code in memory, the event loop handles signals.
   if (handler === undefined) return
   const action = Buffer.alloc(actionSize)
   check('sigaction', sigaction(signal, null, action))
@@ -153,7 +156,7 @@ const putHandlerFirst = (signal: number): void => {
   check('sigaction', sigaction(signal, action, null))
 }
 
-/** Lets another thread of this process have the signals, unless there is none that takes them; gives whether there is. */
+/** Lets another thread of this process receive the signals, if one does; returns whether there is one. */
 const leaveToOthers = (): boolean => {
   const takesAll = (tid: string) => {
     const [, blocked] = /^SigBlk:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/self/task/${tid}/status`, 'latin1')) ?? []

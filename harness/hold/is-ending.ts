@@ -4,7 +4,10 @@ import { nap } from './turns.ts'
 const isExiting = 0x4 // PF_EXITING
 const napsMax = 50
 
-/** Whether a process that a call has failed on is about to end, or is gone. One that was just killed is given a moment. */
+/**
+ * Whether a process on which a call failed is about to end or is gone. A process that was just killed is given a
+ * moment.
+ */
 export const isEnding = (pid: number): boolean => {
   for (let naps = 0; naps < napsMax; naps++) {
     if (hasBegunToEnd(pid)) return true

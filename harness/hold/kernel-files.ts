@@ -7,11 +7,14 @@ import { Randomness } from './randomness.ts'
 import { residentKilobytes, ticksPerSecond } from './resources.ts'
 import { type Nanoseconds, second, type VirtualClock } from './virtual-clock.ts'
 
-/** What files of /proc say in a node, where the kernel would tell of this machine's time, memory and load. */
+/**
+ * Content of /proc files in a node, for files in which the kernel would tell about this machine's time, memory and
+ * load.
+ */
 
 type Content = (thread: HeldThread) => string
 
-/** Undefined for every other path, and where there is no such process. */
+/** Undefined for every other path, and for an unknown process. */
 export const contentShown = (thread: HeldThread, path: string): string | undefined => {
   const content = machine[path]
   if (content) return content(thread)
@@ -31,7 +34,7 @@ const hundredths = (seconds: number, nanoseconds: number) =>
   `${seconds}.${String(Math.floor(nanoseconds / 1e7)).padStart(2, '0')}`
 
 const ticksOf = (time: Nanoseconds) => Math.floor((time * ticksPerSecond) / second)
-/** From the boot to the node's creation: all that time the CPU had nothing to do. */
+/** Time from boot to the node's creation, during which the CPU counts as idle. */
 const bootedSeconds = (clock: VirtualClock): number => clock.showAt(0, 'monotonic').seconds
 
 const uptime: Content = ({ process: { node } }) => {
@@ -59,7 +62,7 @@ const stat: Content = ({ process: { node } }) => {
 
 const loadavg: Content = ({ process: { node } }) => `0.00 0.00 0.00 1/${node.threads.length} ${node.threadsMade}\n`
 
-/** As `sysinfo` says: half of the memory is free. */
+/** As for `sysinfo`: half of the memory is free. */
 const meminfo: Content = () => {
   const lines = readFileSync('/proc/meminfo', 'latin1')
   const total = Number(/^MemTotal:\s+(\d+)/m.exec(lines)![1])
@@ -115,7 +118,7 @@ const processContent = (thread: HeldThread, id: string, task: string | undefined
 const procFileSystem = 0x9fa0
 const openOfKernel = (pid: number, path: string) => openFor(pid, path, constants.O_RDONLY, procFileSystem)
 
-/** What the kernel says there to a process. @throws SystemError where the process has something else in its place */
+/** The kernel's content for a process. @throws SystemError if the process has something else in that place */
 const ofKernel = (pid: number, path: string): string => {
   const file = openOfKernel(pid, path)
   try {
@@ -125,7 +128,7 @@ const ofKernel = (pid: number, path: string): string => {
   }
 }
 
-/** Descriptors of ours: who reads this file reads it again and again, and opening it takes ten times as long as reading. */
+/** Cached descriptors: this file is read repeatedly, and opening it takes ten times as long as reading. */
 const ownStats = new WeakMap<ProcessMemory, number>()
 const ownStatText = Buffer.alloc(4096)
 

@@ -10,31 +10,31 @@ import { type Nanoseconds, second } from './virtual-clock.ts'
 import { isTime, readTime } from './waits.ts'
 
 /**
- * Timers that the kernel would keep for a process: setitimer and alarm, timer_create, timerfd. None of them is ever
- * armed in the kernel; we keep their deadlines and let each go off when its choice is made.
+ * Timers that the kernel would keep for a process: setitimer and alarm, timer_create, timerfd. None is ever armed in
+ * the kernel. The tool keeps their deadlines and lets each expire when its choice is made.
  */
 
-/** Gives a call its result without its being made. Undefined: let the kernel make it. */
+/** The result of a call that is not made. Undefined: the kernel makes the call. */
 export type Answer = number | undefined
 
 interface Setting {
-  /** In time elapsed; undefined when it is disarmed. */
+  /** In elapsed time; undefined if disarmed. */
   readonly deadline: Nanoseconds | undefined
-  /** 0: it goes off once. */
+  /** 0 for a timer that expires once. */
   readonly interval: Nanoseconds
 }
 
-/** What a timer of a process is, without the process. */
+/** The state of a process's timer, without the process. */
 export interface TimerMark {
-  /** What names it in its process: `itimer`, `timer 0`; its number in the node: `timerfd 7`. */
+  /** Its name in the process, `itimer` or `timer 0`, or its number in the node, `timerfd 7`. */
   readonly key: string
   readonly deadline: Nanoseconds
   readonly interval: Nanoseconds
-  /** Of a timerfd: where the process has it open. */
+  /** For a timerfd: the process's descriptor. */
   readonly fd?: number
 }
 
-/** One timer of the kernel, kept by us. */
+/** A kernel timer that the tool keeps. */
 class KernelTimer implements Timer {
   deadline: Nanoseconds
   readonly interval: Nanoseconds
@@ -80,7 +80,7 @@ class KernelTimer implements Timer {
     return holder !== undefined && expireTimerfd(holder)
   }
 
-  /** Of a timerfd: who has it open, whose timer it is from now on. */
+  /** For a timerfd: a process that has it open, to which the timer belongs from now on. */
   findHolder(): Holder | undefined {
     const likely = { process: this.#process, fd: this.#fd! }
     const holder = holderOf(this.#process.node, numberIn(this.#key), likely)
@@ -99,7 +99,7 @@ const timersOf = ({ kernelTimers }: HeldProcess): KernelTimer[] => [
   ...(kernelTimers as Map<string, KernelTimer>).values(),
 ]
 
-/** Forgets a timer of the process. */
+/** Removes a timer of the process. */
 export const disarm = (process: HeldProcess, key: string): void => {
   const timer = process.kernelTimers.get(key)
   if (timer === undefined) return
@@ -107,18 +107,18 @@ export const disarm = (process: HeldProcess, key: string): void => {
   process.node.timers.delete(timer)
 }
 
-/** Forgets all timers of a process. */
+/** Removes all timers of a process. */
 export const disarmAll = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) disarm(process, key)
 }
 
-/** Forgets the timers of a process that has ended, and is none of its node any more; a timerfd that others have open is theirs. */
+/** Removes the timers of an ended process. A timerfd that others have open becomes theirs. */
 export const leaveTimers = (process: HeldProcess): void => {
   sweepTimerfds(process)
   disarmAll(process)
 }
 
-/** Another program goes on with the alarm and the descriptors of the one before, but not with its timers. */
+/** After exec, the alarm and timerfds stay, but the other timers are gone. */
 export const disarmAtExec = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) if (key.startsWith('timer ')) disarm(process, key)
 }
@@ -126,7 +126,7 @@ export const disarmAtExec = (process: HeldProcess): void => {
 /** The timers of a process as they are now. */
 export const markTimers = (process: HeldProcess): TimerMark[] => timersOf(process).map(timer => timer.mark())
 
-/** A process has these timers, and no others. */
+/** Sets a process's timers to exactly these. */
 export const rewindTimers = (process: HeldProcess, marks: readonly TimerMark[]): void => {
   disarmAll(process)
   for (const mark of marks) {
@@ -140,7 +140,7 @@ const numberAgain = (holder: Holder, number: number): void => {
   if (timerfdNumber(holder) !== number) disarmTimerfd(holder, number)
 }
 
-/** Lets the process notice that a timer's time has come; false where there is no such timer any more. */
+/** Signals a timer's expiry to the process; returns false if the timer does not exist any more. */
 const goOff = (process: HeldProcess, key: string): boolean =>
   key === 'itimer' ? sendSignal(process.pid, alarmSignal) : expireInside(process, numberIn(key))
 
@@ -152,7 +152,10 @@ const settingOf = (timer: KernelTimer | undefined): Setting => ({
   interval: timer?.interval ?? 0,
 })
 
-/** An itimerval or itimerspec: interval, then value; a value of zero disarms. Undefined where it is no time: the kernel says so. */
+/**
+ * An itimerval or itimerspec: interval, then value; a value of zero disarms. Undefined for an invalid time, which the
+ * kernel reports.
+ */
 const readSetting = (
   { memory, node }: HeldProcess,
   address: number,
@@ -177,7 +180,7 @@ const readSetting = (
 const durationOf = ({ seconds, nanoseconds }: { seconds: number; nanoseconds: number }): Nanoseconds =>
   seconds * second + nanoseconds
 
-/** A setting does not name its clock; but no machine has been up for so many seconds. */
+/** A setting does not name its clock, but no machine has been up for this many seconds. */
 const realtimeFrom = 1_000_000_000
 
 const writeSetting = (process: HeldProcess, address: number, unit: 'timespec' | 'timeval', setting: Setting): void => {
@@ -202,7 +205,7 @@ const arm = (process: HeldProcess, key: string, { deadline, interval }: Setting)
 const realTimeTimer = 0
 const alarmSignal = constants.signals.SIGALRM
 
-/** Computing takes no time, so a timer of CPU time never goes off. */
+/** Computing takes no time, so a timer of CPU time never expires. */
 const ofCpuTime = (process: HeldProcess, registers: Registers, before: 'rsi' | 'rdx'): Answer => {
   if (registers.get('rdi') > 2) return undefined
   writeSetting(process, registers.get(before), 'timeval', { deadline: undefined, interval: 0 })
@@ -210,7 +213,7 @@ const ofCpuTime = (process: HeldProcess, registers: Registers, before: 'rsi' | '
 }
 
 const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
-  // The two others count CPU time.
+  // The two other kinds count CPU time.
   if (registers.get('rdi') !== realTimeTimer) return ofCpuTime(process, registers, 'rdx')
   const before = current(process, 'itimer')
   const address = registers.get('rsi')
@@ -244,7 +247,7 @@ const CLOCK_REALTIME = 0
 const CLOCK_PROCESS_CPUTIME_ID = 2
 const CLOCK_THREAD_CPUTIME_ID = 3
 
-/** The clock of a timer of timer_create; undefined where the process has no such timer. */
+/** Clock of a timer made by timer_create; undefined if the process has no such timer. */
 const clockOfTimer = ({ pid }: HeldProcess, id: number): number | undefined => {
   try {
     const timers = readFileSync(`/proc/${pid}/timers`, 'latin1')
@@ -290,7 +293,7 @@ const timerDelete = ({ process }: HeldThread, registers: Registers): Answer => {
 const atOnce = Buffer.alloc(32)
 atOnce.writeBigInt64LE(1n, 24)
 
-/** Only the kernel can send the signal as timer_create asked for it, so the process itself lets the timer expire. */
+/** Only the kernel can send the signal as timer_create requested, so the process itself lets the timer expire. */
 const expireInside = (process: HeldProcess, id: number): boolean => {
   const thread = [...process.threads][0]
   if (thread === undefined) return false
@@ -333,7 +336,7 @@ const timerfdGettime = ({ process }: HeldThread, registers: Registers): Answer =
   return 0
 }
 
-/** Forgets the timers whose last descriptor was closed; those that others have open are theirs. */
+/** Removes timers whose last descriptor was closed. Those that others have open become theirs. */
 export const sweepTimerfds = (process: HeldProcess): void => {
   for (const timer of timersOf(process)) if (timer.isTimerfd && !timer.findHolder()) timer.disarm()
 }

@@ -10,8 +10,8 @@ const file = '/proc/sys/kernel/ns_last_pid'
 const fileDescriptor = 7
 
 /**
- * The next process or thread in the pid namespace of `pid` has the id after this one. Written from outside, by a process
- * of ours that enters the namespace, as a container may not do so. Where this tool may not either, ids count on.
+ * Makes the next process or thread in the pid namespace of `pid` get the id after this one. A process of ours that
+ * enters the namespace writes it, because a container may not. If this tool may not either, ids simply count on.
  */
 export const setLastIdIn = (pid: number, id: number): void => {
   const own = openToWrite()

@@ -2,12 +2,11 @@ import type { HeldProcess, HeldThread } from './held-node.ts'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
- * Calls that change something which the kernel keeps, which nobody can read, or not at little cost, and which is not given
- * back when a life is brought back in place: they are counted, and a life that has made one is not lived again. The kernel
- * makes them as they are.
+ * Calls with an effect in the kernel that cannot be read back cheaply, and that rewinding does not undo. They are
+ * counted, and a life that made one is not lived again. The kernel makes them unchanged.
  */
 
-/** What of the kernel a call changes: something of its process alone, or something that others see too. */
+/** What a call affects: only its process, or something that others see too. */
 type Reach = 'process' | 'node'
 
 const reaches: Partial<Record<SyscallName, Reach>> = {
@@ -29,7 +28,7 @@ const reaches: Partial<Record<SyscallName, Reach>> = {
   mq_unlink: 'node',
 }
 
-/** To be called where a thread is about to make such a call. */
+/** Call it when a thread is about to make such a call. */
 export const countLasting = ({ process }: HeldThread, name: SyscallName): undefined => {
   const calls = (reaches[name] === 'process' ? process : process.node).lastingCalls
   calls.count += 1
@@ -44,7 +43,7 @@ export const lastingCalls: Partial<Record<SyscallName, (thread: HeldThread) => u
     .map(name => [name, (thread: HeldThread) => countLasting(thread, name)]),
 )
 
-/** Of a process and of its node, a text that is another after each such call. */
+/** A text that changes with each such call of the process or its node. */
 export const lastingCallsOf = ({ lastingCalls, node }: HeldProcess): string =>
   [lastingCalls, node.lastingCalls]
     .filter(({ count }) => count > 0)

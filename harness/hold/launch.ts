@@ -46,13 +46,13 @@ export interface Launch {
   readonly network: number
   readonly mounts: LocalMountPlan
   /**
-   * Whether it will be traced: no program in it can gain rights then, since the filter demands that, and it ends with
-   * this tool. One that is not traced ends with this thread.
+   * Whether it will be traced. Then no program in it can gain privileges, as the filter requires, and it ends with this
+   * tool. Otherwise it ends with this thread.
    */
   readonly isHeld: boolean
 }
 
-/** A process that waits, as pid 1 of its own pid namespace, to be let into its program. */
+/** A process that waits, as pid 1 of its own pid namespace, to be released into its program. */
 export interface Launched {
   readonly pid: number
   /** Whether Docker made it. */
@@ -69,8 +69,9 @@ const setHostname = libc.func('int sethostname(const char *name, size_t length)'
 const noAddressRandomisation = 0x0040000
 
 /**
- * Starts a program in namespaces of its own (files, pid, host name, IPC, and the network given), without address
- * randomisation, with default signal handling, in a session of its own, and with few privileges. It waits to be released.
+ * Starts a program in namespaces of its own (files, pid, host name, IPC, and the given network), without address
+ * randomisation, with default signal handling, in a session of its own, and with few privileges. It waits to be
+ * released.
  *
  * @throws SystemError
  */
@@ -102,7 +103,7 @@ const release = (gate: number) => {
 /** Descriptor of the root of this thread's files. */
 export const openRoot = (): number => openSync('/', pathOnly | constants.O_DIRECTORY)
 
-/** The starter's own exec must be over when it is seized: it would be taken for the program's. */
+/** The starter's own exec must be over before it is seized, or it would be taken for the program's. */
 const awaitReady = (readEnd: number, pid: number) => {
   const bytes = Buffer.alloc(reportLength)
   const length = check('read', read(readEnd, bytes, bytes.length))
@@ -150,7 +151,7 @@ const usualUmask = 0o022
 const setDeathSignal = 1
 const killSignal = 9
 
-/** What becomes of the starter until it is the program. */
+/** The calls of the starter until it becomes the program. */
 const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
   ...ownProc(),
   ...dropPrivileges(),
@@ -158,12 +159,12 @@ const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
   { name: 'umask', arguments: [usualUmask] },
   closeOthers,
   { name: 'write', arguments: [starterDescriptor.report, ready, ready.length], least: ready.length },
-  // Nothing comes where this tool ends before.
+  // Returns nothing if this tool ends first.
   { name: 'read', arguments: [gateDescriptor, new Uint8Array(ready.length), ready.length], least: ready.length },
   ...executing(command, environment),
 ]
 
-/** What is no program of itself, a shell runs, or says why not. */
+/** A file that is not a program itself is run by a shell, or the shell says why not. */
 const executing = ([path, ...rest]: Launch['command'], environment: Launch['environment']): Call[] => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const shell = ['sh', '-c', 'exec "$@"', 'sh', path, ...rest]

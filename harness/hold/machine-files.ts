@@ -20,10 +20,11 @@ import { type Mounted, mountsOf } from './mountinfo.ts'
 import { isolateMounts, type MountPlan, mountAddition, mountEmpty, mountOverlay, noDevices } from './mounts.ts'
 
 /**
- * What nodes see of this machine's file system. Nothing of it can be written to: where something may be written, a
- * private layer takes it; `/dev` has what any program may count on; all else is read-only.
+ * What nodes see of this machine's file system. Nothing of it can be changed: a private layer takes writes where they
+ * are allowed; `/dev` has what any program may rely on; everything else is read-only.
  *
- * A mount namespace has all parts side by side, and stays. Each node gets a copy of it, where they are put together.
+ * A mount namespace holds all parts side by side, permanently. Each node gets a copy of it, in which they are
+ * assembled.
  */
 interface MachineFiles {
   /** Descriptor of that namespace. */

@@ -2,27 +2,27 @@ import type { HeldNode, HeldThread } from './held-node.ts'
 import type { Tracer } from './tracer.ts'
 import { millisecond } from './virtual-clock.ts'
 
-/** The monitor acts on what has lasted for so long. */
+/** The monitor acts on states that have lasted this long. */
 const watchedFor = 10 * millisecond
 const inVainMax = 4
 
 /**
- * The naps of Go's monitors. A monitor looks at what the others do every few microseconds. It looks here when they have
- * done it, and sleep: what it finds does not depend on how long they took.
+ * The naps of Go's monitors. A monitor checks every few microseconds what the others do. Here it checks when they have
+ * done it and sleep, so that its result does not depend on how long they took.
  *
- * It goes on watching sleepers for one of two reasons: a timer is due, and who waits for it in the kernel does so to
- * the next millisecond; or a thread is in the kernel for long. Nothing happens then until time has passed.
+ * It keeps watching sleepers for one of two reasons: a timer is due, and its waiter waits in the kernel until the next
+ * millisecond; or a thread is in the kernel for long. In both cases nothing happens until time has passed.
  */
 export class Naps {
   readonly #tracer: Tracer
-  /** Naps on end without which nothing else happened in the node, and what CPU time its others had used by then. */
+  /** Number of naps without anything else happening in the node, and the CPU time that the others had used by then. */
   readonly #inVain = new WeakMap<HeldThread, { readonly count: number; readonly used: string }>()
 
   constructor(tracer: Tracer) {
     this.#tracer = tracer
   }
 
-  /** To be called when all other threads sleep; false where there are no naps. */
+  /** Call it when all other threads sleep; returns false if there are no naps. */
   end(nodes: readonly HeldNode[]): boolean {
     const napping: HeldThread[] = []
     for (const { threads } of nodes) for (const thread of threads) if (thread.napping) napping.push(thread)

@@ -6,7 +6,7 @@ type Nanoseconds = number
 const memfdCreate = libc.func('int memfd_create(const char *name, unsigned int flags)')
 const closeOnExec = 1
 
-/** When this tool began, in seconds since 1970. Instants are counted from here, so that they are exact as doubles. */
+/** When this tool began, in seconds since 1970. Instants count from here, so that they are exact as doubles. */
 export const firstSecond = Math.floor(Date.now() / 1000)
 
 /** An instant of this machine's clock, in nanoseconds; as a file has it in seconds and nanoseconds. */
@@ -16,9 +16,9 @@ export const instantOf = (seconds: number, nanoseconds: number): Nanoseconds =>
 let marker: number | undefined
 
 /**
- * An instant between all stamps that files have had until now and all that they will have. The kernel stamps by the last
- * tick of its clock, but never before a stamp that somebody has seen (since Linux 6.13); so we look at one, and make one
- * more. With an older kernel what was written in the same tick counts as written later.
+ * An instant between all file stamps so far and all later ones. The kernel stamps by the last tick of its clock, but
+ * never earlier than a stamp that somebody has seen (since Linux 6.13). So this reads one stamp and makes another. With
+ * an older kernel, files written in the same tick count as written later.
  */
 const now = (): Nanoseconds => {
   marker ??= check('memfd_create', memfdCreate('lastnail', closeOnExec))
@@ -29,7 +29,7 @@ const now = (): Nanoseconds => {
   return Number(ctimeNs - BigInt(firstSecond) * 1_000_000_000n)
 }
 
-/** A time in which a node's clock stood still. */
+/** A period in which a node's clock stood still. */
 interface Period {
   /** By this machine's clock. */
   readonly from: Nanoseconds
@@ -37,10 +37,12 @@ interface Period {
   readonly elapsed: Nanoseconds
 }
 
-/** Copies of files have times that are a little less exact; nothing is written so soon after a period has begun. */
+/**
+ * Tolerance, because copies of files have slightly less exact times. Nothing is written this soon after a period began.
+ */
 const tolerance: Nanoseconds = 1000
 
-/** What a node's clock showed when, by this machine's clock: for times of files, which the kernel stamps. */
+/** What a node's clock showed at which time of this machine's clock, for file times, which the kernel stamps. */
 export class Periods {
   #all: Period[]
 
@@ -52,12 +54,12 @@ export class Periods {
     return new Periods(this.#all)
   }
 
-  /** From now on the node's clock shows this. */
+  /** From now on, the node's clock shows this. */
   begin(elapsed: Nanoseconds): void {
     this.#all.push({ from: now(), elapsed })
   }
 
-  /** What it showed at an instant of this machine's clock; undefined before there was the node, and in the future. */
+  /** What it showed at an instant of this machine's clock; undefined before the node existed, and in the future. */
   shownAt(instant: Nanoseconds): Nanoseconds | undefined {
     let [low, high] = [0, this.#all.length]
     while (low < high) {
@@ -70,7 +72,7 @@ export class Periods {
     return instant > nextSecond ? undefined : this.#all[low - 1]?.elapsed
   }
 
-  /** Called, it goes on as from now, and has forgotten what was meanwhile. */
+  /** Returns a function that restores the present state and forgets what came after. */
   mark(): () => void {
     const all = [...this.#all]
     return () => {

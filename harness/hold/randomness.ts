@@ -7,7 +7,7 @@ export interface RandomnessMark {
   readonly forks: number
 }
 
-/** A stream of random bytes: the same for the same name, unlike any other's. */
+/** A stream of random bytes: the same for the same name, and different from all others. */
 export class Randomness {
   readonly #name: string
   #cipher: Cipher | undefined
@@ -48,7 +48,7 @@ export class Randomness {
     this.#cipher.update(Buffer.alloc(drawn))
   }
 
-  /** A stream of a thread's own: what others draw meanwhile does not change it. */
+  /** A stream of its own for a thread, independent of what others draw. */
   fork(): Randomness {
     return new Randomness(`${++this.#forks} ${this.#name}`)
   }

@@ -5,10 +5,10 @@ import { libc } from '../../proxy/libc.ts'
 import type { HeldProcess } from './held-node.ts'
 
 /**
- * Files that programs open stay in memory from then on. A thread that has to wait for the disk lets others go on meanwhile,
- * in another order than where the page is in memory already; and the kernel takes pages away that nobody has read for a
- * while. A JVM reads its classes from a file of 130 MB all along: one page of it that was away, and its compilers do their
- * work earlier than in the execution before.
+ * Files that programs open stay in memory from then on. While a thread waits for the disk others continue, in another
+ * order than if the page were in memory; and the kernel drops pages that nobody has read for a while. For example, a
+ * JVM reads its classes all the time from a file of 130 MB. If one page of it is missing, its compilers do their work
+ * earlier than in the execution before.
  */
 
 const mmap = libc.func('void *mmap(void *address, size_t length, int protection, int flags, int fd, long offset)')
@@ -21,11 +21,11 @@ const failed = 2n ** 64n - 1n // MAP_FAILED
 /** MADV_POPULATE_READ */
 const populate = 22
 
-/** Which part of the memory that was there at first such files may keep: with more, there would be none for the nodes. */
+/** Share of the initially free memory that such files may keep. With more, none would be left for the nodes. */
 const memoryShare = 1 / 8
 /** Each is a mapping of this process, which the kernel allows 65,530. */
 const filesMax = 20_000
-/** Paths that were looked at, most of which lead to nothing: a program may try any number. */
+/** Limit on paths that were looked up. Most do not exist, and a program may try any number. */
 const pathsMax = 100_000
 
 const paths = new Set<string>()

@@ -5,8 +5,8 @@ import type { SyscallName } from './syscall-number.ts'
 import { second } from './virtual-clock.ts'
 
 /**
- * What a program learns of the CPU and the memory that it uses. Both differ from one execution to the next, so they are
- * made to follow from the node's clock: all the time that passes on it is CPU time, and memory stays the same.
+ * What a program learns about its CPU and memory use. Both differ between executions, so they are derived from the
+ * node's clock: all time that passes on it counts as CPU time, and memory stays the same.
  */
 
 type Answer = (thread: HeldThread, registers: Registers) => number

@@ -3,7 +3,7 @@ import type { HeldProcess } from './held-node.ts'
 
 const [setUser, setGroup] = [0o4000, 0o2010]
 
-/** Says where a process executes a program that would make it another user's or group's, did it not carry a filter. */
+/** Notes when a process executes a program that would change its user or group if it had no filter. */
 export const noteSetuid = ({ pid, node }: HeldProcess): void => {
   const executable = `/proc/${pid}/exe`
   const { mode, uid, gid } = statSync(executable)

@@ -6,8 +6,9 @@ import type { HeldNode } from './held-node.ts'
 import { sharedPortOptions } from './system-calls.ts'
 
 /**
- * SO_REUSEPORT: several sockets listen on one port. The kernel chooses among them by a hash that is another in every
- * network namespace. It is given a program that chooses by the peer's address and port, which follow from the schedule.
+ * SO_REUSEPORT: several sockets listen on one port. The kernel chooses among them by a hash that differs between
+ * network namespaces. Instead it gets a program that chooses by the peer's address and port, which follow from the
+ * schedule.
  */
 
 const SOL_SOCKET = 1
@@ -42,7 +43,7 @@ const chooser = (count: number): Buffer => {
 const Program = koffi.struct({ length: 'uint16_t', instructions: 'void *' })
 const attach = libc.func('setsockopt', 'int', ['int', 'int', 'int', koffi.pointer(Program), 'unsigned int'])
 
-/** To be called when the node is at rest: what comes next for a port that several of its sockets share finds the same one. */
+/** Call it when the node rests, so that the next packet for a shared port finds the same socket in every execution. */
 export const watchSharedPorts = (node: HeldNode): void => {
   if (!node.sharesPorts) return
   const groups = groupsOf(node.pid)
@@ -52,7 +53,10 @@ export const watchSharedPorts = (node: HeldNode): void => {
   for (const group of groups) choose(node, group)
 }
 
-/** Sockets that share a port, at least two each. UDP sockets may do so by SO_REUSEADDR, where the last one has all. */
+/**
+ * Sockets that share a port, at least two each. UDP sockets that share by SO_REUSEADDR are left out, because the last
+ * one gets everything.
+ */
 const groupsOf = (pid: number): SocketEntry[][] => {
   const groups = new Map<string, SocketEntry[]>()
   const add = (kind: string, entry: SocketEntry) => {

@@ -12,9 +12,8 @@ import { keepFile } from './resident-files.ts'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
- * Files in which the kernel tells of time, of what this machine does, and of chance. Who opens one of the first two kinds
- * opens another in its place, which says what follows from the node; who opens one of random bytes finds others than
- * who opened it before.
+ * Files in which the kernel tells about time, about this machine, and random bytes. Opening one of the first two kinds
+ * opens another file with content that follows from the node. Each opening of random bytes gets different bytes.
  */
 
 /** Where a call has its path, and its flags. */

@@ -19,11 +19,11 @@ import { type Nanoseconds, never } from './virtual-clock.ts'
 import { readTime } from './waits.ts'
 
 /**
- * Time-outs that a program sets for a socket. TCP_USER_TIMEOUT, how long a connection may be without an answer, is a great
- * number more in the kernel than what the program set, so that it never comes on real time (unanswered.ts).
- * SO_RCVTIMEO and SO_SNDTIMEO: how long a call may wait for a socket. The kernel is given a time-out that never comes and
- * tells the program's own, so that it is inherited with the socket: so many seconds as the program's has microseconds,
- * beyond a great number. Who waits with one is looked for when the node is at rest.
+ * Timeouts that a program sets for a socket. TCP_USER_TIMEOUT, the time that a connection may stay without an answer,
+ * gets a large number added in the kernel, so that it never expires in real time (unanswered.ts). SO_RCVTIMEO and
+ * SO_SNDTIMEO limit how long a call may wait for a socket. The kernel is given a timeout that never expires and encodes
+ * the program's own, so that accepted sockets inherit it: beyond a large number, as many seconds as the program's
+ * timeout has microseconds. Threads that wait with one are looked for when the node rests.
  */
 
 /** 70,000 years; times the kernel's 1,000 ticks a second it still fits in 63 bits. */

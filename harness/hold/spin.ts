@@ -4,7 +4,10 @@ import { instructionMax, mayWrite } from './instruction.ts'
 import { type Change, Registers, singleStep, wait } from './ptrace.ts'
 import { syscallNumber } from './syscall-number.ts'
 
-/** A loop that waits for a word in memory has a dozen instructions; with the calls of an unoptimised one, some dozens. */
+/**
+ * A loop that waits for a word in memory has about a dozen instructions; with the calls of unoptimised code, some
+ * dozens. A larger limit would make each check slower.
+ */
 const instructionsMax = 160
 const trapSignal = 5
 
@@ -32,13 +35,14 @@ const passesYield = (code: Buffer, registers: Registers): boolean => {
 }
 
 /**
- * Whether a stopped thread goes round and round without changing anything: after some instructions, none of which writes
- * anything new to memory, all of its registers are what they were. It goes on so until another thread writes to what it
- * reads, and it does not matter at which instruction it is put aside. One that counts its rounds is none, nor one that
- * asks for the time.
+ * Whether a stopped thread spins without changing anything: after some instructions, none of which wrote anything new
+ * to memory, all registers are the same again. It continues so until another thread writes to what it reads, and may be
+ * set aside at any instruction. A loop that counts its rounds or asks for the time is not one.
  *
- * @param mayWriteFirst whether it counts as well where it has written something on its way into the loop
- * @returns what else happened to the thread, where something did: it is for the caller to treat
+ * @param mayWriteFirst whether writes before the loop are allowed
+ *
+ * @returns what else happened to the thread, if anything did: the caller must handle it
+ *
  * @throws ThreadEnded
  */
 export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Change => {
@@ -61,7 +65,8 @@ export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Chang
     const wrote = !isYield && mayWrite(code)
     if (wrote && !mayWriteFirst) return false
     if (!wrote && now.equals(seen)) return true
-    // A round begins after the last write, and after what lies before the loop: ever later, each time twice as late.
+    // A round begins after the last write and after the code before the loop, so the starting point is moved ever
+    // later, each time twice as far.
     if (wrote || (count & (count - 1)) === 0) seen.copyFrom(now)
   }
   return false

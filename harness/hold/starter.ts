@@ -37,9 +37,9 @@ const leastOffset = 56
 const columnSize = 8
 
 /**
- * A static program that makes the system calls which it finds in a file, one after the other; the last one executes
- * another program. It runs wherever a program may run: it needs no library, no shell and no stack. So a process can be
- * given its mounts, user and privileges after it has entered its namespaces, where nothing else of ours is at hand.
+ * A static program that makes the system calls listed in a file, one after another; the last one executes another
+ * program. It runs wherever a program may run, because it needs no library, shell or stack. So a process can set up its
+ * mounts, user and privileges after entering its namespaces, where nothing else of ours is available.
  */
 const code = machineCode(`
   bf 00 00 00 10  be 00 00 20 00    # mov edi, tableAddress; mov esi, tableLength

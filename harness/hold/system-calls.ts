@@ -2,11 +2,11 @@ import type { constants } from 'node:os'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
- * The table of all system calls of x86-64: what becomes of each in a held process. The filter, the documentation
- * (docs/system-calls.md) and the notes of a verdict come from it. A call that is not in it is refused with ENOSYS.
+ * The table of all system calls of x86-64, with the treatment of each in a held process. The filter, the documentation
+ * (docs/system-calls.md) and the notes of a verdict are made from it. A call that is not in it is refused with ENOSYS.
  */
 export type Treatment =
-  /** The tracer answers the call, or changes it, where the rule says so; else the kernel makes it. */
+  /** The tracer answers or changes the call if the rule says so; otherwise the kernel makes it. */
   | { readonly kind: 'held'; readonly why: string; readonly when: Rule }
   /** The kernel makes the call; it is repeatable for this reason. */
   | { readonly kind: 'native'; readonly why: string }
