@@ -56,9 +56,9 @@ other.start()
 `
 
 const directory = `
-os.mkdir('/tmp/d')
-os.mkdir('/tmp/d/e')
-for name in 'cab': open('/tmp/d/' + name, 'w').write(name)`
+os.mkdir('/tmp/lastnail-d')
+os.mkdir('/tmp/lastnail-d/e')
+for name in 'cab': open('/tmp/lastnail-d/' + name, 'w').write(name)`
 const openFile = `f = open('f', 'w+'); f.write('begun'); f.flush()`
 
 describe('what a program changes in the kernel is as it was in the next execution', () => {
@@ -76,25 +76,25 @@ describe('what a program changes in the kernel is as it was in the next executio
       `
     try: return os.getcwd()
     except OSError: return 'gone'`,
-      `os.rmdir('/tmp/in'); os.mkdir('/tmp/in')`,
-      `os.mkdir('/tmp/in'); os.chdir('/tmp/in')`,
+      `os.rmdir('/tmp/lastnail-in'); os.mkdir('/tmp/lastnail-in')`,
+      `os.mkdir('/tmp/lastnail-in'); os.chdir('/tmp/lastnail-in')`,
     ],
     [
       'the order in which a directory lists a file that was made again',
-      `return os.listdir('/tmp/d')`,
-      `os.unlink('/tmp/d/c'); open('/tmp/d/c', 'w')`,
+      `return os.listdir('/tmp/lastnail-d')`,
+      `os.unlink('/tmp/lastnail-d/c'); open('/tmp/lastnail-d/c', 'w')`,
       directory,
     ],
     [
       'the order in which a directory lists a file that has replaced another',
-      `return os.listdir('/tmp/d')`,
-      `open('/tmp/d/new', 'w'); os.rename('/tmp/d/new', '/tmp/d/a')`,
+      `return os.listdir('/tmp/lastnail-d')`,
+      `open('/tmp/lastnail-d/new', 'w'); os.rename('/tmp/lastnail-d/new', '/tmp/lastnail-d/a')`,
       directory,
     ],
     [
       'the order in which a directory lists another that was made again',
-      `return os.listdir('/tmp/d')`,
-      `os.rmdir('/tmp/d/e'); os.mkdir('/tmp/d/e')`,
+      `return os.listdir('/tmp/lastnail-d')`,
+      `os.rmdir('/tmp/lastnail-d/e'); os.mkdir('/tmp/lastnail-d/e')`,
       directory,
     ],
     [
@@ -176,7 +176,12 @@ os.waitpid(pid, 0)`,
       `s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton('239.1.2.3') + socket.inet_aton('0.0.0.0'))`,
       `s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 99))`,
     ],
-    ['the root directory', `return sorted(os.listdir('/'))[0]`, `os.chroot('/tmp/r')`, `os.makedirs('/tmp/r/x')`],
+    [
+      'the root directory',
+      `return sorted(os.listdir('/'))[0]`,
+      `os.chroot('/tmp/lastnail-r')`,
+      `os.makedirs('/tmp/lastnail-r/x')`,
+    ],
     ['priority', `return os.nice(0)`, `os.nice(3)`],
     [
       'the host name',

@@ -8,10 +8,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 class Stack(ctypes.Structure): _fields_ = [('at', ctypes.c_void_p), ('flags', ctypes.c_int), ('size', ctypes.c_size_t)]
 stacks = ctypes.create_string_buffer(1 << 20)
 base = ctypes.addressof(stacks)
-os.makedirs('/tmp/d')
-for name in 'cab': open('/tmp/d/' + name, 'w').write(name)
-f = open('/tmp/f', 'w+')
-u = open('/tmp/u', 'w+'); os.unlink('/tmp/u')
+os.makedirs('/tmp/lastnail-d')
+for name in 'cab': open('/tmp/lastnail-d/' + name, 'w').write(name)
+f = open('/tmp/lastnail-f', 'w+')
+u = open('/tmp/lastnail-u', 'w+'); os.unlink('/tmp/lastnail-u')
 m = os.memfd_create('m')
 libc.shmat.restype = ctypes.c_void_p
 shared = libc.shmat(libc.shmget(4711, 4096, 0o1600), None, 0) if SHARED else None
@@ -21,7 +21,7 @@ def alternate():
   return (old.at - base if old.at and old.flags != 2 else None, old.flags, old.size)
 
 def see():
-  directory = [(name, oct(os.stat('/tmp/d/' + name).st_mode), os.stat('/tmp/d/' + name).st_mtime) for name in os.listdir('/tmp/d')]
+  directory = [(name, oct(os.stat('/tmp/lastnail-d/' + name).st_mode), os.stat('/tmp/lastnail-d/' + name).st_mtime) for name in os.listdir('/tmp/lastnail-d')]
   timers = [signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
   return (alternate(), directory, timers, os.nice(0), fcntl.fcntl(f, fcntl.F_GETFL), f.tell(), os.fstat(f.fileno()).st_size, os.pread(u.fileno(), 99, 0), os.pread(m, 99, 0),
     os.umask(0o22), socket.gethostname(), threading.active_count(), sorted(os.listdir('/proc/self/fd')), os.getcwd(),
@@ -34,11 +34,11 @@ while True:
   time.sleep(1)
   print(see(), flush=True)
   turn += 1
-  os.utime('/tmp/d/a', (turn, turn)); os.chmod('/tmp/d/b', 0o600 + turn)
-  os.unlink('/tmp/d/c'); open('/tmp/d/c', 'w').write('new'); open('/tmp/d/z%d' % turn, 'w')
+  os.utime('/tmp/lastnail-d/a', (turn, turn)); os.chmod('/tmp/lastnail-d/b', 0o600 + turn)
+  os.unlink('/tmp/lastnail-d/c'); open('/tmp/lastnail-d/c', 'w').write('new'); open('/tmp/lastnail-d/z%d' % turn, 'w')
   signal.setitimer(signal.ITIMER_VIRTUAL, 5 + turn); signal.setitimer(signal.ITIMER_REAL, 500 + turn)
   f.write('x' * turn); f.flush(); os.pwrite(u.fileno(), b'u' * turn, 0); os.pwrite(m, b'm' * turn, 0)
-  os.rename('/tmp/d/z%d' % turn, '/tmp/d/a')
+  os.rename('/tmp/lastnail-d/z%d' % turn, '/tmp/lastnail-d/a')
   os.environ['turn'] = str(turn)
   signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1 if turn % 2 else signal.SIGUSR2])
   os.dup(0)
