@@ -6,13 +6,13 @@ import { makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { getNumber, type SocketOption, socketOption } from './socket-options.ts'
 
-/** A socket that waits for the answer of the peer that it is to be connected to. */
+/** A socket that waits for its peer's answer to a request for a connection. */
 export interface AskingMark {
   readonly fd: number
   readonly family: number
-  /** struct sockaddr of the peer. */
+  /** The peer, as a struct sockaddr. */
   readonly peer: Buffer
-  /** Of `open`: whether it blocks, and outlives an exec. */
+  /** Flags as for `open`: whether it blocks, and survives an exec. */
   readonly flags: number
   readonly options: readonly (readonly [SocketOption, number])[]
 }
@@ -23,7 +23,7 @@ const nonBlocking = 0o4000
 const closeOnExec = 0o2000000
 const stream = 1
 
-/** @throws CannotRewind where the socket is another: one that is connected, or has never asked */
+/** @throws CannotRewind for a socket that is connected or has never requested a connection */
 export const markAsking = (
   pid: number,
   fd: number,
@@ -38,7 +38,7 @@ export const markAsking = (
   return { fd, family: entry.family, peer: socketAddressOf(entry.family, entry.remote), flags, options }
 }
 
-/** Makes such a socket again, by a frozen thread whose registers may be used. @throws CannotRewind */
+/** Makes such a socket again, through a frozen thread whose registers may be used. @throws CannotRewind */
 export const askAgain = (thread: HeldThread, { fd, family, peer, flags, options }: AskingMark): void => {
   const [made] = makeCalls(thread, [[syscallNumber.socket, family, stream | flags, 0]])
   if (made! < 0) throw new CannotRewind(`no socket could be made: ${made}`)
@@ -51,7 +51,7 @@ export const askAgain = (thread: HeldThread, { fd, family, peer, flags, options 
     thread,
     options.map(([{ level, name }, value]) => [syscallNumber.setsockopt, fd, level, name, numberOf(value), 4]),
   )
-  // A thread that waits for the connection asks for it itself.
+  // A thread that waits for the connection requests it itself.
   if (flags & nonBlocking) makeCalls(thread, [[syscallNumber.connect, fd, peer, peer.length]])
 }
 

@@ -5,14 +5,15 @@ import { allSignals, Registers, setSignalMask } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { CannotRewind } from './error.ts'
 
-/** A system call: its number, then its arguments; bytes are put where the call finds them, and have what it puts there. */
+/** A system call: its number and arguments. Bytes are passed by address, and contain what the call wrote there. */
 export type Call = readonly (number | Buffer)[]
 
 /**
- * Lets a stopped thread make system calls, one after the other, and gives their results; negative errno where one failed.
- * It costs one stop for some dozens of calls. The thread's registers and signal mask are lost.
+ * Makes system calls in a stopped thread, one after another, and returns their results; negative errno for a failed
+ * one. It costs one stop for some dozens of calls. The thread's registers and signal mask are lost.
  *
- * @param onThread is told of a thread that a call makes; its first stop has to be waited for
+ * @param onThread is called with a thread that a call makes; its first stop must be awaited
+ *
  * @throws ThreadEnded
  */
 export const makeCalls = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
@@ -22,13 +23,13 @@ export const makeCalls = (thread: HeldThread, calls: readonly Call[], onThread?:
   return results
 }
 
-/** Makes system calls all of which have to succeed. @throws CannotRewind */
+/** Makes system calls that must all succeed. @throws CannotRewind */
 export const succeed = (thread: HeldThread, calls: readonly Call[]): void => {
   for (const [index, result] of makeCalls(thread, calls).entries())
     if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
 }
 
-/** Lets a frozen thread end, when it goes on. */
+/** Makes a frozen thread end once it continues. */
 export const endWhenThawed = (thread: HeldThread): void => {
   thread.process.memory.write(batchTable, tableOf([[syscallNumber.exit, 0]]).table)
   prepareToCall(thread.tid)

@@ -20,15 +20,15 @@ import {
   tcpStateOf,
 } from './socket-options.ts'
 
-/** Who faces a connection of a kernel, by the kernel's port and by the address and port of the peer. */
+/** Finds the counterpart of a kernel's connection, by the kernel's port and the peer's address and port. */
 export type Facing = (port: number, peer: number, peerPort: number) => Side | undefined
 
 const shutdown = libc.func('int shutdown(int fd, int how)')
 const SHUT_WR = 1
 
-/** Segments that a new connection may have on their way (TCP_INIT_CWND): it is one for who brings it back. */
+/** Segments that a new connection may have in flight (TCP_INIT_CWND). A restored connection counts as new. */
 const firstWindow = 10
-/** Unread bytes are kept with the mark. */
+/** Limit on unread bytes, because they are kept with the mark. Above it, a connection cannot be marked. */
 const unreadMax = 1 << 20
 const dontWaitOnlyPeek = 0x40 | 0x02
 const SIOCOUTQ = 0x5411
@@ -37,25 +37,25 @@ const stream = 1
 const closeOnExec = 0o2000000
 
 /**
- * A connection that a process has, or asks for, at one instant at which it had all that was sent to it. Whatever became of it
- * since, the kernel is given it again as it was: its numbers, what nobody has read, its settings.
+ * A connection that a process has, or requests, at an instant at which it had received everything sent to it. Whatever
+ * happened to it since, the kernel is given the same connection again: its sequence numbers, unread bytes and settings.
  */
 export class MarkedConnection {
-  /** That are open on it. */
+  /** The process's descriptors of it. */
   readonly descriptors: readonly Descriptor[]
   readonly #pid: number
-  /** struct sockaddr of its ends. */
+  /** Both ends, as struct sockaddr. */
   readonly #own: Buffer
   readonly #peer: Buffer
   readonly #side: Side
   readonly #unread: Buffer
-  /** Whether other processes have its socket. */
+  /** Whether other processes have the same socket. */
   readonly #isShared: boolean
   readonly #settings: SocketSettings
-  /** As the kernel tells it, but for times and numbers. */
+  /** Its state as the kernel shows it, without times and sequence numbers. */
   readonly #state: string
 
-  /** @param descriptors at least one. @throws CannotRewind where it cannot be brought back to what it is now */
+  /** @param descriptors at least one. @throws CannotRewind if its present state cannot be restored */
   constructor({ pid, node }: HeldProcess, descriptors: readonly Descriptor[], facing: Facing) {
     this.#pid = pid
     this.#isShared = [...node.processes.keys()].some(
@@ -91,19 +91,23 @@ export class MarkedConnection {
   }
 
   /**
-   * Whether its socket stays: where another process has it too, and the process still has it under the same numbers. Any other
-   * is made anew: its kernel has learned from what came how much of its buffer it can offer, and does not forget that.
+   * Whether its socket is kept: if another process has it too, and this process still has it under the same numbers.
+   * Any other socket is made anew, because its kernel has learned from arriving data how much buffer to offer, and does
+   * not forget that.
    */
   stays(open: ReadonlyMap<number, string>): boolean {
     return this.#isShared && this.descriptors.every(({ fd, link }) => open.get(fd) === link)
   }
 
   /**
-   * The kernel has it again: in the same socket, where the process still has that.
+   * Restores the connection, in the same socket if that is kept.
    *
-   * @param thread of the process, frozen, whose registers are lost
-   * @param open what the process has open, by number
+   * @param thread of the process, frozen; its registers are lost
+   *
+   * @param open the process's open descriptors, by number
+   *
    * @param say tells its kernel what the other end sent
+   *
    * @throws CannotRewind
    */
   goBack(thread: HeldThread, open: ReadonlyMap<number, string>, say: (segment: Segment) => void): void {
@@ -163,11 +167,11 @@ export class MarkedConnection {
   }
 }
 
-/** Nothing is on its way between the kernel and who faces it. */
+/** Whether nothing is in flight between the kernel and its counterpart. */
 const isStill = ({ state, finish, sendNext, sendUnacknowledged }: Side): boolean =>
   state === 'asked' || (state === 'open' && finish !== 'sent' && sendNext === sendUnacknowledged)
 
-/** Of a socket that asks for a connection the kernel tells it elsewhere. */
+/** The peer of a socket that requests a connection, which the kernel shows elsewhere. */
 const askedPeerOf = (pid: number, link: string): Buffer => {
   const entry = tcpEntries(pid).find(({ inode }) => link === `socket:[${inode}]`)
   if (entry === undefined) throw new CannotRewind(`a socket (${link}) has another network`)

@@ -18,20 +18,21 @@ import { countOf, type Descriptor, describe, descriptorsOf, infoOf, pendingOf } 
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 
-/** What a frozen process has open. */
+/** The open descriptors of a frozen process. */
 export class DescriptorMarks {
   readonly #process: HeldProcess
   readonly #marks: readonly Descriptor[]
   readonly #asking: readonly AskingMark[]
   readonly #connections: readonly MarkedConnection[]
-  /** Which it still has when it is brought back, or has again at once: all but connections and those that ask for one. */
+  /** Descriptors that are kept or restored at once: all except connections and requests for connections. */
   readonly #kept: readonly Descriptor[]
   readonly #listeners: readonly Listener[]
   readonly #nameless: readonly NamelessMark[]
 
   /**
-   * @param facing who faces its connections; undefined at the end of its start, when it may have none
-   * @throws CannotRewind where something is open that cannot be brought back to what it is now
+   * @param facing the counterparts of its connections; undefined at the end of a start, when it may have none
+   *
+   * @throws CannotRewind if the present state of a descriptor cannot be restored
    */
   constructor(process: HeldProcess, facing: Facing | undefined) {
     const { pid } = process
@@ -42,7 +43,7 @@ export class DescriptorMarks {
     this.#connections = connectionsAmong(process, this.#marks, facing)
     this.#nameless = markNameless(pid, this.#kept)
     this.#listeners = this.#kept.filter(({ kind }) => kind === 'listener').map(({ fd }) => new Listener(pid, fd))
-    // What the network holds already must be asked for with the same numbers: else it would be another connection.
+    // A request that the network already holds must keep its numbers, or it would be another connection.
     this.#asking = this.#marks
       .filter(({ kind }) => kind === 'asking' && !facing)
       .map(({ fd, link, info }) => markAsking(pid, fd, link, info, entries))
@@ -50,8 +51,8 @@ export class DescriptorMarks {
   }
 
   /**
-   * Closes all that others notice, as at the end of a process: no answer says that datagrams reach nobody, for the
-   * network carries none. The thread's registers are lost.
+   * Closes everything whose closing others notice, as at the end of a process. The network carries no answers that
+   * datagrams reach nobody. The thread's registers are lost.
    */
   close(thread: HeldThread): void {
     const others = this.#closeOthers(descriptorsOf(this.#process.pid), this.#kept, closeWithoutWaiting)
@@ -59,10 +60,11 @@ export class DescriptorMarks {
   }
 
   /**
-   * The process has the same open, as it was, but for the connections that it had asked for.
+   * Restores the open descriptors, except connections that were requested.
    *
-   * @param thread of it, whose registers are lost
-   * @throws CannotRewind where something is no longer open, and cannot be made again
+   * @param thread of the process; its registers are lost
+   *
+   * @throws CannotRewind if something was closed and cannot be made again
    */
   rewind(thread: HeldThread): void {
     const { pid } = this.#process
@@ -79,20 +81,22 @@ export class DescriptorMarks {
     const later = new Set(
       [...this.#asking, ...this.#connections.flatMap(({ descriptors }) => descriptors)].map(({ fd }) => fd),
     )
-    // One after the other: two may be the same.
+    // One after another, because two may be the same.
     for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, later))
   }
 
-  /** Of sockets with a connection: their inodes. */
+  /** Inodes of its sockets with a connection. */
   get connected(): number[] {
     return this.#connections.map(({ link }) => Number(/\d+/.exec(link)![0]))
   }
 
   /**
-   * It has its connections again. To be called when its kernel has no others any more.
+   * Restores its connections. Call it when its kernel has no others any more.
    *
-   * @param thread of it, whose registers are lost
+   * @param thread of the process; its registers are lost
+   *
    * @param say tells its kernel what others sent
+   *
    * @throws CannotRewind
    */
   goBackToConnections(thread: HeldThread, say: (segment: Segment) => void): void {
@@ -102,7 +106,7 @@ export class DescriptorMarks {
     const open = new Map(descriptorsOf(pid).map(({ fd, link }) => [fd, link]))
     for (const connection of this.#connections) connection.goBack(thread, open, say)
     const later = new Set(this.#asking.map(({ fd }) => fd))
-    // One after the other: two may be the same.
+    // One after another, because two may be the same.
     for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, later))
     for (const { fd } of this.#watchers) withDuplicate(pid, fd, takeEvents)
   }
@@ -111,13 +115,13 @@ export class DescriptorMarks {
     return this.#kept.filter(({ kind }) => kind === 'epoll')
   }
 
-  /** What has become of a connection is told once where that was asked for (EPOLLET): all of it must have been taken. */
+  /** With EPOLLET, an event of a connection is reported once, so all events must have been taken. */
   #requireNoEvents(): void {
     const waiting = this.#watchers.find(({ fd }) => withDuplicate(this.#process.pid, fd, hasEvents))
     if (waiting) throw new CannotRewind(`descriptor ${waiting.fd} (${waiting.link}) has events that nobody has taken`)
   }
 
-  /** The calls that close all but these; sockets are told how they close. */
+  /** The calls that close all others. Each socket is told how to close. */
   #closeOthers(
     open: ReturnType<typeof descriptorsOf>,
     these: readonly Descriptor[],
@@ -130,13 +134,13 @@ export class DescriptorMarks {
     return others.map(({ fd }) => [syscallNumber.close, fd])
   }
 
-  /** What it has open now of what is kept, anew. */
+  /** The present state of the kept descriptors. */
   describeKept(): Descriptor[] {
     const { pid } = this.#process
     return this.#kept.map(mark => ({ ...mark, info: infoOf(pid, mark.fd) }))
   }
 
-  /** Asks again for the connections that were asked for, by a thread whose registers may be used. @throws CannotRewind */
+  /** Repeats the requests for connections, through a thread whose registers may be used. @throws CannotRewind */
   ask(thread: HeldThread): void {
     for (const mark of this.#asking) {
       askAgain(thread, mark)
@@ -165,7 +169,7 @@ export class DescriptorMarks {
       throw new CannotRewind(`descriptor ${fd} (${mark.link}) has something to read`)
   }
 
-  /** The calls after which an epoll descriptor watches what it did, but for descriptors that come later. */
+  /** The calls that make an epoll descriptor watch what it watched, except descriptors that follow later. */
   #watchAgain({ fd, info }: Descriptor, later: ReadonlySet<number>): Call[] {
     const before = watchedBy(info)
     const now = watchedBy(infoOf(this.#process.pid, fd))
@@ -226,7 +230,7 @@ const setPosition = (pid: number, { fd, info }: Descriptor): void => {
   if (positionOf(infoOf(pid, fd)) !== before) withDuplicate(pid, fd, own => lseek(own, Number(before), 0))
 }
 
-/** Lines `tfd: 12 events: 19 data: 12 pos:0 …` of an epoll descriptor, numbers but the first hexadecimal. */
+/** Lines `tfd: 12 events: 19 data: 12 pos:0 …` of an epoll descriptor. All numbers but the first are hexadecimal. */
 const watchedBy = (info: string): Map<number, string> =>
   new Map(
     [...info.matchAll(/^tfd:\s*(\d+)\s+(events:\s*\S+\s+data:\s*\S+)/gm)].map(([, fd, how]) => [Number(fd), how!]),

@@ -2,7 +2,7 @@ import { opendirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { CannotRewind } from './error.ts'
 
-/** The names in a directory in the order in which it lists them; Node's own `readdir` sorts them. */
+/** The names in a directory in its own order, while Node's `readdir` sorts them. */
 export const listingOf = (path: string): string[] => {
   const directory = opendirSync(path)
   const names: string[] = []
@@ -12,13 +12,14 @@ export const listingOf = (path: string): string[] => {
 }
 
 /**
- * Lets a directory list the same names in another order. In memory (tmpfs) what was made last comes first, and other file
- * systems have an order of their own that does not change: a file that is given another name, and its own again, is as if it
- * had been made last.
+ * Makes a directory list the same names in another order. In memory (tmpfs) the latest file comes first; other file
+ * systems have a fixed order. Renaming a file away and back has the effect of making it last.
  *
- * @param list gives its names as they are listed
- * @param view path of it, as the node sees it
- * @throws CannotRewind where that is not possible
+ * @param list returns the names in their present order
+ *
+ * @param view path of the directory, as the node sees it
+ *
+ * @throws CannotRewind if that is not possible
  */
 export const putInOrder = (list: () => string[], view: string, wanted: readonly string[]): void => {
   const now = list()
@@ -36,7 +37,7 @@ export const putInOrder = (list: () => string[], view: string, wanted: readonly 
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((name, index) => name === other[index])
 
-/** How many of the oldest may stay as they are, when all others are made anew. */
+/** How many of the oldest names may stay if all others are renamed. */
 const countKept = (now: readonly string[], wanted: readonly string[]): number => {
   let kept = 0
   // Each that is kept comes after those that are kept before it.

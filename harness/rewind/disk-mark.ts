@@ -35,7 +35,9 @@ interface Entry {
 /** What a node has written to its disk, by path. */
 type Content = Map<string, Entry>
 
-/** The private layers of a node's file system. They are brought back through the node's own view, as the kernel demands. */
+/**
+ * The private layers of a node's file system. They are restored through the node's own view, as the kernel requires.
+ */
 export class DiskMark {
   readonly #layers: readonly Overlay[]
   readonly #lowerOf: (directory: string) => string
@@ -44,9 +46,12 @@ export class DiskMark {
   readonly #orders: readonly Order[]
 
   /**
-   * @param root descriptor of the root of the node's file system
-   * @param lowerOf what is below a layer
+   * @param root descriptor of the node's root directory
+   *
+   * @param lowerOf returns what is below a layer
+   *
    * @param inMemory directories of the node that are empty at each start
+   *
    * @throws CannotRewind
    */
   constructor(
@@ -63,7 +68,7 @@ export class DiskMark {
     this.#orders = layers.map(({ upper }, index) => orderOf(upper, this.#contents[index]!))
   }
 
-  /** @param root descriptor of the root of the node's file system. @throws CannotRewind */
+  /** @param root descriptor of the node's root directory. @throws CannotRewind */
   rewind(root: number): void {
     requireEmpty(root, this.#inMemory)
     for (const [index, { directory, upper }] of this.#layers.entries()) {
@@ -71,7 +76,7 @@ export class DiskMark {
       const now = contentOf(upper)
       if (before.size === 0 && now.size === 0) continue
       insideDirectory(root, directory, merged => {
-        // Whatever happens, nothing but a private layer is ever written to.
+        // Guards against ever writing to anything but a private layer.
         if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
         rewindLayer({ merged, lower: this.#lowerOf(directory), upper, order: this.#orders[index]! }, before, now)
       })
@@ -88,7 +93,7 @@ const requireEmpty = (root: number, directories: readonly string[]): void => {
 /** OVERLAYFS_SUPER_MAGIC */
 const overlayFileSystem = 0x794c_7630
 
-/** Of directories that have several names in them, how they list those; by path. */
+/** By path, the order of names in directories with several names. */
 type Order = ReadonlyMap<string, readonly string[]>
 
 const orderOf = (upper: string, content: Content): Order => {
@@ -97,7 +102,7 @@ const orderOf = (upper: string, content: Content): Order => {
   return new Map(listings.filter(([, names]) => names.length > 1))
 }
 
-/** No name in it is a link, so that each path in the node's view leads to what is in the layer. */
+/** No name in the path is a link, so each path in the node's view leads to the layer. */
 const contentOf = (upper: string): Content => {
   const content: Content = new Map()
   let bytes = 0
@@ -136,7 +141,7 @@ interface View {
 }
 
 const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now: Content): void => {
-  // Deeper paths come later: what was made is removed from its end.
+  // Deeper paths come later, so removal goes backwards.
   for (const [path, entry] of [...now].reverse())
     if (!before.has(path)) forget(join(merged, path), join(lower, path), entry)
   for (const [path, entry] of before) {
@@ -147,17 +152,20 @@ const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now
     own(full, entry, found)
   }
   for (const [path, names] of order) putInOrder(() => listed(upper, path, names), join(merged, path), names)
-  // A directory has another time as soon as something is made in it.
+  // Making something in a directory changes its time.
   for (const [path, { mtimeNs }] of [...before].reverse()) setTime(join(merged, path), mtimeNs)
 }
 
-/** Those of these names that a directory lists, in its order: it may list others that are also below, and were only changed. */
+/**
+ * Those of these names that a directory lists, in its order. It may also list others that are below and were only
+ * changed.
+ */
 const listed = (upper: string, path: string, names: readonly string[]): string[] => {
   const known = new Set(names)
   return listingOf(join(upper, path)).filter(name => known.has(name))
 }
 
-/** What is also below was only changed, and may not go: that would hide it. */
+/** A file that is also below was only changed. Removing it would hide the one below. */
 const forget = (path: string, lower: string, now: Entry): void => {
   const below = lstatSync(lower, { throwIfNoEntry: false, bigint: true })
   if (below === undefined) {
@@ -175,11 +183,11 @@ const forget = (path: string, lower: string, now: Entry): void => {
 const setTimes = libc.func('int utimensat(int directory, const char *path, void *times, int flags)')
 const here = -100
 const noFollow = 0x100
-/** UTIME_OMIT: the time of the last reading stays. */
+/** UTIME_OMIT: keeps the time of the last access. */
 const omitted = 0x3fff_fffen
 const nanoseconds = 1_000_000_000n
 
-/** As exactly as the file system has it: what a node's clock showed then is told by it. */
+/** As exactly as the file system stores it, because the node's clock at that time is derived from it. */
 const setTime = (path: string, mtimeNs: bigint): void => {
   if (lstatSync(path, { bigint: true }).mtimeNs === mtimeNs) return
   const times = BigInt64Array.of(0n, omitted, mtimeNs / nanoseconds, mtimeNs % nanoseconds)
@@ -190,11 +198,11 @@ const setTime = (path: string, mtimeNs: bigint): void => {
 const own = (path: string, { uid, gid, mode }: Omit<Entry, 'bytes'>, now: Entry | undefined): void => {
   const isOwned = now?.uid === uid && now.gid === gid
   if (!isOwned) lchownSync(path, uid, gid)
-  // A change of its owner takes away setuid.
+  // Changing the owner clears setuid, so the mode is set afterwards.
   if (!isOwned || now.mode !== mode) chmodSync(path, mode & 0o7777)
 }
 
-/** Into the same file, where there is one: it may be open. */
+/** Writes to the existing file, if there is one, because it may be open. */
 const write = (path: string, bytes: Buffer): void => {
   if (lstatSync(path, { throwIfNoEntry: false })) {
     truncateSync(path)

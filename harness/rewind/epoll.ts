@@ -9,7 +9,7 @@ const eventLength = 12
 const events = Buffer.alloc(eventsMax * eventLength)
 const POLLIN = 1
 
-/** Whether an epoll descriptor has events for who waits; none is taken. */
+/** Whether an epoll descriptor has events, without taking any. */
 export const hasEvents = (fd: number): boolean => {
   const request = Buffer.alloc(8)
   request.writeInt32LE(fd, 0)
@@ -17,7 +17,7 @@ export const hasEvents = (fd: number): boolean => {
   return check('poll', poll(request, 1, 0)) > 0
 }
 
-/** Takes the events of an epoll descriptor; what is told as long as it is so (not EPOLLET) stays. */
+/** Takes the events of an epoll descriptor. Level-triggered ones (not EPOLLET) stay. */
 export const takeEvents = (fd: number): void => {
   check('epoll_wait', epollWait(fd, events, eventsMax, 0))
 }

@@ -1,8 +1,11 @@
-/** Thrown where a process cannot be marked, or brought back to its mark: it is then started anew. */
+/** A process cannot be marked, or rewound to its mark. It is then started again. */
 export class CannotRewind extends Error {
   override readonly name = 'CannotRewind'
 
-  /** @param reason in which a pipe or a socket may be named as `/proc` does: its number would make one reason look like many */
+  /**
+   * @param reason may contain a pipe's or socket's name from `/proc`; its number is removed, so that equal reasons look
+   * equal
+   */
   constructor(reason: string) {
     super(reason.replace(/\b(pipe|socket):\[\d+\]/g, 'a $1'))
   }

@@ -8,16 +8,17 @@ import { CannotRewind } from './error.ts'
 import type { Descriptor } from './open-descriptors.ts'
 import { settingsOf } from './socket-options.ts'
 
-/** What the kernel knows of a process, by what it is: equal texts for equal things. */
+/** What the kernel knows of a process, by topic: equal texts for equal states. */
 export type Inventory = ReadonlyMap<string, string>
 
 /**
- * All that a program may have set or left in the kernel and that bringing it back does not restore: it is compared, and
- * a life in which it is not what it was is not lived again. Memory, threads, signals, timers, what is open and what it
- * shows are marked elsewhere.
+ * Everything in the kernel that a program may have set or left and that rewinding does not restore. It is compared, and
+ * a life in which it differs is not lived again. Memory, threads, signals, timers and open descriptors are marked
+ * elsewhere.
  *
- * @param thread of it, frozen, whose registers are lost
- * @param open what it has open
+ * @param thread of the process, frozen; its registers are lost
+ *
+ * @param open its open descriptors
  */
 export const inventoryOf = (thread: HeldThread, open: readonly Descriptor[]): Inventory => {
   const { pid } = thread.process
@@ -37,13 +38,13 @@ export const inventoryOf = (thread: HeldThread, open: readonly Descriptor[]): In
   ])
 }
 
-/** @throws CannotRewind where something is not what it was */
+/** @throws CannotRewind if something differs */
 export const requireSame = (before: Inventory, now: Inventory): void => {
   for (const [name, text] of before)
     if (now.get(name) !== text) throw new CannotRewind(`its ${name} changed: ${firstChange(text, now.get(name) ?? '')}`)
 }
 
-/** Lines alone that differ. */
+/** The first line that differs. */
 const firstChange = (before: string, now: string): string => {
   const [was, is] = [before.split('\n'), now.split('\n')]
   const at = was.findIndex((line, index) => line !== is[index])
@@ -51,7 +52,7 @@ const firstChange = (before: string, now: string): string => {
   return `${show(was[at === -1 ? was.length : at])}, then ${show(is[at === -1 ? was.length : at])}`
 }
 
-/** Of files in /proc/P that not every kernel has. */
+/** Content of a file in /proc/P that not every kernel has. */
 const read = (pid: number, name: string): string => {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1')
@@ -65,18 +66,18 @@ const settings =
 
 const settingsIn = (status: string): string => (status.match(settings) ?? []).join('\n')
 
-/** What calls have changed that cannot be read. */
+/** Topic for effects of calls that cannot be read back. */
 const kernelsOwn = 'calls that leave something in the kernel'
 
-/** SEM_INFO, MSG_INFO and SHM_INFO tell how many there are of all; struct seminfo, msginfo and shm_info. */
+/** SEM_INFO, MSG_INFO and SHM_INFO return how many objects there are, in struct seminfo, msginfo and shm_info. */
 const [semaphoreInfo, queueInfo, memoryInfo] = [19, 12, 14]
 const infoLength = 128
-/** In struct seminfo: semusz. In the others it is the first field. */
+/** Offset of semusz in struct seminfo. In the other structures it is the first field. */
 const semaphoresOffset = 28
 const none = '0 0 0'
 const systemV = 'semaphores, message queues or shared memory of System V'
 
-/** What is of namespaces, and has to be asked for inside. */
+/** Objects of namespaces, which must be queried from inside. */
 const kernelObjects = (thread: HeldThread): [string, string][] => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
   const names = Buffer.alloc(390)
@@ -93,13 +94,15 @@ const kernelObjects = (thread: HeldThread): [string, string][] => {
   ]
 }
 
-/** @throws CannotRewind where it has what can neither be restored nor compared */
+/** @throws CannotRewind for something that can be neither restored nor compared */
 export const requireComparable = (inventory: Inventory, { hasQueues }: HeldNode): void => {
   if (hasQueues) throw new CannotRewind('it has a message queue of POSIX')
   if (inventory.get(systemV) !== none) throw new CannotRewind(`it has ${systemV}`)
 }
 
-/** Flags and locks of what is open, and how a socket is set. A position, a count, what is watched: they are restored. */
+/**
+ * Flags and locks of an open descriptor, and options of a socket. Positions, counts and watches are restored instead.
+ */
 const stateOf = (pid: number, { fd, kind, info }: Descriptor): string => {
   const lines = info.match(/^(?:flags|lock):.*$/gm) ?? []
   const isSocket = kind === 'listener' || kind === 'datagrams' || kind === 'local'

@@ -10,22 +10,22 @@ const wake = 1
 const [register, unregister] = [0, 1]
 const all = 0x7fff_ffff
 
-/** What the kernel does in a thread's memory when it ends. */
+/** What the kernel does in a thread's memory when the thread ends. */
 export interface Legacy {
-  /** Where it writes zero, and wakes who waits for that; 0 for nowhere. */
+  /** Address where it writes zero and wakes waiters; 0 for none. */
   readonly tidAddress: number
-  /** struct robust_list_head: the locks that it holds, which others then get; 0 for none. */
+  /** Address of a struct robust_list_head: the locks that the thread holds, which others then get; 0 for none. */
   readonly locks: number
-  /** Where it tells the thread of interruptions, until then. */
+  /** Where it tells the thread about interruptions until then. */
   readonly sequences: readonly [number, number, number] | undefined
 }
 
-/** The threads of a process that have ended, as the others see, and are kept where they were about to. */
+/** Threads of a process that have ended as far as others see, but are kept just before their end. */
 export class KeptThreads {
-  /** With what each is about to do. */
+  /** What each was about to do. */
   readonly #kept = new Map<HeldThread, { readonly end: Registers; readonly legacy: Legacy }>()
 
-  /** Keeps a thread, which is about to end. False where that is not possible. */
+  /** Keeps a thread that is about to end; returns false if that is not possible. */
   keep(thread: HeldThread, legacy: Legacy): boolean {
     if (!leavesNoLock(thread, legacy)) return false
     const end = new Registers()
@@ -37,9 +37,9 @@ export class KeptThreads {
   }
 
   /**
-   * Keeps a thread that waits, frozen, and had ended at the mark that its process is brought back to.
+   * Keeps a waiting, frozen thread that had ended at the mark to which its process is rewound.
    *
-   * @param waiting with which it makes the call in which it waits
+   * @param waiting registers with which it repeats the call in which it waits
    */
   keepWaiting(thread: HeldThread, legacy: Legacy, waiting: Registers): void {
     waiting.set('rax', syscallNumber.exit)
@@ -55,7 +55,7 @@ export class KeptThreads {
     thread.resumption = { toSyscall: false, signal: 0 }
   }
 
-  /** It is kept no longer. */
+  /** Stops keeping it. */
   forget(thread: HeldThread): void {
     this.#kept.delete(thread)
   }
@@ -68,14 +68,14 @@ export class KeptThreads {
     return [...this.#kept.keys()]
   }
 
-  /** As if the thread had not ended. It has its memory again; its registers are lost. */
+  /** Undoes the thread's end. Its memory is restored already; its registers are lost. */
   takeBack(thread: HeldThread): void {
     const kept = this.#kept.get(thread)
     if (kept) takeEndBack(thread, kept.legacy)
     this.#kept.delete(thread)
   }
 
-  /** Lets all end when they go on. */
+  /** Lets all of them end once they continue. */
   letEnd(): HeldThread[] {
     const threads = this.all
     for (const [{ tid }, { end }] of this.#kept) end.store(tid)
@@ -83,13 +83,13 @@ export class KeptThreads {
     return threads
   }
 
-  /** Lets all end now, as the whole process will. */
+  /** Ends all of them now, because the whole process will end. */
   end(): void {
     for (const { tid } of this.letEnd()) cont(tid)
   }
 }
 
-/** Of a frozen thread, whose registers are lost; undefined where the kernel does not tell. */
+/** For a frozen thread, whose registers are lost; undefined if the kernel does not tell. */
 export const legacyOf = (thread: HeldThread): Legacy | undefined => {
   const [tidAddress, locks, length] = [Buffer.alloc(8), Buffer.alloc(8), Buffer.alloc(8)]
   const results = makeCalls(thread, [
@@ -105,8 +105,8 @@ export const legacyOf = (thread: HeldThread): Legacy | undefined => {
 }
 
 /**
- * Whether a thread leaves no lock to others, which a kept one would never give them: the list's head is alone in it, and
- * none is being taken.
+ * Whether a thread leaves no lock to others, which a kept thread would never release: the list contains only its head,
+ * and no lock is being taken.
  */
 const leavesNoLock = ({ process }: HeldThread, { locks }: Legacy): boolean => {
   if (locks === 0) return true
@@ -114,7 +114,7 @@ const leavesNoLock = ({ process }: HeldThread, { locks }: Legacy): boolean => {
   return head.readBigUInt64LE() === BigInt(locks) && head.readBigUInt64LE(16) === 0n
 }
 
-/** Lets others see that a thread has ended that is kept: who waits for that goes on, and may take its stack away. */
+/** Makes others see that a kept thread has ended: waiters continue, and may free its stack. */
 const showEnd = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
   makeCalls(thread, tellingCalls(0, sequences, unregister))
   if (tidAddress === 0) return
@@ -122,18 +122,20 @@ const showEnd = (thread: HeldThread, { tidAddress, sequences }: Legacy): void =>
   makeCalls(thread, [[syscallNumber.futex, tidAddress, wake, all]])
 }
 
-/** Of a thread that was made by us: the kernel does in its memory what it does for others. Its registers are lost. */
+/**
+ * Makes the kernel do in the memory of a thread made by us what it does for others. The thread's registers are lost.
+ */
 export const tellLegacy = (thread: HeldThread, { tidAddress, locks, sequences }: Legacy): void => {
   const calls = tellingCalls(tidAddress, sequences, register)
   makeCalls(thread, locks === 0 ? calls : [...calls, [syscallNumber.set_robust_list, locks, robustListLength]])
 }
 
-/** As if that had not been. The thread has its memory again; its registers are lost. */
+/** Undoes that. The thread's memory is restored already; its registers are lost. */
 const takeEndBack = (thread: HeldThread, { tidAddress, sequences }: Legacy): void => {
   makeCalls(thread, tellingCalls(tidAddress, sequences, register))
 }
 
-/** The calls that tell the kernel where to write, at the thread's end and until then. */
+/** Calls that tell the kernel where to write at the thread's end and until then. */
 const tellingCalls = (tidAddress: number, sequences: Legacy['sequences'], how: number): Call[] => {
   const call = [syscallNumber.set_tid_address, tidAddress]
   return sequences ? [call, [syscallNumber.rseq, sequences[0], sequences[1], how, sequences[2]]] : [call]

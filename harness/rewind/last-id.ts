@@ -4,7 +4,7 @@ import { setLastIdIn } from '../hold/last-id.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 
-/** The id of its newest thread, as the node knows it. */
+/** Id of the node's newest thread, inside of the node. */
 export const lastThreadId = (node: HeldNode): number =>
   Math.max(
     ...node.threads.map(({ tid }) =>
@@ -15,7 +15,7 @@ export const lastThreadId = (node: HeldNode): number =>
 const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
 const [readOnly, writeOnly] = [0, 1]
 
-/** The id that the kernel gave last in a thread's namespace, also to what has ended. The thread's registers are lost. */
+/** The last id that the kernel gave in a thread's namespace, also to ended threads. The thread's registers are lost. */
 export const lastId = (thread: HeldThread): number => {
   const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, readOnly, 0]])
   if (fd! < 0) return lastThreadId(thread.process.node)
@@ -27,7 +27,7 @@ export const lastId = (thread: HeldThread): number => {
   return Number(text.toString('latin1', 0, length))
 }
 
-/** The next thread or process has the id after this one, as it would have had. */
+/** Makes the next thread or process get the id after this one, as it would have had. */
 export const setLastId = (thread: HeldThread, id: number): void => {
   const { node, pid } = thread.process
   if (node.isContainer) return setLastIdIn(pid, id)

@@ -11,12 +11,12 @@ const accept = libc.func('int accept(int fd, void *address, void *length)')
 
 const bothWays = 2
 
-/** A socket that listens: it can be shut, as if it had been closed, and the same one opened again. */
+/** A listening socket. It can be shut as if it were closed, and the same one opened again. */
 export class Listener {
   readonly fd: number
   readonly #pid: number
   readonly #name: Buffer
-  /** How many may wait. */
+  /** Size of its backlog. */
   readonly #backlog: number
 
   constructor(pid: number, fd: number) {
@@ -32,19 +32,20 @@ export class Listener {
     return [syscallNumber.shutdown, this.fd, bothWays]
   }
 
-  /** Lets go of connections that wait to be accepted: all of them are over. */
+  /** Discards connections that wait to be accepted. All of them are over. */
   forgetWaiting(): void {
     withDuplicate(this.#pid, this.fd, own => {
       for (let waiting = waitingOf(own); waiting > 0; waiting--) close(check('accept', accept(own, null, null)))
     })
   }
 
-  /** Where it was shut, it listens again. The thread's registers are lost. @throws CannotRewind */
+  /** Makes a shut socket listen again. The thread's registers are lost. @throws CannotRewind */
   openAgain(thread: HeldThread): void {
     const { fd } = this
     if (withDuplicate(this.#pid, fd, own => getNumber(own, socketOption.accepts)) !== 0) return
     const [, opened] = makeCalls(thread, [
-      // A port that the kernel chose was given back; one that the program chose was not, and this fails.
+      // A port that the kernel chose was released by shutting. A port that the program chose was not, so this call
+      // fails.
       [syscallNumber.bind, fd, this.#name, this.#name.length],
       [syscallNumber.listen, fd, this.#backlog],
     ])

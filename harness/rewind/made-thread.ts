@@ -8,13 +8,16 @@ import { CannotRewind } from './error.ts'
 import { type Legacy, tellLegacy } from './kept-thread.ts'
 import { setLastId } from './last-id.ts'
 
-/** Takes hold of a thread that was made by us, stopped, with this id outside of its node. */
+/** Takes hold of a stopped thread made by us, by its id outside of the node. */
 export type Adopt = (process: HeldThread['process'], tid: number, origin: Origin) => HeldThread
 
-/** A thread of a process at one or more marks, which may have ended since, and was made again: another for the kernel alone. */
+/**
+ * A thread of a process at one or more marks. It may have ended since and been made again, which only the kernel
+ * notices.
+ */
 export class KnownThread {
   thread: HeldThread
-  /** In its node. */
+  /** Its id in the node. */
   readonly id: number
   readonly #name: string
 
@@ -25,9 +28,11 @@ export class KnownThread {
   }
 
   /**
-   * Makes it again where it has ended: a thread with its id, stopped, that shares all with the others and has not run yet.
+   * Makes it again if it has ended: a stopped thread with the same id that shares everything with the others and has
+   * not run yet.
    *
-   * @param maker another of its process, frozen, whose registers are lost
+   * @param maker another thread of its process, frozen; its registers are lost
+   *
    * @throws CannotRewind
    */
   makeAgain(maker: HeldThread, adopt: Adopt): void {
@@ -42,7 +47,7 @@ export class KnownThread {
     if (innerId(made) !== this.id) throw new CannotRewind(`a thread was made again as ${innerId(made)}, not ${this.id}`)
   }
 
-  /** Tells the kernel of it what it told itself when it began. It has its memory again; its registers are lost. */
+  /** Repeats what it told the kernel when it began. Its memory is restored already; its registers are lost. */
   tellAgain(legacy: Legacy): void {
     tellLegacy(this.thread, legacy)
     makeCalls(this.thread, [[syscallNumber.prctl, setName, Buffer.from(`${this.#name}\0`, 'latin1')]])
@@ -50,7 +55,7 @@ export class KnownThread {
 }
 
 const setName = 15
-/** CLONE_VM, FS, FILES, SIGHAND, THREAD and SYSVSEM, as every thread is made. */
+/** CLONE_VM, FS, FILES, SIGHAND, THREAD and SYSVSEM, as for every thread. */
 const asThread = 0x100 | 0x200 | 0x400 | 0x800 | 0x1_0000 | 0x4_0000
 
 const awaitFirstStop = (tid: number): void => {

@@ -11,12 +11,14 @@ const [duplicateFrom, setFlags] = [0, 4]
 const isSemaphore = 1
 
 /**
- * Opens what a process has closed again, under the same numbers: what one that is alone in its node had for nothing but to
- * wake its threads.
+ * Opens again what a process has closed, under the same numbers: descriptors by which a process that is alone in its
+ * node wakes its threads.
  *
- * @param thread of it, frozen; its registers are lost
+ * @param thread of the process, frozen; its registers are lost
+ *
  * @param lost some of `all`
- * @throws CannotRewind where it had anything else, or has it under another number too
+ *
+ * @throws CannotRewind for anything else, or if a descriptor had another number too
  */
 export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], all: readonly Descriptor[]): void => {
   const isAlone = thread.process.node.processes.size === 1
@@ -30,7 +32,10 @@ export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], all: 
   }
 }
 
-/** Whether two descriptors are, or may be, open on the same: of pipes the name tells, of the others what is told of them. */
+/**
+ * Whether two descriptors are, or may be, open on the same thing. Pipes are compared by name, others by what the kernel
+ * shows.
+ */
 const isSame = (one: Descriptor, other: Descriptor): boolean =>
   one.link === other.link && (one.kind === 'pipe' || withoutFlags(one) === withoutFlags(other))
 
@@ -61,7 +66,7 @@ const endsOf = (mark: Descriptor, ends: readonly Descriptor[]): readonly [readin
   return [reading, writing]
 }
 
-/** Makes a pipe when it is the writing end's turn. */
+/** Makes a pipe when its writing end is due. */
 const makePipe = (thread: HeldThread, mark: Descriptor, same: readonly Descriptor[], free: number): void => {
   const ends = endsOf(mark, same)
   if (mark !== ends[1]) return
@@ -69,7 +74,7 @@ const makePipe = (thread: HeldThread, mark: Descriptor, same: readonly Descripto
   const [result] = makeCalls(thread, [[syscallNumber.pipe2, numbers, 0]])
   if (result! < 0) throw closed(ends[0])
   const low = [numbers.readInt32LE(0), numbers.readInt32LE(4)]
-  // Their numbers may be those of others that are to be made.
+  // Their numbers may belong to others that are still to be made.
   const high = makeCalls(
     thread,
     low.map(fd => [syscallNumber.fcntl, fd, duplicateFrom, free]),

@@ -7,33 +7,38 @@ import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, w
 import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
 import { WrittenPages } from './written-pages.ts'
 
-/** Marks are kept in memory: a process that has more of its own, or has written more since its last mark, is not marked. */
+/**
+ * Limit on the memory of marks. A process with more private memory, or that wrote more since its last mark, is not
+ * marked.
+ */
 const bytesMax = 256 << 20
 const dontNeed = 4
 const privateFixed = 0x02 | 0x10
 const privateAnonymousFixed = privateFixed | 0x20
 const readOnly = 0
 
-/** The memory of a frozen process at one instant. What was not written to since the mark before, the two have in common. */
+/**
+ * The memory of a frozen process at one instant. Pages that were not written since the mark before are shared with it.
+ */
 export interface MemoryMark {
   readonly regions: readonly Region[]
   readonly breakAddress: number
-  /** What stood on its own pages, in order of address. */
+  /** Content of its private pages, in order of address. */
   readonly content: readonly Piece[]
-  /** Where the kernel tells what was written to, in order of address. */
+  /** Ranges in which the kernel reports writes, in order of address. */
   readonly watched: readonly Run[]
-  /** Bytes that no mark before it has. */
+  /** Bytes that no earlier mark has. */
   readonly bytes: number
 }
 
 /**
- * The memory of one process, with the mark that it was at last: made, or brought back to. What was written to since then is
- * what has to be copied for the next mark, and put back.
+ * The memory of one process, and its latest mark: the one last made or rewound to. Pages written since then must be
+ * copied for the next mark, and restored by a rewind.
  */
 export class MarkedMemory {
   readonly #pid: number
   readonly #memory: ProcessMemory
-  /** Undefined where the kernel does not tell. */
+  /** Undefined if the kernel does not report writes. */
   #written: WrittenPages | undefined
   #last: MemoryMark | undefined
 
@@ -42,7 +47,7 @@ export class MarkedMemory {
     this.#memory = memory
   }
 
-  /** Marks it. The thread, one of its process, loses its registers. @throws CannotRewind */
+  /** Marks it. The registers of the thread, one of its process, are lost. @throws CannotRewind */
   mark(thread: HeldThread): MemoryMark {
     const breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
     const regions = regionsOf(this.#pid)
@@ -62,8 +67,9 @@ export class MarkedMemory {
     const written = this.#written!
     const unchanged = written.unchanged(regions)
     const common = piecesInside(last.content, unchanged)
-    // What is unchanged and not among it was empty, or as in its file, at the mark before: so it is now. The kernel counts
-    // empty pages that it protects as own ones: a stack of 8 MB, of which little was ever used, would be copied as a whole.
+    // Pages that are unchanged and not in the earlier mark were empty, or as in their file, and still are. The kernel
+    // counts empty protected pages as private: without this, a stack of 8 MB of which little was ever used would be
+    // copied as a whole.
     const copied = this.#copy(without(inside(written.own(), regions), unchanged))
     const content = [...common, ...copied].sort(byAddress)
     written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
@@ -77,7 +83,9 @@ export class MarkedMemory {
     return runs.map(({ start, end }) => ({ start, end, bytes: this.#memory.read(start, end - start) }))
   }
 
-  /** Brings it back to one of its marks. The thread is one of its process; what it did is gone afterwards. @throws CannotRewind */
+  /**
+   * Rewinds it to one of its marks, through a thread of its process, whose effects are undone too. @throws CannotRewind
+   */
   rewind(thread: HeldThread, mark: MemoryMark): void {
     makeCalls(thread, [[syscallNumber.brk, mark.breakAddress]])
     const { now, changes } = this.#lookWithLostFiles(thread, mark)
@@ -94,7 +102,7 @@ export class MarkedMemory {
     this.#last = mark
   }
 
-  /** Where something else stands than at a mark, or may stand, in order of address. */
+  /** Ranges that differ from a mark, or may differ, in order of address. */
   #others(mark: MemoryMark, now: readonly Region[]): Run[] {
     const last = this.#last!
     const between = mark === last ? [] : changesBetween(last.content, mark.content)
@@ -111,7 +119,7 @@ export class MarkedMemory {
     )
   }
 
-  /** The same as `look`, when the files are mapped again that it no longer maps. */
+  /** Like `look`, after mapping files again that were unmapped. */
   #lookWithLostFiles(thread: HeldThread, mark: MemoryMark) {
     const found = this.#look(mark)
     const lost = found.changes.filter(hasLostFile)
@@ -119,7 +127,7 @@ export class MarkedMemory {
     return lost.length > 0 ? this.#look(mark) : found
   }
 
-  /** What is mapped, and where that is not what was. */
+  /** What is mapped, and what differs from the mark's mappings. */
   #look({ regions }: MemoryMark) {
     const now = regionsOf(this.#pid)
     return { now, changes: differences(regions, now) }
@@ -128,7 +136,7 @@ export class MarkedMemory {
 
 const isWritable = ({ access }: Region) => access[1] === 'w'
 
-/** What can be written to, and what has own pages and may have been writable for a time, when it was or will be written to. */
+/** Ranges that can be written to, or have private pages and may be made writable for a time. */
 const isWorthWatching =
   (own: readonly Piece[]) =>
   (region: Region): boolean =>
@@ -142,13 +150,13 @@ const lengthOf = (runs: readonly Run[]): number => runs.reduce((sum, { start, en
 
 const byAddress = (one: Run, other: Run) => one.start - other.start
 
-/** What was written to where nothing had been is empty again. */
+/** Empties memory that was empty at the mark. */
 const forgettingCall = ({ start, end }: Run): Call => [syscallNumber.madvise, start, end - start, dontNeed]
 
 const hasLostFile = ({ before, now }: Difference): boolean =>
   before !== undefined && before.file !== '' && (now === undefined || !isSameContent(before, now))
 
-/** Maps a part of a file where it was, as far as the process still finds it. */
+/** Maps a part of a file at its former address, if the process still finds the file. */
 const mapAgain = (thread: HeldThread, { start, end, before }: Difference): void => {
   const { path, offset, start: begin } = before!
   const [fd] = makeCalls(thread, [[syscallNumber.open, Buffer.from(`${path}\0`), readOnly, 0]])

@@ -3,7 +3,7 @@ import { withDuplicate } from '../hold/descriptor.ts'
 import { CannotRewind } from './error.ts'
 import type { Descriptor } from './open-descriptors.ts'
 
-/** What a file holds that has no name, so that no disk has it: one that was removed while it was open, or a memfd. */
+/** Content of a file without a name, which no disk has: one that was removed while open, or a memfd. */
 export interface NamelessMark {
   readonly fd: number
   readonly content: Buffer
@@ -11,13 +11,13 @@ export interface NamelessMark {
 
 const bytesMax = 16 << 20
 
-/** @throws CannotRewind where it is too large */
+/** @throws CannotRewind if it is too large */
 export const markNameless = (pid: number, open: readonly Descriptor[]): NamelessMark[] =>
   open
     .filter(({ kind, link }) => kind === 'file' && isNameless(link))
     .flatMap(({ fd }) => withDuplicate(pid, fd, own => (isRegular(own) ? [{ fd, content: contentOf(own) }] : [])) ?? [])
 
-/** It holds the same again; its position is restored elsewhere. */
+/** Restores the content. Positions are restored elsewhere. */
 export const rewindNameless = (pid: number, marks: readonly NamelessMark[]): void => {
   for (const { fd, content } of marks)
     withDuplicate(pid, fd, own => {

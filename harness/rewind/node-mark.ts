@@ -8,8 +8,8 @@ import type { Adopt } from './made-thread.ts'
 import { type MarkedProcess, ProcessMark } from './process-mark.ts'
 
 /**
- * Where a held node can go back to, in place: the same processes, with the memory, threads, descriptors and timers that
- * they had. It costs a tenth of another start.
+ * A mark to which a held node can be rewound in place: the same processes, with the memory, threads, descriptors and
+ * timers that they had. It costs a tenth of a new start.
  */
 export class NodeMark {
   readonly processes: readonly ProcessMark[]
@@ -19,8 +19,10 @@ export class NodeMark {
   readonly #threads: number
 
   /**
-   * @param processes of the node, which is frozen, and all its threads wait
-   * @param facing who faces its connections; undefined where it may have none
+   * @param processes of the node, which is frozen and whose threads all wait
+   *
+   * @param facing the counterparts of its connections; undefined if it may have none
+   *
    * @throws CannotRewind
    */
   constructor(node: HeldNode, processes: readonly MarkedProcess[], facing: Facing | undefined) {
@@ -35,14 +37,14 @@ export class NodeMark {
     return this.processes[0]!
   }
 
-  /** Whether all that the node had then still is there, or kept where it was about to end. */
+  /** Whether everything that the node had at the mark still exists, or is kept just before its end. */
   get isThere(): boolean {
     const { processes, ended } = this.#node
     const now = new Set([...processes.values(), ...(ended ? [ended] : [])])
     return now.size === this.processes.length && this.processes.every(mark => now.has(mark.process) && mark.isThere)
   }
 
-  /** What is kept is there again: the node is frozen. */
+  /** Revives what is kept. The node is frozen. */
   bringBack(): void {
     const { ended } = this.#node
     if (ended) this.#node.processes.set(ended.pid, ended)
@@ -51,14 +53,14 @@ export class NodeMark {
     for (const process of this.processes) process.bringBack(this.#lastId)
   }
 
-  /** Threads that must end before it is rewound: let them, by `thaw`. @throws CannotRewind */
+  /** Threads that must end before the rewind: let them, by `thaw`. @throws CannotRewind */
   endNewThreads(): HeldThread[] {
     const threads = this.processes.flatMap(process => process.newThreads(this.#lastId))
     for (const thread of threads) endWhenThawed(thread)
     return threads
   }
 
-  /** The node is frozen; when it is thawed it goes on as from the mark. @throws CannotRewind */
+  /** Rewinds the frozen node. When thawed, it continues from the mark. @throws CannotRewind */
   rewind(adopt: Adopt): void {
     if (!this.isThere) throw new CannotRewind('its first thread has ended, or it has other processes')
     const made = this.processes.filter(process => process.makeThreads(adopt))
@@ -67,33 +69,34 @@ export class NodeMark {
     this.#rewindNode()
   }
 
-  /** As if those that have ended had never been. */
+  /** Forgets ended threads as if they had never existed. */
   #forgetThreads(): void {
     for (const process of this.processes) process.reap()
     setLastId(this.#first.first, this.#lastId)
   }
 
-  /** To be called when its disk is as it was. @throws CannotRewind */
+  /** Call it after the disk was restored. @throws CannotRewind */
   goBackToDirectories(): void {
     for (const process of this.processes) process.goBackToDirectory()
   }
 
-  /** Inodes of its sockets that have a connection: its kernel keeps these alone. */
+  /** Inodes of its sockets with a connection. Its kernel keeps only these. */
   get connected(): ReadonlySet<number> {
     return new Set(this.processes.flatMap(process => process.connected))
   }
 
   /**
-   * To be called when its kernel has no other connections any more.
+   * Call it when its kernel has no other connections any more.
    *
    * @param say tells its kernel what others sent
+   *
    * @throws CannotRewind
    */
   goBackToConnections(say: (segment: Segment) => void): void {
     for (const process of this.processes) process.goBackToConnections(say)
   }
 
-  /** To be called before the node that was brought back is thawed: it has a network again. */
+  /** Call it before the rewound node is thawed, once it has a network again. */
   goOn(): void {
     for (const process of this.processes) process.goOn()
   }

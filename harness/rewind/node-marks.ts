@@ -6,8 +6,8 @@ import { NodeMark } from './node-mark.ts'
 import type { MarkedProcess } from './process-mark.ts'
 
 /**
- * All marks of a held node. What the node had at one of them and ends of itself is kept, for the kernel does not give it
- * back.
+ * All marks of a held node. Threads and processes that the node had at one of them and that end by themselves are kept,
+ * because the kernel does not return them.
  */
 export class NodeMarks implements Keeper {
   readonly #node: HeldNode
@@ -19,12 +19,12 @@ export class NodeMarks implements Keeper {
     node.keeper = this
   }
 
-  /** The marks of a node, which has none yet or some. */
+  /** The marks of a node, which may have none yet. */
   static of(node: HeldNode): NodeMarks {
     return node.keeper instanceof NodeMarks ? node.keeper : new NodeMarks(node)
   }
 
-  /** Marks the node, which is frozen, and all its threads wait; see `NodeMark`. @throws CannotRewind */
+  /** Marks the node, which must be frozen with all its threads waiting; see `NodeMark`. @throws CannotRewind */
   add(facing: Facing | undefined): NodeMark {
     const mark = new NodeMark(
       this.#node,
@@ -59,7 +59,7 @@ export class NodeMarks implements Keeper {
     return [...this.#processes.values()].flatMap(({ process, kept, legacies }) => {
       const threads = kept.letEnd()
       for (const thread of threads) {
-        // Else they would be kept once more.
+        // Otherwise they would be kept again.
         legacies.delete(thread)
         process.threads.add(thread)
       }

@@ -8,7 +8,7 @@ import { connectionStateOf, getNumber, socketOption } from './socket-options.ts'
 
 const tee = libc.func('long tee(int from, int to, size_t length, unsigned int flags)')
 
-/** A descriptor of a process: the name of what it is open on, and what the kernel tells of that. */
+/** A descriptor of a process: the name of what is open, and what the kernel shows about it. */
 export interface Descriptor {
   readonly fd: number
   /** `socket:[4711]`, `anon_inode:[eventpoll]`, `/dev/null` */
@@ -16,11 +16,11 @@ export interface Descriptor {
   /** /proc/P/fdinfo */
   readonly info: string
   readonly kind: Kind
-  /** Bytes that can be read, of a pipe or a local socket. */
+  /** Readable bytes, for a pipe or local socket. */
   readonly pending: number
-  /** The first of them, of a pipe's reading end. */
+  /** The first of these bytes, for a pipe's reading end. */
   readonly content: Buffer
-  /** Of a socket of datagrams: struct sockaddr of the peer that it has chosen. */
+  /** For a datagram socket: the peer that it has chosen, as struct sockaddr. */
   readonly peer: Buffer
 }
 
@@ -32,7 +32,7 @@ export const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
 
 export const infoOf = (pid: number, fd: number): string => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1')
 
-/** @throws CannotRewind where it is of a kind that cannot be brought back */
+/** @throws CannotRewind for a kind that cannot be restored */
 export const describe = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
   const kind = kindOf(pid, fd, link)
   const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
@@ -77,7 +77,7 @@ const tcpKind = (own: number): Kind => {
   throw new CannotRewind('a socket of TCP has no connection, or one that is over')
 }
 
-/** Of `open`: those that a socket can be made with. */
+/** Flags of `open` with which a socket can be made. */
 export const statusFlags = { settable: 0o2004000 } as const
 
 export const flagsOf = ({ info }: Pick<Descriptor, 'info'>): number =>
@@ -98,7 +98,7 @@ const nothing = Buffer.alloc(0)
 const contentMax = 4096
 const dontBlock = 2
 
-/** Of a pipe's reading end, which keeps it; nothing for a writing end. */
+/** Content of a pipe, taken at its reading end without removing it; empty for a writing end. */
 const contentOf = (own: number): Buffer => {
   const { readEnd, writeEnd } = pipe()
   try {

@@ -11,7 +11,7 @@ const entrySize = 8
 const entriesPerRead = 1 << 16
 const entries = new Uint32Array(2 * entriesPerRead)
 
-/** The pages of these regions that are neither untouched nor as they are in a file, one run where they follow each other. */
+/** Pages of these regions that are neither untouched nor as in a file. Adjacent ones form one range. */
 export const ownPages = (pid: number, regions: readonly Run[]): Run[] => {
   const map = openSync(`/proc/${pid}/pagemap`, 'r')
   try {
@@ -42,7 +42,7 @@ const ownPagesOf = (map: number, { start, end }: Run): Run[] => {
   return runs
 }
 
-/** What of `runs` lies outside `others`; both in order of address. */
+/** The parts of `runs` outside of `others`; both in order of address. */
 export const without = (runs: readonly Run[], others: readonly Run[]): Run[] => {
   const rest: Run[] = []
   let j = 0
@@ -62,7 +62,7 @@ export const without = (runs: readonly Run[], others: readonly Run[]): Run[] => 
   return rest
 }
 
-/** The parts of pieces that lie outside some addresses; both in order of address. */
+/** The parts of pieces outside of some addresses; both in order of address. */
 export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]): Piece[] => {
   let index = 0
   return without(pieces, others).map(({ start, end }) => {
@@ -72,7 +72,7 @@ export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]):
   })
 }
 
-/** All addresses of these runs, which may lie in each other, in order of address and one run where they touch. */
+/** The union of these ranges, which may overlap, in order of address. */
 export const unite = (...lists: readonly (readonly Run[])[]): Run[] => {
   const united: { start: number; end: number }[] = []
   for (const { start, end } of lists.flat().sort((one, other) => one.start - other.start)) {
@@ -83,14 +83,17 @@ export const unite = (...lists: readonly (readonly Run[])[]): Run[] => {
   return united
 }
 
-/** What of `runs` lies inside `others`; both in order of address. */
+/** The parts of `runs` inside of `others`; both in order of address. */
 export const inside = (runs: readonly Run[], others: readonly Run[]): Run[] => without(runs, without(runs, others))
 
-/** The parts of pieces that lie inside some addresses; both in order of address. */
+/** The parts of pieces inside of some addresses; both in order of address. */
 export const piecesInside = (pieces: readonly Piece[], others: readonly Run[]): Piece[] =>
   piecesWithout(pieces, without(pieces, others))
 
-/** Where two lists of pieces, each in order of address, do not have the very same bytes: where one has been replaced, or is in one alone. */
+/**
+ * Where two lists of pieces, in order of address, do not share the same bytes: replaced pieces, and pieces of only one
+ * list.
+ */
 export const changesBetween = (ones: readonly Piece[], others: readonly Piece[]): Run[] => {
   const changes: Run[] = []
   const borders = [...new Set([...ones, ...others].flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
@@ -108,7 +111,7 @@ export const changesBetween = (ones: readonly Piece[], others: readonly Piece[])
 const covering = (piece: Piece | undefined, address: number): Piece | undefined =>
   piece !== undefined && piece.start <= address ? piece : undefined
 
-/** Whether they are views of the same bytes of ours, at the same distance. */
+/** Whether they are views of the same buffer at the same distance. */
 const isSameMemory = (one: Piece | undefined, other: Piece | undefined): boolean => {
   if (one === undefined || other === undefined) return one === other
   return (

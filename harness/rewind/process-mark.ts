@@ -16,20 +16,20 @@ import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
 
-/** What there is once of a process, however many marks it has. */
+/** What exists once for a process, however many marks it has. */
 export interface MarkedProcess {
   readonly process: HeldProcess
   readonly memory: MarkedMemory
   readonly kept: KeptThreads
-  /** Of each thread that it had at any mark: what the kernel does in its memory when it ends. */
+  /** For each thread that it had at any mark: what the kernel does in its memory when it ends. */
   readonly legacies: Map<HeldThread, Legacy>
-  /** Its threads that it had at any mark. */
+  /** Threads that it had at any mark. */
   readonly known: Map<HeldThread, KnownThread>
-  /** Whether its first thread has ended, which the others may outlive. It cannot be marked or brought back then. */
+  /** Whether its first thread has ended, which the others may survive. The process cannot be marked or rewound then. */
   isFirstOver: boolean
 }
 
-/** A frozen process at one instant, when all of its threads waited. */
+/** A frozen process at one instant at which all of its threads waited. */
 export class ProcessMark {
   readonly process: HeldProcess
   readonly #threads: readonly ThreadMark[]
@@ -40,10 +40,10 @@ export class ProcessMark {
   readonly #timers: readonly TimerMark[]
   readonly #inventory: Inventory
   readonly #workingDirectory: WorkingDirectory
-  /** That were made again for it to be brought back now. */
+  /** Threads that were made again for the present rewind. */
   #made: readonly ThreadMark[] = []
 
-  /** @param facing who faces its connections; undefined where it may have none. @throws CannotRewind */
+  /** @param facing the counterparts of its connections; undefined if it may have none. @throws CannotRewind */
   constructor(marked: MarkedProcess, facing: Facing | undefined) {
     const { process } = marked
     this.process = process
@@ -66,21 +66,21 @@ export class ProcessMark {
     }
   }
 
-  /** Closes all that it has open now and had not then, as far as others notice. */
+  /** Closes what it has open now and had not at the mark, as far as others notice. */
   close(): void {
     this.#descriptors.close(this.first)
   }
 
-  /** Whether its first thread is there, by which others that have ended can be made again. */
+  /** Whether its first thread exists, which can make ended ones again. */
   get isThere(): boolean {
     return !this.#marked.isFirstOver && this.process.threads.has(this.first)
   }
 
   /**
-   * What is kept is there again, stopped, but for threads that had ended by then.
+   * Revives kept threads, stopped, except those that had ended by the mark.
    *
-   * @param lastId the last id that was given to a thread of its node by then: one with a later id is not kept, for
-   *   another will have that id
+   * @param lastId the last id given to a thread of its node by then; a thread with a later id is not kept, because
+   * another one will get that id
    */
   bringBack(lastId: number): void {
     const { kept } = this.#marked
@@ -92,7 +92,9 @@ export class ProcessMark {
     for (const thread of others) threads.add(thread)
   }
 
-  /** Threads that must end, for they were not made yet. Those that had ended by then are kept. @throws CannotRewind */
+  /**
+   * Threads that must end, because they did not exist yet. Those that had ended by then are kept. @throws CannotRewind
+   */
   newThreads(lastId: number): HeldThread[] {
     const { kept, legacies } = this.#marked
     const known = new Set(this.#threads.map(({ thread }) => thread))
@@ -110,7 +112,7 @@ export class ProcessMark {
     return ending
   }
 
-  /** Whether another thread has, or will have, its id. */
+  /** Whether another thread has, or will get, its id. */
   #isInTheWay({ tid }: HeldThread, lastId: number): boolean {
     const id = innerId(tid)
     return id > lastId || this.#threads.some(mark => mark.id === id && mark.thread.tid !== tid)
