@@ -90,8 +90,6 @@ export class Cluster implements System<GlobalState> {
   #options: Option[] = []
   /** Whether the delay bound has changed since the present options were computed. */
   #isBoundAnew = false
-  /** The delay bounds of this execution, each with the step from which it applied. An audit applies them again. */
-  #bounds: Bound[] = []
   #state: GlobalState
   #details: StepDetails = noDetails
 
@@ -261,7 +259,6 @@ export class Cluster implements System<GlobalState> {
 
   async #begin(variant: number): Promise<readonly Finding[]> {
     const begun = performance.now()
-    this.#bounds = [{ step: 0, milliseconds: this.#stage.delayMsMax }]
     const findings = await this.#start(variant)
     this.#stage.execution.evidence = this.#isCompared() ? [] : undefined
     this.#arrive(await endStep(this.#stage, { findings, touched: this.#nodes }, [], begun))
@@ -324,7 +321,7 @@ export class Cluster implements System<GlobalState> {
   async audit(): Promise<void> {
     const { way, evidence, evidenceFrom } = this.#stage.execution
     if (evidence === undefined || this.disturbance() !== undefined) return
-    const again = await this.#evidenceAnew(way, this.#bounds)
+    const again = await this.#evidenceAnew(way)
     if (again === undefined || this.disturbance() !== undefined) return
     for (const { node: name, ...found } of differencesOf(evidence, again.slice(evidenceFrom))) {
       const difference = { ...found, step: evidenceFrom + found.step }
@@ -336,11 +333,12 @@ export class Cluster implements System<GlobalState> {
   }
 
   /** What an execution comes to on new processes, as far as it can be executed; undefined if that proves nothing. */
-  async #evidenceAnew(way: WayThere, bounds: readonly Bound[]): Promise<readonly Evidence[] | undefined> {
+  async #evidenceAnew(way: WayThere): Promise<readonly Evidence[] | undefined> {
     for (const node of this.#nodes) node.isAnew = true
     try {
-      this.setDelayMsMax(bounds[0]!.milliseconds)
-      await this.#execute(way, bounds.slice(1))
+      // The bound of its last steps may not have applied to the first.
+      this.setDelayMsMax(Number.POSITIVE_INFINITY)
+      await this.#execute(way)
     } catch (error) {
       if (error instanceof Unfaithful) return undefined
       if (!(error instanceof Diverged)) throw error
@@ -372,9 +370,7 @@ export class Cluster implements System<GlobalState> {
   setDelayMsMax(milliseconds: number): void {
     const before = this.#stage.delayMsMax
     this.#stage.delayMsMax = Math.min(milliseconds, this.#stage.system.delayMsMax)
-    if (this.#stage.delayMsMax === before) return
-    this.#isBoundAnew = true
-    this.#bounds.push({ step: this.#stage.execution.stepIndex, milliseconds })
+    this.#isBoundAnew ||= this.#stage.delayMsMax !== before
   }
 
   state(): GlobalState {
@@ -474,7 +470,6 @@ export class Cluster implements System<GlobalState> {
     const reason = goBackTo(this.#stage, checkpoint)
     if (reason === undefined) {
       this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
-      this.#bounds = [{ step: 0, milliseconds: this.#stage.delayMsMax }]
       const { execution } = this.#stage
       execution.evidenceFrom = execution.stepIndex + 1
       execution.evidence = this.#isCompared() ? [] : undefined
@@ -500,10 +495,9 @@ export class Cluster implements System<GlobalState> {
     }
   }
 
-  async #execute({ variant, schedule }: WayThere, bounds: readonly Bound[] = []): Promise<void> {
+  async #execute({ variant, schedule }: WayThere): Promise<void> {
     await this.reset(variant)
     for (const [index, label] of schedule.entries()) {
-      for (const { step, milliseconds } of bounds) if (step === index) this.setDelayMsMax(milliseconds)
       const choice = this.enabled().find(each => each.label === label)
       if (choice === undefined) throw new Diverged(index + 1, label, labelsOf(this.enabled()))
       await this.execute(choice)
@@ -598,12 +592,6 @@ export class Cluster implements System<GlobalState> {
     this.#runner.close()
     removeRunDirectory(this.#directory)
   }
-}
-
-/** A limit on the time that messages are in flight, from a step on. */
-interface Bound {
-  readonly step: number
-  readonly milliseconds: number
 }
 
 /** A fingerprint of each part, by name. */

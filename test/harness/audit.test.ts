@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { Budget } from '../../checker/budget.ts'
+import { OwnCell } from '../../checker/cells/cell.ts'
 import { check } from '../../checker/check.ts'
+import { eventually } from '../../checker/property.ts'
+import { startAfter } from '../../checker/start.ts'
 import { clusterOf, directoryWith } from './system.ts'
 
 const each = (statement: string) =>
@@ -34,4 +38,24 @@ test('where nothing is hidden, executions go on in place', async () => {
   await check(cluster, {}, options)
   expect(cluster.notes()).toEqual([])
   expect(cluster.starts - before).toBeGreaterThanOrEqual(4)
+})
+
+test('an execution in which messages are later at first, and then in no walk, is done again in the same way', async () => {
+  const says =
+    'import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\nwhile True: time.sleep(1); s.sendto(b"hello", (sys.argv[1], 4000))'
+  const hears =
+    'import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.bind(("", 4000))\nwhile True: print(s.recv(9))'
+  const cluster = clusterOf({
+    nodes: { a: { command: ['python3', '-uc', says, '{{b.address}}'] }, b: { command: ['python3', '-uc', hears] } },
+  })
+  const cell = new OwnCell(cluster, { never: eventually(() => false) })
+  const timer = 'a timer +1000ms'
+  const walks = (seed: number) => [{ chooser: 'fair', seed, length: 6 }] as const
+  for (let seed = 1; seed <= 14; seed++) {
+    const untilLive = { properties: ['never'], delayMsMax: 1000, walks: walks(seed) }
+    const { toLive } = await cell.perform({ start: startAfter([timer, timer, timer]), untilLive }, 0, new Budget({}))
+    expect(toLive).toMatchObject({ begin: 3, isBound: true })
+  }
+  expect(cluster.notes()).toEqual([])
+  await cell.end()
 })
