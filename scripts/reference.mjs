@@ -23,6 +23,7 @@ const interfaces = [
   ['SomeCuts', 'That of `faults.partition`, which has these besides.'],
   ['EmulationDefinition', '`emulation`.'],
   ['ClockSetting', 'A clock of `emulation.clocks`.'],
+  ['LinkEvent', 'A change in `emulation.links`.'],
   ['GeneratedTopology', '`emulation.topology`, where it is generated.'],
 ]
 

@@ -16,7 +16,7 @@ export interface Route extends Pipe {
  * `TopologyError` for an unknown node, and for a pair without a path.
  */
 export const collapse = (topology: Topology, ends: readonly string[]): Route[] =>
-  betweenAll(topology, ends, (pipes, from, to) => ({ from, to, hops: pipes.length, ...inSeries(pipes) }))
+  betweenAll(topology, ends, (way, from, to) => ({ from, to, hops: way.length, ...inSeries(pipesIn(way)) }))
 
 /** The path of least delay as the pipes that a packet passes one after another. */
 export interface HopRoute {
@@ -24,14 +24,43 @@ export interface HopRoute {
   readonly to: string
   /** A pipe with limited bandwidth belongs to one direction of a link. Routes that share the link share the object. */
   readonly pipes: readonly Pipe[]
+  /** The directions of links that each of these pipes is made of. */
+  readonly directions: readonly (readonly Direction[])[]
 }
+
+/** One direction of a link. */
+export interface Direction {
+  readonly from: string
+  readonly to: string
+  readonly pipe: Pipe
+}
+
+interface Stage {
+  readonly pipe: Pipe
+  readonly directions: readonly Direction[]
+}
+
+const pipesIn = (way: readonly Direction[]): Pipe[] => way.map(({ pipe }) => pipe)
+
+/** A direction by itself: all who pass it share its pipe. */
+const alone = (direction: Direction): Stage => ({ pipe: direction.pipe, directions: [direction] })
+
+/** Several as one pipe, which nobody else has. */
+const together = (directions: readonly Direction[]): Stage => ({ pipe: inSeries(pipesIn(directions)), directions })
+
+const routeThrough = (from: string, to: string, stages: readonly Stage[]): HopRoute => ({
+  from,
+  to,
+  pipes: stages.map(({ pipe }) => pipe),
+  directions: stages.map(({ directions }) => directions),
+})
 
 /**
  * A route for each ordered pair of the given nodes, hop by hop, as in ModelNet with shared links. Consecutive links
  * without limited bandwidth become one pipe. Throws as `collapse` does.
  */
 export const routesByHop = (topology: Topology, ends: readonly string[]): HopRoute[] =>
-  betweenAll(topology, ends, (pipes, from, to) => ({ from, to, pipes: inStages(pipes) }))
+  betweenAll(topology, ends, (way, from, to) => routeThrough(from, to, inStages(way.map(alone))))
 
 /** Routes that share only the links of their hosts. */
 export interface LastMile {
@@ -46,20 +75,25 @@ export interface LastMile {
  */
 export const routesByLastMile = (topology: Topology, ends: readonly string[]): LastMile => {
   const users = new Map<Pipe, number>()
-  const routes = betweenAll(topology, ends, (pipes, from, to): HopRoute => {
-    const inner = pipes.slice(1, -1)
-    for (const pipe of inner) if (pipe.bandwidth !== undefined) users.set(pipe, (users.get(pipe) ?? 0) + 1)
-    const between = inner.length > 0 ? [inSeries(inner)] : []
-    return { from, to, pipes: inStages([...pipes.slice(0, 1), ...between, ...pipes.slice(1).slice(-1)]) }
+  const routes = betweenAll(topology, ends, (way, from, to): HopRoute => {
+    const inner = way.slice(1, -1)
+    for (const { pipe } of inner) if (pipe.bandwidth !== undefined) users.set(pipe, (users.get(pipe) ?? 0) + 1)
+    const between = inner.length > 0 ? [together(inner)] : []
+    return routeThrough(
+      from,
+      to,
+      inStages([...way.slice(0, 1).map(alone), ...between, ...way.slice(1).slice(-1).map(alone)]),
+    )
   })
   return { routes, notShared: [...users].filter(([, count]) => count > 1).map(([pipe]) => pipe) }
 }
 
-/** One direction of a link. */
+/** A direction with the numbers of its ends. */
 interface Arc {
   readonly from: number
   readonly to: number
   readonly pipe: Pipe
+  readonly direction: Direction
 }
 
 interface Network {
@@ -74,9 +108,11 @@ const networkOf = ({ nodes, links }: Topology): Network => {
   for (const link of links) {
     const [from, to] = [indexOf.get(link.from)!, indexOf.get(link.to)!]
     const { there, back } = pipesOf(link)
-    arcs[from]!.push({ from, to, pipe: there })
+    const add = (start: number, end: number, direction: Direction) =>
+      arcs[start]!.push({ from: start, to: end, pipe: direction.pipe, direction })
+    add(from, to, { from: link.from, to: link.to, pipe: there })
     // A copy, because the two directions share nothing.
-    if (back) arcs[to]!.push({ from: to, to: from, pipe: { ...back } })
+    if (back) add(to, from, { from: link.to, to: link.from, pipe: { ...back } })
   }
   return { indexOf, arcs }
 }
@@ -109,41 +145,41 @@ const lastArcs = ({ arcs }: Network, source: number): readonly (Arc | undefined)
 const betweenAll = <R>(
   topology: Topology,
   ends: readonly string[],
-  routeOf: (pipes: readonly Pipe[], from: string, to: string) => R,
+  routeOf: (way: readonly Direction[], from: string, to: string) => R,
 ): R[] => {
   const net = networkOf(topology)
   for (const end of ends) if (!net.indexOf.has(end)) throw new TopologyError(`there is no node "${end}"`)
   return ends.flatMap(from => {
     const last = lastArcs(net, net.indexOf.get(from)!)
-    return ends.filter(to => to !== from).map(to => routeOf(pipesAlong(net, last, from, to), from, to))
+    return ends.filter(to => to !== from).map(to => routeOf(wayAlong(net, last, from, to), from, to))
   })
 }
 
-const pipesAlong = ({ indexOf }: Network, last: readonly (Arc | undefined)[], from: string, to: string): Pipe[] => {
-  const pipes: Pipe[] = []
+const wayAlong = ({ indexOf }: Network, last: readonly (Arc | undefined)[], from: string, to: string): Direction[] => {
+  const way: Direction[] = []
   const start = indexOf.get(from)!
   for (let node = indexOf.get(to)!; node !== start; ) {
     const arc = last[node]
     if (arc === undefined) throw new TopologyError(`there is no way from "${from}" to "${to}"`)
-    pipes.push(arc.pipe)
+    way.push(arc.direction)
     node = arc.from
   }
-  return pipes.reverse()
+  return way.reverse()
 }
 
 /** Pipes with limited bandwidth stay; those between them are merged. */
-const inStages = (pipes: readonly Pipe[]): Pipe[] => {
-  const stages: Pipe[] = []
-  let unlimited: Pipe[] = []
+const inStages = (way: readonly Stage[]): Stage[] => {
+  const stages: Stage[] = []
+  let unlimited: Stage[] = []
   const endRun = () => {
-    if (unlimited.length > 0) stages.push(inSeries(unlimited))
+    if (unlimited.length > 0) stages.push(together(unlimited.flatMap(({ directions }) => directions)))
     unlimited = []
   }
-  for (const pipe of pipes) {
-    if (pipe.bandwidth === undefined) unlimited.push(pipe)
+  for (const stage of way) {
+    if (stage.pipe.bandwidth === undefined) unlimited.push(stage)
     else {
       endRun()
-      stages.push(pipe)
+      stages.push(stage)
     }
   }
   endRun()
@@ -151,7 +187,7 @@ const inStages = (pipes: readonly Pipe[]): Pipe[] => {
 }
 
 /** Merges consecutive pipes into one. */
-const inSeries = (pipes: readonly Pipe[]): Pipe => {
+export const inSeries = (pipes: readonly Pipe[]): Pipe => {
   const sum = (value: (pipe: Pipe) => number) => pipes.reduce((all, pipe) => all + value(pipe), 0)
   const passes = pipes.reduce((all, { loss = 0 }) => all * (1 - loss), 1)
   const narrowest = pipes.reduce((one, other) => (widthOf(other) < widthOf(one) ? other : one))

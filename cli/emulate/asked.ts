@@ -11,8 +11,7 @@ const probability = z.number().min(0).max(1)
 
 const discipline = z.enum(disciplines).exactOptional()
 
-const pipe: z.ZodType<PipeSettings> = z.strictObject({
-  delayMs: milliseconds.default(0),
+const inOneDirection = {
   jitterMs: milliseconds.exactOptional(),
   bandwidth: z.number().min(1).exactOptional(),
   queue: z
@@ -22,6 +21,11 @@ const pipe: z.ZodType<PipeSettings> = z.strictObject({
     ])
     .exactOptional(),
   loss: probability.exactOptional(),
+}
+
+const pipe: z.ZodType<PipeSettings> = z.strictObject({
+  delayMs: milliseconds.default(0),
+  ...inOneDirection,
   duplicate: probability.exactOptional(),
   reorder: probability.exactOptional(),
   corrupt: probability.exactOptional(),
@@ -35,6 +39,14 @@ export const way: z.ZodType<WaySetting> = z.strictObject({
   pipe: pipe.nullable().exactOptional(),
 })
 
+const link = {
+  link: z.union([name, z.tuple([name, name])]),
+  asBefore: z.boolean().exactOptional(),
+  isDown: z.boolean().exactOptional(),
+  delayMs: milliseconds.exactOptional(),
+  ...inOneDirection,
+}
+
 /** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
 
@@ -46,5 +58,6 @@ export const actionSchema: z.ZodType<Happening> = z.discriminatedUnion('does', [
   z.strictObject({ does: z.literal('partition'), groups: z.array(z.array(name).min(1)).min(1) }),
   z.strictObject({ does: z.literal('heal') }),
   z.strictObject({ does: z.literal('reset'), node: name, peer: name }),
+  z.strictObject({ does: z.literal('link'), ...link }),
   z.strictObject({ does: z.literal('set'), ways: z.array(way).min(1) }),
 ])

@@ -4,6 +4,7 @@ import { UsageError } from '../../checker/errors.ts'
 import type { ExecResult } from '../../harness/config.ts'
 import { runDirectories } from '../../harness/files/run-directory.ts'
 import type { Happening } from '../../harness/timed/action.ts'
+import type { LinkChange } from '../../harness/timed/links.ts'
 import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Control, type ControlFile, controlFile, type Running } from './control.ts'
@@ -28,6 +29,8 @@ export interface Controller {
   heal(): Promise<Running>
   /** Sets all of them at once. */
   set(...ways: readonly WaySetting[]): Promise<Running>
+  /** Changes a link of the topology, in both directions. */
+  link(change: LinkChange): Promise<Running>
   /** Adds a pipe from one node to another, and with `both` also back. */
   impair(from: string, to: string, pipe: Partial<PipeSettings> | null, both?: boolean): Promise<Running>
 }
@@ -71,6 +74,7 @@ export const control = (which?: Control | string): Controller => {
     partition: (...groups) => act({ does: 'partition', groups }),
     heal: () => act({ does: 'heal' }),
     set: (...ways) => act({ does: 'set', ways }),
+    link: change => act({ does: 'link', ...change }),
     impair: (from, to, pipe, both = false) => {
       const settings = pipe === null ? null : { delayMs: 0, ...pipe }
       const there = { from, to, pipe: settings }

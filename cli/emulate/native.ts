@@ -12,6 +12,7 @@ import { headerOf } from '../traces/record.ts'
 import { openControl } from './control.ts'
 import { NativeTrace } from './native-trace.ts'
 import { OutputFiles } from './output-files.ts'
+import { requireLinks } from './planned-links.ts'
 import { drawRun } from './plot.ts'
 import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
@@ -42,6 +43,7 @@ export const emulateNatively = (
     try {
       engine = await unlessInterrupted(openEngine(system))
       emulation = await Emulation.open(system, settings, observer, engine)
+      requireLinks(settings.links, { require: change => emulation!.cluster.requireLink(change) })
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { ConfigError, type ResolvedSystem } from '../../harness/config.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
+import { inOrder, type LinkAction } from '../../harness/timed/timing.ts'
 import { planChurn } from '../../topologies/churn/model.ts'
 import { type ChurnPlan, checkPlan, mergePlans, readPlan } from '../../topologies/churn/plan.ts'
 import { readScript } from '../../topologies/churn/script.ts'
@@ -56,6 +57,7 @@ export const emulationOf = (system: ResolvedSystem, directory: string, options: 
     place: emulation.place,
     seed: options.seed,
     churn: churnOf(system, directory, { ...options, forMs }),
+    links: linksOf(emulation),
     forMs,
     lookEveryMs: options.lookMs ?? emulation.look,
     looks: emulation.looks,
@@ -92,6 +94,16 @@ const topologyOf = (
   const { kind, nodes = kind === 'inet' ? inetNodes : otherNodes, seed, meanRtt } = topology
   return generateInternet(kind, nodes, seed, meanRtt)
 }
+
+/** In the order of time. */
+const linksOf = ({ links }: Settings): LinkAction[] => {
+  const actions = links.map(({ at: atMs, ...change }): LinkAction => ({ atMs, does: 'link', ...given(change) }))
+  return inOrder(actions) as LinkAction[]
+}
+
+/** Without what is undefined. */
+const given = <Fields extends object>(fields: Fields): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
 const churnOf = (
   { nodes, emulation }: ResolvedSystem,

@@ -164,6 +164,7 @@ export class TimedRun implements Run {
     const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
     for (const name of namesIn(action))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
+    if (action.does === 'link') this.#cluster.time!.requireLink(action)
     if (action.does === 'set' && action.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
       throw new UsageError(
         `packets come twice (--duplicate) at the pace native alone, this run is at ${this.#options.pace}`,
@@ -304,6 +305,7 @@ const namesIn = (action: Happening): readonly string[] => {
     case 'partition':
       return action.groups.flat()
     case 'heal':
+    case 'link':
       return []
     case 'reset':
       return [action.node, action.peer]

@@ -10,8 +10,9 @@ import type { ResolvedSystem } from '../../harness/config.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
+import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
-import type { Timing } from '../../harness/timed/timing.ts'
+import { inOrder, type Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import { writeText } from '../../topologies/file.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
@@ -21,6 +22,7 @@ import { newPlace } from '../store.ts'
 import { createTrace, headerOf } from '../traces/record.ts'
 import { openControl } from './control.ts'
 import { OutputFiles } from './output-files.ts'
+import { requireLinks } from './planned-links.ts'
 import { drawRun } from './plot.ts'
 import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
@@ -178,17 +180,18 @@ const verdictOf = ({
 
 const timingOf = (
   system: ResolvedSystem,
-  { churn, pauseOf, pace, ...wiring }: EmulationOptions & { readonly pace: 'virtual' | 'real' },
+  { churn, links: changes, pauseOf, pace, ...wiring }: EmulationOptions & { readonly pace: 'virtual' | 'real' },
 ): { timing: Timing; notes: readonly string[] } => {
-  const { pipes, routes, seed, notes } = planOf(
+  const { pipes, routes, seed, links, notes } = planOf(
     system.nodes.map(({ name }) => ({ name, address: name })),
     wiring,
   )
+  requireLinks(changes, links && new Links(links, routes))
   const timing: Timing = {
     pace,
     initial: churn.initial,
-    events: churn.events,
-    wiring: { pipes, routes, seed },
+    events: inOrder(churn.events, changes),
+    wiring: { pipes, routes, seed, ...(links && { links }) },
     pausesMs: Object.fromEntries(system.clients.map(({ name }) => [name, pauseOf(name)])),
     clocks: system.emulation.clocks,
     inputs: [],

@@ -29,6 +29,11 @@ interface PipeOptions {
   readonly both?: boolean
 }
 
+type LinkOptions = Pick<PipeOptions, 'delay' | 'jitter' | 'bandwidth' | 'queue' | 'discipline' | 'loss' | 'clear'> & {
+  readonly down?: boolean
+  readonly up?: boolean
+}
+
 /** Adds the commands `control VERB` for a running system. */
 export const addControlCommands = (root: Command, done: (code: number) => void): void => {
   const command = root
@@ -92,6 +97,24 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
           ]
         : [{ from, to, ...setting }]
       print(describe(await controller().set(...ways)))
+    })
+  command
+    .command('link')
+    .description('changes a link of the topology, in both directions')
+    .argument('<end>', 'a node, for its own link; or one end of a link')
+    .argument('[end]', 'the other end')
+    .option('--delay <ms>', 'propagation', atLeastZero)
+    .option('--jitter <ms>', 'variation of the delay, up and down', atLeastZero)
+    .option('--bandwidth <bits>', 'a second', wholeNumber)
+    .option('--queue <packets>', 'how many packets may wait for bandwidth', wholeNumber)
+    .addOption(new Option('--discipline <name>', 'how --queue drops packets').choices(disciplines))
+    .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
+    .option('--down', 'nothing passes')
+    .option('--up', 'packets pass again')
+    .option('--clear', 'restores the link as it was at the start')
+    .action(async (end: string, other: string | undefined, options: LinkOptions) => {
+      const link = other === undefined ? end : ([end, other] as const)
+      print(describe(await controller().link({ link, ...linkChangeOf(options) })))
     })
   command
     .command('list')
@@ -159,6 +182,23 @@ const settingOf = ({
   const isNothing = delay === undefined && Object.keys(given).length === 1
   if (isNothing && !cut) throw new UsageError('expected a setting such as --loss 0.1, --cut or --clear')
   return { ...(cut && { isCut: true }), ...(!isNothing && { pipe: given }) }
+}
+
+const linkChangeOf = ({ delay, jitter, bandwidth, queue, discipline, loss, clear, down, up }: LinkOptions) => {
+  if (discipline && queue === undefined) throw new UsageError('--discipline: expected --queue beside it')
+  if (down && up) throw new UsageError('expected --down or --up, not both')
+  const change = {
+    ...(clear && { asBefore: true }),
+    ...((down || up) && { isDown: down === true }),
+    ...(delay !== undefined && { delayMs: delay }),
+    ...(jitter !== undefined && { jitterMs: jitter }),
+    ...(bandwidth !== undefined && { bandwidth }),
+    ...(queue !== undefined && { queue: { packets: queue, ...(discipline && { discipline }) } }),
+    ...(loss !== undefined && { loss }),
+  }
+  if (Object.keys(change).length === 0)
+    throw new UsageError('expected what the link does from now on, such as --delay 200, --down or --clear')
+  return change
 }
 
 const describe = ({ system, elapsedMs, nodes, groups, ways }: Running): string[] => [

@@ -105,6 +105,8 @@ export interface EmulationDefinition {
    * has no limit.
    */
   readonly place?: Readonly<Record<string, Place>> | undefined
+  /** Changes of the topology's links while the system runs. Packets keep their routes. */
+  readonly links?: readonly LinkEvent[] | undefined
   /**
    * Which nodes come and go: a plan or a script (files, relative to the configuration), a model, or several of these.
    */
@@ -132,6 +134,23 @@ export interface EmulationDefinition {
   readonly clients?: Readonly<Record<string, Duration>> | undefined
   /** Whether a node has joined, judged by its state. If given, the time to join is measured. */
   readonly joined?: ((node: NodeView) => boolean) | undefined
+}
+
+/** Changes a link at a time, in both directions. Fields that are not given stay as they are. */
+export interface LinkEvent {
+  readonly at: Duration
+  /** A node's name, for its own link; or the two ends of a link. */
+  readonly link: string | readonly [string, string]
+  /** Restores the link as it was at the start, before the other fields count. */
+  readonly asBefore?: boolean | undefined
+  /** True: nothing passes. False: packets pass again. */
+  readonly isDown?: boolean | undefined
+  readonly delayMs?: number | undefined
+  readonly jitterMs?: number | undefined
+  /** Bits a second. */
+  readonly bandwidth?: number | undefined
+  /** Share of packets that are lost. */
+  readonly loss?: number | undefined
 }
 
 /** How a node's clock differs from an accurate one. */

@@ -15,6 +15,7 @@ import type {
   GeneratedTopology,
   GlobalState,
   Goal,
+  LinkEvent,
   NodeView,
   Observer,
   SomeCuts,
@@ -303,6 +304,26 @@ const clock = fields(
   'a clock: { driftPpm, offsetMs }',
 )
 
+const linkExpected = "expected a node, whose own link it is, or the two ends of a link: ['17', '42']"
+const linkMs = z
+  .number({ error: 'expected milliseconds, 0 or more' })
+  .min(0, { error: 'expected milliseconds, 0 or more' })
+const lossExpected = 'expected a share from 0 to 1'
+const yesOrNo = z.boolean({ error: 'expected true or false' })
+const linkEvent = fields(
+  {
+    at: duration,
+    link: z.union([text, z.tuple([text, text])], { error: linkExpected }),
+    asBefore: yesOrNo.optional(),
+    isDown: yesOrNo.optional(),
+    delayMs: linkMs.optional(),
+    jitterMs: linkMs.optional(),
+    bandwidth: positive('expected bits a second, above 0').optional(),
+    loss: z.number({ error: lossExpected }).min(0, { error: lossExpected }).max(1, { error: lossExpected }).optional(),
+  } satisfies Record<keyof LinkEvent, unknown>,
+  "a change of a link: { at: '30s', link, delayMs, … }",
+)
+
 const emulation = fields(
   {
     topology: topology.optional(),
@@ -316,6 +337,7 @@ const emulation = fields(
       value => (value === undefined || Array.isArray(value) ? value : [value]),
       z.array(churn, { error: churnExpected }).default([]),
     ),
+    links: z.array(linkEvent, { error: 'expected a list of changes of links' }).default([]),
     initial: wholeNumber('expected how many nodes are there from the start').optional(),
     for: duration.prefault('1m'),
     look: duration.prefault('1s'),

@@ -91,6 +91,7 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
     case 'exec':
       return 'client'
     case 'partition':
+    case 'link':
     case 'set':
       return 'partition'
     case 'connect':

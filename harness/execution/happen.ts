@@ -34,6 +34,9 @@ export const happen = (stage: Stage, action: TimedAction): Done => {
     case 'exec':
       execution.clients.exec(action.node, action.command, execution.stepIndex)
       return nothing()
+    case 'link':
+      time.changeLink(action)
+      break
     case 'set':
       for (const way of action.ways) time.set(way)
       break

@@ -7,6 +7,7 @@ import { unlessInterrupted } from '../hold/interruption.ts'
 import { type Happening, isHarm, nodeOf, sentenceOf } from '../timed/action.ts'
 import type { Look } from '../timed/look.ts'
 import { type Happened, Measurements } from '../timed/measurements.ts'
+import { inOrder, type LinkAction } from '../timed/timing.ts'
 import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { type Manner as LookManner, Looks } from './looks.ts'
@@ -19,6 +20,8 @@ import type { NativeEngine } from './native-runtime.ts'
 export interface EmulationOptions extends Wiring {
   /** Which nodes come and go, and when. */
   readonly churn: ChurnPlan
+  /** Links of the topology that are changed, in the order of time. */
+  readonly links: readonly LinkAction[]
   readonly forMs: number
   readonly lookEveryMs: number
   readonly looks: LookManner
@@ -147,6 +150,9 @@ export class Emulation {
       case 'reset':
         this.cluster.reset(action.node, action.peer)
         break
+      case 'link':
+        await this.cluster.changeLink(action)
+        break
       case 'set':
         await this.cluster.set(action.ways)
         break
@@ -181,7 +187,8 @@ export class Emulation {
     this.measurements.started(name, this.elapsedMs)
   }
 
-  async #carryOut({ events }: ChurnPlan, over: AbortSignal): Promise<void> {
+  async #carryOut({ events: comings }: ChurnPlan, over: AbortSignal): Promise<void> {
+    const events = inOrder(comings, this.#options.links)
     // A program that is slow to end does not delay later events.
     const underWay: Promise<void>[] = []
     for (const { atMs, ...action } of events) {

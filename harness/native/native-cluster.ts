@@ -12,6 +12,7 @@ import { createRunDirectory, removeRunDirectory } from '../files/run-directory.t
 import { unlessInterrupted } from '../hold/interruption.ts'
 import { plansOf } from '../node/plans.ts'
 import type { NodePlan } from '../node/runtime.ts'
+import { type LinkChange, Links, noTopology } from '../timed/links.ts'
 import { Reach } from '../timed/reach.ts'
 import type { WaySetting } from '../timed/timing.ts'
 import { keep } from '../timed/way-settings.ts'
@@ -35,6 +36,7 @@ export class NativeCluster {
   readonly #directory: string
   readonly #plane: Plane
   readonly #reach: Reach
+  readonly #links: Links | undefined
   /** Settings of directions, by `from→to`. */
   readonly #settings = new Map<string, WaySetting>()
   #groups: readonly (readonly string[])[] | null = null
@@ -43,13 +45,14 @@ export class NativeCluster {
   readonly #isCut = new Set<NativeNode>()
   readonly #reap = () => this.#notice()
 
-  private constructor(nodes: readonly NativeNode[], directory: string, { notes, ...plan }: Wired) {
+  private constructor(nodes: readonly NativeNode[], directory: string, { notes, links, ...plan }: Wired) {
     this.nodes = nodes
     this.notes = notes
     this.#directory = directory
     if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
     this.#plane = new Plane(plan, nodes)
     this.#reach = new Reach(nodes.length)
+    this.#links = links && new Links(links, plan.routes)
     process.on('SIGCHLD', this.#reap)
   }
 
@@ -164,6 +167,21 @@ export class NativeCluster {
     if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
     for (const setting of settings) keep(this.#settings, setting)
     await this.#plane.change([...changes, ...this.#reach.changes()])
+  }
+
+  /** A link of the topology does something else to packets. @throws UsageError for one that cannot be changed so */
+  async changeLink(change: LinkChange): Promise<void> {
+    this.requireLink(change)
+    const { pipes, ways } = this.#links!.change(change)
+    if (pipes.some(({ settings }) => !treatsAllAlike(settings))) this.#setOffloads(false)
+    for (const { from, to, isBroken } of ways) this.#reach.breakWay(from, to, isBroken)
+    await this.#plane.change(this.#reach.changes(), pipes)
+  }
+
+  /** @throws UsageError for a link that cannot be changed so */
+  requireLink(change: LinkChange): void {
+    if (this.#links === undefined) throw noTopology()
+    this.#links.require(change)
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { type LinkChange, shownLink } from './links.ts'
 import type { TimedAction, WaySetting } from './timing.ts'
 
 /** What happens, without when. */
@@ -14,6 +15,8 @@ export const isHarm = (action: Happening): boolean => {
     case 'heal':
     case 'exec':
       return false
+    case 'link':
+      return action.asBefore !== true && action.isDown !== false
     case 'set':
       return action.ways.some(({ isCut, pipe }) => isCut === true || (pipe !== undefined && pipe !== null))
     default:
@@ -47,6 +50,8 @@ export const labelOf = (action: Happening): string => {
       return `outside ${action.visitor} ${action.how === 'end' ? 'ends' : 'resets'} its connection to ${action.node}`
     case 'exec':
       return `exec ${action.node} ${action.command.join(' ')}`
+    case 'link':
+      return `link ${describeLink(action)}`
     case 'set':
       return `set ${action.ways.map(describeWay).join('; ')}`
   }
@@ -69,6 +74,8 @@ export const sentenceOf = (action: Happening): string => {
       return `connections of ${action.node} and ${action.peer} are reset`
     case 'exec':
       return `${action.command.join(' ')} runs in ${action.node}`
+    case 'link':
+      return `link ${describeLink(action)}`
     case 'set':
       return action.ways.map(describeWay).join('; ')
     case 'connect':
@@ -78,13 +85,22 @@ export const sentenceOf = (action: Happening): string => {
   }
 }
 
+const describeLink = ({ link, asBefore, isDown, delayMs, jitterMs, bandwidth, loss, queue }: LinkChange): string => {
+  const set = Object.entries({ delayMs, jitterMs, bandwidth, loss, queue }).filter(([, value]) => value !== undefined)
+  const laid = set.length === 0 ? [] : [settingsOf(Object.fromEntries(set))]
+  return [
+    shownLink(link),
+    [...(asBefore ? ['as it was'] : []), ...(isDown === undefined ? [] : [isDown ? 'down' : 'up']), ...laid].join(', '),
+  ].join(' ')
+}
+
 const describeWay = ({ from, to, isCut, pipe }: WaySetting): string => {
   const cut = isCut === undefined ? [] : [isCut ? 'cut' : 'joined']
   const laid = pipe === undefined ? [] : [pipe === null ? 'as it was' : settingsOf(pipe)]
   return `${from}→${to} ${[...cut, ...laid].join(', ')}`
 }
 
-const settingsOf = (pipe: PipeSettings): string =>
+const settingsOf = (pipe: Partial<PipeSettings>): string =>
   Object.entries(pipe)
     .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
     .join(' ')

@@ -7,6 +7,8 @@ export class Reach {
   #groups: readonly number[] | undefined
   readonly #nodes = new Set<number>()
   readonly #ways = new Set<number>()
+  /** Those that pass a link which is down. */
+  readonly #broken = new Set<number>()
   readonly #isCut: Uint8Array
 
   constructor(count: number) {
@@ -33,6 +35,11 @@ export class Reach {
     else this.#ways.delete(from * this.#count + to)
   }
 
+  breakWay(from: number, to: number, isBroken: boolean): void {
+    if (isBroken) this.#broken.add(from * this.#count + to)
+    else this.#broken.delete(from * this.#count + to)
+  }
+
   /** What has changed since this was last asked. */
   changes(): WayChange[] {
     const changes: WayChange[] = []
@@ -48,7 +55,8 @@ export class Reach {
   }
 
   #reaches(from: number, to: number): boolean {
-    if (this.#nodes.has(from) || this.#nodes.has(to) || this.#ways.has(from * this.#count + to)) return false
+    const way = from * this.#count + to
+    if (this.#nodes.has(from) || this.#nodes.has(to) || this.#ways.has(way) || this.#broken.has(way)) return false
     return this.#groups === undefined || this.#groups[from] === this.#groups[to]
   }
 }

@@ -4,6 +4,7 @@ import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Happening } from './action.ts'
 import { Agenda } from './agenda.ts'
 import { Flow } from './flow.ts'
+import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import type { TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
@@ -37,6 +38,7 @@ export class Time {
   readonly #ways: Ways
   readonly #names: readonly string[]
   readonly #reach: Reach
+  readonly #links: Links | undefined
   #nowMs = 0
   /** What the last step was about, where that was a plan, or somebody asked for it. */
   #happened: TimedAction | undefined
@@ -67,6 +69,8 @@ export class Time {
     this.#inputs = [...timing.inputs]
     this.#ways = new Ways(timing.wiring, names, this.#agenda)
     this.#reach = new Reach(names.length)
+    const { links, routes } = timing.wiring
+    this.#links = links && new Links(links, routes)
     const offset = (name: string) => timing.clocks[name]?.offsetMs ?? 0
     const least = Math.min(0, ...names.map(offset))
     this.#offsetMs = new Map(names.map(name => [name, offset(name) - least]))
@@ -283,6 +287,20 @@ export class Time {
     keep(this.#settings, setting)
     if (isCut !== undefined) this.#reach.cutWay(this.#names.indexOf(from), this.#names.indexOf(to), isCut)
     if (pipe !== undefined) this.#ways.lay(from, to, pipe ?? undefined)
+  }
+
+  /** A link of the topology does something else to packets. @throws UsageError as `requireLink` */
+  changeLink(change: LinkChange): void {
+    this.requireLink(change)
+    const { pipes, ways } = this.#links!.change(change)
+    this.#ways.change(pipes)
+    for (const { from, to, isBroken } of ways) this.#reach.breakWay(from, to, isBroken)
+  }
+
+  /** @throws UsageError for a link that cannot be changed so */
+  requireLink(change: LinkChange): void {
+    if (this.#links === undefined) throw noTopology()
+    this.#links.require(change)
   }
 
   /** Ways that are cut, and that are joined again, since this was last asked. */

@@ -2,6 +2,7 @@ import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
 import type { ChurnEvent } from '../../topologies/churn/plan.ts'
 import type { ClockSetting } from '../config.ts'
+import type { LinkChange, LinkPlan } from './links.ts'
 
 /** How time passes: `virtual`, it jumps to what is due next; `real`, it waits until that is due. */
 export type Pace = 'virtual' | 'real'
@@ -14,7 +15,7 @@ export interface Timing {
   /** What is to happen to the system, in the order of time. */
   readonly events: readonly TimedAction[]
   /** The pipes between nodes, which are numbered in the order of the configuration. */
-  readonly wiring: Omit<ForwardingPlan, 'addresses'>
+  readonly wiring: Omit<ForwardingPlan, 'addresses'> & { readonly links?: LinkPlan }
   /** Milliseconds from the end of a client's call to its next, by its name. */
   readonly pausesMs: Readonly<Record<string, number>>
   /** Nodes whose clocks go otherwise. */
@@ -30,6 +31,12 @@ export interface Timing {
 /** Something that happens to the system at a time: an event of churn, or what somebody asked for. */
 export type TimedAction = ChurnEvent | ({ readonly atMs: number } & Change)
 
+export type LinkAction = Extract<TimedAction, { readonly does: 'link' }>
+
+/** What is planned, in the order of time; at one time who comes and goes is first. */
+export const inOrder = (...plans: readonly (readonly TimedAction[])[]): TimedAction[] =>
+  plans.flat().sort((one, other) => one.atMs - other.atMs)
+
 /** What can be done to a running system beside churn. */
 export type Change =
   | { readonly does: 'restart'; readonly node: string }
@@ -38,6 +45,7 @@ export type Change =
   /** A program is run in it, as by a client. */
   | { readonly does: 'exec'; readonly node: string; readonly command: readonly string[] }
   | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
+  | ({ readonly does: 'link' } & LinkChange)
   | Visit
 
 /** What a real client does through a published port. Its connections are numbered from 1, in the order in which they come. */

@@ -1,5 +1,6 @@
 import type { Kind } from '../../proxy/forwarding/counters.ts'
 import { lost, overflowed, Pipe, type PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import type { PipeChange } from '../../proxy/forwarding/plan.ts'
 import { seededRandom } from '../../topologies/random.ts'
 import type { Agenda } from './agenda.ts'
 import type { Timing } from './timing.ts'
@@ -26,6 +27,7 @@ export type Carry = (atMs: number, bytes: number, arrived: Fate, wasLost: Fate) 
 export class Ways {
   readonly counts: PacketCounts = { ...noPackets }
   readonly #agenda: Agenda
+  readonly #all: readonly Pipe[]
   /** By `from→to`. */
   readonly #pipes = new Map<string, readonly Pipe[]>()
   readonly #extra = new Map<string, Pipe>()
@@ -35,12 +37,17 @@ export class Ways {
   constructor({ pipes, routes, seed }: Timing['wiring'], names: readonly string[], agenda: Agenda) {
     this.#agenda = agenda
     this.#random = seededRandom(seed)
-    const all = pipes.map(settings => new Pipe(settings, this.#random))
+    this.#all = pipes.map(settings => new Pipe(settings, this.#random))
     for (const route of routes)
       this.#pipes.set(
         keyOf(names[route.from]!, names[route.to]!),
-        route.pipes.map(index => all[index]!),
+        route.pipes.map(index => this.#all[index]!),
       )
+  }
+
+  /** Pipes do something else to packets from now on. */
+  change(changes: readonly PipeChange[]): void {
+    for (const { pipe, settings } of changes) this.#all[pipe]!.change(settings)
   }
 
   /** Lays one more pipe on a way, before the others; undefined takes it away. */

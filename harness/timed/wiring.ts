@@ -1,8 +1,9 @@
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
 import { TopologyError } from '../../topologies/error.ts'
 import { type Places, place } from '../../topologies/place.ts'
-import { routesByHop, routesByLastMile } from '../../topologies/routes.ts'
+import { type Direction, type HopRoute, routesByHop, routesByLastMile } from '../../topologies/routes.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
+import type { LinkPlan } from './links.ts'
 
 export interface Wiring {
   /** Nodes are placed on its stubs, unless it has a client of each name; all side by side without one. */
@@ -21,6 +22,8 @@ export interface Wiring {
 export interface Wired extends ForwardingPlan {
   /** What of the topology they leave out, a sentence each. */
   readonly notes: readonly string[]
+  /** Without a topology there is none. */
+  readonly links?: LinkPlan
 }
 
 /**
@@ -50,7 +53,22 @@ export const planOf = (
     to: indexOf.get(to)!,
     pipes: pipes.map(indexOfPipe),
   }))
-  return { addresses, pipes: [...pipes.keys()], routes, seed, notes: notesOn(topology, notShared) }
+  const links = linksOf(ways, pipes)
+  return { addresses, pipes: [...pipes.keys()], routes, seed, links, notes: notesOn(topology, notShared) }
+}
+
+/** Which directions of links each pipe is made of. */
+const linksOf = (routes: readonly HopRoute[], pipes: ReadonlyMap<Pipe, number>): LinkPlan => {
+  const numbers = new Map<Direction, number>()
+  const ofPipe: number[][] = []
+  for (const route of routes)
+    for (const [stage, pipe] of route.pipes.entries()) {
+      ofPipe[pipes.get(pipe)!] ??= route.directions[stage]!.map(direction => {
+        if (!numbers.has(direction)) numbers.set(direction, numbers.size)
+        return numbers.get(direction)!
+      })
+    }
+  return { directions: [...numbers.keys()], ofPipe }
 }
 
 const notesOn = ({ name = '' }: Topology, notShared: readonly Pipe[]): string[] => {

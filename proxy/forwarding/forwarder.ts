@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Counts, countsOf, newCounters } from './counters.ts'
-import type { ForwardingPlan, WayChange } from './plan.ts'
+import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
 import type { Order, ThreadData } from './thread.ts'
 import { closeWake, newWake, wake } from './wake.ts'
 
@@ -49,8 +49,8 @@ export class Forwarder {
   }
 
   /** Applies all changes at once, between two packets. */
-  change(changes: readonly WayChange[]): Promise<void> {
-    return this.#order({ does: 'change', changes })
+  change(changes: readonly WayChange[], pipes: readonly PipeChange[] = []): Promise<void> {
+    return this.#order({ does: 'change', changes, pipes })
   }
 
   /** Packets stay where they are until `resume`. */

@@ -37,24 +37,38 @@ const instant = 1e-6
 
 /** One direction of a link in real time. It tells when a packet comes out. Times are milliseconds of one clock. */
 export class Pipe {
-  readonly settings: PipeSettings
+  #settings: PipeSettings
   readonly #random: () => number
   /** When everything that was accepted will have been sent. */
   #freeAt = Number.NEGATIVE_INFINITY
   /** When the latest packet comes out. */
   #lastOut = Number.NEGATIVE_INFINITY
   /** When the latest packets were sent, as many as the queue holds plus one. The oldest is next. */
-  readonly #sent: Float64Array | undefined
+  #sent: Float64Array | undefined
   #next = 0
-  readonly #early: EarlyDrop | undefined
+  #early: EarlyDrop | undefined
 
   constructor(settings: PipeSettings, random: () => number) {
-    this.settings = settings
+    this.#settings = settings
     this.#random = random
-    if (settings.queue && 'packets' in settings.queue)
-      this.#sent = new Float64Array(settings.queue.packets + 1).fill(Number.NEGATIVE_INFINITY)
-    if (settings.queue?.discipline === 'red') this.#early = new RandomEarlyDetection(random)
-    if (settings.queue?.discipline === 'codel') this.#early = new ControlledDelay()
+    this.#sent = emptyQueue(settings)
+    this.#early = earlyDropOf(settings, random)
+  }
+
+  get settings(): PipeSettings {
+    return this.#settings
+  }
+
+  /** It does something else to packets that come from now on; those that it has taken in come out as they would have. */
+  change(settings: PipeSettings): void {
+    const sent = this.#sent
+    const before = sent ? [...sent.subarray(this.#next), ...sent.subarray(0, this.#next)] : []
+    if (settings.queue?.discipline !== this.#settings.queue?.discipline)
+      this.#early = earlyDropOf(settings, this.#random)
+    this.#settings = settings
+    this.#sent = emptyQueue(settings)
+    this.#next = 0
+    if (this.#sent) this.#sent.set(before.slice(-this.#sent.length), Math.max(0, this.#sent.length - before.length))
   }
 
   /** When a packet that arrives now comes out, or `lost` or `overflowed`. */
@@ -109,6 +123,15 @@ export class Pipe {
     if (this.#sent) return Math.max(0, laterThan(this.#sent, this.#next, now) - 1) / (this.#sent.length - 1)
     return this.#waitingBytes(now, bandwidth) / (queue as { readonly bytes: number }).bytes
   }
+}
+
+/** When as many packets were sent as may be in its queue and one: long ago. */
+const emptyQueue = ({ queue }: PipeSettings): Float64Array | undefined =>
+  queue && 'packets' in queue ? new Float64Array(queue.packets + 1).fill(Number.NEGATIVE_INFINITY) : undefined
+
+const earlyDropOf = ({ queue }: PipeSettings, random: () => number): EarlyDrop | undefined => {
+  if (queue?.discipline === 'red') return new RandomEarlyDetection(random)
+  return queue?.discipline === 'codel' ? new ControlledDelay() : undefined
 }
 
 /** How many of these times, ascending from the one at `start`, are later than now. */

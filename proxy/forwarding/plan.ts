@@ -29,3 +29,9 @@ export interface WayChange {
   /** One more pipe before the others; `null` removes it. */
   readonly extra?: PipeSettings | null
 }
+
+/** A pipe, by its number, that does something else to packets from now on. */
+export interface PipeChange {
+  readonly pipe: number
+  readonly settings: PipeSettings
+}

@@ -1,6 +1,6 @@
 import type { Counts } from './counters.ts'
 import { Forwarder } from './forwarder.ts'
-import type { ForwardingPlan, WayChange } from './plan.ts'
+import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
 import { type Host, Switch } from './switch.ts'
 
 export interface PlaneHost extends Host {
@@ -48,12 +48,12 @@ export class Plane {
   }
 
   /** Applies all changes at once, between two packets. */
-  async change(changes: readonly WayChange[]): Promise<void> {
+  async change(changes: readonly WayChange[], pipes: readonly PipeChange[] = []): Promise<void> {
     for (const change of changes) this.#note(change)
     const ways = changes.map(change => this.#wayOf(change))
     // All of them go through the router first, so that they change at one instant between two packets.
     for (const way of ways) if (this.#isLaid(way)) this.#divert(way, true)
-    await this.#router.change(changes)
+    await this.#router.change(changes, pipes)
     for (const way of ways) if (!this.#isLaid(way)) this.#divert(way, false)
   }
 

@@ -5,7 +5,7 @@ import { indexOfKind, type Kind, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'
 import { Path } from './path.ts'
 import { lost, overflowed, Pipe } from './pipe.ts'
-import type { ForwardingPlan, WayChange } from './plan.ts'
+import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
 
 /** The wire to a host: whole IPv4 packets, each after a header that is passed on unchanged. */
 export interface Port {
@@ -28,6 +28,7 @@ export class Router {
   readonly counters: Float64Array
   readonly #ports: readonly Port[]
   readonly #hosts: ReadonlyMap<number, number>
+  readonly #pipes: readonly Pipe[]
   readonly #paths: (Path | undefined)[]
   readonly #random: () => number
   readonly #packets = new Packets()
@@ -41,17 +42,18 @@ export class Router {
     this.#hosts = new Map(addresses.map((address, host) => [parseAddress(address), host]))
     const generator = mersenne(seed)
     this.#random = () => uniformFloat64(generator)
-    const shared = pipes.map(settings => new Pipe(settings, this.#random))
+    this.#pipes = pipes.map(settings => new Pipe(settings, this.#random))
     this.#paths = Array(addresses.length ** 2).fill(undefined)
     for (const { from, to, pipes } of routes)
       this.#paths[from * ports.length + to] = new Path(
         to,
-        pipes.map(pipe => shared[pipe]!),
+        pipes.map(pipe => this.#pipes[pipe]!),
       )
   }
 
   /** Applies all changes at once, between two packets. */
-  change(changes: readonly WayChange[]): void {
+  change(changes: readonly WayChange[], pipes: readonly PipeChange[] = []): void {
+    for (const { pipe, settings } of pipes) this.#pipes[pipe]!.change(settings)
     for (const { from, to, isCut, extra } of changes) {
       const path = this.#paths[from * this.#ports.length + to]
       if (path === undefined) continue

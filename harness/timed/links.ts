@@ -1,0 +1,109 @@
+import { UsageError } from '../../checker/errors.ts'
+import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import type { PipeChange, Route } from '../../proxy/forwarding/plan.ts'
+import { type Direction, inSeries } from '../../topologies/routes.ts'
+
+/** The directions of links on any route, and the pipes that they form. Plain data. */
+export interface LinkPlan {
+  readonly directions: readonly Direction[]
+  /** By pipe, the indices of its directions. */
+  readonly ofPipe: readonly (readonly number[])[]
+}
+
+/** A change of a link, in both directions. Fields that are not given stay as they are. */
+export interface LinkChange {
+  /** Its two ends, or a node of the system, for that node's own link. */
+  readonly link: string | readonly [string, string]
+  /** Restores the link as it was at the start, before the other fields count. */
+  readonly asBefore?: boolean
+  /** True: nothing passes. Packets are not routed around it. */
+  readonly isDown?: boolean
+  readonly delayMs?: number
+  readonly jitterMs?: number
+  readonly bandwidth?: number
+  readonly loss?: number
+  readonly queue?: NonNullable<PipeSettings['queue']>
+}
+
+/** What a change means for pipes and routes. */
+export interface Rewired {
+  readonly pipes: readonly PipeChange[]
+  /** Routes over the link, and whether some link on each is down. */
+  readonly ways: readonly { readonly from: number; readonly to: number; readonly isBroken: boolean }[]
+}
+
+/** The links of a topology while a system runs. Routes stay those of least delay at the start. */
+export class Links {
+  readonly #plan: LinkPlan
+  readonly #routes: readonly Route[]
+  readonly #now: PipeSettings[]
+  readonly #down = new Set<number>()
+
+  constructor(plan: LinkPlan, routes: readonly Route[]) {
+    this.#plan = plan
+    this.#routes = routes
+    this.#now = plan.directions.map(({ pipe }) => pipe)
+  }
+
+  /** @throws UsageError for a link that is not there, or that no packet passes, and a bandwidth for one without limit */
+  require({ link, bandwidth }: LinkChange): readonly number[] {
+    const found = this.#numbersOf(link)
+    const shown = shownLink(link)
+    if (found.length === 0)
+      throw new UsageError(
+        typeof link === 'string'
+          ? `no node ${shown} has a link of its own: expected a node of the system, or the two ends of a link`
+          : `no packet passes a link ${shown}: expected one on the way between two nodes`,
+      )
+    // Whether pipes are one or several was decided by which of them have a limit.
+    if (bandwidth !== undefined && found.some(index => this.#plan.directions[index]!.pipe.bandwidth === undefined))
+      throw new UsageError(`link ${shown} has bandwidth without limit, and keeps it while the system runs`)
+    return found
+  }
+
+  /** @throws UsageError as `require` */
+  change(change: LinkChange): Rewired {
+    const found = this.require(change)
+    const { link: _, asBefore = false, isDown, ...settings } = change
+    for (const index of found) {
+      const before = asBefore ? this.#plan.directions[index]!.pipe : this.#now[index]!
+      this.#now[index] = { ...before, ...settings }
+      if (isDown === true) this.#down.add(index)
+      else if (isDown === false || asBefore) this.#down.delete(index)
+    }
+    const changed = new Set(found)
+    const isMadeOf = (pipe: number) => this.#plan.ofPipe[pipe]!.some(index => changed.has(index))
+    return {
+      pipes: this.#plan.ofPipe.flatMap((_, pipe) => (isMadeOf(pipe) ? { pipe, settings: this.#settingsOf(pipe) } : [])),
+      ways: this.#routes
+        .filter(({ pipes }) => pipes.some(isMadeOf))
+        .map(({ from, to, pipes }) => ({ from, to, isBroken: pipes.some(pipe => this.#isDown(pipe)) })),
+    }
+  }
+
+  #settingsOf(pipe: number): PipeSettings {
+    return inSeries(this.#plan.ofPipe[pipe]!.map(index => this.#now[index]!))
+  }
+
+  #isDown(pipe: number): boolean {
+    return this.#plan.ofPipe[pipe]!.some(index => this.#down.has(index))
+  }
+
+  #numbersOf(link: LinkChange['link']): number[] {
+    const isMeant =
+      typeof link === 'string'
+        ? ({ from, to }: Direction) => from === link || to === link
+        : ({ from, to }: Direction) => (from === link[0] && to === link[1]) || (from === link[1] && to === link[0])
+    const numbers = this.#plan.directions.flatMap((direction, index) => (isMeant(direction) ? index : []))
+    if (typeof link !== 'string') return numbers
+    // A router has many links, a node of the system one.
+    const ends = new Set(
+      numbers.flatMap(index => [this.#plan.directions[index]!.from, this.#plan.directions[index]!.to]),
+    )
+    return ends.size === 2 ? numbers : []
+  }
+}
+
+export const shownLink = (link: LinkChange['link']): string => (typeof link === 'string' ? link : link.join('–'))
+
+export const noTopology = () => new UsageError('the nodes are side by side: expected a topology, which has links')
