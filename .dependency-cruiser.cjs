@@ -49,6 +49,7 @@ module.exports = {
       ['clients/'],
       ['execution/', 'native/'],
       ['cluster\\.ts$'],
+      ['emulation/'],
     ]),
     ...floors('cli', [
       ['config/'],

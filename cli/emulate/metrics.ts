@@ -1,4 +1,4 @@
-import type { Run } from './run.ts'
+import type { Run } from '../../harness/emulation/run.ts'
 
 /** Metrics in the text format of Prometheus, version 0.0.4. */
 export const metricsOf = ({ counts, nodes, measurements, timed }: Run): string => {

@@ -1,5 +1,5 @@
+import type { Run } from '../../harness/emulation/run.ts'
 import { element, escapeXml } from '../../topologies/xml.ts'
-import type { Run } from './run.ts'
 
 const width = 720
 const height = 160

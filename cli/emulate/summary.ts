@@ -1,6 +1,6 @@
+import type { Run } from '../../harness/emulation/run.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import type { Run } from './run.ts'
 import type { Searched } from './search-besides.ts'
 
 /** Distribution of measurements in milliseconds; undefined if there are none. */

@@ -7,6 +7,7 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
+import { TimedRun } from '../../harness/emulation/timed-run.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
@@ -20,6 +21,7 @@ import { amongGuests } from '../session/among-guests.ts'
 import { openEngine } from '../session/engine.ts'
 import { newPlace } from '../store.ts'
 import { createTrace, headerOf } from '../traces/record.ts'
+import { StepReader } from '../traces/step-reader.ts'
 import { openControl } from './control.ts'
 import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
@@ -29,7 +31,6 @@ import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { distributionOf, type Summary, summaryOf } from './summary.ts'
-import { TimedRun } from './timed-run.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
 export const emulateInTime = (
@@ -80,7 +81,8 @@ export const emulateInTime = (
       }
       const besides =
         plan && new SearchBesides(plan, { config: config.path, trace, out: options.out, seed, cpus, signal })
-      run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, onStep, besides })
+      const reader = new StepReader(cluster, system.properties)
+      run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, reader, onStep, besides })
       const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       for (const { port, node, nodePort } of ports ? system.publish : [])

@@ -1,9 +1,9 @@
-import type { ClientCall, ExecResult } from '../../harness/config.ts'
-import type { Happening } from '../../harness/timed/action.ts'
-import type { Look } from '../../harness/timed/look.ts'
-import type { Measurements } from '../../harness/timed/measurements.ts'
-import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { ClientCall, ExecResult } from '../config.ts'
+import type { Happening } from '../timed/action.ts'
+import type { Look } from '../timed/look.ts'
+import type { Measurements } from '../timed/measurements.ts'
+import type { WaySetting } from '../timed/timing.ts'
 
 /** A system that runs over an emulated internet, at any pace. */
 export interface Run {

@@ -1,0 +1,128 @@
+import { UsageError } from '../../checker/errors.ts'
+import { execOf } from '../clients/clients.ts'
+import { noNode } from '../clients/state.ts'
+import type { Cluster } from '../cluster.ts'
+import type { ClientCall, ExecResult } from '../config.ts'
+import type { Happening } from '../timed/action.ts'
+import type { Pace, TimedAction } from '../timed/timing.ts'
+
+/** Somebody who waits until an action was executed. */
+interface Asked {
+  readonly action: TimedAction
+  readonly done: () => void
+}
+
+/** Somebody who waits until a call ends. */
+interface Awaited {
+  readonly client: string
+  readonly ordinal: number
+  readonly tell: (call: ClientCall | undefined) => void
+}
+
+/** The actions that somebody requests while a system runs, until they were executed. */
+export class Requests {
+  /** Called for each request. */
+  onRequest: () => void = () => undefined
+  readonly #cluster: Cluster
+  readonly #pace: Pace
+  /** Not yet part of the run. */
+  readonly #requested: { readonly action: Happening; readonly done: () => void }[] = []
+  readonly #asked: Asked[] = []
+  #awaited: Awaited[] = []
+  /** By client, the number of programs run in its node. */
+  readonly #programs = new Map<string, number>()
+
+  constructor(cluster: Cluster, pace: Pace) {
+    this.#cluster = cluster
+    this.#pace = pace
+  }
+
+  /** Whether any is not yet part of the run. */
+  get isPending(): boolean {
+    return this.#requested.length > 0
+  }
+
+  /**
+   * Requests an action. Resolves when it was executed, or the run is over.
+   *
+   * @throws UsageError for an unknown node or link, and for what this pace cannot do
+   */
+  async act(action: Happening): Promise<void> {
+    const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
+    for (const name of namesIn(action))
+      if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
+    if (action.does === 'link') this.#cluster.time!.requireLink(action)
+    if (action.does === 'set' && action.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
+      throw new UsageError(`packets come twice (--duplicate) at the pace native alone, this run is at ${this.#pace}`)
+    await new Promise<void>(done => {
+      this.#requested.push({ action, done })
+      this.onRequest()
+    })
+  }
+
+  /**
+   * Runs a program in a node like a client call, so that a replay of the run repeats it.
+   *
+   * @throws UsageError for a node that is unknown or down, and a program that does not end
+   */
+  async exec(node: string, command: readonly string[]): Promise<ExecResult> {
+    const client = execOf(node)
+    // If several programs wait in one node, each gets its own answer.
+    const ordinal = 1 + (this.#programs.get(client) ?? 0)
+    this.#programs.set(client, ordinal)
+    const over = new Promise<ClientCall | undefined>(tell => this.#awaited.push({ client, ordinal, tell }))
+    await this.act({ does: 'exec', node, command })
+    const call = await over
+    if (call === undefined) throw new UsageError(`the run was over before ${command.join(' ')} was`)
+    if (call.error !== undefined) throw new UsageError(call.error)
+    return call.value as ExecResult
+  }
+
+  /** Between two steps: makes the requested actions due now. */
+  makeDue(): void {
+    for (const { action, done } of this.#requested.splice(0))
+      this.#asked.push({ action: this.#cluster.time!.ask(action), done })
+    this.#cluster.lookAgain()
+  }
+
+  /** To be called after each step: tells whoever waits for it. */
+  afterStep(): void {
+    const { happened } = this.#cluster
+    const index = this.#asked.findIndex(({ action }) => action === happened)
+    for (const { done } of index < 0 ? [] : this.#asked.splice(index, 1)) done()
+    this.#tellAwaited()
+  }
+
+  /** The run is over: nobody waits any longer. */
+  close(): void {
+    for (const { done } of [...this.#asked.splice(0), ...this.#requested.splice(0)]) done()
+    for (const { tell } of this.#awaited.splice(0)) tell(undefined)
+  }
+
+  /** Reports programs that have ended in nodes. */
+  #tellAwaited(): void {
+    if (this.#awaited.length === 0) return
+    const over = this.#cluster.state().calls.filter(({ completedAt }) => completedAt !== undefined)
+    this.#awaited = this.#awaited.filter(({ client, ordinal, tell }) => {
+      const call = over.find(each => each.client === client && each.ordinal === ordinal)
+      if (call) tell(call)
+      return call === undefined
+    })
+  }
+}
+
+const namesIn = (action: Happening): readonly string[] => {
+  switch (action.does) {
+    case 'partition':
+      return action.groups.flat()
+    case 'heal':
+    case 'link':
+      return []
+    case 'reset':
+      return [action.node, action.peer]
+    case 'set':
+      return action.ways.flatMap(({ from, to }) => [from, to])
+    default:
+      return [action.node]
+  }
+}

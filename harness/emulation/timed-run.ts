@@ -1,0 +1,227 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { BudgetSpent } from '../../checker/budget.ts'
+import { Executor, type Observer } from '../../checker/cells/executor.ts'
+import type { Violation } from '../../checker/cells/violation.ts'
+import { due } from '../../checker/choosers/due.ts'
+import type { RecordedStep } from '../../checker/trace/trace.ts'
+import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { Cluster } from '../cluster.ts'
+import type { ExecResult, GlobalState, ResolvedSystem } from '../config.ts'
+import type { Happening } from '../timed/action.ts'
+import { Measurements } from '../timed/measurements.ts'
+import type { Pace } from '../timed/timing.ts'
+import { Requests } from './requests.ts'
+import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
+import { RunLog } from './run-log.ts'
+
+/** Turns what the cluster does into recorded steps. */
+export interface Reader {
+  /** By property, whether it holds after the last step. */
+  readonly values: ReadonlyMap<string, boolean>
+  observer(see: (step: RecordedStep) => void): Observer<GlobalState>
+}
+
+export interface TimedRunOptions {
+  readonly pace: Pace
+  readonly forMs: number
+  readonly lookEveryMs: number
+  readonly joined: ConstructorParameters<typeof Measurements>[1]
+  readonly progress: Progress
+  readonly reader: Reader
+  /** Searches from states of the run while it stands still. */
+  readonly besides:
+    | {
+        readonly everyMs: number
+        search(from: { readonly step: number; readonly atMs: number }): Promise<void>
+      }
+    | undefined
+  /** Called with each step when it is executed. */
+  readonly onStep: (step: RecordedStep) => void
+}
+
+/** A run at the pace `virtual` or `real`: time decides what is executed next. */
+export class TimedRun implements Run {
+  readonly measurements: Measurements
+  /** How many milliseconds each step was late; empty at the pace `virtual`. */
+  readonly lateMs: number[] = []
+  readonly #cluster: Cluster
+  readonly #options: TimedRunOptions
+  readonly #executor: Executor<GlobalState>
+  readonly #requests: Requests
+  readonly #log: RunLog
+  #nextLookMs: number
+  #nextSearchMs: number
+  /** The step from which it was last searched. */
+  #searched = -1
+  #begun = performance.now()
+  #wake: () => void = () => undefined
+
+  constructor(cluster: Cluster, system: ResolvedSystem, options: TimedRunOptions) {
+    this.#cluster = cluster
+    this.#options = options
+    this.#nextLookMs = options.lookEveryMs
+    this.#nextSearchMs = options.besides?.everyMs ?? Number.POSITIVE_INFINITY
+    this.measurements = new Measurements(system.properties, options.joined)
+    this.#log = new RunLog(system, this.measurements)
+    this.#requests = new Requests(cluster, options.pace)
+    this.#requests.onRequest = () => this.#wake()
+    const observer = options.reader.observer(step => this.#see(step))
+    this.#executor = new Executor(cluster, system.properties, { observer })
+  }
+
+  get elapsedMs(): number {
+    return this.#cluster.time?.nowMs ?? 0
+  }
+
+  get nodes(): readonly RunningNode[] {
+    return this.#cluster.state().nodes.map(({ name, alive }) => ({
+      name,
+      address: this.#cluster.addresses[name]!,
+      isAlive: alive,
+      isCut: this.#cluster.time?.isUnplugged(name) ?? false,
+    }))
+  }
+
+  get ways() {
+    return this.#cluster.time?.settings() ?? []
+  }
+
+  get groups() {
+    return this.#cluster.time?.groups ?? null
+  }
+
+  get calls() {
+    return this.#cluster.state().calls.filter(({ client }) => this.#log.isClient(client))
+  }
+
+  get timed(): readonly TimedCall[] {
+    return this.#log.timed
+  }
+
+  get counts(): Counts {
+    return this.#cluster.packets
+  }
+
+  get steps(): number {
+    return this.#executor.schedule.length
+  }
+
+  get labels(): readonly string[] {
+    return this.#executor.labels()
+  }
+
+  /** The first safety violation, crash or divergence. */
+  get violation(): Violation | undefined {
+    return this.#executor.violation
+  }
+
+  /** Hash over labels, times, outputs and states: equal for equal runs. */
+  digest(): string {
+    return this.#log.digest()
+  }
+
+  /** Runs until its time is over, somebody ends it, or a node crashed. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { forMs } = this.#options
+    const wake = () => this.#wake()
+    signal.addEventListener('abort', wake)
+    try {
+      await this.#executor.reset()
+      this.#begun = performance.now()
+      while (!signal.aborted && !this.#executor.broken) {
+        this.#takeRequests()
+        const next = due(this.#executor.enabled())
+        const dueMs = Math.max(next?.due ?? Number.POSITIVE_INFINITY, this.elapsedMs)
+        if (!(await this.#waitUntil(Math.min(dueMs, forMs), signal))) continue
+        this.#lookUntil(Math.min(dueMs, forMs))
+        await this.#searchUntil(Math.min(dueMs, forMs))
+        if (next === undefined || dueMs >= forMs) break
+        if (this.#options.pace === 'real') this.#beLate(dueMs)
+        await this.#executor.execute(next)
+      }
+      if (!signal.aborted && !this.#executor.broken) this.#cluster.time!.pass(forMs)
+    } catch (error) {
+      // Interrupted in the middle of a step. What was seen before counts.
+      if (!(error instanceof BudgetSpent)) throw error
+    } finally {
+      signal.removeEventListener('abort', wake)
+      this.#requests.close()
+    }
+  }
+
+  /** Executes an action at the present time, as part of the run. */
+  act(action: Happening): Promise<void> {
+    return this.#requests.act(action)
+  }
+
+  exec(node: string, command: readonly string[]): Promise<ExecResult> {
+    return this.#requests.exec(node, command)
+  }
+
+  #takeRequests(): void {
+    if (!this.#requests.isPending) return
+    if (this.#options.pace === 'real') this.#cluster.time!.pass(this.#wallMs())
+    this.#requests.makeDue()
+  }
+
+  /** At the pace `real`, waits for the clock. Returns false if a request came first. */
+  async #waitUntil(atMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#options.pace === 'virtual') return true
+    const wait = atMs - this.#wallMs()
+    // Requests must be heard even if every step is late and nothing ever waits.
+    if (wait <= 0) {
+      await nextTurn()
+      return !this.#requests.isPending && !signal.aborted
+    }
+    if (this.#requests.isPending) return false
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    const isOver = await sleep(wait, true, { signal: woken.signal }).catch(() => false)
+    this.#wake = () => undefined
+    return isOver
+  }
+
+  #wallMs(): number {
+    return performance.now() - this.#begun
+  }
+
+  #beLate(dueMs: number): void {
+    const now = this.#wallMs()
+    this.lateMs.push(Math.max(0, now - dueMs))
+    this.#cluster.time!.pass(now)
+  }
+
+  /** Nothing changes between two steps, so due looks happen before the next step. */
+  #lookUntil(atMs: number): void {
+    const { lookEveryMs, progress, reader } = this.#options
+    for (; this.#nextLookMs <= atMs; this.#nextLookMs += lookEveryMs) {
+      const look = { state: this.#cluster.state(), stillMs: 0, outputs: [], unseen: [] }
+      const values = this.measurements.looked(look, this.#nextLookMs, reader.values)
+      progress.update(look, this.#nextLookMs, values)
+    }
+  }
+
+  /** Searches from the present state, once for each state. The run stands still meanwhile and is not affected. */
+  async #searchUntil(atMs: number): Promise<void> {
+    const { besides } = this.#options
+    if (besides === undefined || this.#nextSearchMs > atMs) return
+    const searchedMs = this.#nextSearchMs
+    while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
+    if (this.violation || this.#searched === this.steps) return
+    this.#searched = this.steps
+    await besides.search({ step: this.steps, atMs: searchedMs })
+  }
+
+  #see(step: RecordedStep): void {
+    this.#options.onStep(step)
+    if (step.index === 0) this.#noteStart()
+    this.#log.see(step, this.#cluster.happened)
+    this.#requests.afterStep()
+  }
+
+  #noteStart(): void {
+    const there = this.nodes.filter(({ isAlive }) => isAlive)
+    this.#options.progress.start(there.length, this.nodes.length)
+    for (const { name } of there) this.measurements.started(name, 0)
+  }
+}
