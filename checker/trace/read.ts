@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { inflateRawSync } from 'node:zlib'
 import { TraceError } from './error.ts'
-import { decodeRecord, formatVersion, magic, type TraceRecord } from './schema.ts'
+import { decodeRecord, formatVersion, magic, type StoredRecord, type TraceRecord } from './schema.ts'
 import { unseal } from './seal.ts'
 import type { RecordedStep, Tear, Trace, TraceEnd, TraceHeader } from './trace.ts'
 
@@ -34,25 +35,73 @@ export const readTrace = (path: string, { torn = 'refuse' }: ReadTraceOptions = 
  */
 export function* traceRecords(path: string): Generator<TraceRecord | { readonly torn: Tear }, void> {
   const file = readFile(path)
-  let offset = afterFirstLine(path, file)
   let afterStep = -1
-  for (let expected = 'header'; expected !== 'nothing'; ) {
-    const unsealed = offset === file.length ? 'torn' : unseal(file, offset)
-    if (unsealed === 'torn') return yield { torn: { byte: offset, afterStep } }
-    const record = unsealed === 'damaged' ? undefined : tryDecode(unsealed.payload)
-    if (unsealed === 'damaged' || !record || (expected === 'header') !== 'header' in record) {
-      throw damagedError(path, offset, afterStep)
+  let expected = 'header'
+  for (const { byte, found } of storedRecords(file, afterFirstLine(path, file))) {
+    if (expected === 'nothing') {
+      if (found === 'torn' && byte === file.length) return
+      throw damagedError(path, byte, afterStep)
     }
-    if ('step' in record) {
-      if (record.step.index !== afterStep + 1) throw missingError(path, afterStep + 1)
+    if (found === 'torn') return yield { torn: { byte, afterStep } }
+    if (found === 'damaged' || (expected === 'header') !== 'header' in found) throw damagedError(path, byte, afterStep)
+    if ('step' in found) {
+      if (found.step.index !== afterStep + 1) throw missingError(path, afterStep + 1)
       afterStep += 1
     }
-    if ('end' in record && afterStep < 0) throw missingError(path, 0)
+    if ('end' in found && afterStep < 0) throw missingError(path, 0)
+    yield found
+    expected = 'end' in found ? 'nothing' : 'step'
+  }
+}
+
+interface Stored {
+  /** Where it begins in the file; of a compressed one, where its block does. */
+  readonly byte: number
+  readonly found: TraceRecord | 'torn' | 'damaged'
+}
+
+/** The records from an offset of the file on, and in the end why there are no more. */
+function* storedRecords(file: Buffer, start: number): Generator<Stored, void> {
+  /** After a block, the last step that it holds. */
+  let blockEnd: number | undefined
+  for (let byte = start; ; ) {
+    const unsealed = byte === file.length ? 'torn' : unseal(file, byte)
+    const stored = typeof unsealed === 'string' ? undefined : tryDecode(unsealed.payload)
+    // The writer was killed when it had written a block over its records, and had not yet cut off the rest of them.
+    if (blockEnd !== undefined && unsealed !== 'torn' && isRest(stored, blockEnd)) return yield { byte, found: 'torn' }
+    if (typeof unsealed === 'string' || stored === undefined)
+      return yield { byte, found: unsealed === 'torn' ? 'torn' : 'damaged' }
+    blockEnd = undefined
+    for (const record of 'block' in stored ? recordsIn(stored.block) : [stored]) {
+      yield { byte, found: record }
+      if (record === 'damaged') return
+      if ('block' in stored && 'step' in record) blockEnd = record.step.index
+    }
+    byte = unsealed.end
+  }
+}
+
+const isRest = (record: StoredRecord | undefined, blockEnd: number): boolean =>
+  record === undefined || ('step' in record && record.step.index <= blockEnd)
+
+/** What a block holds, once its checksum was right: whole records. */
+function* recordsIn(block: Uint8Array): Generator<TraceRecord | 'damaged', void> {
+  const records = tryInflate(block)
+  for (let offset = 0; records === undefined || offset < records.length; ) {
+    const unsealed = records === undefined ? 'damaged' : unseal(records, offset)
+    const record = typeof unsealed === 'string' ? undefined : tryDecode(unsealed.payload)
+    if (typeof unsealed === 'string' || record === undefined || 'block' in record) return yield 'damaged'
     yield record
-    expected = 'end' in record ? 'nothing' : 'step'
     offset = unsealed.end
   }
-  if (offset !== file.length) throw damagedError(path, offset, afterStep)
+}
+
+const tryInflate = (block: Uint8Array): Buffer | undefined => {
+  try {
+    return inflateRawSync(block)
+  } catch {
+    return undefined
+  }
 }
 
 const readFile = (path: string): Buffer => {
@@ -82,7 +131,7 @@ const afterFirstLine = (path: string, file: Buffer): number => {
   throw new TraceError('foreign', `${path} is not a trace: expected it to begin with "${magic}", but it ${found}`)
 }
 
-const tryDecode = (payload: Uint8Array): TraceRecord | undefined => {
+const tryDecode = (payload: Uint8Array): StoredRecord | undefined => {
   try {
     return decodeRecord(payload)
   } catch {

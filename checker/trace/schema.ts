@@ -14,6 +14,7 @@ const schema = `
       Header header = 1;
       Step step = 2;
       End end = 3;
+      bytes block = 4;
     }
   }
 
@@ -101,17 +102,20 @@ const schema = `
 
 /** Each trace begins with this text and its format version. A reader refuses a version above its own. */
 export const magic = 'lastnail trace '
-export const formatVersion = 1
+export const formatVersion = 2
 
 export type TraceRecord =
   | { readonly header: TraceHeader }
   | { readonly step: RecordedStep }
   | { readonly end: TraceEnd }
 
+/** A record as it is in the file: many, as they were written one after the other, may be one that holds them compressed. */
+export type StoredRecord = TraceRecord | { readonly block: Uint8Array }
+
 const Record = protobuf.parse(schema).root.lookupType('lastnail.trace.Record')
 
 /** The bytes of a record. Equal records have equal bytes. */
-export const encodeRecord = (record: TraceRecord): Uint8Array => {
+export const encodeRecord = (record: StoredRecord): Uint8Array => {
   const plain = toPlain(record)
   const problem = Record.verify(plain)
   if (problem !== null) throw new TypeError(`a trace cannot hold this record: ${problem}`)
@@ -119,12 +123,13 @@ export const encodeRecord = (record: TraceRecord): Uint8Array => {
 }
 
 /** @throws if the bytes are not a record of this format */
-export const decodeRecord = (bytes: Uint8Array): TraceRecord =>
+export const decodeRecord = (bytes: Uint8Array): StoredRecord =>
   fromPlain(Record.toObject(Record.decode(bytes), { longs: Number, defaults: true, oneofs: true }))
 
 // Values of any shape are stored as JSON, everything else field by field.
 
-const toPlain = (record: TraceRecord) => {
+const toPlain = (record: StoredRecord) => {
+  if ('block' in record) return record
   if ('header' in record) {
     const { options, ...header } = record.header
     return { header: { ...header, optionsJson: JSON.stringify(options ?? null) } }
@@ -147,7 +152,8 @@ const toPlain = (record: TraceRecord) => {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: protobufjs returns plain objects of the schema's shape
-const fromPlain = (plain: any): TraceRecord => {
+const fromPlain = (plain: any): StoredRecord => {
+  if (plain.block) return { block: plain.block }
   if (plain.header) {
     const { optionsJson, ...header } = plain.header
     return { header: { ...header, options: JSON.parse(optionsJson) } }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -267,7 +267,7 @@ test('each error is one line that says what is wrong with which file', () => {
   writeFileSync(path, `lastnail trace ${formatVersion + 1}\n...`)
   expect(errorOf(() => readTrace(path))).toEqual({
     reason: 'newer',
-    message: `${path} is a trace of format 2, written by a newer lastnail; this one reads up to format 1`,
+    message: `${path} is a trace of format 3, written by a newer lastnail; this one reads up to format 2`,
   })
 
   writeFileSync(path, '\u0002ELF and so on')
@@ -291,6 +291,67 @@ test('each error is one line that says what is wrong with which file', () => {
     reason: 'missing',
     message: `cannot read the trace ${directory}: it is a directory`,
   })
+})
+
+/** Much that nodes print, of which little is new. */
+const longRun = (steps: number): RecordedStep[] =>
+  Array.from({ length: steps }, (_, index) => ({
+    ...start,
+    index,
+    choice: index === 0 ? undefined : { kind: 'timer', node: 'n1', label: `n1 timer +${index}ms` },
+    outputs: [{ node: 'n1', stream: 'stdout', bytes: Buffer.from(`${index} ${'{"role":"follower"} '.repeat(60)}`) }],
+  }))
+
+test('a long trace is written compressed, each step before the next, and read as any other', () => {
+  const path = freshPath()
+  const writer = new TraceWriter(path, header)
+  const steps = longRun(700)
+  for (const step of steps) {
+    writer.step(step)
+    if (step.index % 250 === 249) expect(readTrace(path, { torn: 'accept' }).steps).toHaveLength(step.index + 1)
+  }
+  writer.end({ verdict: 'held' })
+  writer.close()
+  const plain = steps.reduce((sum, step) => sum + seal(encodeRecord({ step })).length, 0)
+  const { size } = statSync(path)
+  // The last quarter of a megabyte is as it was written.
+  expect(size).toBeLessThan(plain / 2)
+  const { steps: read, end } = readTrace(path)
+  expect(read.map(step => encodeRecord({ step }))).toEqual(steps.map(step => encodeRecord({ step })))
+  expect(end).toEqual({ verdict: 'held' })
+})
+
+test('killed between writing a block and cutting off what it holds, the writer leaves a torn trace and loses no step of the block', () => {
+  const path = freshPath()
+  const writer = new TraceWriter(path, header)
+  const steps = longRun(400)
+  let before = Buffer.alloc(0)
+  for (const step of steps) {
+    writer.step(step)
+    const now = readFileSync(path)
+    if (now.length < before.length) {
+      for (const rest of [before.subarray(now.length), seal(encodeRecord({ step }))]) {
+        writeFileSync(path, Buffer.concat([now, rest]))
+        const { steps: read, torn } = readTrace(path, { torn: 'accept' })
+        expect(read).toHaveLength(step.index + 1)
+        expect(torn).toEqual({ byte: now.length, afterStep: step.index })
+      }
+      writeFileSync(path, now)
+    }
+    before = now
+  }
+  // Any damaged byte of a block is found.
+  const whole = readFileSync(path)
+  fc.assert(
+    fc.property(fc.integer({ min: 1000, max: whole.length - 1 }), at => {
+      const damaged = Buffer.from(whole)
+      damaged[at]! ^= 1
+      writeFileSync(path, damaged)
+      expect(() => readTrace(path)).toThrow(TraceError)
+    }),
+    { numRuns: 30 },
+  )
+  writer.close()
 })
 
 test('a large payload is cut, and its length kept', () => {
