@@ -77,6 +77,7 @@ describe('a right definition', () => {
         look: 1000,
         looks: 'still',
         pace: 'virtual',
+        links: [],
         place: {},
         clocks: {},
         clients: {},
