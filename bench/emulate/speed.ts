@@ -1,29 +1,42 @@
-/** How much of a system's time passes in a second at the pace virtual, and what starting it takes, with 5 to 100 nodes of Node.js. */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+/**
+ * How much of a system's time passes in a second at the pace virtual, and what starting it takes: with 5 to 100 nodes of Node.js,
+ * and with 500 of a small static program, which this builds. Also how large the trace is.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readTrace } from '../../checker/trace/read.ts'
 import { row, whole } from '../table.ts'
 
-const command = join(import.meta.dirname, '../../../bin/lastnail.js')
-const config = join(import.meta.dirname, 'speed.config.js')
+const root = join(import.meta.dirname, '../../..')
+const command = join(root, 'bin/lastnail.js')
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-speed-'))
 
+const measure = (what: string, config: string, count: number, environment: Readonly<Record<string, string>> = {}) => {
+  const path = join(import.meta.dirname, `${config}.config.js`)
+  const { stdout, stderr } = spawnSync(process.execPath, [command, 'emulate', path, '--out', directory, '--json'], {
+    env: { ...process.env, ...environment, COUNT: String(count) },
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  const last = stdout.trimEnd().split('\n').at(-1)
+  if (!last?.startsWith('{')) throw new Error(`${count} ${what}: ${stderr.trim()}`)
+  const { trace, seconds, virtualSeconds, steps } = JSON.parse(last)
+  const startS = readTrace(trace).steps[0]!.durationUs / 1e6
+  row(`${count} ${what}: of their seconds in one`, (virtualSeconds / (seconds - startS)).toFixed(1), '')
+  row('  steps', whole(steps / (seconds - startS)), 'a second')
+  row('  steps in a second of theirs', whole(steps / virtualSeconds), '')
+  row('  the start', startS.toFixed(2), 's')
+  row('  of it for each node', (startS / count).toFixed(3), 's')
+  row('  of the trace, an hour of theirs', ((statSync(trace).size / virtualSeconds) * 0.0036).toFixed(1), 'MB')
+}
+
 try {
-  for (const count of [5, 20, 60, 100]) {
-    const { stdout } = spawnSync(process.execPath, [command, 'emulate', config, '--out', directory, '--json'], {
-      env: { ...process.env, COUNT: String(count) },
-      encoding: 'utf8',
-    })
-    const { trace, seconds, virtualSeconds, steps } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
-    const startS = readTrace(trace).steps[0]!.durationUs / 1e6
-    row(`${count} nodes: of their seconds in one`, (virtualSeconds / (seconds - startS)).toFixed(1), '')
-    row('  steps', whole(steps / (seconds - startS)), 'a second')
-    row('  steps in a second of theirs', whole(steps / virtualSeconds), '')
-    row('  the start', startS.toFixed(2), 's')
-    row('  of it for each node', (startS / count).toFixed(3), 's')
-  }
+  for (const count of [5, 20, 60, 100]) measure('of Node.js', 'speed', count)
+  const program = join(directory, 'heartbeat')
+  execFileSync('cc', ['-O2', '-static', '-o', program, join(root, 'bench/service/heartbeat.c')])
+  for (const count of [100, 500]) measure('static programs', 'heartbeat', count, { PROGRAM: program })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
