@@ -19,10 +19,14 @@ export interface Described extends About {
 const standingAlone = /(?<![\w.])\d+(?:\.\d+)?/g
 
 /** Splits a text into its words and its numbers. `vote term=4` gives `vote term=` and 4. */
-export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> => ({
-  subject: text.replaceAll(standingAlone, ''),
-  numbers: Array.from(text.matchAll(standingAlone), Number),
-})
+export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> => {
+  const numbers: number[] = []
+  const subject = text.replaceAll(standingAlone, number => {
+    numbers.push(Number(number))
+    return ''
+  })
+  return { subject, numbers }
+}
 
 /**
  * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `reset n1→n2 connection 1 :80`, `n1 timer

@@ -89,11 +89,10 @@ export class Runner {
     for (;;) {
       heedSignals()
       const ran = this.#turns.yield()
-      const since = this.#turns.count()
       if (!this.#pump(network, names)) {
-        if (!this.#quiescence.reached(nodes, since)) {
+        if (!this.#quiescence.reached(nodes, ran)) {
           if (!ran) this.#turns.rest()
-        } else if (!this.#pump(network) && !network.feed(names) && !this.#naps.end(nodes)) break
+        } else if (!network.feed(names) && !this.#pump(network) && !this.#naps.end(nodes)) break
       }
       const unsettled = limit.exceeding()
       if (unsettled) return unsettled

@@ -255,11 +255,11 @@ export class Clients {
    * them, any node may have changed.
    */
   async attend(settle: () => Finding[], step: number): Promise<{ findings: Finding[]; hasPassed: boolean }> {
-    const before = this.#activity()
+    const before = this.isCalling ? this.#activity() : undefined
     // The event loop turns at least once in each step, because signals to the tool are handled there.
     await this.#turnOf(this.#callers)
     this.#requireNoProblem()
-    if (!this.isCalling) return { findings: [], hasPassed: false }
+    if (before === undefined) return { findings: [], hasPassed: false }
     const findings = await this.#settleTurns(settle)
     this.#requireNoProblem()
     for (const complete of this.#settled.splice(0)) complete(step)

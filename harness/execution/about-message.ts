@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { readLabel } from '../../checker/labels.ts'
+import { hash as hashOf } from 'node:crypto'
+import { numbersApart } from '../../checker/labels.ts'
 import type { About } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 
@@ -11,8 +11,8 @@ export const aboutMessage = (message: Message): About => {
   const before = known.get(message)
   if (before) return before
   const { from, to, ordinal, connection, label, bytes } = message
-  const { subject, numbers } = readLabel(label)
-  const hash = createHash('sha1').update(bytes).digest('base64url')
+  const { subject, numbers } = numbersApart(label.slice(`${from}→${to} #${ordinal} `.length))
+  const hash = hashOf('sha1', bytes, 'base64url')
   const about = { from, to, ordinal, ...(connection > 0 && { connection }), subject, numbers, hash }
   known.set(message, about)
   return about

@@ -52,7 +52,7 @@ export const endStep = async (
 ): Promise<{ readonly options: Option[]; readonly details: StepDetails }> => {
   const { execution } = stage
   const { network, time } = execution
-  const { callers } = execution.clients
+  const callers = time ? execution.clients.callers : []
   const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
   noteLeft(stage, touched)
   network.endStep()

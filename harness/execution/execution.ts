@@ -8,7 +8,7 @@ import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
 import type { Input } from './choices.ts'
 import { type Clocks, Delays, type DelaysMark } from './delays.ts'
-import { inputHash } from './fingerprint.ts'
+import { Inputs, type InputsMark } from './inputs.ts'
 
 /** The schedule of a state, by which it can always be reached again. */
 export interface WayThere {
@@ -23,7 +23,7 @@ export interface ExecutionMark {
   readonly budget: readonly (readonly [kind: string, left: number])[]
   readonly cutAt: Clocks | undefined
   readonly delays: DelaysMark
-  readonly history: readonly (readonly [node: string, hash: string])[]
+  readonly history: readonly (readonly [node: string, inputs: InputsMark])[]
   /** Labels of messages that were seen. */
   readonly known: readonly string[]
 }
@@ -49,7 +49,7 @@ export class Execution {
   /** Index of the first step with evidence. It is later than 0 if the execution began at a mark. */
   evidenceFrom = 0
   readonly #budget: Map<string, number>
-  readonly #history: Map<string, string>
+  readonly #history: Map<string, Inputs>
   readonly #seen: Set<string>
   #inFlight: readonly string[] = []
 
@@ -68,7 +68,7 @@ export class Execution {
     this.cutAt = mark?.cutAt
     this.delays = new Delays(mark?.delays)
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap }))
-    this.#history = new Map(mark?.history)
+    this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))
     this.#seen = new Set(mark?.known)
   }
 
@@ -79,7 +79,7 @@ export class Execution {
       budget: [...this.#budget],
       cutAt: this.cutAt,
       delays: this.delays.mark(),
-      history: [...this.#history],
+      history: [...this.#history].map(([node, inputs]) => [node, inputs.mark()]),
       known: [...this.#seen],
     }
   }
@@ -103,8 +103,8 @@ export class Execution {
     return this.#budget
   }
 
-  /** By node, a hash of all its inputs. */
-  get history(): ReadonlyMap<string, string> {
+  /** By node, all its inputs. */
+  get history(): ReadonlyMap<string, Inputs> {
     return this.#history
   }
 
@@ -117,7 +117,9 @@ export class Execution {
 
   /** Adds an input or fault to a node's history. */
   remember(node: string, what: Described, inputs: readonly Input[] = []): void {
-    this.#history.set(node, inputHash(this.#history.get(node), what, inputs))
+    const known = this.#history.get(node) ?? new Inputs()
+    this.#history.set(node, known)
+    known.add(what, inputs)
   }
 
   /** Messages that were not in flight at any earlier step. Call it once a step. */

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import type { Described } from '../../checker/labels.ts'
-import { saidBy } from '../../checker/likeness.ts'
+import { createHash, type Hash, hash } from 'node:crypto'
 import type { Network } from '../../proxy/network.ts'
 import type { GlobalState } from '../config.ts'
 import type { Node } from '../node/node.ts'
 import { messageIdentity } from './about-message.ts'
-import type { Input } from './choices.ts'
+import type { Inputs } from './inputs.ts'
 
 /** Everything that the tool knows of a system between two steps. */
 export interface Known {
@@ -37,36 +35,28 @@ export interface Part {
 export const observedParts = (known: Known): Part[] => [...known.nodes.flatMap(observed(known)), ...sharedParts(known)]
 
 /** The parts, with all inputs of each node so far, which is finer than any observation. */
-export const historyParts = (known: Known, history: ReadonlyMap<string, string>): Part[] => [
-  ...known.nodes.map(({ name }) => part(`inputs of ${name}`, history.get(name) ?? '')),
+export const historyParts = (known: Known, history: ReadonlyMap<string, Inputs>): Part[] => [
+  ...known.nodes.map(({ name }) => part(`inputs of ${name}`, history.get(name)?.hash() ?? '')),
   ...sharedParts(known),
 ]
 
 /** Equal if all parts are equal. Texts are joined first, because a call of the hash costs more. */
 export const fingerprintOf = (parts: readonly Part[]): string => {
-  const hash = createHash('sha1')
+  let before: Hash | undefined
   let text = ''
   for (const { values } of parts) {
     for (const value of values) {
       text += `${value.length} `
       if (typeof value === 'string') text += value
       else {
-        hash.update(text).update(value)
+        before ??= createHash('sha1')
+        before.update(text).update(value)
         text = ''
       }
     }
     text += '\n'
   }
-  return hash.update(text).digest('hex')
-}
-
-/** The hash of a node's inputs after one more. */
-export const inputHash = (before: string | undefined, what: Described, inputs: readonly Input[] = []): string => {
-  const hash = createHash('sha1')
-    .update(before ?? '')
-    .update(saidBy(what))
-  for (const input of inputs) if ('deliver' in input) hash.update(input.deliver.bytes)
-  return hash.digest('hex')
+  return before ? before.update(text).digest('hex') : hash('sha1', text)
 }
 
 const part = (name: string, ...values: readonly (string | Buffer)[]): Part => ({ name, values })
@@ -89,9 +79,9 @@ const hashed = new WeakMap<Node, TwoStreams & { readonly hash: string }>()
 const outputHash = (node: Node, { stdout, stderr }: TwoStreams): string => {
   const last = hashed.get(node)
   if (last?.stdout === stdout && last.stderr === stderr) return last.hash
-  const hash = createHash('sha1').update(`${stdout.length} `).update(stdout).update(stderr).digest('hex')
-  hashed.set(node, { stdout, stderr, hash })
-  return hash
+  const found = hash('sha1', `${stdout.length} ${stdout}${stderr}`)
+  hashed.set(node, { stdout, stderr, hash: found })
+  return found
 }
 
 const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited, waits }: Known): Part[] => [

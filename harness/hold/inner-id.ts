@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readProc } from './read-proc.ts'
 
 /** The id that a thread has in its own pid namespace. */
-export const innerId = (tid: number): number =>
-  Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))![1])
+export const innerId = (tid: number): number => Number(/^NSpid:.*\s(\d+)$/m.exec(readProc(`/proc/${tid}/status`))![1])

@@ -25,7 +25,9 @@ export class Naps {
   /** Call it when all other threads sleep; returns false if there are no naps. */
   end(nodes: readonly HeldNode[]): boolean {
     const napping: HeldThread[] = []
-    for (const { threads } of nodes) for (const thread of threads) if (thread.napping) napping.push(thread)
+    for (const { processes } of nodes)
+      for (const { threads } of processes.values())
+        for (const thread of threads) if (thread.napping) napping.push(thread)
     for (const thread of napping) {
       this.#count(thread)
       this.#tracer.endNap(thread)

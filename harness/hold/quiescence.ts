@@ -1,4 +1,5 @@
-import type { HeldNode, HeldThread } from './held-node.ts'
+import { cpuNsOf } from './cpu-time.ts'
+import type { HeldNode, HeldProcess, HeldThread } from './held-node.ts'
 import type { Turns } from './turns.ts'
 
 /**
@@ -8,8 +9,8 @@ import type { Turns } from './turns.ts'
 export class Quiescence {
   readonly #turns: Turns
   #awake: HeldThread | undefined
-  /** The last check at which all slept, and how often others had had the CPU by then. */
-  #rested: { readonly nodes: readonly HeldNode[]; readonly count: number } | undefined
+  /** Processes all of whose threads slept when they were last looked at. */
+  readonly #rested = new WeakMap<HeldProcess, Rest>()
 
   constructor(turns: Turns) {
     this.#turns = turns
@@ -21,20 +22,52 @@ export class Quiescence {
    * looking at all at once. Thread states alone do not tell; nor does /proc/T/syscall (wrong 25 times in 300,000), nor
    * the number of running tasks, which does not include a thread that the disk is about to wake.
    *
-   * @param since how often others had had the CPU when everything readable was read
+   * Who was asleep, and has not run since, is so, unless it is ready: it would have the CPU then when this thread yields.
+   * So most threads need no look at all, but where others have this CPU whenever this thread yields.
+   *
+   * @param ran whether anybody had the CPU when this thread last yielded: one who was woken meanwhile may be ready
    */
-  reached(nodes: readonly HeldNode[], since: number): boolean {
-    // The packet woke nobody: a woken thread would have had the CPU before `since`.
-    if (this.#turns.isOrdered && this.#rested?.nodes === nodes && this.#rested.count === this.#turns.count())
-      return true
-    const threads = nodes.flatMap(node => node.threads)
-    // The thread that was awake at the last check usually still is, so most checks end here.
-    if (this.#awake && threads.includes(this.#awake) && !sleeps(this.#awake)) return false
-    this.#awake = threads.find(thread => !sleeps(thread))
-    const isReached = this.#awake === undefined && this.#turns.count() === since
-    this.#rested = isReached ? { nodes, count: since } : undefined
-    return isReached
+  reached(nodes: readonly HeldNode[], ran: boolean): boolean {
+    // Who was awake at the last look is so at most looks: most end here.
+    if (this.#awake && this.#isHeld(this.#awake) && !sleeps(this.#awake)) return false
+    this.#awake = undefined
+    const isNobodyReady = this.#turns.isOrdered && !(ran && this.#turns.yield())
+    for (const node of nodes) {
+      for (const process of node.processes.values()) {
+        this.#awake = this.#awakeIn(process, isNobodyReady)
+        if (this.#awake) return false
+      }
+    }
+    return this.#turns.isUndisturbed
   }
+
+  #isHeld(thread: HeldThread): boolean {
+    const { process } = thread
+    return process.threads.has(thread) && process.node.processes.get(process.pid) === process
+  }
+
+  /** A thread of the process that does not sleep. */
+  #awakeIn(process: HeldProcess, isNobodyReady: boolean): HeldThread | undefined {
+    const cpuNs = isNobodyReady ? cpuNsOf(process.pid) : undefined
+    const before = this.#rested.get(process)
+    if (before && cpuNs === before.cpuNs) return undefined
+    const threads = [...process.threads]
+    const likely = before && process.threads.has(before.likely) ? before.likely : threads[0]
+    const likelyCpuNs = likely?.cpuNs() ?? 0
+    const hasOneRun = before && cpuNs !== undefined && likelyCpuNs - before.likelyCpuNs === cpuNs - before.cpuNs
+    const awake = (hasOneRun && likely ? [likely] : threads).find(thread => !sleeps(thread))
+    if (awake === undefined && likely && cpuNs !== undefined) this.#rested.set(process, { cpuNs, likely, likelyCpuNs })
+    return awake
+  }
+}
+
+/** A process all of whose threads slept. */
+interface Rest {
+  /** CPU time that they had used. */
+  readonly cpuNs: number
+  /** The thread that is likely to run next, with its own. */
+  readonly likely: HeldThread
+  readonly likelyCpuNs: number
 }
 
 /** Kernel functions in which a thread waits for a program, never for a device. */

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readProc } from './read-proc.ts'
 
 const signalsMax = 64
 
 /** How a process treats signals: those that it ignores or catches; and lines that say which are pending. */
 export const signalsOf = (pid: number): { readonly treated: readonly number[]; readonly pending: string } => {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  const status = readProc(`/proc/${pid}/status`)
   const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):.*$/gm)].join()
   return { treated: signalsIn(status.matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)), pending }
 }

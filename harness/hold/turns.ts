@@ -54,6 +54,8 @@ export class Turns {
   /** Whether who is ready has the CPU when this thread yields. */
   readonly isOrdered: boolean
   #naps = 0
+  /** How often another thread had had this one's CPU when it last yielded. */
+  #count = 0
   #lastCourtesy = 0
 
   constructor() {
@@ -69,19 +71,25 @@ export class Turns {
     setRank(pid, 0)
   }
 
-  /** How often another thread had this one's CPU. */
-  count(): number {
-    getrusage(ownThread, this.#usage)
-    return this.#usage.readUInt32LE(switches[0]) + this.#usage.readUInt32LE(switches[1])
-  }
-
-  /** Lets everybody run who is ready; false where nobody was. */
+  /** Lets everybody run who is ready; false where nobody was, and nobody ran since this was last asked. */
   yield(): boolean {
-    const before = this.count()
+    const before = this.#count
     schedYield()
-    const had = this.count() !== before
+    this.#count = this.#switches()
+    const had = this.#count !== before
     if (had) this.#naps = 0
     return had
+  }
+
+  /** Whether nobody had the CPU since this thread last yielded. */
+  get isUndisturbed(): boolean {
+    return this.#switches() === this.#count
+  }
+
+  /** How often another thread had this one's CPU. */
+  #switches(): number {
+    getrusage(ownThread, this.#usage)
+    return this.#usage.readUInt32LE(switches[0]) + this.#usage.readUInt32LE(switches[1])
   }
 
   /** Sleeps a little, longer each time: nobody is ready, for they wait for something outside, as a disk. */

@@ -2,8 +2,8 @@ import { countUpTo } from '../notes.ts'
 import type { Runner } from '../runner.ts'
 import type { Life } from './life.ts'
 
-/** Number of parked lives besides those with which executions begin. Each takes some megabytes. */
-const parkedMax = 4
+/** Number of parked lives besides those with which executions begin. Each takes some megabytes, a JVM some hundred. */
+const parkedMax = 6
 const seenMax = 10_000
 const reasonsMax = 3
 
@@ -17,7 +17,8 @@ export class ParkedLives {
   /** Why lives could not be lived again, and how many; only the first few reasons. */
   readonly reasons = new Map<string, number>()
   readonly #parked = new Map<string, Life>()
-  readonly #seen = new Set<string>()
+  /** How often each beginning occurred in the middle of an execution. */
+  readonly #seen = new Map<string, number>()
   /** Beginnings of the lives with which executions begin. */
   readonly #first = new Set<string>()
   readonly #wanted = new WeakSet<Life>()
@@ -31,6 +32,7 @@ export class ParkedLives {
   /** Takes a parked life with this beginning, which then belongs to the caller. */
   take(beginning: string): Life | undefined {
     const life = this.#parked.get(beginning)
+    if (life) this.#see(beginning)
     this.#parked.delete(beginning)
     return life
   }
@@ -58,12 +60,33 @@ export class ParkedLives {
   add(life: Life, beginning: string, isFirst: boolean): void {
     this.count += 1
     this.#beginnings.set(life, beginning)
-    if (isFirst || this.#seen.has(beginning)) this.#wanted.add(life)
     if (isFirst) this.#first.add(beginning)
-    else if (this.#seen.size < seenMax) this.#seen.add(beginning)
+    else this.#see(beginning)
+    if (isFirst || this.#comesOften(beginning)) this.#wanted.add(life)
   }
 
-  /** Whether it should be marked: if executions begin with it, or its beginning occurred before. */
+  #see(beginning: string): void {
+    const times = this.#timesSeen(beginning)
+    if (times > 0 || this.#seen.size < seenMax) this.#seen.set(beginning, times + 1)
+  }
+
+  #timesSeen(beginning: string): number {
+    return this.#seen.get(beginning) ?? 0
+  }
+
+  /** Whether the beginning occurred before, and more often than that of a parked life if no more may be parked. */
+  #comesOften(beginning: string): boolean {
+    const others = this.#others
+    const times = this.#timesSeen(beginning)
+    return times > 1 && (others.length < parkedMax || others.some(other => this.#timesSeen(other) < times))
+  }
+
+  /** Beginnings of parked lives, without those with which executions begin, in the order in which they were parked. */
+  get #others(): string[] {
+    return [...this.#parked.keys()].filter(beginning => !this.#first.has(beginning))
+  }
+
+  /** Whether it should be marked: if executions begin with it, or its beginning occurs again and again. */
   isWanted(life: Life): boolean {
     return this.#wanted.has(life) && !life.isMarked
   }
@@ -101,10 +124,11 @@ export class ParkedLives {
     life.bury(runner)
   }
 
-  /** Ends the oldest parked lives if there are too many. */
+  /** Ends the parked lives whose beginnings occurred least often, if there are too many. */
   #limit(runner: Runner): void {
-    const others = [...this.#parked].filter(([beginning]) => !this.#first.has(beginning))
-    for (const [beginning, life] of others.slice(0, Math.max(0, others.length - parkedMax))) {
+    const others = this.#others.toSorted((one, other) => this.#timesSeen(one) - this.#timesSeen(other))
+    for (const beginning of others.slice(0, Math.max(0, others.length - parkedMax))) {
+      const life = this.#parked.get(beginning)!
       this.#parked.delete(beginning)
       this.#end(life, runner)
     }

@@ -68,7 +68,9 @@ const tableOf = (calls: readonly Call[]) => {
   for (const [row, call] of calls.entries())
     for (const [column, value] of call.entries()) {
       const argument = typeof value === 'number' ? value : put(value)
-      table.writeBigInt64LE(BigInt(argument), row * batchEntrySize + column * numberSize)
+      const at = row * batchEntrySize + column * numberSize
+      table.writeInt32LE(argument | 0, at)
+      table.writeInt32LE(Math.floor(argument / 2 ** 32), at + 4)
     }
   return { table, used, places }
 }

@@ -1,7 +1,8 @@
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { lastingCallsOf } from '../hold/lasting-calls.ts'
+import { readProc } from '../hold/read-proc.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
@@ -55,7 +56,7 @@ const firstChange = (before: string, now: string): string => {
 /** Content of a file in /proc/P that not every kernel has. */
 const read = (pid: number, name: string): string => {
   try {
-    return readFileSync(`/proc/${pid}/${name}`, 'latin1')
+    return readProc(`/proc/${pid}/${name}`)
   } catch {
     return ''
   }

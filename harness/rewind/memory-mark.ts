@@ -4,7 +4,7 @@ import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
-import { type Difference, differences, isSameContent, type Region, regionsOf } from './regions.ts'
+import { type Difference, differences, isSameContent, mapsOf, type Region, regionsIn } from './regions.ts'
 import { WrittenPages } from './written-pages.ts'
 
 /**
@@ -41,6 +41,8 @@ export class MarkedMemory {
   /** Undefined if the kernel does not report writes. */
   #written: WrittenPages | undefined
   #last: MemoryMark | undefined
+  /** What was mapped when it was last looked at: mostly the same. */
+  #mapped: { readonly maps: string; readonly regions: readonly Region[] } | undefined
 
   constructor({ pid, memory }: HeldThread['process']) {
     this.#pid = pid
@@ -50,7 +52,7 @@ export class MarkedMemory {
   /** Marks it. The registers of the thread, one of its process, are lost. @throws CannotRewind */
   mark(thread: HeldThread): MemoryMark {
     const breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
-    const regions = regionsOf(this.#pid)
+    const regions = this.#regions()
     assertOwn(regions)
     const mark = this.#last && this.#written ? this.#markNext(this.#last, regions) : this.#markWhole(thread, regions)
     this.#last = { ...mark, regions, breakAddress }
@@ -107,7 +109,7 @@ export class MarkedMemory {
     const last = this.#last!
     const between = mark === last ? [] : changesBetween(last.content, mark.content)
     if (this.#written === undefined) return unite(between, mark.content, ownPages(this.#pid, now.filter(isWritable)))
-    this.#written.watched = unite(this.#written.watched, mark.watched)
+    if (mark !== last) this.#written.watched = unite(this.#written.watched, mark.watched)
     const unchanged = this.#written.unchanged(mark.regions)
     const { watched } = this.#written
     const unwatched = without(mark.regions.filter(isWritable), watched)
@@ -129,8 +131,14 @@ export class MarkedMemory {
 
   /** What is mapped, and what differs from the mark's mappings. */
   #look({ regions }: MemoryMark) {
-    const now = regionsOf(this.#pid)
+    const now = this.#regions()
     return { now, changes: differences(regions, now) }
+  }
+
+  #regions(): readonly Region[] {
+    const maps = mapsOf(this.#pid)
+    if (this.#mapped?.maps !== maps) this.#mapped = { maps, regions: regionsIn(maps) }
+    return this.#mapped.regions
   }
 }
 

@@ -84,7 +84,20 @@ export const unite = (...lists: readonly (readonly Run[])[]): Run[] => {
 }
 
 /** The parts of `runs` inside of `others`; both in order of address. */
-export const inside = (runs: readonly Run[], others: readonly Run[]): Run[] => without(runs, without(runs, others))
+export const inside = (runs: readonly Run[], others: readonly Run[]): Run[] => {
+  const found: Run[] = []
+  let j = 0
+  for (const { start, end } of runs) {
+    while (j < others.length && others[j]!.end <= start) j++
+    for (let k = j; k < others.length && others[k]!.start < end; ) {
+      const from = Math.max(start, others[k]!.start)
+      let to = others[k]!.end
+      for (k++; k < others.length && others[k]!.start <= to; k++) to = Math.max(to, others[k]!.end)
+      found.push({ start: from, end: Math.min(end, to) })
+    }
+  }
+  return found
+}
 
 /** The parts of pieces inside of some addresses; both in order of address. */
 export const piecesInside = (pieces: readonly Piece[], others: readonly Run[]): Piece[] =>

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readProc } from '../hold/read-proc.ts'
 
 /** A range of a process's addresses that is mapped alike. */
 export interface Region {
@@ -18,9 +18,14 @@ export interface Region {
 const ofKernel = /^\[v/
 
 /** Lines of /proc/P/maps: `start-end access offset device inode path`. */
-export const regionsOf = (pid: number): Region[] => {
+export const regionsOf = (pid: number): Region[] => regionsIn(mapsOf(pid))
+
+export const mapsOf = (pid: number): string => readProc(`/proc/${pid}/maps`)
+
+/** What such lines tell. */
+export const regionsIn = (maps: string): Region[] => {
   const regions: Region[] = []
-  for (const line of readFileSync(`/proc/${pid}/maps`, 'latin1').split('\n')) {
+  for (const line of maps.split('\n')) {
     const found = /^([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) (\S+) (\d+)\s*(.*)$/.exec(line)
     if (found === null || ofKernel.test(found[7]!)) continue
     regions.push({
@@ -46,6 +51,7 @@ export interface Difference {
 /** Where the regions differ: each difference lies within one region of either side. Both are in order of address. */
 export const differences = (before: readonly Region[], now: readonly Region[]): Difference[] => {
   const found: Difference[] = []
+  if (before === now) return found
   const borders = [...new Set([...before, ...now].flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
   let [i, j] = [0, 0]
   for (const [index, start] of borders.entries()) {

@@ -1,0 +1,12 @@
+import { libc } from '../../proxy/libc.ts'
+
+const clockGettime = libc.func('int clock_gettime(int clock, void *time)')
+
+/** As clock_getcpuclockid(3) makes it: CPUCLOCK_SCHED, of a whole process. */
+const clockOf = (pid: number) => (~pid << 3) | 2
+
+const time = new BigInt64Array(2)
+
+/** CPU time that all threads of a process have used, those that have ended among them; undefined where it is gone. */
+export const cpuNsOf = (pid: number): number | undefined =>
+  clockGettime(clockOf(pid), time) === 0 ? Number(time[0]) * 1e9 + Number(time[1]) : undefined
