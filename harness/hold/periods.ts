@@ -15,21 +15,15 @@ export const instantOf = (seconds: number, nanoseconds: number): Nanoseconds =>
 
 let marker: number | undefined
 
-/** A file of ours whose stamp has been seen. */
-const makeMarker = (): number => {
-  const file = check('memfd_create', memfdCreate('lastnail', closeOnExec))
-  fstatSync(file)
-  return file
-}
-
 /**
- * An instant between all stamps that files have had until now and all that they will have. The kernel stamps by the last
- * tick of its clock, but never before a stamp that somebody has seen (since Linux 6.13), and more exactly what follows one: we
- * have looked at the last one of our file, make one more, and look at that. With an older kernel what was written in the same tick
- * counts as written later.
+ * An instant between all file stamps so far and all later ones. The kernel stamps by the last tick of its clock, but
+ * never earlier than a stamp that somebody has seen (since Linux 6.13). So this reads one stamp and makes another. With
+ * an older kernel, files written in the same tick count as written later.
  */
 const now = (): Nanoseconds => {
-  marker ??= makeMarker()
+  marker ??= check('memfd_create', memfdCreate('lastnail', closeOnExec))
+  futimesSync(marker, 0, 0)
+  fstatSync(marker)
   futimesSync(marker, 0, 0)
   const { ctimeNs } = fstatSync(marker, { bigint: true })
   return Number(ctimeNs - BigInt(firstSecond) * 1_000_000_000n)
