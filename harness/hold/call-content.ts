@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
 import type { ProcessMemory } from './memory.ts'
 import { type SyscallName, syscallName } from './syscall-number.ts'
 
@@ -116,40 +117,59 @@ const shapeOf = (call: number): Shape => {
   return (name && shapes[name]) ?? other
 }
 
-/**
- * Bytes that differ between executions but that few programs look at: devices, inode numbers and times of files. They
- * count only if nothing else differs.
- */
-const incidental: Readonly<Partial<Record<SyscallName, readonly (readonly [from: number, to: number])[]>>> = {
-  stat: [
+type Range = readonly [from: number, to: number]
+
+/** Bytes of a file's status that differ between executions but that few programs look at. */
+interface Incidental {
+  readonly modeAt: number
+  /** Device, inode number and times. */
+  readonly ofAll: readonly Range[]
+  /** Links, size and blocks, which only tell how many entries there are: a program that looks at entries reads them. */
+  readonly ofDirectories: readonly Range[]
+}
+
+const inStat: Incidental = {
+  modeAt: 24,
+  ofAll: [
     [0, 16],
     [72, 120],
   ],
-  fstat: [
-    [0, 16],
-    [72, 120],
-  ],
-  lstat: [
-    [0, 16],
-    [72, 120],
-  ],
-  newfstatat: [
-    [0, 16],
-    [72, 120],
-  ],
-  statx: [
-    [32, 40],
-    [64, 144],
+  ofDirectories: [
+    [16, 24],
+    [48, 56],
+    [64, 72],
   ],
 }
 
-/** The bytes without those that are incidental. */
+const inStatx: Incidental = {
+  modeAt: 28,
+  ofAll: [
+    [32, 40],
+    [64, 144],
+  ],
+  ofDirectories: [
+    [16, 20],
+    [40, 56],
+  ],
+}
+
+const incidental: Readonly<Partial<Record<SyscallName, Incidental>>> = {
+  stat: inStat,
+  fstat: inStat,
+  lstat: inStat,
+  newfstatat: inStat,
+  statx: inStatx,
+}
+
+/** The bytes without the incidental ones, which count only if nothing else differs. */
 export const essential = (call: number, bytes: Buffer): Buffer => {
   const name = syscallName(call)
-  const ranges = name && incidental[name]
-  if (ranges === undefined || bytes.length === 0) return bytes
+  const known = name && incidental[name]
+  if (known === undefined || bytes.length === 0) return bytes
+  const { modeAt, ofAll, ofDirectories } = known
+  const isDirectory = (bytes.readUInt16LE(modeAt) & constants.S_IFMT) === constants.S_IFDIR
   const copy = Buffer.from(bytes)
-  for (const [from, to] of ranges) copy.fill(0, from, to)
+  for (const [from, to] of isDirectory ? [...ofAll, ...ofDirectories] : ofAll) copy.fill(0, from, to)
   return copy
 }
 

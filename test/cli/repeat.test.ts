@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -84,11 +85,14 @@ while True:
     print(does[kind](), flush=True)
 `
 
+/** The interpreter itself: `python3` may be a script that starts it, and what a script waits for is not what is planted. */
+const python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim()
+
 const config = (kind: string, outside: string) => `
 import { defineSystem } from 'lastnail'
 export default defineSystem({
   name: 'planted',
-  nodes: { n: { command: ['python3', 'planted.py', '${kind}', '${outside}'], write: ['${outside}'] } },
+  nodes: { n: { command: ['${python}', 'planted.py', '${kind}', '${outside}'], write: ['${outside}'] } },
 })
 `
 
