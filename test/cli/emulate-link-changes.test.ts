@@ -90,7 +90,7 @@ test('links change as planned while it runs, and in the same way when it is exec
 
 test.each(['real', 'native'])('told at the pace %s, a link changes', { timeout: 60_000 }, async pace => {
   const directory = copy('[]')
-  const run = start(directory, ['emulate', 'line.config.ts', '--pace', pace, '--for', '8s', '--json'])
+  const run = start(directory, ['emulate', 'line.config.ts', '--pace', pace, '--for', '5s', '--json'])
   const { control } = await controlOf(run)
   while ((await control.list()).elapsedMs < 1000) await new Promise(resolve => setTimeout(resolve, 50))
   await expect(control.link({ link: ['a', 'b'], delayMs: 1 })).rejects.toThrow('no packet passes a link a–b')
