@@ -4,18 +4,18 @@ import { saidBy } from '../../checker/likeness.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Input } from './choices.ts'
 
-/** All that a node was given so far. Plain data. */
+/** Everything that a node was given so far. Plain data. */
 export interface InputsMark {
-  /** Of all but the latest. */
+  /** Hash of all inputs but the latest. */
   readonly hash: string
-  /** The latest, as text. */
+  /** The latest inputs, as text. */
   readonly latest: string
 }
 
-/** Characters after which what was given is hashed: were they more, each node would keep more of it; fewer, it took more time. */
+/** Characters after which the text is hashed. A larger limit costs memory in each node, a smaller one CPU time. */
 const latestMax = 4096
 
-/** What a node was given, in order. It is seldom asked for: a hash is made when it is, and when there is much. */
+/** The inputs of a node, in order. Their hash is seldom needed, so it is computed on demand, and when they are many. */
 export class Inputs {
   #hash: string
   #latest: string
@@ -29,7 +29,7 @@ export class Inputs {
     return { hash: this.#hash, latest: this.#latest }
   }
 
-  /** One more step. */
+  /** Adds one step. */
   add(what: Described, inputs: readonly Input[]): void {
     const contents = inputs.map(input => ('deliver' in input ? aboutMessage(input.deliver).hash : ''))
     this.#latest += `${saidBy(what)} ${contents.join(' ')}\n`
@@ -38,7 +38,7 @@ export class Inputs {
     this.#latest = ''
   }
 
-  /** Equal where the same was given in the same order. */
+  /** Equal if the same inputs were given in the same order. */
   hash(): string {
     return hash('sha1', `${this.#hash}\n${this.#latest}`)
   }

@@ -2,13 +2,13 @@ import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type LinkChange, shownLink } from './links.ts'
 import type { TimedAction, WaySetting } from './timing.ts'
 
-/** What happens, without when. */
+/** An action without its time. */
 export type Happening<Action = TimedAction> = Action extends unknown ? Omit<Action, 'atMs'> : never
 
-/** Whether a client does it, from outside, to whom no property of the network belongs. */
+/** Whether a client does it from outside. Properties of the network do not apply to clients. */
 export const isVisit = ({ does }: Happening): boolean => does === 'connect' || does === 'send' || does === 'end'
 
-/** Whether it takes something away, or gives something back. */
+/** Whether it takes something away; false if it gives something back. */
 export const isHarm = (action: Happening): boolean => {
   switch (action.does) {
     case 'join':
@@ -24,10 +24,10 @@ export const isHarm = (action: Happening): boolean => {
   }
 }
 
-/** The node that it happens to, where it is one. */
+/** The node that the action concerns, if it concerns one. */
 export const nodeOf = (action: Happening): string | undefined => ('node' in action ? action.node : undefined)
 
-/** Names it in a schedule. */
+/** The action's label in a schedule. */
 export const labelOf = (action: Happening): string => {
   switch (action.does) {
     case 'join':
@@ -57,7 +57,7 @@ export const labelOf = (action: Happening): string => {
   }
 }
 
-/** Says that it happens. */
+/** Describes the action in a sentence. */
 export const sentenceOf = (action: Happening): string => {
   switch (action.does) {
     case 'join':

@@ -1,18 +1,18 @@
 import FlatQueue from 'flatqueue'
 
-/** What is to be done in virtual time, the earliest first; the same entries in the same order are done in the same order. */
+/** Entries to do in virtual time, earliest first. Equal entries in equal order are done in equal order. */
 export class Agenda {
   readonly #queue = new FlatQueue()
   readonly #entries: ((atMs: number) => void)[] = []
   readonly #free: number[] = []
   #nowMs = 0
 
-  /** The time of the last entry that was done. */
+  /** The time of the last entry done. */
   get nowMs(): number {
     return this.#nowMs
   }
 
-  /** When the next entry is to be done; Infinity where there is none. */
+  /** The time of the next entry; Infinity if there is none. */
   get dueMs(): number {
     return this.#queue.peekValue() ?? Number.POSITIVE_INFINITY
   }
@@ -23,12 +23,12 @@ export class Agenda {
     this.#queue.push(slot, ms)
   }
 
-  /** Whether something is to be done until then. */
+  /** Whether an entry is due until then. */
   hasUntil(ms: number): boolean {
     return this.#queue.length > 0 && this.dueMs <= ms
   }
 
-  /** Does the next entry. There must be one. */
+  /** Does the next entry, which must exist. */
   doNext(): void {
     const atMs = this.dueMs
     const slot = this.#queue.pop()!
@@ -37,7 +37,7 @@ export class Agenda {
     this.#entries[slot]!(atMs)
   }
 
-  /** Does all that is to be done until then. */
+  /** Does all entries that are due until then. */
   doUntil(ms: number): void {
     while (this.hasUntil(ms)) this.doNext()
   }

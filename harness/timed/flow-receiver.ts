@@ -3,27 +3,29 @@ import type { Segment } from './segment.ts'
 import type { Carry } from './ways.ts'
 
 const acknowledgementBytes = 52
-/** So many segments are acknowledged each by itself at first. */
+/**
+ * The first segments, up to this number, are acknowledged one by one. More would make a window grow faster at first.
+ */
 const quickSegments = 16
-/** After that each second one is, or one that no other follows for so long (`TCP_DELACK_MIN`). */
+/** Later, every second segment is acknowledged, or one that none follows for this long (`TCP_DELACK_MIN`). */
 const delayedMs = 40
 
 export interface Receipts {
-  /** All before this place has arrived. */
+  /** Everything before this position has arrived. */
   received(end: number, atMs: number): void
-  /** The sender learns of these. */
+  /** The sender learns that these have arrived. */
   acknowledged(segments: readonly Segment[], atMs: number): void
 }
 
-/** The end of a flow that receives: it puts segments in order, and acknowledges them. */
+/** The receiving end of a flow: it orders segments and acknowledges them. */
 export class FlowReceiver {
   readonly #agenda: Agenda
   readonly #back: Carry
   readonly #receipts: Receipts
   #received = 0
-  /** Ends of what has arrived before what precedes it, by its beginning. */
+  /** Of segments that arrived before their predecessors: the end, by the beginning. */
   readonly #early = new Map<number, number>()
-  /** What the sender was not told of yet. */
+  /** Segments whose arrival the sender has not yet been told. */
   #untold: Segment[] = []
   #segments = 0
   #isDelayed = false
@@ -65,7 +67,7 @@ export class FlowReceiver {
       atMs,
       acknowledgementBytes,
       at => this.#receipts.acknowledged(told, at),
-      // The next acknowledgement tells the same, and more.
+      // If this acknowledgement is lost, the next one includes its segments.
       () => void this.#untold.unshift(...told),
     )
   }

@@ -5,23 +5,23 @@ import type { Segment } from './segment.ts'
 import { SendWindow } from './send-window.ts'
 import type { Carry, Fate } from './ways.ts'
 
-/** Payload of a segment: an Ethernet's packet without the headers of IP and TCP and the option of time stamps. */
+/** Payload of a segment: an Ethernet packet without the headers of IP and TCP and the option for time stamps. */
 const segmentBytes = 1448
 const headerBytes = 52
-/** The least time after which Linux sends something again that nothing followed. */
+/** Lower limit of Linux's retransmission time-out. */
 const retransmitMsMin = 200
 const retransmitMsMax = 120_000
-/** Before a round trip is known (RFC 6298). */
+/** The time-out before a round trip was measured (RFC 6298). */
 const retransmitMsAtFirst = 1000
-/** A segment is lost for good after so many times; a kernel tries 15 times (`tcp_retries2`). */
+/** Sendings after which a segment is given up. A kernel tries 15 times (`tcp_retries2`). */
 const triesMax = 15
-/** So many segments that were sent later have arrived: this one was lost (RFC 6675). */
+/** A segment counts as lost once this many later ones have arrived (RFC 6675). */
 const laterMax = 3
 /**
- * One direction of a TCP connection, segment by segment, in virtual time: a model of Linux's sender (slow start and its end by
- * HyStart, CUBIC, selective acknowledgements, probes and time-outs) and of its receiver, which acknowledges each second
- * segment, on the way back. Left out: the receiver's window before it has grown, pacing, and undoing a window that was cut
- * in vain.
+ * One direction of a TCP connection, segment by segment, in virtual time: a model of Linux's sender (slow start and its
+ * end by HyStart, CUBIC, selective acknowledgements, probes and time-outs) and of its receiver, which acknowledges
+ * every second segment on the way back. Not modelled: a receiver's window that is still growing, pacing, and undoing a
+ * reduction of the window that proves unnecessary.
  */
 export class Flow {
   readonly #agenda: Agenda
@@ -29,19 +29,19 @@ export class Flow {
   readonly #receiver: FlowReceiver
   readonly #window = new SendWindow()
   readonly #roundTrips = new RoundTrips()
-  /** Bytes that were written, and of them those that were sent once. */
+  /** Bytes that were written, and how many of them were sent at least once. */
   #written = 0
   #sent = 0
-  /** Ends of what was written at once, and who waits for it. */
+  /** Ends of the writes, each with the callback for its arrival. */
   readonly #awaited: { readonly end: number; readonly arrived: Fate }[] = []
-  /** In the order of their last sending, without those that are known to have arrived. */
+  /** Segments in flight, ordered by their last sending, without those known to have arrived. */
   #underWay: Segment[] = []
-  /** Of those: not known to be lost. */
+  /** How many segments in flight are not known to be lost. */
   #outstanding = 0
   #again: Segment[] = []
   #order = 0
   #newestDelivered = -1
-  /** When to do something about silence; Infinity where nothing is awaited. */
+  /** When silence makes the sender act; Infinity if it awaits nothing. */
   #silenceMs = Number.POSITIVE_INFINITY
   #isTimed = false
   #hasProbed = false
@@ -50,8 +50,9 @@ export class Flow {
   #isOver = false
 
   /**
-   * @param there the way of segments
-   * @param back the way of acknowledgements
+   * @param there carries segments
+   *
+   * @param back carries acknowledgements
    */
   constructor(agenda: Agenda, there: Carry, back: Carry) {
     this.#agenda = agenda
@@ -63,9 +64,9 @@ export class Flow {
   }
 
   /**
-   * Sends so many bytes; 1 for a packet of the connection itself, which opens or ends it.
+   * Sends this many bytes; 1 for a packet that opens or ends the connection.
    *
-   * @param arrived called when the last of them has arrived, in order
+   * @param arrived called when the last byte has arrived, in order
    */
   send(bytes: number, atMs: number, arrived: Fate): void {
     if (this.#outstanding === 0 && atMs - this.#lastSentMs > this.#timeOutMs()) this.#window.beginAgain()
@@ -74,7 +75,7 @@ export class Flow {
     this.#transmit(atMs)
   }
 
-  /** The connection is no more. */
+  /** The connection is gone. */
   end(): void {
     this.#isOver = true
     this.#silenceMs = Number.POSITIVE_INFINITY
@@ -84,7 +85,7 @@ export class Flow {
     while (this.#awaited.length > 0 && this.#awaited[0]!.end <= end) this.#awaited.shift()!.arrived(atMs)
   }
 
-  /** Sends what the window lets it. */
+  /** Sends as much as the window allows. */
   #transmit(atMs: number): void {
     while (!this.#isOver) {
       const segment = this.#outstanding < this.#window.segments ? this.#nextSegment() : undefined
@@ -126,7 +127,7 @@ export class Flow {
   /** The sender learns that segments have arrived. */
   #acknowledged(segments: readonly Segment[], atMs: number): void {
     if (this.#isOver) return
-    // One that was sent twice may have arrived twice since the last acknowledgement.
+    // A segment that was sent twice may have arrived twice since the last acknowledgement.
     const fresh = [...new Set(segments)].filter(segment => !segment.isDelivered)
     for (const segment of fresh) this.#deliver(segment, atMs)
     if (fresh.length > 0) {
@@ -142,7 +143,7 @@ export class Flow {
     if (!segment.isLost) this.#outstanding -= 1
     else this.#again = this.#again.filter(each => each !== segment)
     segment.isDelivered = true
-    // Which of two sendings has arrived is not known.
+    // After two sendings it is unknown which one arrived, so the round trip cannot be measured.
     if (segment.tries === 1) this.#roundTrips.measured(atMs - segment.sentMs)
     this.#newestDelivered = Math.max(this.#newestDelivered, segment.order)
     if (this.#underWay[0] === segment) this.#underWay.shift()
@@ -153,7 +154,7 @@ export class Flow {
     }
   }
 
-  /** What was sent before something that has arrived is late (RFC 6675), or too late (RFC 8985). */
+  /** Finds lost segments: those that later ones overtook (RFC 6675), or that are too late (RFC 8985). */
   #findLost(atMs: number): void {
     const patienceMs = this.#roundTrips.least / 4
     let waitMs = Number.POSITIVE_INFINITY
@@ -180,7 +181,7 @@ export class Flow {
     this.#window.cut(segment.order, this.#order, atMs)
   }
 
-  /** Something is done where nothing is heard for long: first a probe, then all is sent again. */
+  /** Acts on a long silence: first sends a probe, then everything again. */
   #watch(atMs: number): void {
     if (this.#isOver || this.#outstanding === 0) {
       this.#silenceMs = Number.POSITIVE_INFINITY
@@ -197,7 +198,7 @@ export class Flow {
     return Math.min(timeOut, 2 * this.#roundTrips.smooth + alone + 2)
   }
 
-  /** One entry of the agenda at most: it moves on to the time that counts then. */
+  /** Keeps at most one entry on the agenda, and moves it to the time that applies by then. */
   #time(atMs: number): void {
     if (this.#isTimed || this.#silenceMs === Number.POSITIVE_INFINITY) return
     this.#isTimed = true

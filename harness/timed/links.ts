@@ -55,7 +55,7 @@ export class Links {
           ? `no node ${shown} has a link of its own: expected a node of the system, or the two ends of a link`
           : `no packet passes a link ${shown}: expected one on the way between two nodes`,
       )
-    // Whether pipes are one or several was decided by which of them have a limit.
+    // Pipes were merged by which of them are limited, so a limit cannot be added later.
     if (bandwidth !== undefined && found.some(index => this.#plan.directions[index]!.pipe.bandwidth === undefined))
       throw new UsageError(`link ${shown} has bandwidth without limit, and keeps it while the system runs`)
     return found

@@ -10,57 +10,57 @@ export interface Happened {
   /** `fault` takes something away, `repair` gives something back. */
   readonly kind: 'fault' | 'repair'
   readonly label: string
-  /** The node that it happened to, where it is one. */
+  /** The node concerned, if there is one. */
   readonly node: string | undefined
-  /** Whether it ended of itself. */
+  /** Whether the node ended by itself. */
   readonly isCrash: boolean
 }
 
-/** What was seen of a property. */
+/** Measurements of one property. */
 export interface PropertyFigures {
   readonly name: string
   readonly kind: PropertyKind
-  /** For how many milliseconds at most it may not hold, where that is bounded. */
+  /** Milliseconds for which the property may fail to hold, if that is bounded. */
   readonly withinMs?: number | undefined
-  /** Milliseconds from each time that it ceased to hold until it held again: from look to look, or step to step. */
+  /** Milliseconds from each time that it ceased to hold until it held again, measured between looks or steps. */
   readonly againMs: readonly number[]
-  /** Looks in which it did not hold. */
+  /** Number of looks in which it did not hold. */
   readonly looksWithout: number
-  /** Times in which it did not hold, from the first look without it to the next with it. */
+  /** Periods in which it did not hold, from the first look without it to the next look with it. */
   readonly outages: readonly Outage[]
 }
 
 export interface Outage {
   readonly fromMs: number
-  /** Undefined where it did not hold any more in the end. */
+  /** Undefined if it did not hold again before the end. */
   readonly untilMs: number | undefined
   readonly message: string
 }
 
-/** Whether the last of these has no end. */
+/** Whether the last outage has not ended. */
 export const isOut = (outages: readonly Outage[]): boolean => {
   const last = outages.at(-1)
   return last !== undefined && last.untilMs === undefined
 }
 
-/** What came after a fault, up to what happened next: a join may do harm as well. */
+/** What followed a fault, up to the next event: a join may do harm as well. */
 export interface Recovery {
   readonly fault: Happened
-  /** Until all properties held for good; 0 where each look found that they did, `undefined` where none has. */
+  /** Until all properties held for good; 0 if they held in each look, `undefined` if they held in none. */
   tookMs: number | undefined
-  /** Whether a look found that some did not. */
+  /** Whether some property did not hold in a look. */
   hasHarmed: boolean
 }
 
-/** What was seen while a system ran, look by look. */
+/** Measurements of a running system, look by look. */
 export class Measurements {
   readonly #properties: ResolvedSystem['properties']
   readonly #joined: ((node: NodeView) => boolean) | undefined
   readonly happenings: Happened[] = []
   readonly recoveries: Recovery[] = []
-  /** From the start of a node until it was seen to have joined, in milliseconds. */
+  /** Milliseconds from each start of a node until a look showed that it had joined. */
   readonly joinTimes: number[] = []
-  /** Of each look: when, and how many nodes were up, and how many properties did not hold. */
+  /** For each look: its time, the number of nodes up, and the number of properties that did not hold. */
   readonly looks: {
     readonly atMs: number
     readonly alive: number
@@ -70,16 +70,16 @@ export class Measurements {
   unseen = 0
   readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[]; readonly againMs: number[] }>
   readonly #carried: Carried<GlobalState>
-  /** Since when a property does not hold. */
+  /** When each property that does not hold ceased to hold. */
   readonly #notSince = new Map<string, number>()
-  /** Of the last faults, since which nothing else happened after a look, and of those without a recovery yet. */
+  /** Recoveries still being measured. An event that follows a look removes those that are complete. */
   #open: Recovery[] = []
   #hasLooked = false
-  /** What is to hold at some time, and has in no look so far. */
+  /** Properties that must hold at some time, and have held in no look so far. */
   readonly #unmet: Map<string, Property<GlobalState>>
   readonly #joining = new Map<string, number>()
 
-  /** @param joined whether a node has become a member, by what is seen of it */
+  /** @param joined tells from a node's state whether it has become a member */
   constructor(properties: ResolvedSystem['properties'], joined: ((node: NodeView) => boolean) | undefined) {
     const named = Object.entries(properties)
     this.#properties = Object.fromEntries(named.filter(([, { kind }]) => kind !== 'sometimes'))
@@ -91,7 +91,7 @@ export class Measurements {
     this.#carried = new Carried(properties)
   }
 
-  /** A node has been started. */
+  /** A node was started. */
   started(node: string, atMs: number): void {
     if (this.#joined) this.#joining.set(node, atMs)
   }
@@ -119,9 +119,9 @@ export class Measurements {
   }
 
   /**
-   * Which properties held in a look.
+   * Evaluates which properties hold in a look.
    *
-   * @param known what is known of that already, from the step before it; else the look is evaluated
+   * @param known values from the step before the look, if available; otherwise the look is evaluated
    */
   looked(look: Look, atMs: number, known?: ReadonlyMap<string, boolean>): Readonly<Record<string, boolean>> {
     const { state, stillMs, unseen } = look
@@ -145,7 +145,7 @@ export class Measurements {
     return values
   }
 
-  /** Names of properties `sometimes` that held in no look. */
+  /** Names of `sometimes` properties that held in no look. */
   get unmet(): string[] {
     return [...this.#unmet.keys()]
   }
@@ -157,7 +157,7 @@ export class Measurements {
     }))
   }
 
-  /** Those that must hold; of the others it is noted that they did. */
+  /** Keeps the properties that must hold, and notes that the others did. */
   #musts(values: Iterable<readonly [string, boolean]>): (readonly [string, boolean])[] {
     return [...values].filter(([name, holds]) => {
       if (holds) this.#unmet.delete(name)

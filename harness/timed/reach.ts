@@ -1,13 +1,13 @@
 import type { WayChange } from '../../proxy/forwarding/plan.ts'
 
-/** Who reaches whom: partitions, nodes and ways that are cut, each of them undone by itself. */
+/** Which nodes reach which: partitions, cut nodes and cut ways, each undone separately. */
 export class Reach {
   readonly #count: number
-  /** By node; those of no group are one more. */
+  /** Each node's group. Nodes of no group form one more. */
   #groups: readonly number[] | undefined
   readonly #nodes = new Set<number>()
   readonly #ways = new Set<number>()
-  /** Those that pass a link which is down. */
+  /** Ways over a link that is down. */
   readonly #broken = new Set<number>()
   readonly #isCut: Uint8Array
 
@@ -16,7 +16,7 @@ export class Reach {
     this.#isCut = new Uint8Array(count * count)
   }
 
-  /** Only those of the same group reach each other; nodes of no group are one more. */
+  /** Only nodes of the same group reach each other. Nodes of no group form one more. */
   partition(groups: readonly (readonly number[])[]): void {
     this.#groups = Array.from({ length: this.#count }, (_, node) => groups.findIndex(group => group.includes(node)))
   }
@@ -40,7 +40,7 @@ export class Reach {
     else this.#broken.delete(from * this.#count + to)
   }
 
-  /** What has changed since this was last asked. */
+  /** Changes since the last call. */
   changes(): WayChange[] {
     const changes: WayChange[] = []
     for (let from = 0; from < this.#count; from++)

@@ -1,4 +1,4 @@
-/** What a sender knows of the time to its receiver and back (RFC 6298). Milliseconds. */
+/** A sender's estimate of the round-trip time (RFC 6298), in milliseconds. */
 export class RoundTrips {
   least = Number.POSITIVE_INFINITY
   smooth = 0

@@ -1,14 +1,14 @@
-/** A part of what was written, as it is under way. */
+/** A part of the written bytes, in flight. */
 export interface Segment {
-  /** Where it begins and ends in what is written. */
+  /** Its beginning and end among the written bytes. */
   readonly from: number
   readonly to: number
   sentMs: number
-  /** The how manieth sending of the flow it was. */
+  /** Position of its last sending among all sendings of the flow. */
   order: number
   tries: number
   isDelivered: boolean
   isLost: boolean
-  /** Segments that were sent later, and of which the sender knows that they arrived. */
+  /** How many segments that were sent later are known to have arrived. */
   later: number
 }

@@ -1,30 +1,36 @@
 import type { RoundTrips } from './round-trips.ts'
 
-/** Segments that may be under way at first, and again after a silence (RFC 6928). */
+/**
+ * Segments in flight at first, and again after a silence (RFC 6928). More would make short transfers faster than real
+ * ones.
+ */
 const initialSegments = 10
-/** Segments that may be under way at most: Linux lets a socket buffer 4 MiB (`tcp_wmem`, `tcp_rmem`). */
+/** Upper limit of segments in flight: Linux lets a socket buffer 4 MiB (`tcp_wmem`, `tcp_rmem`). */
 const segmentsMax = 2900
-/** How much of its window a flow keeps when something was lost (CUBIC, RFC 9438). */
+/** The share of its window that a flow keeps after a loss (CUBIC, RFC 9438). */
 const keptShare = 0.7
 /** CUBIC's constant, in segments a second cubed. */
 const growth = 0.4
-/** Segments that it grows by in a round trip at least, as fast as TCP without CUBIC would (RFC 9438, 4.3). */
+/** Least growth per round trip, in segments: as fast as TCP without CUBIC (RFC 9438, 4.3). */
 const friendly = (3 * (1 - keptShare)) / (1 + keptShare)
 
-/** HyStart (Ha and Rhee, 2008), as Linux has it: from so many segments on, by so many round trips, by acknowledgements so near. */
+/**
+ * HyStart (Ha and Rhee, 2008) as in Linux: it applies from `segments` on, judges by `samples` round trips, and counts
+ * acknowledgements as one train if they are at most `gapMs` apart.
+ */
 const hystart = { segments: 16, samples: 8, gapMs: 2 }
 
-/** How many segments a sender lets be under way: slow start, HyStart, CUBIC. */
+/** How many segments a sender may have in flight: slow start, HyStart, CUBIC. */
 export class SendWindow {
   #segments = initialSegments
   #threshold = Number.POSITIVE_INFINITY
-  /** Whether more would be sent if it were larger: else it does not grow. */
+  /** Whether a larger window would send more. Otherwise the window does not grow. */
   isLimiting = false
-  /** The window that it aims at, since when, and after how many seconds it gets there (CUBIC's W_max, epoch and K). */
+  /** The target window, when it was set, and the seconds until it is reached (CUBIC's W_max, epoch and K). */
   #aim = 0
   #aimedMs = 0
   #aimS = 0
-  /** What was sent before this was is of the window before the last cut. */
+  /** Segments sent before this order belong to the window before the last cut. */
   #cutOrder = 0
   #round = { end: -1, begunMs: 0, ackMs: 0, least: Number.POSITIVE_INFINITY, samples: 0 }
 
@@ -32,7 +38,7 @@ export class SendWindow {
     return Math.floor(this.#segments)
   }
 
-  /** So many segments arrived, of which the last sent was this. */
+  /** This many segments arrived; `newest` is the latest sending among them. */
   acknowledged(count: number, newest: number, atMs: number, roundTrips: RoundTrips): void {
     if (newest < this.#cutOrder) return
     const isSlowStart = this.#segments < this.#threshold
@@ -41,24 +47,24 @@ export class SendWindow {
     for (let each = 0; each < count; each++) this.#grow(atMs, roundTrips.least)
   }
 
-  /** Something that was sent so was lost: at most once in a window. */
+  /** A segment with this order was lost. The window is cut at most once per window. */
   cut(order: number, sent: number, atMs: number): void {
     if (order < this.#cutOrder) return
     this.#cutOrder = sent
-    // Whoever was cut before it had its old window again gives way to others (fast convergence).
+    // A flow that is cut before it regained its old window yields to others (fast convergence).
     const before = this.#segments < this.#aim ? (this.#segments * (1 + keptShare)) / 2 : this.#segments
     this.#segments = Math.max(2, this.#segments * keptShare)
     this.#threshold = this.#segments
     this.#aimFor(before, atMs, Math.cbrt(Math.max(0, before - this.#segments) / growth))
   }
 
-  /** Nothing was heard: it begins with one segment. */
+  /** A time-out: start again with one segment. */
   timedOut(sent: number): void {
     this.#cutOrder = sent
     this.#segments = 1
   }
 
-  /** After a silence. */
+  /** Sending resumes after a silence. */
   beginAgain(): void {
     this.#segments = Math.min(this.#segments, initialSegments)
   }
@@ -79,7 +85,7 @@ export class SendWindow {
     this.#aimS = inS
   }
 
-  /** Where acknowledgements of one round come for half a round trip without a gap, or round trips grow. */
+  /** Ends slow start if a train of acknowledgements lasts half a round trip without a gap, or round trips grow. */
   #lookWhetherToEndSlowStart(newest: number, atMs: number, { last, least }: RoundTrips): void {
     const round = this.#round
     if (newest > round.end) {

@@ -10,55 +10,57 @@ import type { TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
 import { type Carry, type PacketCounts, Ways } from './ways.ts'
 
-/** A program that is asked to end is killed after so long. */
+/**
+ * Milliseconds from a request to end until the program is killed. Longer would let a program that ignores it run on.
+ */
 const graceMs = 5000
 /** Headers of IP and UDP. */
 const datagramHeaderBytes = 28
-/** A kernel sends something again after so long, and then twice as long each time. */
+/** Milliseconds until a kernel's first retransmission; each further one takes twice as long. */
 const againMs = 200
 
-/** A message on its way. */
+/** A message in flight. */
 interface Sent {
   readonly atMs: number
-  /** When it arrives; when it is lost, where it does not. Undefined while that depends on what is still to come. */
+  /** When it arrives, or is lost. Undefined while that depends on later events. */
   dueMs: number | undefined
   isLost: boolean
-  /** That carries it; undefined for a datagram. */
+  /** The flow that carries it; undefined for a datagram. */
   readonly flow: Flow | undefined
 }
 
 /**
- * The time of one execution of a system that time runs through: what it is now, and when what is under way is due. One
- * clock counts; those of the nodes follow it, with their offset and drift. Times are milliseconds since the start.
+ * The time of one timed execution: the present, and when pending events are due. One clock decides; the nodes' clocks
+ * follow it, with their offset and drift. Times are milliseconds since the start.
  */
 export class Time {
   readonly timing: Timing
-  /** What packets and senders do next; never further than the next step could be. */
+  /** What packets and senders do next; never further ahead than the next step could be. */
   readonly #agenda = new Agenda()
   readonly #ways: Ways
   readonly #names: readonly string[]
   readonly #reach: Reach
   readonly #links: Links | undefined
   #nowMs = 0
-  /** What the last step was about, where that was a plan, or somebody asked for it. */
+  /** What the last step did, if that was planned or requested. */
   #happened: TimedAction | undefined
   #isAsked = false
   /** By label. */
   readonly #sent = new Map<string, Sent>()
   /** By direction of a connection. */
   readonly #flows = new Map<string, Flow>()
-  /** How much of each list has happened. */
+  /** How many entries of each list have happened. */
   readonly #done = { events: 0, inputs: 0 }
   readonly #inputs: TimedAction[]
   /** Nodes that were asked to end, and when they are killed. */
   readonly #leaving = new Map<string, number>()
-  /** Those whose links were taken away. */
+  /** Nodes whose links were taken away. */
   readonly #unplugged = new Set<string>()
   /** When each client's last call ended. */
   readonly #paused = new Map<string, number>()
-  /** What the node's clock is ahead at the start: least of all 0, for none goes back. */
+  /** How far each node's clock is ahead at the start; at least 0, because no clock can be set back. */
   readonly #offsetMs: ReadonlyMap<string, number>
-  /** What is laid on ways, by `from→to`. */
+  /** Settings of ways, by `from→to`. */
   readonly #settings = new Map<string, WaySetting>()
   #groups: readonly (readonly string[])[] | null = null
 
@@ -80,17 +82,17 @@ export class Time {
     return this.#nowMs
   }
 
-  /** What the last step did because somebody asked for it. */
+  /** What the last step did, if somebody requested it. */
   get asked(): TimedAction | undefined {
     return this.#isAsked ? this.#happened : undefined
   }
 
-  /** What the last step was about, where that was planned or asked for. */
+  /** What the last step did, if that was planned or requested. */
   get happened(): TimedAction | undefined {
     return this.#happened
   }
 
-  /** The step of this index begins: at the time that was recorded of it, or no earlier than it is due. */
+  /** Begins the step with this index, at its recorded time, or not before it is due. */
   begin(stepIndex: number, dueMs: number | undefined): void {
     this.#happened = undefined
     this.#isAsked = false
@@ -98,23 +100,23 @@ export class Time {
     this.pass(recorded ?? dueMs ?? 0)
   }
 
-  /** Time passes; packets go on, and nothing else happens. */
+  /** Passes time: packets go on, and nothing else happens. */
   pass(toMs: number): void {
     this.#nowMs = Math.max(this.#nowMs, rounded(toMs))
     this.#agenda.doUntil(this.#nowMs)
   }
 
-  /** What became of packets so far. */
+  /** What happened to packets so far. */
   get counts(): PacketCounts {
     return this.#ways.counts
   }
 
-  /** What the clock of a node shows now, in time elapsed. */
+  /** What a node's clock shows now, as time elapsed. */
   clockOf(name: string): Nanoseconds {
     return Math.round((this.#nowMs * this.#rate(name) + this.#offsetMs.get(name)!) * millisecond)
   }
 
-  /** When the clock of a node shows this. */
+  /** When a node's clock shows this time. */
   whenShown(name: string, elapsed: Nanoseconds): number {
     return rounded((elapsed / millisecond - this.#offsetMs.get(name)!) / this.#rate(name))
   }
@@ -125,7 +127,7 @@ export class Time {
 
   // Messages
 
-  /** Takes note of what a step sent, now. */
+  /** Notes the messages that a step sent now. */
   send(messages: readonly Message[]): void {
     for (const message of messages) this.#send(message)
   }
@@ -161,9 +163,9 @@ export class Time {
   }
 
   /**
-   * Lets packets go on until it is known when the first of these messages arrives, or until then.
+   * Moves packets on until it is known when the first of these messages arrives, but not beyond `untilMs`.
    *
-   * @param untilMs when something else happens, for that may change what becomes of them
+   * @param untilMs when something else happens, which may change what happens to the messages
    */
   foresee(untilMs: number, messages: readonly Message[]): void {
     const awaited = messages.flatMap(({ label }) => this.#sent.get(label) ?? [])
@@ -179,18 +181,18 @@ export class Time {
     }
   }
 
-  /** When a message arrives, or is known to be lost; undefined for one of before. */
+  /** When a message arrives or is lost; undefined for a message from before the timed execution. */
   sentOf({ label }: Message): Readonly<Sent> | undefined {
     return this.#sent.get(label)
   }
 
-  /** Messages are on their way no more: they have been taken, or their connections are gone. */
+  /** Forgets messages that are no longer in flight: they were taken, or their connections are gone. */
   forget(taken: readonly string[], gone: readonly string[]): void {
     for (const label of gone) this.#sent.get(label)?.flow?.end()
     for (const label of [...taken, ...gone]) this.#sent.delete(label)
   }
 
-  /** What could not pass until now can: a kernel sends it again when its next time-out is over. */
+  /** A cut has ended for these messages: each is sent again when its kernel's next time-out is over. */
   passableAgain(messages: readonly Message[]): void {
     for (const { label, transport, kind, from, to } of messages) {
       const sent = this.#sent.get(label)
@@ -204,7 +206,7 @@ export class Time {
 
   // What happens to the system
 
-  /** What happens next by the plan, and by whoever asked for something. */
+  /** What happens next according to plan and requests. */
   coming(): readonly TimedAction[] {
     const { events, inputs } = this.#done
     const planned = [this.timing.events[events], this.#inputs[inputs]].filter(action => action !== undefined)
@@ -212,7 +214,7 @@ export class Time {
     return [...planned, ...killed]
   }
 
-  /** It happens. */
+  /** Notes that the action happens now. */
   happens(action: TimedAction): void {
     this.#happened = action
     if (action === this.timing.events[this.#done.events]) this.#done.events += 1
@@ -222,14 +224,14 @@ export class Time {
     }
   }
 
-  /** Somebody asks for something: it happens now, or after the last packet whose fate has been foreseen. */
+  /** Requests an action: it happens now, or after the last packet whose arrival has been foreseen. */
   ask(action: Happening): TimedAction {
     const asked = { ...action, atMs: Math.max(this.#nowMs, rounded(this.#agenda.nowMs)) } as TimedAction
     this.#inputs.push(asked)
     return asked
   }
 
-  /** Whether a node ends because it was asked to. */
+  /** Whether a node was asked to end and has not ended. */
   isLeaving(name: string): boolean {
     return this.#leaving.has(name)
   }
@@ -244,7 +246,7 @@ export class Time {
 
   // Clients
 
-  /** When a client calls next; undefined while it waits for an answer. */
+  /** When a client calls next. */
   callDueMs(client: string): number {
     const ended = this.#paused.get(client)
     return ended === undefined ? 0 : ended + (this.timing.pausesMs[client] ?? 0)
@@ -256,12 +258,12 @@ export class Time {
 
   // Ways
 
-  /** What was laid on ways and not taken away. */
+  /** Settings of ways that are in effect. */
   settings(): readonly WaySetting[] {
     return [...this.#settings.values()]
   }
 
-  /** Of the partition that there is; null where there is none. */
+  /** Groups of the present partition; null if there is none. */
   get groups(): readonly (readonly string[])[] | null {
     return this.#groups
   }
@@ -289,7 +291,7 @@ export class Time {
     if (pipe !== undefined) this.#ways.lay(from, to, pipe ?? undefined)
   }
 
-  /** A link of the topology does something else to packets. @throws UsageError as `requireLink` */
+  /** Changes a link's effect on packets. @throws UsageError as `requireLink` */
   changeLink(change: LinkChange): void {
     this.requireLink(change)
     const { pipes, ways } = this.#links!.change(change)
@@ -297,13 +299,13 @@ export class Time {
     for (const { from, to, isBroken } of ways) this.#reach.breakWay(from, to, isBroken)
   }
 
-  /** @throws UsageError for a link that cannot be changed so */
+  /** @throws UsageError for a link that does not exist or a change that it does not allow */
   requireLink(change: LinkChange): void {
     if (this.#links === undefined) throw noTopology()
     this.#links.require(change)
   }
 
-  /** Ways that are cut, and that are joined again, since this was last asked. */
+  /** Ways that were cut, and ways that were joined, since the last call. */
   changedWays(): { readonly cut: readonly Way[]; readonly joined: readonly Way[] } {
     const changes = this.#reach.changes().map(({ from, to, isCut }) => ({
       way: [this.#names[from]!, this.#names[to]!] as const,
@@ -314,7 +316,7 @@ export class Time {
   }
 }
 
-/** A nanosecond is the least that counts. */
+/** Rounds to nanoseconds, the resolution of all clocks. */
 const rounded = (milliseconds: number): number => Math.round(milliseconds * millisecond) / millisecond
 
 const directionOf = ({ from, to, port, connection }: Message): string => `${from}→${to} ${port} ${connection}`

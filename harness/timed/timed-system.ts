@@ -1,18 +1,21 @@
 import type { ResolvedSystem } from '../config.ts'
 import type { Timing } from './timing.ts'
 
-/** What is sent at once arrives in parts of so many bytes: fewer would be more steps, more would arrive later than a part does. */
+/**
+ * Larger writes arrive in parts of this many bytes. Smaller parts mean more steps; larger parts delay their first
+ * bytes.
+ */
 const messageBytesMax = 64 * 1024
 
-/** A system as an execution has it, where time runs through it and where not. */
+/** The system as an execution uses it, with or without time. */
 export const inTime = (system: ResolvedSystem, timing: Timing | undefined): ResolvedSystem => {
   if (timing === undefined) return system
   return timing.isSearched ? forSearch(system) : timedSystem(system)
 }
 
 /**
- * A system as time runs through it: clients call without end, nothing happens that is not due, and no two states are taken
- * for the same.
+ * The system for a timed execution: clients call without end, nothing happens before it is due, and no two states are
+ * considered equal.
  */
 export const timedSystem = (system: ResolvedSystem): ResolvedSystem => ({
   ...forSearch(system),
@@ -21,7 +24,7 @@ export const timedSystem = (system: ResolvedSystem): ResolvedSystem => ({
   fingerprint: 'none',
 })
 
-/** The same for a search that begins in the middle of a run, which may do what time did not. */
+/** The same for a search that begins in the middle of a run. It may do things that time did not do. */
 const forSearch = (system: ResolvedSystem): ResolvedSystem => ({
   ...system,
   clients: system.clients.map(client => ({ ...client, times: Number.MAX_SAFE_INTEGER })),

@@ -1,6 +1,6 @@
 import type { WaySetting } from './timing.ts'
 
-/** Adds what is set on a way to what is laid there; a way with nothing on it is forgotten. */
+/** Merges a setting into the present one of its way. A way without effect is removed. */
 export const keep = (settings: Map<string, WaySetting>, { from, to, isCut, pipe }: WaySetting): void => {
   const key = `${from}→${to}`
   const before = settings.get(key)

@@ -5,7 +5,7 @@ import { seededRandom } from '../../topologies/random.ts'
 import type { Agenda } from './agenda.ts'
 import type { Timing } from './timing.ts'
 
-/** Of packets that were sent, how many came through, and what kept others. */
+/** How many packets came through, and how many failed to, by reason. */
 export type PacketCounts = Record<Kind, number>
 
 export const noPackets: Readonly<PacketCounts> = {
@@ -17,13 +17,13 @@ export const noPackets: Readonly<PacketCounts> = {
   unroutable: 0,
 }
 
-/** Learns when a packet arrived, or when it was lost. */
+/** Called when a packet arrives, or when it is lost. */
 export type Fate = (atMs: number) => void
 
-/** One way of a connection: carries a packet, and says what became of it. */
+/** One way of a connection: carries a packet and reports what happens to it. */
 export type Carry = (atMs: number, bytes: number, arrived: Fate, wasLost: Fate) => void
 
-/** The ways between nodes as the pipes that packets pass one after the other, in virtual time. Times are milliseconds. */
+/** The ways between nodes as the pipes that packets pass one after another, in virtual time. Times are milliseconds. */
 export class Ways {
   readonly counts: PacketCounts = { ...noPackets }
   readonly #agenda: Agenda
@@ -45,24 +45,24 @@ export class Ways {
       )
   }
 
-  /** Pipes do something else to packets from now on. */
+  /** Changes settings of pipes from now on. */
   change(changes: readonly PipeChange[]): void {
     for (const { pipe, settings } of changes) this.#all[pipe]!.change(settings)
   }
 
-  /** Lays one more pipe on a way, before the others; undefined takes it away. */
+  /** Puts one more pipe on a way, before the others; undefined removes it. */
   lay(from: string, to: string, settings: PipeSettings | undefined): void {
     const key = keyOf(from, to)
     if (settings === undefined) this.#extra.delete(key)
     else this.#extra.set(key, new Pipe(settings, this.#random))
   }
 
-  /** Sends a packet. It enters each pipe when it comes out of the one before, so that all who share a pipe take turns in it. */
+  /** Sends a packet. It enters each pipe when it leaves the previous one, so packets that share a pipe queue in it. */
   carry(from: string, to: string, atMs: number, bytes: number, arrived: Fate, wasLost: Fate): void {
     this.#goOn(this.#along(from, to), 0, atMs, bytes, arrived, wasLost)
   }
 
-  /** Propagation of the whole way. */
+  /** Propagation delay of the whole way. */
   delayMs(from: string, to: string): number {
     return this.#along(from, to).reduce((sum, { settings }) => sum + settings.delayMs, 0)
   }
@@ -75,7 +75,7 @@ export class Ways {
       return arrived(atMs)
     }
     const out = pipe.enter(atMs, bytes)
-    // Whoever receives one with a bit turned over sees that its checksum is wrong, and drops it.
+    // The receiver of a packet with a flipped bit finds a wrong checksum and drops it.
     const isLost = out === lost || (out !== overflowed && pipe.corruptedBit(bytes * 8) !== undefined)
     if (isLost || out === overflowed) {
       this.counts[isLost ? 'lost' : 'overflowed'] += 1

@@ -6,13 +6,13 @@ import type { Pipe, Topology } from '../../topologies/topology.ts'
 import type { LinkPlan } from './links.ts'
 
 export interface Wiring {
-  /** Nodes are placed on its stubs, unless it has a client of each name; all side by side without one. */
+  /** Nodes are placed on its stubs, unless it has a client for each name. Without a topology all are adjacent. */
   readonly topology: Topology | undefined
-  /** Where nodes are placed, of those that are not to be anywhere. */
+  /** Where to place nodes that must not be placed just anywhere. */
   readonly place?: Places
   /**
-   * `each`: packets pass the pipe of every link on their way. `collapsed`: they pass their host's own link, one pipe for all
-   * that is between, and the other host's own link.
+   * `each`: packets pass the pipe of every link on their way. `collapsed`: they pass their host's own link, one pipe
+   * for everything between, and the other host's own link.
    */
   readonly hops: 'collapsed' | 'each'
   readonly seed: number
@@ -20,17 +20,18 @@ export interface Wiring {
 
 /** The pipes between nodes. */
 export interface Wired extends ForwardingPlan {
-  /** What of the topology they leave out, a sentence each. */
+  /** Sentences that say which aspects of the topology the pipes leave out. */
   readonly notes: readonly string[]
-  /** Without a topology there is none. */
+  /** Absent without a topology. */
   readonly links?: LinkPlan
 }
 
 /**
- * The pipes between nodes.
+ * Computes the pipes between nodes.
  *
- * @param nodes their names, and addresses
- * @throws TopologyError for more nodes than stubs, and for two with no way between
+ * @param nodes their names and addresses
+ *
+ * @throws TopologyError for more nodes than stubs, or for two nodes with no way between
  */
 export const planOf = (
   nodes: readonly { readonly name: string; readonly address: string }[],
@@ -57,7 +58,7 @@ export const planOf = (
   return { addresses, pipes: [...pipes.keys()], routes, seed, links, notes: notesOn(topology, notShared) }
 }
 
-/** Which directions of links each pipe is made of. */
+/** Which directions of links each pipe consists of. */
 const linksOf = (routes: readonly HopRoute[], pipes: ReadonlyMap<Pipe, number>): LinkPlan => {
   const numbers = new Map<Direction, number>()
   const ofPipe: number[][] = []
