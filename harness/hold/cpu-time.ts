@@ -2,11 +2,11 @@ import { libc } from '../../proxy/libc.ts'
 
 const clockGettime = libc.func('int clock_gettime(int clock, void *time)')
 
-/** As clock_getcpuclockid(3) makes it: CPUCLOCK_SCHED, of a whole process. */
+/** The clock id of a whole process's CPU time, as clock_getcpuclockid(3) makes it (CPUCLOCK_SCHED). */
 const clockOf = (pid: number) => (~pid << 3) | 2
 
 const time = new BigInt64Array(2)
 
-/** CPU time that all threads of a process have used, those that have ended among them; undefined where it is gone. */
+/** CPU time used by all threads of a process, ended ones included; undefined if it is gone. */
 export const cpuNsOf = (pid: number): number | undefined =>
   clockGettime(clockOf(pid), time) === 0 ? Number(time[0]) * 1e9 + Number(time[1]) : undefined

@@ -36,18 +36,18 @@ export interface Launch {
   /** Path of the executable, then its arguments. */
   readonly command: readonly [string, ...string[]]
   readonly environment: Readonly<Record<string, string>>
-  /** As the node sees it. */
+  /** Working directory, as the node sees it. */
   readonly directory: string
-  /** Descriptors that its output goes to. */
+  /** Descriptors for its output. */
   readonly stdout: number
   readonly stderr: number
   readonly hostname: string
-  /** Descriptor of the network namespace that it lives in. */
+  /** Descriptor of its network namespace. */
   readonly network: number
   readonly mounts: LocalMountPlan
   /**
-   * Whether it will be traced. Then no program in it can gain privileges, as the filter requires, and it ends with this
-   * tool. Otherwise it ends with this thread.
+   * Whether it will be traced. If so, no program in it can gain privileges, as the filter requires, and it ends
+   * together with this tool. Otherwise it ends with this thread.
    */
   readonly isHeld: boolean
 }
@@ -57,7 +57,7 @@ export interface Launched {
   readonly pid: number
   /** Whether Docker made it. */
   readonly isContainer: boolean
-  /** Descriptor of the root of its files, which is the caller's to close. */
+  /** Descriptor of its root directory. The caller must close it. */
   readonly root: number
   /** Lets it exec. */
   release(): void
@@ -113,7 +113,7 @@ const awaitReady = (readEnd: number, pid: number) => {
   throw new SystemError(`${syscallName(call)} in a node that starts`, errno)
 }
 
-/** Runs `inside` with this thread's namespaces, and what its children inherit, set for the node. */
+/** Runs `inside` in the node's namespaces, with all that its children inherit set for the node. */
 const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result =>
   awayFromHome(() => {
     const persona = setPersonality(noAddressRandomisation)
@@ -151,7 +151,7 @@ const usualUmask = 0o022
 const setDeathSignal = 1
 const killSignal = 9
 
-/** The calls of the starter until it becomes the program. */
+/** The calls of the starter, up to the exec of the program. */
 const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
   ...ownProc(),
   ...dropPrivileges(),
@@ -159,12 +159,12 @@ const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
   { name: 'umask', arguments: [usualUmask] },
   closeOthers,
   { name: 'write', arguments: [starterDescriptor.report, ready, ready.length], least: ready.length },
-  // Returns nothing if this tool ends first.
+  // Reads nothing if this tool ends first.
   { name: 'read', arguments: [gateDescriptor, new Uint8Array(ready.length), ready.length], least: ready.length },
   ...executing(command, environment),
 ]
 
-/** A file that is not a program itself is run by a shell, or the shell says why not. */
+/** A shell runs a file that the kernel cannot execute, or reports why it cannot. */
 const executing = ([path, ...rest]: Launch['command'], environment: Launch['environment']): Call[] => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const shell = ['sh', '-c', 'exec "$@"', 'sh', path, ...rest]
@@ -176,7 +176,7 @@ const executing = ([path, ...rest]: Launch['command'], environment: Launch['envi
 
 const kill = libc.func('int kill(int pid, int signal)')
 
-/** Sends a signal to a process that this run started; false when it is gone. */
+/** Sends a signal to a process that this run started; false if the process is gone. */
 export const sendSignal = (pid: number, signal: number): boolean => {
   if (kill(pid, signal) === 0) return true
   if (koffi.errno() === errno.ESRCH) return false

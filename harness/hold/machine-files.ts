@@ -20,42 +20,42 @@ import { type Mounted, mountsOf } from './mountinfo.ts'
 import { isolateMounts, type MountPlan, mountAddition, mountEmpty, mountOverlay, noDevices } from './mounts.ts'
 
 /**
- * What nodes see of this machine's file system. Nothing of it can be changed: a private layer takes writes where they
- * are allowed; `/dev` has what any program may rely on; everything else is read-only.
+ * The part of this machine's file system that nodes see. They cannot change it: a private layer takes writes where they
+ * are allowed, `/dev` contains what any program may rely on, and everything else is read-only.
  *
- * A mount namespace holds all parts side by side, permanently. Each node gets a copy of it, in which they are
+ * One mount namespace permanently holds all parts side by side. Each node gets a copy of it, in which they are
  * assembled.
  */
 interface MachineFiles {
   /** Descriptor of that namespace. */
   readonly namespace: number
-  /** Each before those that are mounted in it. */
+  /** Each part before those mounted in it. */
   readonly parts: readonly Part[]
 }
 
 interface Part {
-  /** In the node. */
+  /** Path in the node. */
   readonly path: string
-  /** In the namespace of parts. */
+  /** Path in the namespace of parts. */
   readonly from: string
-  /** Whether a private layer goes over it. */
+  /** Whether a private layer covers it. */
   readonly isCovered: boolean
-  /** Of its mount. */
+  /** Flags of its mount. */
   readonly flags: number
 }
 
 /** How a node's files differ from this machine's. */
 export interface LocalMountPlan extends MountPlan {
-  /** All sources and layers are in it. */
+  /** Directory that contains all sources and layers. */
   readonly owned: string
-  /** Paths where the node writes to this machine itself. */
+  /** Paths where the node's writes reach this machine. */
   readonly write: readonly string[]
 }
 
 const move = 0x2000
 const detach = 2
 
-/** In the namespace of parts: where they are put together. */
+/** Where the namespace of parts assembles a node's files. */
 const assembly = '/assembly'
 
 let made: MachineFiles | undefined
@@ -66,16 +66,16 @@ const machineFiles = (owned: string): MachineFiles => {
 }
 
 /**
- * The directories of this machine that private layers are put over, each before those in it.
+ * The directories of this machine that private layers cover, each before those in it.
  *
- * @param owned that layers will be in
+ * @param owned directory that will contain the layers
  */
 export const coveredDirectories = (owned: string): string[] =>
   machineFiles(owned)
     .parts.filter(({ isCovered }) => isCovered)
     .map(({ path }) => path)
 
-/** Brings this thread to a new mount namespace that has a node's files. */
+/** Moves this thread to a new mount namespace with a node's files. */
 export const enterFiles = (plan: LocalMountPlan): void => {
   const { namespace, parts } = machineFiles(plan.owned)
   const through = plan.write.map(path => ({ path, tree: openTree(path, true) }))
@@ -109,7 +109,7 @@ const assemble = ({ path, from, isCovered, flags }: Part, { overlays }: MountPla
   else if (from !== target) check(`move ${path}`, mount(from, target, null, move, null))
 }
 
-/** What is mounted there is the root of this thread from now on, and what was mounted elsewhere is gone. */
+/** Makes the mount at this directory the root of this thread, and unmounts everything outside it. */
 const becomeRoot = (directory: string) => {
   changeDirectory(directory)
   pivotRoot()
@@ -117,7 +117,7 @@ const becomeRoot = (directory: string) => {
   changeDirectory('/')
 }
 
-/** The parts are mounted over our own directory at first, which is there for all of this; it is one of them. */
+/** At first the parts are mounted over our own directory, which is itself one of them and exists throughout. */
 const make = (owned: string): MachineFiles => {
   check('unshare(mnt)', unshare(CLONE_NEWNS))
   isolateMounts()
@@ -140,10 +140,10 @@ const make = (owned: string): MachineFiles => {
   return { namespace, parts: parts.sort((one, other) => (one.path < other.path ? -1 : 1)) }
 }
 
-/** A part that is still to be placed among the others, where it has a mount of its own. */
+/** A part that has not been placed among the others yet. It may have a mount of its own. */
 interface Source extends Part {
   readonly tree?: number
-  /** Whether what is mounted in it belongs to it. */
+  /** Whether it includes the mounts in it. */
   readonly isWhole?: boolean
 }
 
@@ -159,14 +159,14 @@ const place = ({ from, path, tree }: Source) => {
 
 const makeDirectory = (path: string) => mkdirSync(path, { recursive: true })
 
-/** Where the kernel tells of itself. A node is given a `/proc` of its own over this machine's. */
+/** Where the kernel shows its state. Each node gets its own `/proc` instead of this machine's. */
 const kernelPaths = ['/proc', '/sys']
 const isIn = (directory: string, path: string) => path.startsWith(directory === '/' ? '/' : `${directory}/`)
 const isKernels = (path: string) => [...kernelPaths, '/dev'].some(each => path === each || isIn(each, path))
 
 /**
- * The root's file system is a part, and so is each that is mounted in it. Whoever else does not own this machine may not
- * look below what is mounted: for him the root is one part, with layers over its directories.
+ * Whether the root's file system can be a part, and each mount in it another. A user who does not own this machine may
+ * not look below mounts. For such a user the root is one part, with layers over its directories.
  */
 const isOwnRoot = (): boolean => {
   try {
@@ -203,7 +203,7 @@ const asOne = (mounts: readonly Mounted[]): Source[] => [
   ...coverable('/', mounts).map(path => ({ path, from: join(assembly, path), isCovered: true, flags: noDevices })),
 ]
 
-/** Directories in which nothing else is mounted: all below the root, and what this user may write to deeper. */
+/** Directories without mounts in them: all below the root, and deeper ones that this user may write to. */
 const coverable = (directory: string, mounts: readonly Mounted[]): string[] =>
   readdirSync(directory, { withFileTypes: true })
     .filter(entry => entry.isDirectory())
@@ -226,13 +226,13 @@ const isAllowed = (path: string, mode: number): boolean => {
   }
 }
 
-/** A layer over others is refused by the kernel, or means nothing. */
+/** File system types that a layer can cover. Over others the kernel refuses a layer, or it would mean nothing. */
 const coverableTypes = 'ext2 ext3 ext4 xfs btrfs f2fs bcachefs zfs tmpfs ramfs overlay nfs nfs4 9p virtiofs'.split(' ')
 
 const mayBeCovered = ({ path, type, options }: Mounted): boolean =>
   coverableTypes.includes(type) && !options.includes('ro') && statSync(path).isDirectory()
 
-/** Of mount(2): what a layer has as what is below it. */
+/** Flags of mount(2) that a layer takes over from the mount below. */
 const flagsByOption: Readonly<Record<string, number>> = { nosuid: 2, noexec: 8 }
 const flagsOf = ({ options }: Mounted): number =>
   options.reduce((flags, option) => flags | (flagsByOption[option] ?? 0), noDevices)
@@ -242,7 +242,7 @@ const visibleMounts = (): Mounted[] =>
     ({ id, type, path }) => type !== 'autofs' && mountIdAt(path) === id && isFileOrDirectory(path),
   )
 
-/** Of what is seen there; undefined where nothing is. */
+/** Id of the mount visible at a path; undefined if the path does not exist. */
 const mountIdAt = (path: string): string | undefined => {
   try {
     const fd = openSync(path, pathOnly)
@@ -254,7 +254,7 @@ const mountIdAt = (path: string): string | undefined => {
   }
 }
 
-/** A socket would lead to one of this machine's services. */
+/** Excludes sockets, which would lead to services of this machine. */
 const isFileOrDirectory = (path: string): boolean => {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat !== undefined && (stat.isDirectory() || stat.isFile())
@@ -270,7 +270,7 @@ const deviceLinks = {
   stderr: '/proc/self/fd/2',
 }
 
-/** What any program may count on, and no device of this machine. */
+/** Makes a `/dev` with what any program may rely on, and no device of this machine's hardware. */
 const makeDevices = (names: readonly string[], trees: readonly number[]) => {
   const directory = `.${devicesPart}`
   mkdirSync(directory)
@@ -280,7 +280,8 @@ const makeDevices = (names: readonly string[], trees: readonly number[]) => {
     writeFileSync(path, '')
     moveMount(trees[index]!, path)
     closeSync(trees[index]!)
-    // The device is this machine's: a read-only mount lets a node write to it, but not change its mode, owner or times.
+    // The device is this machine's. On a read-only mount a node can write to it, but not change its mode, owner or
+    // times.
     restrict(path, mountAttribute.readOnly | mountAttribute.noSetuid)
   }
   for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(directory, name))

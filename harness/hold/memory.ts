@@ -6,7 +6,7 @@ const writeVectors = libc.func(
   'long process_vm_writev(int pid, void *from, unsigned long count, void *to, unsigned long toCount, unsigned long flags)',
 )
 const vectorSize = 16
-/** UIO_MAXIOV */
+/** UIO_MAXIOV: most pieces that the kernel takes in one call. */
 const vectorsMax = 1024
 
 /** Addresses from start up to end. */
@@ -15,24 +15,24 @@ export interface Run {
   readonly end: number
 }
 
-/** What stands, or is to stand, at these addresses. */
+/** Content of these addresses, present or future. */
 export interface Piece extends Run {
   readonly bytes: Buffer
 }
 
-/** The memory of one process, read and written from outside; also where the process itself may not write. */
+/** Memory of one process, accessed from outside, so that pages which the process cannot write can be written. */
 export class ProcessMemory {
   readonly #pid: number
   readonly #descriptor: number
   readonly #others: number[] = []
 
-  /** Throws when the process is gone. Valid until its next exec. */
+  /** Throws if the process is gone. Valid until its next exec. */
   constructor(pid: number) {
     this.#pid = pid
     this.#descriptor = openSync(`/proc/${pid}/mem`, 'r+')
   }
 
-  /** Throws EIO where nothing is mapped. */
+  /** Throws EIO if nothing is mapped there. */
   read(address: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafe(length)
     const got = readSync(this.#descriptor, bytes, 0, length, address)
@@ -45,7 +45,7 @@ export class ProcessMemory {
     if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes at 0x${address.toString(16)}`)
   }
 
-  /** Writes to all these pieces, to which the process itself may write: twice as fast. */
+  /** Writes all pieces, at addresses that the process itself may write. It is twice as fast as one write each. */
   writeAll(pieces: readonly Piece[]): void {
     for (let begin = 0; begin < pieces.length; begin += vectorsMax) {
       const some = pieces.slice(begin, begin + vectorsMax)
@@ -57,7 +57,7 @@ export class ProcessMemory {
     }
   }
 
-  /** Closes a descriptor of ours that is about this memory together with this. */
+  /** Closes a descriptor of ours together with this one, because it concerns the same memory. */
   closeToo(descriptor: number): void {
     this.#others.push(descriptor)
   }

@@ -1,6 +1,6 @@
 import { check, libc } from '../../proxy/libc.ts'
 
-/** Calls that move mounts about, for which the C library may be too old. All act on the calling thread's namespace. */
+/** Calls on mounts for which the C library may be too old. All act on the calling thread's namespace. */
 
 const openTreeNumber = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'unsigned int'])
 const moveMountNumber = libc.func('syscall', 'long', [
@@ -34,9 +34,9 @@ const attributesSize = 32
 export const mountAttribute = { readOnly: 1, noSetuid: 2, noDevices: 4 } as const
 
 /**
- * A mount of what is at a path, that is nowhere yet; its descriptor.
+ * Returns the descriptor of a new mount of a path, which is not attached anywhere yet.
  *
- * @param isWhole with all that is mounted in it
+ * @param isWhole whether to include all mounts in it
  */
 export const openTree = (path: string, isWhole = false): number =>
   check(
@@ -44,13 +44,13 @@ export const openTree = (path: string, isWhole = false): number =>
     Number(openTreeNumber(number.openTree, currentDirectory, path, cloned | (isWhole ? recursive : 0))),
   )
 
-/** Such a mount is there from now on, for this namespace. */
+/** Attaches such a mount at a path of this namespace. */
 export const moveMount = (tree: number, path: string): void => {
   const moved = moveMountNumber(number.moveMount, tree, '', currentDirectory, path, fromDescriptor)
   check(`move_mount ${path}`, Number(moved))
 }
 
-/** Restricts a mount, and with `isWhole` all that is mounted in it. */
+/** Restricts a mount, and with `isWhole` all mounts in it. */
 export const restrict = (path: string, attributes: number, isWhole = false): void => {
   const buffer = Buffer.alloc(attributesSize)
   buffer.writeBigUInt64LE(BigInt(attributes), 0)
@@ -63,7 +63,7 @@ export const changeDirectory = (path: string): void => {
   check(`chdir ${path}`, chdirCall(path))
 }
 
-/** The present directory, where something is mounted, becomes the root; the former root is mounted over it. */
+/** Makes the present directory, a mount point, the root, and mounts the former root over it. */
 export const pivotRoot = (): void => {
   check('pivot_root', pivotRootCall('.', '.'))
 }

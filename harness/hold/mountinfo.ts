@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs'
 
-/** Something mounted in a mount namespace, as the kernel tells it (proc_pid_mountinfo(5)). */
+/** A mount of a mount namespace, as the kernel shows it (proc_pid_mountinfo(5)). */
 export interface Mounted {
   readonly id: string
-  /** Id of what it is mounted on. */
+  /** Id of the mount that it is mounted on. */
   readonly parent: string
-  /** Of the file system: `0:42` */
+  /** Device of the file system: `0:42` */
   readonly device: string
-  /** What of that file system is shown. */
+  /** The directory of that file system that is shown. */
   readonly root: string
-  /** Where it is shown. */
+  /** The path where it is shown. */
   readonly path: string
   /** `ext4` */
   readonly type: string
-  /** How it is shown there, and how the file system is: `ro`, `nosuid` */
+  /** Options of the mount and of the file system: `ro`, `nosuid` */
   readonly options: readonly string[]
 }
 
-/** All that a process has mounted; nothing where it is gone, or another user's. */
+/** All mounts of a process; none if it is gone or belongs to another user. */
 export const mountsOf = (pid: number | 'self' | 'thread-self'): Mounted[] =>
   readIfThere(`/proc/${pid}/mountinfo`)
     .split('\n')
     .filter(line => line !== '')
     .map(line => {
-      // Between the two are optional fields.
+      // Optional fields end with the hyphen.
       const [here, fileSystem] = line.split(' - ') as [string, string]
       const [id, parent, device, root, path, options] = here.split(' ') as [
         string,
@@ -38,7 +38,7 @@ export const mountsOf = (pid: number | 'self' | 'thread-self'): Mounted[] =>
       return { id, parent, device, root: unescaped(root), path: unescaped(path), type, options: all }
     })
 
-/** Space, tab, newline and backslash are written in octal. */
+/** Spaces, tabs, newlines and backslashes are written in octal. */
 const unescaped = (text: string) =>
   text.replaceAll(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
 

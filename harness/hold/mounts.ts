@@ -4,36 +4,36 @@ import { check, mount } from '../../proxy/libc.ts'
 import { copyAttributes, isOfOverlay } from './attributes.ts'
 import { mountAttribute, restrict } from './mount-calls.ts'
 
-/** What the node's file system shows differently from this machine's. */
+/** How the node's file system differs from this machine's. */
 export interface MountPlan {
-  /** Directories whose changes go to a private layer: the node reads what is there, and writes for itself. */
+  /** Directories whose changes go to a private layer: the node reads this machine's files, and writes its own. */
   readonly overlays: readonly Overlay[]
-  /** Files shown in place of others: path in the node, path of the file. */
+  /** Files shown in place of others: path in the node, path of the source. */
   readonly files: readonly (readonly [path: string, source: string])[]
-  /** Directories that show the files of another one too. */
+  /** Directories that also show the files of another one. */
   readonly additions: readonly (readonly [path: string, source: string])[]
-  /** Directories that are empty at each start, in memory. */
+  /** Directories in memory that are empty at each start. */
   readonly empty: readonly string[]
 }
 
 export interface Overlay {
   readonly directory: string
-  /** Private layer; its `work` directory is the kernel's own. */
+  /** The private layer. Its `work` directory belongs to the kernel. */
   readonly upper: string
   readonly work: string
 }
 
 const privatePropagation = 0x4000 | (1 << 18) // MS_REC | MS_PRIVATE
 const bind = 0x1000
-/** A node may make device nodes where it writes: they open nothing. */
+/** A node may create device nodes where it may write, but cannot open them. */
 export const noDevices = 4 // MS_NODEV
 
-/** What is mounted in the namespace that this thread is in, a copy of another, is mounted there alone. */
+/** Keeps mounts in this thread's namespace, a copy of another, from spreading to others. */
 export const isolateMounts = () => {
   check('mount /', mount(null, '/', null, privatePropagation, null))
 }
 
-/** Mounts in the namespace that this thread is in. What is to be shown in a place that is not there is left out. */
+/** Mounts everything in this thread's namespace. Paths that do not exist are skipped. */
 export const applyMounts = (plan: MountPlan) => {
   for (const overlay of plan.overlays) mountOverlay(overlay, overlay.directory, overlay.directory)
   for (const [path, source] of plan.files)
@@ -46,15 +46,16 @@ export const applyMounts = (plan: MountPlan) => {
 }
 
 /**
- * @param lower what is below the layer
- * @param target where both together are shown
+ * @param lower the directory below the layer
+ *
+ * @param target where both are shown together
  */
 export const mountOverlay = ({ upper, work }: Overlay, lower: string, target: string, flags = noDevices) => {
   likeLower(upper, lower)
   mountLayers(target, `lowerdir=${escaped(lower)},upperdir=${escaped(upper)},workdir=${escaped(work)}`, flags)
 }
 
-/** Shows the files of a directory together with those of another one. */
+/** Shows the files of a directory together with those of another. */
 export const mountAddition = (target: string, path: string, source: string) =>
   mountLayers(target, `lowerdir=${escaped(source)}:${escaped(path)}`, noDevices)
 
@@ -66,27 +67,29 @@ function isKernelSince(major: number, minor: number): boolean {
   return ownMajor > major || (ownMajor === major && ownMinor >= minor)
 }
 
-/** The mode of a layer that no life has had: `likeLower` gives it another. */
+/** The mode of a layer that no life has used yet. `likeLower` changes it. */
 export const unusedLayerMode = 0
 
-/** A layer's own directory shows in place of the one below it; what a life has changed of it stays. */
+/**
+ * A layer's own directory is shown instead of the one below, so it takes over its attributes, once, before any life.
+ */
 const likeLower = (upper: string, lower: string) => {
   if ((lstatSync(upper).mode & 0o7777) !== unusedLayerMode) return
   copyAttributes(lower, upper, name => !isOfOverlay(name))
 }
 
 /**
- * Inode numbers of directories are counted as a node comes across them: those that `xino` makes of the numbers below are
- * longer than a double can hold. Nor is the file system given a random id, where the kernel can do without.
+ * Without `xino`, inode numbers of directories are counted in the order in which a node meets them. With it they would
+ * exceed the integers of a double. The file system also gets no random id, if the kernel can do without.
  */
 const common = isKernelSince(6, 6) ? 'xino=off,uuid=null' : 'xino=off'
 
 const mountLayers = (target: string, layers: string, flags: number) => {
   const options = `${common},${layers}`
-  // Attributes that only root may write serve first, those of users in a user namespace.
+  // Tries attributes that only root may write first, then those that a user namespace may write.
   if (mount('overlay', target, 'overlay', flags, options) === 0) return
   check(`mount overlay ${target}`, mount('overlay', target, 'overlay', flags, `userxattr,${options}`))
 }
 
-/** Overlay's options are separated by commas, its lower directories by colons. */
+/** Commas separate overlay's options, and colons its lower directories, so both are escaped. */
 const escaped = (path: string) => path.replaceAll(/[\\,:]/g, '\\$&')

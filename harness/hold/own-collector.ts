@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Has V8 collect garbage on the thread that needs memory. By default that thread sleeps a moment in each collection,
- * until others have done their parts; the nodes on its CPU then run, at a moment of chance. Measured by the thread's
- * voluntary switches over three million allocations (Node.js 20 and 26): 200 and 50 before, 6 and 20 so, as fast.
+ * Makes V8 collect garbage on the thread that needs memory. By default that thread sleeps briefly in each collection,
+ * until other threads have done their part. Nodes on its CPU would run then, at a random moment. Over three million
+ * allocations (Node.js 20 and 26) the thread's voluntary switches fell from 200 and 50 to 6 and 20, at the same speed.
  */
 export const collectOnOwnThread = (): void => {
   for (const flag of flags) setFlagsFromString(flag)
 }
 
-/** Marking is left as it is: it must not change while it is going on, and comes seldom. */
+/** Marking is left concurrent: it is rare, and must not be changed while it is in progress. */
 const flags = ['--no-parallel-scavenge', '--no-concurrent-sweeping', '--no-concurrent-array-buffer-sweeping']

@@ -7,9 +7,9 @@ const readOnly = 1
 /** MS_NOSUID | MS_NODEV | MS_NOEXEC */
 const harmless = 2 | 4 | 8
 
-/** Root may write there, whatever its capabilities, and changes the machine. */
+/** Root may write there without any capability, and would change the machine. */
 const machineWide = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/scsi', '/proc/sys', '/proc/sysrq-trigger']
-/** Of the pid namespace alone; bringing a node back in place writes it. */
+/** Belongs to the pid namespace alone. Rewinding a node in place writes it. */
 const lastId = '/proc/sys/kernel/ns_last_pid'
 
 const mount = (source: string, target: string, type: string | 0, flags: number): Call => ({
@@ -22,12 +22,12 @@ const bindAgain = (path: string, flags: number): Call[] => [
   mount(path, path, 0, bind | remount | harmless | flags),
 ]
 
-/** A process mounts the `/proc` of its own pid namespace, in which it cannot set anything of the machine. */
+/** Mounts the `/proc` of the process's own pid namespace, in which it cannot change settings of the machine. */
 export const ownProc = (): readonly Call[] => {
   calls ??= [
     mount('proc', '/proc', 'proc', harmless),
     ...machineWide.filter(path => existsSync(path)).flatMap(path => bindAgain(path, readOnly)),
-    // Only where the kernel can make processes again.
+    // The file exists only if the kernel can restore process ids, so a failure is accepted.
     ...bindAgain(lastId, 0).map(call => ({ ...call, least: whatever })),
   ]
   return calls

@@ -6,10 +6,10 @@ type Nanoseconds = number
 const memfdCreate = libc.func('int memfd_create(const char *name, unsigned int flags)')
 const closeOnExec = 1
 
-/** When this tool began, in seconds since 1970. Instants count from here, so that they are exact as doubles. */
+/** When this tool began, in seconds since 1970. Instants count from here, to be exact as doubles. */
 export const firstSecond = Math.floor(Date.now() / 1000)
 
-/** An instant of this machine's clock, in nanoseconds; as a file has it in seconds and nanoseconds. */
+/** An instant of this machine's clock in nanoseconds, from a file's seconds and nanoseconds. */
 export const instantOf = (seconds: number, nanoseconds: number): Nanoseconds =>
   (seconds - firstSecond) * 1e9 + nanoseconds
 
@@ -31,18 +31,22 @@ const now = (): Nanoseconds => {
 
 /** A period in which a node's clock stood still. */
 interface Period {
-  /** By this machine's clock. */
+  /** Its beginning, by this machine's clock. */
   readonly from: Nanoseconds
-  /** What the node's clock showed. */
+  /** The time that the node's clock showed. */
   readonly elapsed: Nanoseconds
 }
 
 /**
  * Tolerance, because copies of files have slightly less exact times. Nothing is written this soon after a period began.
+ * A larger value could assign a file to a later period, a smaller one a copy to an earlier period.
  */
 const tolerance: Nanoseconds = 1000
 
-/** What a node's clock showed at which time of this machine's clock, for file times, which the kernel stamps. */
+/**
+ * Which time a node's clock showed at which time of this machine's clock. Times of files need it: the kernel stamps
+ * them.
+ */
 export class Periods {
   #all: Period[]
 
@@ -54,12 +58,12 @@ export class Periods {
     return new Periods(this.#all)
   }
 
-  /** From now on, the node's clock shows this. */
+  /** From now on, the node's clock shows this time. */
   begin(elapsed: Nanoseconds): void {
     this.#all.push({ from: now(), elapsed })
   }
 
-  /** What it showed at an instant of this machine's clock; undefined before the node existed, and in the future. */
+  /** The time shown at an instant of this machine's clock; undefined before the node existed, and in the future. */
   shownAt(instant: Nanoseconds): Nanoseconds | undefined {
     let [low, high] = [0, this.#all.length]
     while (low < high) {
@@ -67,12 +71,12 @@ export class Periods {
       if (this.#all[middle]!.from <= instant + tolerance) low = middle + 1
       else high = middle
     }
-    // Date.now() is in whole milliseconds: what was stamped in this one is not in the future.
+    // Date.now() has whole milliseconds, so a stamp from the present one may look like the future.
     const nextSecond = instantOf(Math.floor(Date.now() / 1000) + 1, 0)
     return instant > nextSecond ? undefined : this.#all[low - 1]?.elapsed
   }
 
-  /** Returns a function that restores the present state and forgets what came after. */
+  /** Returns a function that restores the present state and forgets later periods. */
   mark(): () => void {
     const all = [...this.#all]
     return () => {

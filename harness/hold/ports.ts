@@ -5,16 +5,16 @@ import type { HeldProcess } from './held-node.ts'
 
 const [first, last] = chosenPorts
 
-/** The port that a node's socket has which is the `count`-th that it makes, where the program names none. */
+/** The port of the `count`-th socket that a node makes, if the program names none. */
 const portOf = (count: number): number => first + (count % (last - first + 1))
 
 const IPPROTO_IP = 0
-/** Linux 6.3: the first and, in the upper half, the last port that the kernel may choose for a socket. */
+/** Linux 6.3: the first and, in the upper half, the last port that the kernel may choose. */
 const IP_LOCAL_PORT_RANGE = 51
 
 /**
- * Lets the kernel choose a socket's port as by a counter. It would draw it otherwise: for a connection, for a datagram,
- * for `bind` to port 0. An older kernel goes on drawing.
+ * Makes the kernel choose a socket's port by a counter. Otherwise it draws a random one: for a connection, for a
+ * datagram, and for `bind` to port 0. Kernels before Linux 6.3 still draw.
  */
 export const fixPort = ({ pid, node }: HeldProcess, fd: number): void => {
   const port = portOf(node.countSocket())

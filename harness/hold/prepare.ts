@@ -21,8 +21,8 @@ const readWriteExecute = 7
 const privateAnonymousFixed = 0x02 | 0x20 | 0x100000
 
 /**
- * Makes a program that has just been exec'd ours, before its first instruction: the filter, the clock page, the
- * patched vDSO, the bytes that libraries seed themselves with.
+ * Prepares a program that was just exec'd, before its first instruction: installs the filter, the clock page, the
+ * patched vDSO, and the bytes from which libraries seed themselves.
  */
 export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   const { tid, process, randomness } = thread
@@ -44,7 +44,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   keepProgram(process)
 }
 
-/** The exec's own result is still to be written: it would fall on registers that we borrow. */
+/** Waits for the exit of the exec call: its result would overwrite registers that we borrow. */
 const reachExit = (tid: number) => {
   contToSyscall(tid)
   const change = wait(tid)
@@ -70,7 +70,7 @@ const mapPage = ({ call }: Injector) => {
   succeed('mmap of the clock page', mapped)
 }
 
-/** False where something else is there, of a program with a large stack: its call sites stay as they are. */
+/** False if a program with a large stack occupies the place. Its call sites are left unpatched then. */
 const mapSites = ({ call }: Injector): boolean =>
   call(syscallNumber.mmap, sitesAddress, sitesLength, readWriteExecute, privateAnonymousFixed, -1, 0) === sitesAddress
 

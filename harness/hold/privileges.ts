@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { Call } from './starter.ts'
 
 /**
- * What root may do in a node, by the numbers of capabilities(7): what it may in a container that Docker makes by
- * default. The last one lets it choose the id of its next thread, as bringing it back in place has to.
+ * What root may do in a node, by the numbers of capabilities(7): the default capabilities of a Docker container, and as
+ * the last one the right to choose the id of its next thread, which rewinding in place needs.
  */
 const kept = {
   CHOWN: 0,
@@ -23,7 +23,7 @@ const kept = {
   CHECKPOINT_RESTORE: 40,
 } as const
 
-/** A set of capabilities, a bit for each. */
+/** A set of capabilities, one bit each. */
 export type Capabilities = bigint
 
 const keptSet = Object.values(kept).reduce((set, number) => set | (1n << BigInt(number)), 0n)
@@ -32,13 +32,13 @@ const setNoNewPrivileges = 38
 const dropFromBoundingSet = 24
 const capabilityVersion3 = 0x2008_0522
 
-/** What a process lets go of: root in it then has these capabilities at most, whatever it executes. */
+/** Calls that drop all other capabilities: root in the process has at most the allowed ones, whatever it executes. */
 export const limitTo = (allowed: Capabilities): Call[] =>
   all()
     .filter(number => !has(allowed, number))
     .map(number => ({ name: 'prctl', arguments: [dropFromBoundingSet, number] }))
 
-/** The process has these capabilities, and passes none on to another user's programs. */
+/** Gives the process these capabilities. Programs of other users that it executes inherit none. */
 export const setCapabilities = (set: Capabilities): Call => {
   const header = Buffer.alloc(8)
   header.writeUInt32LE(capabilityVersion3, 0)
@@ -48,16 +48,16 @@ export const setCapabilities = (set: Capabilities): Call => {
   return { name: 'capset', arguments: [header, data] }
 }
 
-/** No program that it executes gains a right by being setuid, or by capabilities of its file. */
+/** No program that it executes gains privileges from setuid or from capabilities of its file. */
 export const noNewPrivileges: Call = { name: 'prctl', arguments: [setNoNewPrivileges, 1] }
 
-/** A new process of this one becomes a node's, as far as its privileges are concerned. */
+/** Calls that reduce the privileges of a new process of ours to those of a node. */
 export const dropPrivileges = (): Call[] => {
   const { permitted } = credentialsOf('/proc/thread-self/status')
   return [...limitTo(keptSet), setCapabilities(keptSet & permitted)]
 }
 
-/** Who a process is, and what it may. */
+/** User, groups and capabilities of a process. */
 export interface Credentials {
   readonly user: number
   readonly group: number
@@ -84,7 +84,7 @@ export const credentialsOf = (path: string): Credentials => {
 
 const has = (set: Capabilities, number: number) => (set & (1n << BigInt(number))) !== 0n
 
-/** Numbers of all that this kernel knows. */
+/** Numbers of all capabilities that this kernel knows. */
 const all = (): number[] => {
   last ??= Number(readFileSync('/proc/sys/kernel/cap_last_cap', 'latin1'))
   return Array.from({ length: last + 1 }, (_, number) => number)

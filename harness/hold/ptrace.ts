@@ -1,7 +1,7 @@
 import koffi from 'koffi'
 import { check, libc } from '../../proxy/libc.ts'
 
-/** ptrace(2) and wait4(2), as far as holding a process needs them. All calls belong to the thread that seized. */
+/** The parts of ptrace(2) and wait4(2) that holding a process needs. The thread that seized must make all calls. */
 
 const ptraceNumber = libc.func('long ptrace(long request, int tid, intptr_t address, intptr_t data)')
 const ptraceBuffer = libc.func('ptrace', 'long', ['long', 'int', 'intptr_t', 'void *'])
@@ -47,8 +47,7 @@ export const event = { fork: 1, vfork: 2, clone: 3, vforkDone: 5, exec: 4, secco
 export const seize = (tid: number) => check('ptrace(SEIZE)', ptraceNumber(request.seize, tid, 0, options))
 
 /**
- * Requests that resume or interrupt return false when the thread has died meanwhile (ESRCH): its end is then reported
- * by `wait`.
+ * Requests that resume or interrupt return false if the thread has died meanwhile (ESRCH). `wait` then reports its end.
  */
 const resume = (what: number, tid: number, signal: number) => ptraceNumber(what, tid, 0, signal) !== -1
 
@@ -58,7 +57,7 @@ export const contToSyscall = (tid: number, signal = 0) => resume(request.syscall
 /** Resumes for one instruction. */
 export const singleStep = (tid: number) => resume(request.singleStep, tid, 0)
 export const interrupt = (tid: number) => resume(request.interrupt, tid, 0)
-/** Leaves a group-stopped thread stopped, but lets it be woken by SIGCONT. */
+/** Leaves a group-stopped thread stopped, but lets SIGCONT wake it. */
 export const listen = (tid: number) => resume(request.listen, tid, 0)
 export const detach = (tid: number, signal = 0) => resume(request.detach, tid, signal)
 
@@ -70,20 +69,20 @@ export const getEventMessage = (tid: number) => {
 }
 
 const signalInfo = Buffer.alloc(128)
-/** Of the signal that a thread is stopped at: the `errno` and the `code` of its siginfo. */
+/** `errno` and `code` from the siginfo of the signal that stopped a thread. */
 export const getSignalInfo = (tid: number): { readonly errno: number; readonly code: number } => {
   if (ptraceBuffer(request.getSignalInfo, tid, 0, signalInfo) === -1) return { errno: 0, code: 0 }
   return { errno: signalInfo.readInt32LE(4), code: signalInfo.readInt32LE(8) }
 }
 
-/** struct ptrace_peeksiginfo_args: from the first on, of the thread alone, at most so many. */
+/** struct ptrace_peeksiginfo_args: from the first signal on, of this thread alone, at most this many. */
 const peeked = 32
 const peekArguments = Buffer.alloc(16)
 peekArguments.writeInt32LE(peeked, 12)
 const peekedSignals = Buffer.alloc(peeked * 128)
 const peekSignals = libc.func('ptrace', 'long', ['long', 'int', 'void *', 'void *'])
 
-/** The numbers of the signals that are pending for a stopped thread alone, in their order. */
+/** Numbers of the signals pending for a stopped thread alone, in order. */
 export const pendingOf = (tid: number): number[] => {
   const count = Number(peekSignals(request.peekSignals, tid, peekArguments, peekedSignals))
   return Array.from({ length: Math.max(0, count) }, (_, index) => peekedSignals.readInt32LE(index * 128))
@@ -106,7 +105,7 @@ export const allSignals = Buffer.alloc(maskLength, 0xff)
 
 const sequencesLength = 24
 
-/** Where the kernel tells a stopped thread that it was interrupted: address, length and signature of its `struct rseq`. */
+/** Where the kernel notifies a stopped thread of interruptions: address, length and signature of its `struct rseq`. */
 export const getRestartableSequences = (tid: number): readonly [number, number, number] | undefined => {
   const found = Buffer.alloc(sequencesLength)
   if (ptraceBuffer(request.getRestartableSequences, tid, found.length, found) === -1) return undefined
@@ -123,7 +122,7 @@ export type CallBorder =
   | { readonly at: 'entry'; readonly stackPointer: number; readonly number: number; readonly args: readonly number[] }
   | { readonly at: 'exit'; readonly stackPointer: number; readonly result: number }
 
-/** Undefined where it is stopped at none, or has died meanwhile. Arguments and result are signed. */
+/** Undefined if the thread is at no border or has died meanwhile. Arguments and result are signed. */
 export const getCallBorder = (tid: number): CallBorder | undefined => {
   if (ptraceBuffer(request.getSyscallInfo, tid, syscallInfo.length, syscallInfo) === -1) return undefined
   const at = syscallInfo.readUInt8(0)
@@ -139,7 +138,7 @@ const ptraceVector = libc.func('ptrace', 'long', ['long', 'int', 'long', koffi.i
 const extendedState = 0x202
 const roomForState = Buffer.alloc(1 << 14)
 
-/** What a stopped thread has in the registers of floating point and vectors, as the kernel lays it out. */
+/** A stopped thread's floating-point and vector registers, in the kernel's layout. */
 export const getExtendedState = (tid: number): Buffer => {
   const place = { base: roomForState, length: roomForState.length }
   check('ptrace(GETREGSET)', ptraceVector(request.getRegisterSet, tid, extendedState, place))
@@ -171,7 +170,7 @@ export class Registers {
   readonly #buffer = Buffer.from(this.#bytes)
   #isChanged = false
 
-  /** False when the thread has died meanwhile. */
+  /** False if the thread has died meanwhile. */
   load(tid: number): boolean {
     this.#isChanged = false
     return ptraceBuffer(request.getRegisters, tid, 0, this.#buffer) !== -1
@@ -181,7 +180,7 @@ export class Registers {
     return ptraceBuffer(request.setRegisters, tid, 0, this.#buffer) !== -1
   }
 
-  /** The same for the thread that they were loaded from, which has not run since: nothing is done where none was set. */
+  /** Stores the registers if any was set. Only for the thread they were loaded from, which has not run since. */
   storeChanges(tid: number): void {
     if (this.#isChanged) this.store(tid)
   }
@@ -208,7 +207,7 @@ export class Registers {
     this.#isChanged = true
   }
 
-  /** Of a thread that has stopped in a call, or at its end: it makes the call once more when it goes on. */
+  /** Makes a thread that has stopped in a call, or at its end, repeat the call when it continues. */
   callAgain(): void {
     this.set('rip', this.get('rip') - callLength)
     this.set('rax', this.get('origRax'))
@@ -230,7 +229,7 @@ const noHang = 1
 const all = 0x40000000
 const ownThreadOnly = 0x20000000
 
-/** What `wait` found out about a thread. */
+/** What `wait` reports about a thread. */
 export type Change =
   | { readonly tid: number; readonly kind: 'exited'; readonly code: number }
   | { readonly tid: number; readonly kind: 'killed'; readonly signal: number }
@@ -240,13 +239,13 @@ export type Change =
 
 const status = Buffer.alloc(4)
 
-/** The next change of a traced thread (or of this one), or undefined when there is none now. */
+/** The next change of a traced thread (or of this one), or undefined if there is none now. */
 export const poll = (tid = anyChild): Change | undefined => {
   const found = wait4(tid, status, noHang | all | ownThreadOnly, null)
   return found > 0 ? decode(found, status.readUInt32LE()) : undefined
 }
 
-/** Thrown where a thread was to be stopped and has died instead. */
+/** Thrown if a thread died instead of stopping. */
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded'
   readonly change: Change

@@ -3,13 +3,13 @@ import type { HeldNode, HeldProcess, HeldThread } from './held-node.ts'
 import type { Turns } from './turns.ts'
 
 /**
- * Whether anything is left to do without a new message or timer. Ask when no stop is pending and the network has
- * nothing to read, and believe the answer only if that is still so afterwards.
+ * Decides whether anything is left to do without a new message or timer. Ask when no stop is pending and the network
+ * has nothing to read, and trust the answer only if both are still true afterwards.
  */
 export class Quiescence {
   readonly #turns: Turns
   #awake: HeldThread | undefined
-  /** Processes all of whose threads slept when they were last looked at. */
+  /** Processes whose threads all slept at the last look. */
   readonly #rested = new WeakMap<HeldProcess, Rest>()
 
   constructor(turns: Turns) {
@@ -18,17 +18,18 @@ export class Quiescence {
 
   /**
    * True if no thread of these nodes can run, or will run without an event from outside. All are pinned to this
-   * thread's CPU: while this thread keeps it, none of them can change another, so that looking at each in turn is like
-   * looking at all at once. Thread states alone do not tell; nor does /proc/T/syscall (wrong 25 times in 300,000), nor
-   * the number of running tasks, which does not include a thread that the disk is about to wake.
+   * thread's CPU. While this thread keeps it, none of them can change another, so looking at each in turn is like
+   * looking at all at once. Thread states alone are not enough. Neither is /proc/T/syscall (wrong 25 times in 300,000),
+   * nor the number of running tasks, which excludes a thread that the disk is about to wake.
    *
-   * Who was asleep, and has not run since, is so, unless it is ready: it would have the CPU then when this thread yields.
-   * So most threads need no look at all, but where others have this CPU whenever this thread yields.
+   * A thread that was asleep and has not run since is still asleep, unless it is ready. But a ready thread would have
+   * got the CPU when this thread yielded. So most threads need no look, except where other programs also get this CPU
+   * whenever this thread yields.
    *
-   * @param ran whether anybody had the CPU when this thread last yielded: one who was woken meanwhile may be ready
+   * @param ran whether anybody had the CPU when this thread last yielded; threads woken then may be ready
    */
   reached(nodes: readonly HeldNode[], ran: boolean): boolean {
-    // Who was awake at the last look is so at most looks: most end here.
+    // A thread that was awake at the last look usually still is, so most looks end here.
     if (this.#awake && this.#isHeld(this.#awake) && !sleeps(this.#awake)) return false
     this.#awake = undefined
     const isNobodyReady = this.#turns.isOrdered && !(ran && this.#turns.yield())
@@ -46,7 +47,7 @@ export class Quiescence {
     return process.threads.has(thread) && process.node.processes.get(process.pid) === process
   }
 
-  /** A thread of the process that does not sleep. */
+  /** Finds a thread of the process that does not sleep. */
   #awakeIn(process: HeldProcess, isNobodyReady: boolean): HeldThread | undefined {
     const cpuNs = isNobodyReady ? cpuNsOf(process.pid) : undefined
     const before = this.#rested.get(process)
@@ -61,11 +62,11 @@ export class Quiescence {
   }
 }
 
-/** A process all of whose threads slept. */
+/** A process whose threads all slept. */
 interface Rest {
-  /** CPU time that they had used. */
+  /** CPU time that its threads had used. */
   readonly cpuNs: number
-  /** The thread that is likely to run next, with its own. */
+  /** The thread that is likely to run next, and its CPU time. */
   readonly likely: HeldThread
   readonly likelyCpuNs: number
 }
@@ -74,9 +75,9 @@ interface Rest {
 const polls: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'poll_schedule_timeout'])
 
 /**
- * Whether it waits, is stopped by a signal, or is dead. A thread in state S may still be about to run, if it was
- * preempted on its way to sleep. The kernel names a waiting place only once it is off the run queue. A thread that
- * waits for a disk (D) continues by itself.
+ * Whether a thread waits, is stopped by a signal, or is dead. A thread in state S may still be about to run, if it was
+ * preempted on its way to sleep. The kernel shows a place where it waits only once it is off the run queue. A thread
+ * that waits for a disk (D) continues by itself.
  */
 export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')

@@ -4,8 +4,7 @@ import { check, close, open, read } from '../../proxy/libc.ts'
 const buffer = Buffer.alloc(1 << 16)
 
 /**
- * Content of a file that the kernel makes as it is read. In a third of the time that `readFileSync` takes, which asks for
- * its size, too.
+ * Reads a file that the kernel generates. It takes a third of the time of `readFileSync`, which also asks for the size.
  *
  * @throws SystemError
  */

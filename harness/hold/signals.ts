@@ -2,7 +2,7 @@ import { readProc } from './read-proc.ts'
 
 const signalsMax = 64
 
-/** How a process treats signals: those that it ignores or catches; and lines that say which are pending. */
+/** Signals that a process ignores or catches, and lines that show which are pending. */
 export const signalsOf = (pid: number): { readonly treated: readonly number[]; readonly pending: string } => {
   const status = readProc(`/proc/${pid}/status`)
   const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):.*$/gm)].join()
@@ -16,14 +16,15 @@ const signalsIn = (lines: Iterable<RegExpExecArray>): number[] => {
   )
 }
 
-/** SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and those that stop: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU. */
+/** SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and stopping signals: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU. */
 const harmless: ReadonlySet<number> = new Set([17, 18, 23, 28, 19, 20, 21, 22])
-/** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: what the kernel sends for what a thread has done. */
+/** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: sent by the kernel for a fault of the thread itself. */
 const faults: ReadonlySet<number> = new Set([4, 5, 7, 8, 11, 31])
 
 /**
- * Whether a signal ends a process that is the first of its pid namespace, and traced: the kernel spares it, whatever the
- * signal. Where it is no container it would not be the first; and faults end one that is not traced.
+ * Whether a signal must end a traced process that is the first of its pid namespace: the kernel spares it, whatever the
+ * signal. Without this tool, a process outside a container would not be the first, so the signal would end it. In a
+ * container it would be first too, and only faults would end it, because it would not be traced.
  */
 export const endsFirst = (pid: number, signal: number, isContainer: boolean): boolean =>
   !harmless.has(signal) && (!isContainer || faults.has(signal)) && !signalsOf(pid).treated.includes(signal)

@@ -1,13 +1,15 @@
 import { libc, SystemError } from '../../proxy/libc.ts'
 
-/** A program to be started from this very thread, in whatever namespaces it is in. */
+/** A program to start from this thread, in the thread's namespaces. */
 export interface Program {
   readonly path: string
-  /** The first is the name that it is given. */
+  /** The first is the program's own name. */
   readonly arguments: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly directory: string
-  /** Descriptors of this process, and the numbers that they have in the new one; it has no others, but an empty input. */
+  /**
+   * Descriptors of this process, each with its number in the new one. The new process has no others but an empty input.
+   */
   readonly descriptors: readonly (readonly [own: number, number: number])[]
 }
 
@@ -31,8 +33,8 @@ const readOnly = 0
 const spawnFlags = 0x04 | 0x08 | 0x80 // SETSIGDEF, SETSIGMASK, SETSID
 
 /**
- * Starts it, with default signal handling, in a session of its own; gives its process id. It does not go through libuv,
- * whose own waiting would take the tracer's stops.
+ * Starts the program with default signal handling in a session of its own, and returns its process id. libuv is not
+ * used, because its own waiting would take the tracer's stops.
  *
  * @throws SystemError
  */

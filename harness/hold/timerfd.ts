@@ -4,12 +4,12 @@ import { withDuplicate } from './descriptor.ts'
 import type { HeldNode, HeldProcess } from './held-node.ts'
 
 /**
- * A timerfd of a node, which its kernel never lets expire. It may be duplicated, inherited and sent to others, so that
- * neither a process nor a descriptor names it. The kernel keeps a number by which it is known again: it is disarmed, with so
- * many seconds as its interval beyond a great number.
+ * A node's timerfd, which its kernel never lets expire. It may be duplicated, inherited and sent to others, so neither
+ * a process nor a descriptor identifies it. Instead the kernel stores a number for it: the timerfd is disarmed, and its
+ * interval is this number of seconds beyond a large constant.
  */
 
-/** 68 years: should it be armed once, its interval ends in no execution. */
+/** 68 years: if it were ever armed, its interval would end in no execution. */
 const beyond = 2 ** 31
 
 const setTime = libc.func('int timerfd_settime(int fd, int flags, void *value, void *old)')
@@ -21,13 +21,13 @@ const intervalSeconds = 0
 const valueNanoseconds = 24
 const settingLength = 32
 
-/** Where a process has it open. */
+/** A process and its descriptor of the timerfd. */
 export interface Holder {
   readonly process: HeldProcess
   readonly fd: number
 }
 
-/** The number of the one that our own descriptor is open on; 0: it has none yet. Undefined: it is no timerfd. */
+/** The number of the timerfd behind our own descriptor; 0 if it has none yet, undefined if it is no timerfd. */
 const numberOf = (own: number): number | undefined => {
   const setting = Buffer.alloc(settingLength)
   if (getTime(own, setting) !== 0) return undefined
@@ -40,10 +40,10 @@ const disarm = (own: number, number: number): void => {
   setTime(own, 0, setting, null)
 }
 
-/** The number of what a process has open; 0: none yet. Undefined where that is no timerfd. */
+/** The number of a process's timerfd; 0 if it has none yet, undefined if the descriptor is no timerfd. */
 export const timerfdNumber = ({ process, fd }: Holder): number | undefined => withDuplicate(process.pid, fd, numberOf)
 
-/** Forgets expirations that were not read, as setting it does; it keeps its number, or has this one. */
+/** Forgets unread expirations, like setting it does. The timerfd keeps its number, or gets this one. */
 export const disarmTimerfd = ({ process, fd }: Holder, number?: number): void => {
   withDuplicate(process.pid, fd, own => {
     const known = numberOf(own)
@@ -51,7 +51,7 @@ export const disarmTimerfd = ({ process, fd }: Holder, number?: number): void =>
   })
 }
 
-/** Who has it open: `likely`, where that is so. Undefined where nobody has. */
+/** Someone who has the timerfd open: `likely`, if possible. Undefined if nobody has. */
 export const holderOf = (node: HeldNode, number: number, likely: Holder): Holder | undefined => {
   if (node.processes.has(likely.process.pid) && timerfdNumber(likely) === number) return likely
   const holders = [...node.processes.values()].flatMap(process => timerfdsOf(process).map(fd => ({ process, fd })))
@@ -64,15 +64,15 @@ const timerfdsOf = ({ pid }: HeldProcess): number[] => {
     const names = readdirSync(directory)
     return names.filter(name => readlinkSync(`${directory}/${name}`) === 'anon_inode:[timerfd]').map(Number)
   } catch {
-    // It ends.
+    // The process is ending.
     return []
   }
 }
 
-/** TFD_IOC_SET_TICKS: how many expirations there were. Kernels that know no checkpoints have none. */
+/** TFD_IOC_SET_TICKS sets the number of expirations. Kernels without checkpoint support lack it. */
 const setTicks = 0x4008_5400
 
-/** Lets it expire once more; false when the process has closed it. */
+/** Lets it expire once more; false if the process has closed it. */
 export const expireTimerfd = ({ process, fd }: Holder): boolean =>
   withDuplicate(process.pid, fd, own => {
     const ticks = Buffer.from(BigUint64Array.of(BigInt(ticksOf(own) + 1)).buffer)
@@ -80,11 +80,11 @@ export const expireTimerfd = ({ process, fd }: Holder): boolean =>
     return true
   }) ?? false
 
-/** Expirations that were not read. */
+/** Number of unread expirations. */
 const ticksOf = (own: number): number =>
   Number(/^ticks:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${own}`, 'latin1'))?.[1] ?? 0)
 
-/** The kernel then counts one expiration, whatever was not read. */
+/** Makes the kernel count one expiration, replacing unread ones. */
 const expireAtOnce = (own: number): void => {
   const setting = Buffer.alloc(settingLength)
   setting.writeBigInt64LE(BigInt(beyond + (numberOf(own) ?? 0)), intervalSeconds)

@@ -12,49 +12,53 @@ const prctl = libc.func('int prctl(int option, unsigned long value)')
 const prlimit = libc.func('int prlimit(int pid, int resource, void *limit, void *former)')
 
 const policy = { other: 0, firstInFirstOut: 1, resetOnFork: 0x4000_0000 } as const
-/** The kernel has 99; this thread and the first of each node have the lowest. */
+/** The kernel has 99 priorities. This thread and the first of each node have the lowest. */
 const lowest = 1
 const ranks = 90
-/** What the kernel must grant. */
+/** The highest priority that the kernel must grant. */
 export const highestPriority = lowest + ranks - 1
-/** Of whoever must not wait for a node, as it is about to end them; the kernel's own threads have 99. */
+/**
+ * Priority of a thread that must not wait for a node because it is about to end it. The kernel's own threads have 99.
+ */
 export const endingPriority = 95
 
 /**
- * RLIMIT_RTTIME: CPU time without a wait after which the kernel sends SIGXCPU, and SIGKILL; microseconds. Most threads
- * wait long before. Were it shorter, compilers and collectors would be cut short at an instruction of chance; were it
- * longer, a step whose thread spins until another has done its part would take longer than a step may.
+ * RLIMIT_RTTIME: CPU time without a wait, in microseconds, after which the kernel sends SIGXCPU, and later SIGKILL.
+ * Most threads wait long before. A shorter limit would interrupt compilers and collectors at a random instruction; a
+ * longer one would make a step with a thread that spins on another exceed the limit of a step.
  */
 const realTimeLimit = 15
 export const turnUsMax = 500_000
-/** The same where executions were found to differ by where a thread was cut short: few threads compute for so long. */
+/** The limit once executions differed by where a thread was interrupted. Few threads compute for this long. */
 export const longTurnUsMax = 5_000_000
 export const lastTurnUsMax = 60_000_000
 
 const ownThread = 1
-/** In struct rusage: ru_nvcsw and ru_nivcsw, how often it gave the CPU to another, and had to. */
+/** In struct rusage, ru_nvcsw and ru_nivcsw: how often the thread gave up the CPU, and how often it lost it. */
 const switches = [128, 136] as const
 
-/** PR_SET_TIMERSLACK, in nanoseconds: naps end when they are over, not 50 µs later. */
+/** PR_SET_TIMERSLACK, in nanoseconds: without it naps end 50 µs late. */
 const setTimerSlack = 29
 const napUs = 20
 const napUsMax = 320
 
-/** Other programs of this machine get the CPU this often while the nodes are busy. */
+/**
+ * Milliseconds between turns of this machine's other programs while nodes are busy. Fewer would slow the nodes down.
+ */
 const courtesyMs = 10
 
 /**
- * In which order this thread and the threads of the nodes, all on one CPU, have it. Each runs until it waits; of those
- * that are ready, a later thread of a node goes before an earlier one, and else who was ready first (SCHED_FIFO). Who is
- * first so depends on what the programs do, and not on how long it takes. The kernel refuses that to ordinary users; for
- * them its fair scheduler decides.
+ * The order in which this thread and the nodes' threads, all on one CPU, run. Each runs until it waits. Among ready
+ * threads, a later thread of a node goes before an earlier one; otherwise the first that became ready is first
+ * (SCHED_FIFO). So the order depends on what programs do, and not on how long it takes. The kernel refuses this
+ * scheduling to ordinary users; for them its fair scheduler decides.
  */
 export class Turns {
   readonly #usage = Buffer.alloc(144)
-  /** Whether who is ready has the CPU when this thread yields. */
+  /** Whether ready threads get the CPU when this thread yields. */
   readonly isOrdered: boolean
   #naps = 0
-  /** How often another thread had had this one's CPU when it last yielded. */
+  /** The count of `#switches` when this thread last yielded. */
   #count = 0
   #lastCourtesy = 0
 
@@ -64,14 +68,14 @@ export class Turns {
     this.isOrdered = this.#queue()
   }
 
-  /** Puts a process among those that take turns; one that never waits is stopped by SIGXCPU now and then. */
+  /** Adds a process to the order. A thread that never waits is stopped by SIGXCPU now and then. */
   add(pid: number, usMax: number): void {
     if (!this.isOrdered) return
     limitTurns(pid, usMax)
     setRank(pid, 0)
   }
 
-  /** Lets everybody run who is ready; false where nobody was, and nobody ran since this was last asked. */
+  /** Lets every ready thread run; false if none was ready and none has run since the last call. */
   yield(): boolean {
     const before = this.#count
     schedYield()
@@ -86,18 +90,18 @@ export class Turns {
     return this.#switches() === this.#count
   }
 
-  /** How often another thread had this one's CPU. */
+  /** How often another thread took over this thread's CPU. */
   #switches(): number {
     getrusage(ownThread, this.#usage)
     return this.#usage.readUInt32LE(switches[0]) + this.#usage.readUInt32LE(switches[1])
   }
 
-  /** Sleeps a little, longer each time: nobody is ready, for they wait for something outside, as a disk. */
+  /** Sleeps briefly, longer each time: nobody is ready because all wait for something outside, such as a disk. */
   rest(): void {
     usleep(Math.min(napUs * 2 ** this.#naps++, napUsMax))
   }
 
-  /** To be called where nodes wait: lets other programs of this machine run now and then. */
+  /** Call it where nodes wait: lets other programs of this machine run now and then. */
   beCourteous(): void {
     if (!this.isOrdered || performance.now() - this.#lastCourtesy < courtesyMs) return
     this.aside(schedYield)
@@ -105,8 +109,8 @@ export class Turns {
   }
 
   /**
-   * Does something out of turn, as any other program of this machine does. Settings of networks are written so: their
-   * writer goes round and round in the kernel until another has done, who may wait for this CPU.
+   * Does something with ordinary scheduling, like any other program. Settings of networks need it: their writer spins
+   * in the kernel until another thread is done, which may be waiting for this CPU.
    */
   aside<Result>(work: () => Result): Result {
     if (!this.isOrdered) return work()
@@ -131,7 +135,7 @@ export class Turns {
   }
 }
 
-/** Does something for which this thread waits for threads of nodes: it goes on before any of them does. */
+/** Does something during which this thread waits for threads of nodes: it continues before any of them does. */
 export const ahead = <Result>(work: () => Result): Result => {
   const goBack = goAhead()
   try {
@@ -141,16 +145,16 @@ export const ahead = <Result>(work: () => Result): Result => {
   }
 }
 
-/** From now on this thread goes before all nodes, until the function is called that this returns. */
+/** Gives this thread priority over all nodes, until the returned function is called. */
 export const goAhead = (): (() => void) => {
   const [former] = schedGetparam(0, priorityNow) === 0 ? priorityNow : [0]
-  // It takes no turns, or goes before all nodes already.
+  // It is scheduled as usual, or already has priority.
   if (former === undefined || former === 0 || former > highestPriority) return () => {}
   const rank = (priority: number) =>
     schedSetscheduler(0, policy.firstInFirstOut | policy.resetOnFork, parameter(priority))
   rank(highestPriority + 1)
   return () => {
-    // A signal may have raised it meanwhile.
+    // A signal handler may have raised the priority meanwhile.
     schedGetparam(0, priorityNow)
     if (priorityNow[0] === highestPriority + 1) rank(former)
   }
@@ -159,23 +163,23 @@ export const goAhead = (): (() => void) => {
 const priorityNow = new Int32Array(1)
 
 /**
- * Lets a process that is to end have its CPU before all nodes, where the kernel allows that. A killed process ends only
- * as it runs: as long as its nodes compute on its CPU it does not, and neither do they.
+ * Gives a process that is about to end priority over all nodes, if the kernel allows it. A killed process must run in
+ * order to end, and would not while nodes compute on its CPU.
  */
 export const putProcessFirst = (pid: number): void => {
   const cpus = allowedCpus()
   try {
     for (const tid of readdirSync(`/proc/${pid}/task`)) {
       schedSetscheduler(Number(tid), policy.firstInFirstOut | policy.resetOnFork, parameter(endingPriority))
-      // Its own CPU may be used up by a program that goes before even that.
+      // A program of even higher priority may use up the process's own CPU.
       allow(Number(tid), cpus)
     }
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
-/** Lets go of the CPU for an instant, also to those who are out of turn. */
+/** Leaves the CPU for an instant, also to threads with ordinary scheduling. */
 export const nap = (): void => {
   usleep(napUsMax)
 }
@@ -183,12 +187,12 @@ export const nap = (): void => {
 /** struct sched_param */
 const parameter = (priority: number) => Buffer.from(Int32Array.of(priority).buffer)
 
-/** A thread of greater rank has the CPU as soon as it is ready. */
+/** A ready thread of higher rank takes the CPU at once. */
 export const setRank = (tid: number, rank: number): void => {
   schedSetscheduler(tid, policy.firstInFirstOut, parameter(lowest + (rank % ranks)))
 }
 
-/** How long a turn may be. After each SIGXCPU the kernel raises that by a second: it is set again. */
+/** Limits a turn. The kernel raises the limit by a second at each SIGXCPU, so it must be set again. */
 export const limitTurns = (pid: number, usMax: number): void => {
   const limits = BigUint64Array.of(BigInt(usMax), BigInt(lastTurnUsMax))
   prlimit(pid, realTimeLimit, Buffer.from(limits.buffer), null)

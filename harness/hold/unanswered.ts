@@ -9,9 +9,9 @@ import { nap } from './turns.ts'
 import { millisecond, type Nanoseconds, second } from './virtual-clock.ts'
 
 /**
- * Connections to which nothing gets through, for the way is cut or the peer is down: their node's kernel gives them up
- * after a time, with ETIMEDOUT. That is a timer of the node, which counts from when nothing got through any more. On a way
- * that is open there is none, for what TCP sends again arrives in the end.
+ * Connections that nothing gets through, because the way is cut or the peer is down. After a time their node's kernel
+ * gives them up with ETIMEDOUT. This time-out is a timer of the node, and counts from when the way was blocked. An open
+ * way needs no timer, because retransmissions arrive in the end.
  */
 
 const SOL_SOCKET = 1
@@ -23,12 +23,15 @@ const synCount = [IPPROTO_TCP, 7] as const
 const info = [IPPROTO_TCP, 11] as const
 type Option = readonly [level: number, name: number]
 
-/** tcp_syn_retries where a program sets none: it is 127 in a node (proxy/namespace.ts). */
+/**
+ * tcp_syn_retries if a program sets none. In a node it is 127 (proxy/namespace.ts), so that the kernel does not give
+ * up.
+ */
 const synCountOfLinux = 6
 const synCountOfNode = 127
-/** Between two attempts there are twice as many seconds each time, but no more than this. */
+/** The time between attempts doubles, up to this limit. */
 const retryMax = 120 * second
-/** tcp_retries2 is 15: the kernel sends again after 0.2 s, and then after twice that each time, up to two minutes. */
+/** tcp_retries2 is 15: the kernel sends again after 0.2 s, then after twice the time each, up to two minutes. */
 const resentFor: Nanoseconds = 924_600 * millisecond
 
 const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
@@ -45,9 +48,9 @@ const write = (own: number, [level, name]: Option, value: number): void => {
 }
 
 /**
- * To be called when a step has ended: each connection of the node that is given up some time has a timer.
+ * Keeps a timer for each connection of the node that will be given up. Call it after each step.
  *
- * @param unanswered those of the node
+ * @param unanswered the node's connections that nothing gets through
  */
 export const watchUnanswered = (node: HeldNode, unanswered: readonly Unanswered[]): void => {
   const deadlines = node.giveUpDeadlines
@@ -84,7 +87,7 @@ const timerOf = (node: HeldNode, connection: Unanswered, deadline: Nanoseconds):
   return timer
 }
 
-/** Does something with the node's socket, where a process of it has one. */
+/** Does something with the node's socket, if a process still has it. */
 const withSocket = <Result>(
   node: HeldNode,
   { port, peer, peerPort }: Unanswered,
@@ -102,7 +105,7 @@ const withSocket = <Result>(
   return undefined
 }
 
-/** How long the kernel would go on; undefined: for ever. */
+/** How long the kernel would keep trying; undefined if for ever. */
 const timeoutOf = (own: number, { kind }: Unanswered): Nanoseconds | undefined => {
   const userMs = userTimeoutMs(own)
   const limit = userMs === undefined ? undefined : userMs * millisecond
@@ -112,7 +115,7 @@ const timeoutOf = (own: number, { kind }: Unanswered): Nanoseconds | undefined =
   const idle = read(own, keepIdle) * second
   if (kind === 'denied') return idle
   const interval = read(own, keepInterval) * second
-  // With a time-out of the program's own the kernel looks at it at each probe but the first, and counts no probes.
+  // With a time-out of the program's own, the kernel checks it at each probe but the first, and does not count probes.
   const probes = limit === undefined ? read(own, keepCount) : Math.max(1, Math.ceil((limit - idle) / interval))
   return idle + probes * interval
 }
@@ -124,12 +127,12 @@ const askingFor = (count: number): Nanoseconds => {
   return sum
 }
 
-/** In struct tcp_info: the places of the state and of the number of probes without an answer. */
+/** Offsets in struct tcp_info: the state, and the number of unanswered probes. */
 const [stateAt, probesAt] = [0, 3]
-/** The kernel asks at most so seldom whether time is over: each second, on real time. */
+/** How long to wait for the kernel's check of time-outs, which happens every second of real time. */
 const patienceMs = 4000
 
-/** Lets the kernel give a connection up now: it does so when its own timer next runs out, in a second at most. */
+/** Makes the kernel give up a connection when its own timer next expires, within a second. */
 const giveUp = (node: HeldNode, own: number, { kind, label }: Unanswered): void => {
   const begun = performance.now()
   write(own, userTimeoutOption, kind === 'asks' ? 1 : 0)
@@ -138,15 +141,15 @@ const giveUp = (node: HeldNode, own: number, { kind, label }: Unanswered): void 
   while (performance.now() - begun < patienceMs) {
     const length = Buffer.from(Uint32Array.of(state.length).buffer)
     if (getOption(own, info[0], info[1], state, length) !== 0 || state[stateAt] === tcpState.closed) return
-    // Timers of the kernel may wait for a thread of its own, which is out of turn.
+    // The kernel's timers may need one of its threads, which has ordinary scheduling.
     nap()
-    // The first probe is out; nobody answers it, for nobody takes it from the node's network meanwhile.
+    // The first probe is out. Nobody answers it, because nobody takes it from the node's network meanwhile.
     if (kind !== 'asks' && state[probesAt]! > 0) write(own, keepIdle, 1)
   }
   node.note(`the kernel has not given up ${label} in ${patienceMs} ms: it goes on`)
 }
 
-/** Keep-alive with the shortest times that there are: after one probe without an answer it is over. */
+/** Sets the shortest keep-alive times: the connection ends after one unanswered probe. */
 const probeAtOnce = (own: number): void => {
   write(own, keepCount, 1)
   write(own, keepInterval, 1)

@@ -4,7 +4,7 @@ import type { ProcessMemory } from './memory.ts'
 
 const auxiliary = { end: 0, random: 25, vdso: 33 } as const
 
-/** Entries of the auxiliary vector that the kernel gave to the process at its exec. */
+/** Entries of the auxiliary vector that a process got at its exec. */
 const readAuxiliaryVector = (pid: number): Map<number, number> => {
   const bytes = readFileSync(`/proc/${pid}/auxv`)
   const entries = new Map<number, number>()
@@ -14,7 +14,7 @@ const readAuxiliaryVector = (pid: number): Map<number, number> => {
   return entries
 }
 
-/** Makes the bytes that libraries seed themselves with at start repeatable. */
+/** Replaces the bytes from which libraries seed themselves at start, so that they repeat. */
 export const seedStart = (pid: number, memory: ProcessMemory, bytes: Buffer): void => {
   const address = readAuxiliaryVector(pid).get(auxiliary.random)
   if (address !== undefined) memory.write(address, bytes.subarray(0, 16))
@@ -39,7 +39,7 @@ const jumpTo = (target: number): Buffer => {
 
 const longestVdso = 16384
 
-/** Name and address of each function in a vDSO's table of dynamic symbols (ELF64, little endian). */
+/** Name and address of each function in a vDSO's dynamic symbol table (ELF64, little endian). */
 const functionsOf = (memory: ProcessMemory, base: number): { name: string; address: number }[] => {
   const image = readImage(memory, base)
   const word = (offset: number) => Number(image.readBigUInt64LE(offset))
@@ -59,7 +59,7 @@ const functionsOf = (memory: ProcessMemory, base: number): { name: string; addre
   return found
 }
 
-/** A vDSO is two to four pages: reads as many as there are. */
+/** A vDSO has two to four pages; tries the largest size first. */
 const readImage = (memory: ProcessMemory, base: number): Buffer => {
   for (let length = longestVdso; ; length -= 4096) {
     try {

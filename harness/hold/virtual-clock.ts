@@ -1,20 +1,20 @@
 import { Periods } from './periods.ts'
 
-/** All durations and instants in nanoseconds, as doubles: exact up to 104 days. */
+/** Durations and instants in nanoseconds, as doubles: exact up to 104 days. */
 export type Nanoseconds = number
 
 export const second = 1_000_000_000
 export const millisecond = 1_000_000
 
-/** An instant further away than this is taken for never: it could not be counted exactly. */
+/** Later instants count as never, because a double could not represent them exactly. */
 export const never: Nanoseconds = 90 * 24 * 3600 * second
 
-/** What a node's clocks show when it is created: 2026-01-01T00:00:00Z, on a machine that was booted 1,000 s before. */
+/** What a new node's clocks show: 2026-01-01T00:00:00Z, 1,000 s after boot. */
 const start = { realtime: Date.UTC(2026, 0, 1) / 1000, monotonic: 1000 } as const
 
 export type ClockName = keyof typeof start
 
-/** Which of the two a clock id of clock_gettime(2) follows, or undefined for clocks of CPU time and of devices. */
+/** Which of the two a clock id of clock_gettime(2) follows; undefined for clocks of CPU time and of devices. */
 export const clockNamed = (id: number): ClockName | undefined => {
   if (id === 0 || id === 5 || id === 8 || id === 11) return 'realtime'
   if (id === 1 || id === 4 || id === 6 || id === 7 || id === 9) return 'monotonic'
@@ -23,23 +23,23 @@ export const clockNamed = (id: number): ClockName | undefined => {
 
 /** A node's time. It stands still until something moves it. */
 export class VirtualClock {
-  /** Since the node was created. */
+  /** Time since the node was created. */
   elapsed: Nanoseconds = 0
-  /** When it showed what. */
+  /** Which time the clock showed when. */
   readonly periods: Periods
 
   constructor(periods = new Periods()) {
     this.periods = periods
   }
 
-  /** Another that shows the same. */
+  /** A copy that shows the same time. */
   copy(): VirtualClock {
     const copy = new VirtualClock(this.periods.copy())
     copy.elapsed = this.elapsed
     return copy
   }
 
-  /** The instant, in time elapsed, that an absolute time of one of the clocks names. */
+  /** The instant, in time elapsed, of an absolute time of one of the clocks. */
   instant(clock: ClockName, seconds: number, nanoseconds: number): Nanoseconds {
     return Math.min((seconds - start[clock]) * second + nanoseconds, never)
   }
@@ -49,7 +49,7 @@ export class VirtualClock {
     return this.showAt(this.elapsed, clock)
   }
 
-  /** The same at another time. */
+  /** The same at a given time elapsed. */
   showAt(elapsed: Nanoseconds, clock: ClockName): { seconds: number; nanoseconds: number } {
     const seconds = Math.floor(elapsed / second)
     return { seconds: start[clock] + seconds, nanoseconds: elapsed - seconds * second }

@@ -12,26 +12,26 @@ import {
 } from './virtual-clock.ts'
 
 /**
- * The system calls that wait for a limited time. The held process waits for ever instead; the end of its time is an
- * event that a choice lets happen.
+ * A system call that waits for a limited time. The held process waits without limit instead; its time-out is an event
+ * that a choice triggers.
  */
 export interface WaitKind {
   /** The register that holds the time-out. */
   readonly timeout: RegisterName
   readonly unit: 'milliseconds' | 'timespec' | 'timeval'
-  /** The clock of an absolute time-out; undefined where it is a duration. */
+  /** The clock of an absolute time-out; undefined for a duration. */
   readonly until?: (registers: Registers) => ClockName | undefined
-  /** What the call returns when its time is over. */
+  /** What the call returns on time-out. */
   readonly timedOut: number
-  /** The call that waits for ever in its place, where no argument of its own says so. */
+  /** A call that waits without limit instead, if no argument of this one can express that. */
   readonly forever?: number
-  /** Whether the time that is left is stored where the time-out stands. */
+  /** Whether the remaining time is written back to the time-out. */
   readonly isUpdated?: true
-  /** Whether the kernel refuses the call at once, as it knows no such clock. */
+  /** Whether the kernel rejects the call at once, because it does not know the clock. */
   readonly isRefused?: (registers: Registers) => boolean
-  /** Registers that point to sets of descriptors, emptied when the time is over. */
+  /** Registers that point to sets of descriptors, which are emptied on time-out. */
   readonly sets?: readonly RegisterName[]
-  /** The register that points to where an interrupted wait stores the time that was left. */
+  /** The register that points to where an interrupted wait stores the remaining time. */
   readonly remaining?: RegisterName
 }
 
@@ -91,7 +91,7 @@ export const readTime = (memory: ProcessMemory, address: number, unit: 'timespec
   return { seconds: Number(bytes.readBigInt64LE(0)), nanoseconds: unit === 'timeval' ? fraction * 1000 : fraction }
 }
 
-/** Whether the kernel takes it for a time at all: else the call fails with EINVAL. */
+/** Whether the kernel accepts it as a time. Otherwise the call fails with EINVAL. */
 export const isTime = ({ seconds, nanoseconds }: ReturnType<typeof readTime>): boolean =>
   seconds >= 0 && nanoseconds >= 0 && nanoseconds < second
 
@@ -109,7 +109,9 @@ export const writeTime = (
   memory.write(address, bytes)
 }
 
-/** When the wait that the thread is about to begin ends; it may lie in the past. Undefined where the kernel refuses the call. */
+/**
+ * When the wait that the thread is about to begin ends, possibly in the past. Undefined if the kernel rejects the call.
+ */
 export const deadlineOf = (
   kind: WaitKind,
   registers: Registers,
@@ -118,10 +120,10 @@ export const deadlineOf = (
 ): Nanoseconds | undefined => {
   if (kind.isRefused?.(registers)) return undefined
   const timeout = registers.get(kind.timeout)
-  // An int: the upper half of its register means nothing.
+  // An int: the upper half of its register is ignored.
   if (kind.unit === 'milliseconds') return Math.min(clock.elapsed + (timeout | 0) * millisecond, never)
   const time = readTime(memory, timeout, kind.unit)
-  // The kernel carries microseconds of select over to its seconds.
+  // The kernel carries excess microseconds of select over to seconds.
   if (!isTime(kind.unit === 'timeval' ? { ...time, nanoseconds: time.nanoseconds % second } : time)) return undefined
   const { seconds, nanoseconds } = time
   const until = kind.until?.(registers)
@@ -129,7 +131,7 @@ export const deadlineOf = (
   return Math.min(clock.elapsed + seconds * second + nanoseconds, never)
 }
 
-/** Empties the sets of a select whose time is over. */
+/** Empties the sets of a select that timed out. */
 export const emptySets = (kind: WaitKind, registers: Registers, memory: ProcessMemory): void => {
   const length = Math.ceil(registers.get('rdi') / 64) * 8
   for (const name of kind.sets ?? []) {
