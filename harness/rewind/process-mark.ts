@@ -66,12 +66,12 @@ export class ProcessMark {
     }
   }
 
-  /** Closes what it has open now and had not at the mark, as far as others notice. */
+  /** Closes descriptors opened since the mark, as far as others notice. */
   close(): void {
     this.#descriptors.close(this.first)
   }
 
-  /** Whether its first thread exists, which can make ended ones again. */
+  /** Whether its first thread exists, which can restore ended ones. */
   get isThere(): boolean {
     return !this.#marked.isFirstOver && this.process.threads.has(this.first)
   }
@@ -112,13 +112,13 @@ export class ProcessMark {
     return ending
   }
 
-  /** Whether another thread has, or will get, its id. */
+  /** Whether its id belongs to another thread of the mark, or will be given to one. */
   #isInTheWay({ tid }: HeldThread, lastId: number): boolean {
     const id = innerId(tid)
     return id > lastId || this.#threads.some(mark => mark.id === id && mark.thread.tid !== tid)
   }
 
-  /** Makes those of its threads again that have ended. True where there were any. @throws CannotRewind */
+  /** Restores threads of the mark that have ended. Returns whether there were any. @throws CannotRewind */
   makeThreads(adopt: Adopt): boolean {
     const { kept, known, legacies } = this.#marked
     this.#made = this.#threads.filter(({ thread }) => !this.process.threads.has(thread) && !kept.has(thread))
@@ -129,19 +129,19 @@ export class ProcessMark {
       known.delete(former)
       legacies.set(mark.thread, mark.legacy!)
     }
-    // The order in which they were made is the order of their turns.
+    // Threads take turns in the order in which they were created.
     const { threads } = this.process
     threads.clear()
     for (const { thread } of this.#threads) threads.add(thread)
     return this.#made.length > 0
   }
 
-  /** Waits for what it has forked since and has not waited for, as nobody else can: all of it has ended. */
+  /** Reaps children forked since the mark, which nobody else can do. All have ended. */
   reap(): void {
     while (makeCalls(this.first, [[syscallNumber.wait4, -1, 0, noHang | anyKind]])[0]! > 0);
   }
 
-  /** What is left when the new threads have ended: all as it was, and it still is frozen. @throws CannotRewind */
+  /** Restores its state after the new threads have ended. It stays frozen. @throws CannotRewind */
   rewind(): void {
     this.#signals.rewind(this.first)
     this.#descriptors.rewind(this.first)
@@ -154,37 +154,38 @@ export class ProcessMark {
     rewindTimers(this.process, this.#timers)
   }
 
-  /** The first thread's registers are lost. */
+  /** Lists its kernel state. The first thread's registers are lost. */
   #takeInventory(): Inventory {
     return inventoryOf(this.first, this.#descriptors.describeKept())
   }
 
-  /** To be called when its disk is as it was. @throws CannotRewind */
+  /** Call it when the disk is restored. @throws CannotRewind */
   goBackToDirectory(): void {
     if (this.#workingDirectory.isAnother) this.useFirst(thread => this.#workingDirectory.goBack(thread))
   }
 
-  /** Inodes of its sockets that have a connection. */
+  /** Inodes of its sockets with a connection. */
   get connected(): number[] {
     return this.#descriptors.connected
   }
 
   /**
-   * To be called when its kernel has no connections but these.
+   * Restores its connections. Call it when its kernel has no others any more.
    *
-   * @param say tells its kernel what others sent
+   * @param say passes its kernel what others sent
+   *
    * @throws CannotRewind
    */
   goBackToConnections(say: (segment: Segment) => void): void {
     this.useFirst(thread => this.#descriptors.goBackToConnections(thread, say))
   }
 
-  /** To be called before it goes on. */
+  /** Call it before the process continues. */
   goOn(): void {
     if (this.#descriptors.isAsking) this.useFirst(thread => this.#descriptors.ask(thread))
   }
 
-  /** Lets the first thread make system calls; then it is as marked. */
+  /** Makes system calls through the first thread, and restores that thread afterwards. */
   useFirst<Result>(work: (thread: HeldThread) => Result): Result {
     try {
       return work(this.first)
@@ -193,7 +194,7 @@ export class ProcessMark {
     }
   }
 
-  /** Which may be used to make system calls, before it is rewound. */
+  /** The first thread, which may make system calls before it is rewound. */
   get first(): HeldThread {
     return this.#threads[0]!.thread
   }
@@ -206,9 +207,9 @@ const knownOf = ({ known }: MarkedProcess, thread: HeldThread): KnownThread => {
 }
 
 const noHang = 1
-/** __WALL: also those that do not tell of their end by SIGCHLD. */
+/** __WALL: also children that do not report their end by SIGCHLD. */
 const anyKind = 0x4000_0000
 
-/** Whether a process has ended, as we know, of which the kernel still keeps for it how. Not where the kernel does not tell. */
+/** Whether a child of the process has ended without being waited for. False if the kernel does not show children. */
 const hasUnreapedChild = ({ node, pid }: HeldProcess): boolean =>
   childrenOf(pid).some(child => !node.processes.has(child))

@@ -1,20 +1,20 @@
 import { readProc } from '../hold/read-proc.ts'
 
-/** A range of a process's addresses that is mapped alike. */
+/** A range of addresses with one mapping. */
 export interface Region {
   readonly start: number
   readonly end: number
   /** `rw-p` */
   readonly access: string
-  /** What is mapped: the same for two addresses with the same distance in the same file; empty for anonymous memory. */
+  /** Device and inode of the mapped file; empty for anonymous memory. */
   readonly file: string
-  /** Of the file, as the process knows it. */
+  /** The file's path, as the process knows it. */
   readonly path: string
-  /** Where in the file. */
+  /** Offset in the file. */
   readonly offset: number
 }
 
-/** The kernel's own, the same for as long as the process lives. */
+/** Regions of the kernel, which stay the same for the life of the process. */
 const ofKernel = /^\[v/
 
 /** Lines of /proc/P/maps: `start-end access offset device inode path`. */
@@ -22,7 +22,7 @@ export const regionsOf = (pid: number): Region[] => regionsIn(mapsOf(pid))
 
 export const mapsOf = (pid: number): string => readProc(`/proc/${pid}/maps`)
 
-/** What such lines tell. */
+/** Parses such lines. */
 export const regionsIn = (maps: string): Region[] => {
   const regions: Region[] = []
   for (const line of maps.split('\n')) {
@@ -40,7 +40,7 @@ export const regionsIn = (maps: string): Region[] => {
   return regions
 }
 
-/** Part of what two mappings of the same addresses are. */
+/** A range of addresses that two mappings map differently. */
 export interface Difference {
   readonly start: number
   readonly end: number
@@ -48,7 +48,10 @@ export interface Difference {
   readonly now: Region | undefined
 }
 
-/** Where the regions differ: each difference lies within one region of either side. Both are in order of address. */
+/**
+ * The ranges in which the regions differ, each within one region of either side. Both arguments are in order of
+ * address.
+ */
 export const differences = (before: readonly Region[], now: readonly Region[]): Difference[] => {
   const found: Difference[] = []
   if (before === now) return found
@@ -72,6 +75,6 @@ const covering = (region: Region | undefined, address: number) =>
 const isAlike = (one: Region | undefined, other: Region | undefined): boolean =>
   one === undefined || other === undefined ? one === other : one.access === other.access && isSameContent(one, other)
 
-/** Whether the same bytes of the same file, or both anonymous memory, are mapped. */
+/** Whether both map the same bytes of the same file, or anonymous memory. */
 export const isSameContent = (one: Region, other: Region): boolean =>
   one.file === other.file && (one.file === '' || one.offset - one.start === other.offset - other.start)

@@ -10,33 +10,36 @@ const [F_GETFL, F_SETFL] = [3, 4]
 const O_NONBLOCK = 0o4000
 const [IPPROTO_IP, IP_OPTIONS] = [0, 4]
 const IPPROTO_TCP = 6
-/** Of IPPROTO_TCP (linux/tcp.h): a socket in repair is given what others learn from their peer. */
+/**
+ * Options of IPPROTO_TCP (linux/tcp.h). A socket in repair mode is told what it would otherwise learn from its peer.
+ */
 const option = { repair: 19, repairQueue: 20, queueSequence: 21, repairOptions: 22, repairWindow: 29 } as const
 const queue = { receive: 1, send: 2 } as const
 const on = 1
 /** Off, without asking the peer for its window. */
 const offSilently = -1
-/** Of TCP itself: the kinds of options in a SYN. */
+/** Kinds of options in a SYN. */
 const [segmentSize, windowScale] = [2, 3]
 const ourScale = 7
 
-/** A connection of a kernel as it was at one instant. */
+/** A connection of a kernel at one instant. */
 export interface Connected {
-  /** struct sockaddr of the socket, and of its peer. */
+  /** Addresses of the socket and of its peer, as struct sockaddr. */
   readonly own: Buffer
   readonly peer: Buffer
-  /** Who faces it. */
+  /** The counterpart's side. */
   readonly side: Side
-  /** What came, and nobody has read. */
+  /** Bytes that arrived and were not read. */
   readonly unread: Buffer
 }
 
 /**
- * Makes a socket one end of a connection without a word to the other end. Both are open still; whoever had closed closes
- * again, with the same numbers. SO_REUSEADDR is off afterwards.
+ * Makes a socket one end of a connection without sending anything to the other end. Both directions are open then; a
+ * side that had closed its direction closes again, with the same numbers. SO_REUSEADDR is off afterwards.
  *
  * @param fd of a socket that is not connected
- * @throws SystemError where the kernel, or our rights, do not allow it
+ *
+ * @throws SystemError if the kernel, or our privileges, do not allow it
  */
 export const connectSilently = (fd: number, { own, peer, side, unread }: Connected): void => {
   const received = receivedBefore(side)
@@ -48,15 +51,16 @@ export const connectSilently = (fd: number, { own, peer, side, unread }: Connect
   if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
   set(fd, option.repairWindow, windows(side, received))
   endRepair(fd)
-  // Its segments follow from the other end's, of which it learned just now: it thinks of that when it is told of options of IP.
+  // The segment size depends on the other end's, which was set just now, but is recomputed only when IP options are
+  // set.
   check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
 }
 
 /**
- * Asks for a connection as before, with the same numbers: the other end takes that for the same question, asked again. Does not
- * wait for the answer.
+ * Repeats a request for a connection with the same numbers. The other end takes it for a retransmission. Does not wait
+ * for the answer.
  *
- * @param fd as above
+ * @param fd of a socket that is not connected
  */
 export const askAgain = (fd: number, { own, peer, side }: Omit<Connected, 'unread'>): void => {
   beginRepair(fd, own, side.receiveNext - 1, 0)
@@ -69,13 +73,13 @@ export const askAgain = (fd: number, { own, peer, side }: Omit<Connected, 'unrea
   if (failed !== errno.EINPROGRESS) throw new SystemError('connect', failed)
 }
 
-/** The number up to which it has received all, but for the other's end, which it is told of again. */
+/** The sequence number up to which it has received everything except the other side's end, which is sent again. */
 const receivedBefore = ({ sendUnacknowledged, finish }: Side): number =>
   sendUnacknowledged - (finish === 'acknowledged' ? 1 : 0)
 
 const beginRepair = (fd: number, own: Buffer, sendNext: number, receiveNext: number): void => {
   set(fd, option.repair, int(on))
-  // Where its program chose the port, it still has it, and this fails.
+  // If its program chose the port, the socket is still bound and this fails.
   if (bind(fd, own, own.length) === -1 && lastErrno() !== errno.EINVAL) throw new SystemError('bind', lastErrno())
   for (const [which, next] of [
     [queue.send, sendNext],
@@ -95,7 +99,7 @@ const set = (fd: number, name: number, value: Buffer): void => {
 /** AF_UNSPEC */
 const nobody = Buffer.alloc(16)
 
-/** Takes a socket out of its connection without a word to the other end, as if it had never been connected. */
+/** Takes a socket out of its connection without sending anything, as if it had never been connected. */
 export const disconnectSilently = (fd: number): void => {
   check('setsockopt', setsockopt(fd, IPPROTO_TCP, option.repair, int(on), 4))
   check('connect', connect(fd, nobody, nobody.length))
@@ -103,6 +107,6 @@ export const disconnectSilently = (fd: number): void => {
 
 const int = (value: number) => Buffer.from(Int32Array.of(value).buffer)
 
-/** struct tcp_repair_window: what it may send, and what it may be sent. */
+/** struct tcp_repair_window: how much the socket may send, and may be sent. */
 const windows = ({ sendWindow, offered }: Side, received: number): Buffer =>
   Buffer.concat([received, offered, offered, sendWindow, received].map(value => int(value | 0)))

@@ -4,14 +4,14 @@ import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
 import { CannotRewind } from './error.ts'
 
-/** struct sigaction, as the kernel has it; zeros are the default. */
+/** struct sigaction, as the kernel stores it. Zeros are the default. */
 const actionLength = 32
 const maskLength = 8
 
 /** How a frozen process treats signals. */
 export class SignalMarks {
   readonly #pending: string
-  /** Of those that it catches or ignores. */
+  /** Actions of the signals that it catches or ignores. */
   readonly #actions: ReadonlyMap<number, Buffer>
 
   /** The thread's registers are lost. */
@@ -25,7 +25,9 @@ export class SignalMarks {
     )
   }
 
-  /** It treats them as it did. The thread's registers are lost. @throws CannotRewind where others are pending */
+  /**
+   * Restores how it treats signals. The thread's registers are lost. @throws CannotRewind if other signals are pending
+   */
   rewind(thread: HeldThread): void {
     const { treated, pending } = signalsOf(thread.process.pid)
     if (pending !== this.#pending) throw new CannotRewind('other signals are pending')

@@ -5,10 +5,10 @@ import { makeCalls, succeed } from './batch.ts'
 /** stack_t: address, flags and size. */
 const length = 24
 
-/** Which stack each thread had when that was last known: it has set another since where it says so. */
+/** Each thread's last known stack. It is outdated if the thread has set another since. */
 const known = new WeakMap<HeldThread, Buffer>()
 
-/** On which stack a thread handles signals. The kernel tells nobody else. */
+/** The stack on which a thread handles signals. The kernel shows it to the thread alone. */
 export class SignalStack {
   readonly #value = Buffer.alloc(length)
 
@@ -18,7 +18,7 @@ export class SignalStack {
     this.#isKnown(thread)
   }
 
-  /** The thread has it again; its registers are lost. @throws CannotRewind */
+  /** Restores the stack. The thread's registers are lost. @throws CannotRewind */
   rewind(thread: HeldThread): void {
     if (!thread.hasOtherStack && known.get(thread)?.equals(this.#value)) return
     succeed(thread, [[syscallNumber.sigaltstack, this.#value, 0]])

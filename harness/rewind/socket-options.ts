@@ -7,7 +7,7 @@ const SOL_SOCKET = 1
 const IPPROTO_TCP = 6
 const IPPROTO_IP = 0
 
-/** A whole number that is set for a socket. */
+/** An integer option of a socket. */
 export interface SocketOption {
   readonly level: number
   readonly name: number
@@ -26,7 +26,7 @@ export const socketOption = {
   keepIdle: option(IPPROTO_TCP, 4),
   keepInterval: option(IPPROTO_TCP, 5),
   keepCount: option(IPPROTO_TCP, 6),
-  /** Which ports the kernel may choose from; older kernels have none. */
+  /** The ports that the kernel may choose from. Older kernels lack it. */
   portRange: option(IPPROTO_IP, 51),
 } as const
 
@@ -39,12 +39,14 @@ export const getNumber = (fd: number, { level, name }: SocketOption): number => 
 
 const linger = 13
 
-/** Once closed, a connection is gone, and does not wait for its peer. */
+/** Makes closing the socket drop its connection at once, without waiting for the peer. */
 export const closeAtOnce = (fd: number): void => {
   setsockopt(fd, SOL_SOCKET, linger, Buffer.from(Int32Array.of(1, 0).buffer), 8)
 }
 
-/** Closed, it ends its connection in the background, as at the end of a process: the one that closes it never waits. */
+/**
+ * Makes closing the socket end its connection in the background, as at the end of a process, so closing never waits.
+ */
 export const closeWithoutWaiting = (fd: number): void => {
   const value = Buffer.alloc(8)
   check('getsockopt', getOption(fd, SOL_SOCKET, linger, value, Buffer.from(Uint32Array.of(8).buffer)))
@@ -52,13 +54,13 @@ export const closeWithoutWaiting = (fd: number): void => {
   if (isOn !== 0 && seconds > 0) setsockopt(fd, SOL_SOCKET, linger, Buffer.alloc(8), 8)
 }
 
-/** struct tcp_info, of a listener: the greatest number that may wait. */
+/** struct tcp_info. In that of a listener, these fields are the number of waiting connections, and its maximum. */
 const TCP_INFO = 11
 const [waitingOffset, backlogOffset] = [24, 28]
 
 export const backlogOf = (fd: number): number => tcpInfo(fd, backlogOffset)
 
-/** Of a listener: how many wait. */
+/** How many connections wait at a listener. */
 export const waitingOf = (fd: number): number => tcpInfo(fd, waitingOffset)
 
 const tcpInfo = (fd: number, offset: number): number => {
@@ -69,7 +71,7 @@ const tcpInfo = (fd: number, offset: number): number => {
 
 const IPPROTO_IPV6 = 41
 
-/** Whole numbers that programs set: what they are is compared, and not restored. */
+/** Integer options that programs set. They are compared and not restored. */
 const comparedOptions: readonly SocketOption[] = [
   ...[2, 5, 6, 7, 8, 9, 12, 15, 16, 18, 29, 35, 46].map(name => option(SOL_SOCKET, name)),
   ...[1, 2, 8, 10, 32, 33, 34, 49].map(name => option(IPPROTO_IP, name)),
@@ -77,18 +79,18 @@ const comparedOptions: readonly SocketOption[] = [
   ...[16, 18, 26, 67].map(name => option(IPPROTO_IPV6, name)),
 ]
 
-/** Blocks of bytes that programs set: SO_LINGER, SO_RCVTIMEO and SO_SNDTIMEO. */
+/** Options that are structures: SO_LINGER, SO_RCVTIMEO and SO_SNDTIMEO. */
 const blocks = [
   { name: linger, length: 8 },
   { name: 20, length: 16 },
   { name: 21, length: 16 },
 ] as const
 
-/** The kernel sets them for accepted connections, where they mean nothing: IP_MULTICAST_TTL and its kind. */
+/** Options such as IP_MULTICAST_TTL, which the kernel sets on accepted connections, where they have no effect. */
 const isOfMulticast = ({ level, name }: SocketOption) =>
   (level === IPPROTO_IP && [32, 33, 34, 49].includes(name)) || (level === IPPROTO_IPV6 && name === 18)
 
-/** How a socket of TCP is set. */
+/** Settings of a TCP socket. */
 export interface SocketSettings {
   readonly numbers: readonly (readonly [SocketOption, number])[]
   readonly blocks: readonly Buffer[]
@@ -103,16 +105,19 @@ export const readSettings = (fd: number): SocketSettings => ({
   }),
 })
 
-/** SO_SNDBUF and SO_RCVBUF: set beyond what programs may, by SO_SNDBUFFORCE and SO_RCVBUFFORCE, to half of what is had then. */
+/**
+ * SO_SNDBUF and SO_RCVBUF. SO_SNDBUFFORCE and SO_RCVBUFFORCE can exceed the limit for programs; the kernel doubles the
+ * value that they set, so half of it is passed.
+ */
 const forced: ReadonlyMap<number, number> = new Map([
   [7, 32],
   [8, 33],
 ])
-/** SO_BUF_LOCK: which of the two are no longer the kernel's to change, as after each of these calls. */
+/** SO_BUF_LOCK: which of the two sizes the kernel may no longer change. Setting a size locks it. */
 const bufferLock = option(SOL_SOCKET, 72)
 const isMaximumSegment = ({ level, name }: SocketOption) => level === IPPROTO_TCP && name === 2
 
-/** Sets a socket so, where it is set otherwise. @throws CannotRewind, SystemError where that is not possible */
+/** Changes settings of a socket that differ. @throws CannotRewind, SystemError if that is not possible */
 export const applySettings = (fd: number, { numbers, blocks: values }: SocketSettings): void => {
   const now = readSettings(fd)
   for (const [each, value] of numbers) {
@@ -138,12 +143,12 @@ const setNumber = (fd: number, { level, name }: SocketOption, value: number): vo
   check(`setsockopt ${level} ${name}`, setsockopt(fd, level, name, Buffer.from(Int32Array.of(value).buffer), 4))
 }
 
-/** The kernel tells an error once. */
+/** Discards a pending error. The kernel reports an error once. */
 export const takeError = (fd: number): void => {
   getNumber(fd, socketOption.error)
 }
 
-/** Of struct tcp_info: what of a connection decides what it does next, but for its numbers; by name. */
+/** Fields of struct tcp_info, by name, that decide what a connection does next, except sequence numbers. */
 const decisive = [
   ['options', 5, 1],
   ['scales', 6, 1],
@@ -159,7 +164,7 @@ export const tcpStateOf = (fd: number): string => {
   return decisive.map(([name, at, length]) => `${name} ${info.readUIntLE(at, length)}`).join(', ')
 }
 
-/** How many segments it may have on their way. */
+/** How many segments it may have in flight. */
 export const congestionWindowOf = (fd: number): number => tcpInfo(fd, 80)
 
 /** TCP_ESTABLISHED and others. */
@@ -169,7 +174,7 @@ export const connectionStateOf = (fd: number): number => {
   return info[0]!
 }
 
-/** How a socket is set, a line for each option that it has. */
+/** Settings of a socket, one line per option. */
 export const settingsOf = (fd: number): string[] =>
   numbersOf(fd).map(([{ level, name }, value]) => `option ${level} ${name}: ${value}`)
 

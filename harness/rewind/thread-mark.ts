@@ -15,9 +15,9 @@ import type { Adopt, KnownThread } from './made-thread.ts'
 import { SignalStack } from './signal-stack.ts'
 
 /**
- * The registers with which a frozen thread that waits makes the call in which it waits.
+ * The registers with which a frozen, waiting thread makes the call in which it waits.
  *
- * @throws CannotRewind where it does something else than wait
+ * @throws CannotRewind if it does something other than wait
  */
 export const registersBeforeWait = (tid: number): Registers => {
   const registers = new Registers()
@@ -28,7 +28,7 @@ export const registersBeforeWait = (tid: number): Registers => {
   return registers
 }
 
-/** A thread that waits, frozen: about to make the call in which it waits. */
+/** A frozen thread that is about to make the call in which it waits. */
 export class ThreadMark {
   readonly #known: KnownThread
   readonly #registers: Registers
@@ -36,13 +36,13 @@ export class ThreadMark {
   readonly #signalMask: Buffer
   readonly #resumed: HeldThread['resumed']
   readonly #randomness: RandomnessMark
-  /** What the kernel does in its memory when it ends; undefined where the kernel does not tell. */
+  /** What the kernel does in its memory when it ends; undefined if the kernel does not show it. */
   readonly legacy: Legacy | undefined
-  /** Signals that are pending for it alone. */
+  /** Signals pending for this thread alone. */
   readonly #pending: readonly number[]
   /** Its stack for signals. */
   readonly #stack: SignalStack
-  /** @throws CannotRewind where the thread does something else than wait */
+  /** @throws CannotRewind if the thread does something other than wait */
   constructor(known: KnownThread) {
     const { thread } = known
     const { tid } = thread
@@ -62,29 +62,29 @@ export class ThreadMark {
     return this.#known.thread
   }
 
-  /** In its node. */
+  /** Its id in its node. */
   get id(): number {
     return this.#known.id
   }
 
-  /** Where it has ended, it is made again: see `KnownThread`. @throws CannotRewind */
+  /** Restores an ended thread: see `KnownThread`. @throws CannotRewind */
   makeAgain(maker: HeldThread, adopt: Adopt): void {
     if (this.legacy === undefined) throw new CannotRewind('a thread has ended')
     this.#known.makeAgain(maker, adopt)
   }
 
-  /** To be called of one that was made again, when it has its memory. */
+  /** Call it for a restored thread, once its memory is restored. */
   tellAgain(): void {
     this.#known.tellAgain(this.legacy!)
   }
 
-  /** Its registers are lost. @throws CannotRewind where it cannot be brought back */
+  /** Restores its signal state. Its registers are lost. @throws CannotRewind if that is not possible */
   rewindSignals(): void {
     if (pendingOf(this.thread.tid).join() !== this.#pending.join()) throw new CannotRewind('other signals are pending')
     this.#stack.rewind(this.thread)
   }
 
-  /** It makes the call again when it goes on. */
+  /** Restores its registers, so that it repeats the call when it continues. */
   rewind(): void {
     const { tid, randomness } = this.thread
     this.#registers.store(tid)

@@ -5,22 +5,22 @@ import { syscallNumber } from '../hold/syscall-number.ts'
 import { succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
 
-/** Where a process is: it may go elsewhere, and what it is in may be removed and made again. */
+/** A process's working directory. The process may change it, and the directory may be removed and created again. */
 export class WorkingDirectory {
   readonly #pid: number
   readonly #path: string
 
-  /** @throws CannotRewind where it has been removed */
+  /** @throws CannotRewind if the directory has been removed */
   constructor(pid: number) {
     this.#pid = pid
     const root = readlinkSync(`/proc/${pid}/root`)
     const path = readlinkSync(`/proc/${pid}/cwd`)
-    // It may have changed its root.
+    // The process may have changed its root.
     this.#path = path === root ? '/' : path.startsWith(`${root}/`) ? path.slice(root.length) : path
     if (this.#path.endsWith(' (deleted)')) throw new CannotRewind('its working directory has been removed')
   }
 
-  /** To be asked when the disk is as it was. */
+  /** Whether the process is in another directory. Ask when the disk is restored. */
   get isAnother(): boolean {
     const here = statSync(`/proc/${this.#pid}/cwd`)
     const there = this.#find()
@@ -38,7 +38,7 @@ export class WorkingDirectory {
     }
   }
 
-  /** The process is there again. The thread's registers are lost. @throws CannotRewind */
+  /** Returns the process to the directory. The thread's registers are lost. @throws CannotRewind */
   goBack(thread: HeldThread): void {
     succeed(thread, [[syscallNumber.chdir, Buffer.from(`${this.#path}\0`)]])
   }

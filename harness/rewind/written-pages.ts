@@ -31,19 +31,19 @@ const swapped = 16n
 /** In struct pm_scan_arg. */
 const walkEndOffset = 32
 
-/** The end of the addresses that a program can have. */
+/** The end of the addresses that a program can use. */
 const addressMax = 0x7fff_ffff_f000n
-/** What the kernel notes takes eight bytes for each page. */
+/** Largest region that is watched. The kernel's notes take eight bytes per page, so larger regions cost more memory. */
 const watchedMax = 1 << 30
 
 /**
- * Which pages of a process were written to. The kernel protects them against that, lets it happen nevertheless, and can
- * tell which are no longer protected (userfaultfd's asynchronous write protection and PAGEMAP_SCAN, since Linux 6.7).
+ * Which pages of a process were written. The kernel write-protects them, lets writes happen nevertheless, and reports
+ * which pages are no longer protected (userfaultfd's asynchronous write protection and PAGEMAP_SCAN, since Linux 6.7).
  */
 export class WrittenPages {
   readonly #pid: number
   readonly #faults: number
-  /** In order of address. What is no longer mapped may be among it. */
+  /** Watched ranges, in order of address. Some may no longer be mapped. */
   watched: readonly Run[]
 
   private constructor(pid: number, faults: number, watched: readonly Run[]) {
@@ -53,8 +53,8 @@ export class WrittenPages {
   }
 
   /**
-   * Watches regions of a frozen process from now on, but those that are too large; undefined where the kernel cannot, or
-   * may not. The thread's registers are lost.
+   * Watches regions of a frozen process, except those that are too large; undefined if the kernel cannot or may not.
+   * The thread's registers are lost.
    *
    * @param regions in order of address
    */
@@ -69,23 +69,23 @@ export class WrittenPages {
     return pages
   }
 
-  /** Watches these regions too, but those that are too large. */
+  /** Watches more regions, except those that are too large. */
   watchToo(regions: readonly Run[]): void {
     const more = regions.filter(region => region.end - region.start <= watchedMax && register(this.#faults, region))
     this.watched = unite(this.watched, more)
   }
 
   /**
-   * What of it was neither written to, nor dropped, nor mapped anew since that was last forgotten, in order of address.
-   * What is not mapped any more is watched no longer.
+   * The watched ranges that were neither written, dropped nor mapped anew since the last `forget`, in order of address.
+   * Ranges that are no longer mapped cease to be watched.
    *
-   * @param mapped what the process has mapped now, in order of address
+   * @param mapped the process's present mappings, in order of address
    */
   unchanged(mapped: readonly Run[]): Run[] {
     const found = withPages(this.#pid, look)
-    // What has grown out of something that is watched is watched by the kernel, but it is no part of what we know.
+    // The kernel also watches growth of a watched region, but its former content is unknown to us.
     const known = unite(inside(this.watched, mapped))
-    // What was mapped anew is not watched yet.
+    // Ranges that were mapped anew are not watched yet.
     this.watched = known
     const anew = without(known, found)
     const failed = anew.filter(run => !register(this.#faults, run))
@@ -96,18 +96,18 @@ export class WrittenPages {
     )
   }
 
-  /** Pages of the process that are its own, and not as in a file, in order of address. */
+  /** Pages that belong to the process alone and not to a file, in order of address. */
   own(): Run[] {
     return unite(withPages(this.#pid, lookForOwn))
   }
 
-  /** What was changed until now no longer counts. */
+  /** Marks all pages as unchanged. */
   forget(): void {
     withPages(this.#pid, protect)
   }
 }
 
-/** Our own descriptor of what the process's writes come to; the process has none. */
+/** Opens a descriptor for the process's writes in this process only; the traced process has none. */
 const openFaults = (thread: HeldThread): number | undefined => {
   const [fd] = makeCalls(thread, [[syscallNumber.userfaultfd, closeOnExec | nonBlocking | userModeOnly]])
   if (fd! < 0) return undefined
@@ -133,7 +133,7 @@ interface Scanned extends Run {
   readonly isWritten: boolean
 }
 
-/** What is watched, and whether it was written to. */
+/** Which pages are watched, and whether each was written. */
 const look = (pages: number): Scanned[] => lookFor(pages, { having: watched })
 
 const lookForOwn = (pages: number): Scanned[] =>
@@ -160,16 +160,16 @@ const protect = (pages: number) => scan(pages, { from: 0n, flags: protectMatchin
 interface Scan {
   readonly from: bigint
   readonly flags: bigint
-  /** Categories that the pages have that are meant: all of these, and one of those. */
+  /** Categories of the pages to find: all of these, and one of `havingOneOf`. */
   readonly having: bigint
   readonly havingOneOf?: bigint
-  /** Categories that count as had by pages which do not have them. */
+  /** Categories whose absence counts as presence. */
   readonly inverted?: bigint
-  /** How many regions there is room for. */
+  /** How many regions fit into the buffer. */
   readonly room: number
 }
 
-/** One look at pages: regions found, and where it ended. */
+/** Scans pages: the regions found, and where the scan ended. */
 const scan = (pages: number, { from, flags, having, havingOneOf = 0n, inverted = 0n, room }: Scan) => {
   const place = room === 0 ? 0n : regionsAddress
   const found = watched | written

@@ -20,7 +20,7 @@ test('a service that is not here is said', async () => {
 test('the columns of a check say how executions begin, and what is refused', () => {
   const notes = [
     'db: a life of it could not be brought back, and was started anew: it shares memory (12 times)',
-    'db: io_uring_setup is refused with ENOSYS: its work goes on in the kernel when all threads rest',
+    'db: io_uring_setup is refused with ENOSYS: its work continues in the kernel while all threads rest',
   ]
   const checked = { verdict: 'held', kind: null, executions: 12, stepsPerSecond: 34, notes }
   expect(columnsOf(checked, { tool: 99.6, nodes: 20 })).toBe(

@@ -29,8 +29,8 @@ c('what is not held is refused, and said once', async () => {
     'i386 getpid -38',
   ])
   expect(notes).toEqual([
-    'n: io_uring_setup is refused with ENOSYS: its work goes on in the kernel when all threads rest: libraries fall back to calls that wait',
-    'n: ptrace is refused with EPERM: a process has one tracer, and that is this tool: no debugger, strace or LeakSanitizer in a node',
+    'n: io_uring_setup is refused with ENOSYS: its work continues in the kernel while all threads rest; libraries fall back to blocking calls',
+    'n: ptrace is refused with EPERM: a process can have only one tracer, which is this tool, so debuggers, strace and LeakSanitizer fail in a node',
     'n: system call 400 is refused with ENOSYS: it is not in the table of system calls',
     'n: system calls of i386 and x32 are refused with ENOSYS: only those of x86-64 are held',
     'n: setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',
@@ -109,7 +109,7 @@ c('Linux AIO is refused, and said: glibc’s own waits in threads', async () => 
   )
   const { lines, notes } = await heldOutput([program])
   expect(lines).toEqual(['-1 Function not implemented', '-1 Function not implemented', '0 7'])
-  const why = 'its work goes on in the kernel when all threads rest: libraries fall back to calls that wait'
+  const why = 'its work continues in the kernel while all threads rest; libraries fall back to blocking calls'
   expect(notes).toEqual([`n: io_setup is refused with ENOSYS: ${why}`, `n: io_submit is refused with ENOSYS: ${why}`])
 })
 
