@@ -93,8 +93,9 @@ const cutShortShareMax = 0.05
 const undecidedShareMax = 0.01
 
 /**
- * After a violation that needs a slow network, the search goes on for this share of the executions that it took, and so many
- * more. With more, such a finding costs as much as the search for it; with fewer, users are told of networks that they do not have.
+ * After a violation that needs a slow network, the search continues for this share of the executions that it took,
+ * plus this many. With more, such a finding costs as much as the search for it; with fewer, users are told of networks
+ * that they do not have.
  */
 const deferredShare = 1 / 2
 const deferredMin = 16
@@ -354,7 +355,7 @@ class Check {
     return this.#diverged.length <= divergedShareMax * this.#portfolio.experience.completed
   }
 
-  /** Whether so many executions failed to repeat since the last change that nothing could be concluded. */
+  /** Whether too many executions failed to repeat since the last change, so that nothing can be concluded. */
   #isInDoubt(): boolean {
     const doubts = this.#notRepeated.length
     return doubts >= doubtsMax && doubts > divergedShareMax * this.#portfolio.experience.completed
@@ -372,13 +373,16 @@ class Check {
     return how !== undefined
   }
 
-  /** Whether turns were cut short in so many executions, which do not count, that the search hardly makes progress. */
+  /** Whether turns were cut short in too many executions. These do not count, so the search hardly makes progress. */
   #areCutShort(): boolean {
     const cut = this.#cutShort.length
     return cut >= doubtsMax && cut > cutShortShareMax * this.#portfolio.experience.completed
   }
 
-  /** Begins the search anew with long turns. Returns false if they are long already: the search then goes on as it is. */
+  /**
+   * Begins the search anew with long turns. Returns false if they are long already: the search then continues
+   * unchanged.
+   */
   async #lengthenTurns(): Promise<boolean> {
     const how = await this.#reliance.lengthenTurns()
     if (how === undefined) return false

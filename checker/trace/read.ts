@@ -60,7 +60,7 @@ interface Stored {
   readonly found: TraceRecord | 'torn' | 'damaged'
 }
 
-/** The records from an offset of the file on, and in the end why there are no more. */
+/** The records from an offset of the file on, followed by the reason why they end. */
 function* storedRecords(file: Buffer, start: number): Generator<Stored, void> {
   /** After a block, the last step that it holds. */
   let blockEnd: number | undefined

@@ -165,7 +165,7 @@ export interface ShrunkViolation {
   readonly schedule: readonly Choice[]
   readonly message: string
   readonly minimal: boolean
-  /** The longest that a message is on its way in it. */
+  /** The longest time that a message is in flight in it. */
   readonly delayMs: number
 }
 
@@ -181,7 +181,7 @@ const shrinkPatiently = async (
   return again && isAlike(again, violation) ? { schedule, message: again.message, minimal, delayMs } : undefined
 }
 
-/** Tries whether candidates come to such a violation, where no message is on its way for longer. */
+/** Tries whether candidates have such a violation while no message is in flight for longer. */
 export const attemptAt =
   (violation: Violation, patience: number, delayMsMax: number): Attempt =>
   async (labels, cells) => {

@@ -1,5 +1,5 @@
 /**
- * A network may be so slow without anybody wondering. A violation that needs a slower one is told as such; and what recovers in
- * a slower one alone does not recover in life.
+ * Milliseconds that a message may take on a usual network. A violation that needs a slower one is reported as such, and
+ * recovery only on a slower one does not count as recovery.
  */
 export const slowMs = 1000

@@ -69,7 +69,7 @@ export class Stage {
     this.execution = this.newExecution({ variant: 0, schedule: [] }, new Network())
   }
 
-  /** @param mark of an execution that it goes on from */
+  /** @param mark of the execution that this one continues */
   newExecution(way: WayThere, network: Network, mark?: ExecutionMark): Execution {
     const clients = this.#newClients(network, mark?.clients)
     const names = this.nodes.map(({ name }) => name)

@@ -86,7 +86,7 @@ export class HeldThread {
     this.ordinal = ordinal
   }
 
-  /** Ends its limited wait, which is then no timer of its node any more. */
+  /** Ends its limited wait and removes its timer from the node. */
   forgetWait(): void {
     if (this.wait) this.process.node.timers.delete(this.wait)
     this.wait = undefined
@@ -152,7 +152,10 @@ export class HeldProcess {
   mayChange = true
   /** How often it read a clock in this step, as far as that is noticed. */
   reads = 0
-  /** Timers of the kernel that belong to the process, by what names them: `itimer`, `timer 0`, `timerfd 7`; a timerfd is in that of one who has it open. */
+  /**
+   * Kernel timers that belong to the process, by name: `itimer`, `timer 0`, `timerfd 7`. A timerfd is listed for one of
+   * the processes that have it open.
+   */
   readonly kernelTimers = new Map<string, Timer>()
   readonly lastingCalls: LastingCalls = { count: 0, last: '' }
   #innerPid: number | undefined

@@ -5,7 +5,7 @@ import { type Call, startCalls } from './starter.ts'
 
 const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
 
-/** The last id in the pid namespace of whoever reads or writes it. */
+/** The last id in the reader's or writer's pid namespace. */
 const file = '/proc/sys/kernel/ns_last_pid'
 const fileDescriptor = 7
 
@@ -38,7 +38,7 @@ const openToWrite = (): number | undefined => {
   try {
     return openSync(file, 'w')
   } catch {
-    // Mounted to be read only, as where this tool is in a container of few rights.
+    // Mounted read-only, for example in a container with few privileges.
     return undefined
   }
 }

@@ -1,13 +1,13 @@
 import { type Cipher, createCipheriv, createHash } from 'node:crypto'
 
-/** Which stream, and how far it has gone. */
+/** Name and position of a stream. */
 export interface RandomnessMark {
   readonly name: string
   readonly drawn: number
   readonly forks: number
 }
 
-/** A stream of random bytes: the same for the same name, and different from all others. */
+/** A stream of random bytes: equal for equal names, and different from all others. */
 export class Randomness {
   readonly #name: string
   #cipher: Cipher | undefined
@@ -24,7 +24,7 @@ export class Randomness {
     return this.#cipher.update(Buffer.alloc(length))
   }
 
-  /** Another that goes on as the one that was marked did. */
+  /** A new stream that continues from the mark of another. */
   static from(mark: RandomnessMark): Randomness {
     const randomness = new Randomness(mark.name)
     randomness.rewind(mark)
@@ -39,7 +39,7 @@ export class Randomness {
     return { name: this.#name, drawn: this.#drawn, forks: this.#forks }
   }
 
-  /** It goes on as it did from the mark, which is its own. */
+  /** Continues from its own mark. */
   rewind({ drawn, forks }: RandomnessMark): void {
     this.#forks = forks
     if (drawn === this.#drawn) return
@@ -48,7 +48,7 @@ export class Randomness {
     this.#cipher.update(Buffer.alloc(drawn))
   }
 
-  /** A stream of its own for a thread, independent of what others draw. */
+  /** A separate stream for a thread, independent of how much others draw. */
   fork(): Randomness {
     return new Randomness(`${++this.#forks} ${this.#name}`)
   }

@@ -6,9 +6,9 @@ import type { HeldProcess } from './held-node.ts'
 
 /**
  * Files that programs open stay in memory from then on. While a thread waits for the disk others continue, in another
- * order than if the page were in memory; and the kernel drops pages that nobody has read for a while. For example, a
- * JVM reads its classes all the time from a file of 130 MB. If one page of it is missing, its compilers do their work
- * earlier than in the execution before.
+ * order than if the page were in memory, and the kernel drops pages that nobody has read for a while. For example, a
+ * JVM constantly reads classes from a file of 130 MB. If one page of it is missing, its compilers work earlier than in
+ * the previous execution.
  */
 
 const mmap = libc.func('void *mmap(void *address, size_t length, int protection, int flags, int fd, long offset)')
@@ -23,7 +23,10 @@ const populate = 22
 
 /** Share of the initially free memory that such files may keep. With more, none would be left for the nodes. */
 const memoryShare = 1 / 8
-/** Each is a mapping of this process, which the kernel allows 65,530. */
+/**
+ * Each file is a mapping of this process, and the kernel allows 65,530. With fewer, large programs would still wait for
+ * disks.
+ */
 const filesMax = 20_000
 /** Limit on paths that were looked up. Most do not exist, and a program may try any number. */
 const pathsMax = 100_000
@@ -32,23 +35,25 @@ const paths = new Set<string>()
 let files = 0
 let bytesLeft: number | undefined
 
-/** The program itself, and what loads it: nobody opens these. To be called when they have been mapped, and nothing else. */
+/** Keeps the program itself and its loader, which nobody opens. Call it when only these have been mapped. */
 export const keepProgram = (process: HeldProcess): void => {
   const maps = readFileSync(`/proc/${process.pid}/maps`, 'utf8')
   for (const [, path] of maps.matchAll(/ (\/.*)$/gm)) keepFile(process, path!)
 }
 
-/** A file that a process is about to read. Files of containers have no path here: they are left to the kernel. */
+/**
+ * Keeps a file that a process is about to read. Files of containers have no path here, so the kernel decides on them.
+ */
 export const keepFile = (process: HeldProcess, path: string): void => {
   if (process.node.isContainer || paths.size >= pathsMax) return
   try {
     const own = isAbsolute(path) ? path : join(readlinkSync(`/proc/${process.pid}/cwd`), path)
     if (paths.has(own)) return
     paths.add(own)
-    // Where a node has another file in its place, as in /tmp, that is in memory anyway.
+    // If a node has another file in this place, as in /tmp, that file is in memory anyway.
     if (statSync(own, { throwIfNoEntry: false })?.isFile() && files < filesMax) keep(own)
   } catch {
-    // It may not be read, or the process has ended: whoever waits for the disk then goes on waiting for it.
+    // The file may not be read, or the process has ended. Threads that need it will wait for the disk.
   }
 }
 
@@ -64,7 +69,7 @@ const keep = (path: string): void => {
       files += 1
       bytesLeft -= size
     } else {
-      // An ordinary user may lock little: it is read at least, so that nobody waits for it soon.
+      // An ordinary user may lock little memory, so the file is only read, and nobody waits for it soon.
       madvise(address, size, populate)
       munmap(address, size)
     }

@@ -11,7 +11,7 @@ import { second } from './virtual-clock.ts'
 
 type Answer = (thread: HeldThread, registers: Registers) => number
 
-/** Shown as resident memory. */
+/** What is reported as resident memory. */
 export const residentKilobytes = 64 * 1024
 export const ticksPerSecond = 100
 const invalidArgument = -22
@@ -27,7 +27,7 @@ const getrusage: Answer = ({ process }, registers) => {
   return 0
 }
 
-/** struct tms: user and system time of the process, and of its children; the call gives the ticks since the boot. */
+/** struct tms: user and system time of the process, and of its children. The call returns the ticks since boot. */
 const times: Answer = ({ process }, registers) => {
   const { clock } = process.node
   const address = registers.get('rdi')
@@ -38,7 +38,7 @@ const times: Answer = ({ process }, registers) => {
   return seconds * ticksPerSecond + Math.floor((nanoseconds * ticksPerSecond) / second)
 }
 
-/** struct sysinfo: half of the memory is free, nothing else runs. */
+/** struct sysinfo: half of the memory is free, and nothing else runs. */
 const sysinfo: Answer = ({ process }, registers) => {
   const total = BigInt(totalmem())
   const info = Buffer.alloc(112)
@@ -59,14 +59,16 @@ const getcpu: Answer = ({ process }, registers) => {
   return 0
 }
 
-/** A set of CPUs with the first in it; the kernel's has a length of its own. */
+/**
+ * A set that contains only the first CPU. Its length is constant, while that of the kernel's depends on the machine.
+ */
 const schedGetaffinity: Answer = ({ process }, registers) => {
   if (registers.get('rsi') < 8) return invalidArgument
   process.memory.write(registers.get('rdx'), Buffer.from(BigUint64Array.of(1n).buffer))
   return 8
 }
 
-/** SCHED_OTHER, as for every program that nobody has given another. */
+/** SCHED_OTHER, the default of every program. */
 const schedGetscheduler: Answer = () => 0
 
 const schedGetparam: Answer = ({ process }, registers) => {

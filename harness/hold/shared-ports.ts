@@ -20,7 +20,7 @@ const [loadHalf, loadWord, toIndex, addIndex, modulo, returnResult] = [0x28, 0x2
 const fromHeader = (offset: number) => -0x10_0000 + offset
 const [peerAddress, peerPort] = [fromHeader(12), fromHeader(20)]
 
-/** Gives the index of the socket, among so many. */
+/** A program that returns the index of a socket, below `count`. */
 const chooser = (count: number): Buffer => {
   const instructions: readonly Instruction[] = [
     [loadHalf, 0, 0, peerPort],
@@ -68,7 +68,7 @@ const groupsOf = (pid: number): SocketEntry[][] => {
   return [...groups.values()].filter(group => group.length > 1)
 }
 
-/** Any of the sockets is as good: the program is that of all. */
+/** Sets the program through any of the sockets, because they share it. */
 const choose = (node: HeldNode, group: readonly SocketEntry[]): void => {
   const inodes = group.map(({ inode }) => inode)
   const program = { length: chooser(1).length / 8, instructions: chooser(group.length) }

@@ -12,11 +12,12 @@ import { keepFile } from './resident-files.ts'
 import type { SyscallName } from './syscall-number.ts'
 
 /**
- * Files in which the kernel tells about time, about this machine, and random bytes. Opening one of the first two kinds
- * opens another file with content that follows from the node. Each opening of random bytes gets different bytes.
+ * Files in which the kernel shows time, properties of this machine, and random bytes. Opening one of the first two
+ * kinds opens another file instead, whose content follows from the node. Each opening of random bytes gets different
+ * bytes.
  */
 
-/** Where a call has its path, and its flags. */
+/** Registers of a call's path and flags. */
 const openCalls: Partial<Record<SyscallName, { readonly path: RegisterName; readonly flags: RegisterName }>> = {
   open: { path: 'rdi', flags: 'rsi' },
   openat: { path: 'rsi', flags: 'rdx' },
@@ -27,7 +28,7 @@ const noReading = 1 | 2 | 0o10000000 | 0o200000
 const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
 const isRandom = (path: string) => path === '/dev/urandom' || path === '/dev/random'
 
-/** Whether the call opens such a file: its exit must be seen then. */
+/** Whether the call opens such a file. If so, its exit must be seen. */
 export const openShown = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
   const call = openCalls[name]
   if (call === undefined || (registers.get(call.flags) & noReading) !== 0) return false
@@ -45,12 +46,12 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
   return content !== undefined && openInstead(thread, registers, call.path, content)
 }
 
-/** A read of so much, at the end of a page, and of the next one: most paths are shorter. */
+/** Bytes of the first read, which ends with the page at the latest. Most paths are shorter; more bytes cost time. */
 const firstRead = 128
 const longestPath = 4096
 const pageSize = 4096
 
-/** Undefined where it is too long, or cannot be read. */
+/** Undefined if the path is too long or cannot be read. */
 const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
   const read: Buffer[] = []
   try {
@@ -67,8 +68,9 @@ const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
 }
 
 /**
- * How far apart two openings of a file of random bytes begin. The file is longer by `randomBytesAfter` than what they begin
- * in; as this is sixteen times an odd number, 65,536 of them begin at different places.
+ * Distance between the beginnings of two openings of a file of random bytes. It is sixteen times an odd number, so
+ * 65,536 openings begin at different places. The file is longer by `randomBytesAfter` than the part in which they
+ * begin.
  */
 const stride = 4112
 const randomBytesBegun = 1 << 20
@@ -83,7 +85,7 @@ const moveOn = ({ process }: HeldThread, fd: number): void => {
   withDuplicate(process.pid, fd, own => lseek(own, position, fromBegin))
 }
 
-/** A directory of every node that is in memory and has nothing in it: there the files are that are opened instead. */
+/** A directory that every node has in memory, and empty. The files that are opened instead are put there. */
 const roomParent = '/sys/fs/cgroup'
 const roomName = '0'
 const room = join(roomParent, roomName)
@@ -91,7 +93,7 @@ const memoryFileSystem = 0x0102_1994
 const filesMax = 1000
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
-/** Below the stack pointer, where the program has nothing. */
+/** Distance below the stack pointer at which the program stores nothing. */
 const belowStack = 256
 
 const openInstead = (thread: HeldThread, registers: Registers, register: RegisterName, content: string): boolean => {
@@ -102,7 +104,7 @@ const openInstead = (thread: HeldThread, registers: Registers, register: Registe
     provide(thread.process, name, content)
     memory.write(address, Buffer.from(`${join(room, name)}\0`))
   } catch {
-    // A container without such a directory, or a program in a root of its own: it sees what is there.
+    // A container without such a directory, or a program that changed its root, sees the real file.
     return false
   }
   const asked = registers.get(register)
@@ -111,10 +113,10 @@ const openInstead = (thread: HeldThread, registers: Registers, register: Registe
   return true
 }
 
-/** The room of a process, and how many files were made for it there: it need not be looked at for each. */
+/** The room of a process and how many files were made in it, so that it is not looked up for each. */
 const rooms = new WeakMap<ProcessMemory, { readonly directory: string; made: number }>()
 
-/** A file is never written to again: somebody may have it open. */
+/** Provides a file with this content. An existing one is never written again, because it may be open. */
 const provide = ({ pid, memory }: HeldProcess, name: string, content: string): void => {
   const known = rooms.get(memory) ?? openRoom(pid, memory)
   if (known.made++ % filesMax === filesMax - 1)
@@ -131,8 +133,8 @@ const provide = ({ pid, memory }: HeldProcess, name: string, content: string): v
 }
 
 /**
- * By a descriptor of ours: the way there is longer than what is done there. A node may have put links on it, so that no
- * link is followed out of its files, nor at its end.
+ * Uses a descriptor of ours, because resolving the path takes longer than the work in it. A node may have put links on
+ * the path, so no link is followed out of its files, nor at the end.
  */
 const openRoom = (pid: number, memory: ProcessMemory) => {
   const parent = openFor(pid, roomParent, constants.O_RDONLY | constants.O_DIRECTORY, memoryFileSystem)

@@ -19,19 +19,19 @@ import { type Nanoseconds, never } from './virtual-clock.ts'
 import { readTime } from './waits.ts'
 
 /**
- * Timeouts that a program sets for a socket. TCP_USER_TIMEOUT, the time that a connection may stay without an answer,
- * gets a large number added in the kernel, so that it never expires in real time (unanswered.ts). SO_RCVTIMEO and
- * SO_SNDTIMEO limit how long a call may wait for a socket. The kernel is given a timeout that never expires and encodes
- * the program's own, so that accepted sockets inherit it: beyond a large number, as many seconds as the program's
- * timeout has microseconds. Threads that wait with one are looked for when the node rests.
+ * Timeouts that a program sets for a socket. TCP_USER_TIMEOUT, the time that a connection may stay unanswered, is
+ * stored in the kernel with a large number added, so that it never expires in real time (unanswered.ts). SO_RCVTIMEO
+ * and SO_SNDTIMEO limit how long a call may wait for a socket. The kernel is given a timeout that never expires and
+ * encodes the program's own, so that accepted sockets inherit it: a large number of seconds, plus as many seconds as
+ * the program's timeout has microseconds. When the node rests, threads that wait with such a timeout are looked up.
  */
 
-/** 70,000 years; times the kernel's 1,000 ticks a second it still fits in 63 bits. */
+/** In seconds, 70,000 years. Multiplied by the kernel's 1,000 ticks per second it still fits into 63 bits. */
 const beyond = 2 ** 41
 const microsecondsMax = never / 1000
 const timevalLength = 16
 const SOL_SOCKET = 1
-/** Milliseconds: twelve days, and half of what the kernel takes. */
+/** In milliseconds, twelve days: half of the kernel's maximum. */
 const userBeyond = 2 ** 30
 const [receiveTimeout, sendTimeout] = timeoutOptions
 
@@ -46,7 +46,7 @@ const timeval = (seconds: number, microseconds: number): Buffer =>
 const setUserTimeout: Handler = ({ process }, registers) => {
   if (registers.get('r8') < 4) return undefined
   const milliseconds = process.memory.read(registers.get('r10'), 4).readInt32LE()
-  // What is no time is the kernel's to answer; 0 takes it away.
+  // The kernel rejects invalid times; 0 removes the timeout.
   if (milliseconds <= 0) return undefined
   const value = Buffer.from(Int32Array.of(userBeyond + Math.min(milliseconds, userBeyond - 1)).buffer)
   return setValue(process, registers, value)
@@ -76,7 +76,7 @@ const setsockopt: Handler = (thread, registers) => {
   if (registers.get('r8') < timevalLength) return undefined
   const { seconds, nanoseconds } = readTime(process.memory, registers.get('r10'), 'timeval')
   const microseconds = Math.min(seconds * 1e6 + nanoseconds / 1000, microsecondsMax)
-  // What is no time-out, or no time, is the kernel's to answer.
+  // The kernel handles the removal of a timeout, and rejects invalid times.
   if (microseconds === 0 || seconds < 0 || nanoseconds < 0 || nanoseconds >= 1e9) return undefined
   process.node.hasSocketTimeouts = true
   return setValue(process, registers, timeval(beyond + Math.ceil(microseconds), 0))
@@ -108,7 +108,7 @@ const userTimeoutBytes = (own: number): Buffer | undefined => {
   return milliseconds === undefined ? undefined : Buffer.from(Int32Array.of(milliseconds).buffer)
 }
 
-/** What a program has set as TCP_USER_TIMEOUT of a socket, of which this is our own descriptor; undefined: nothing. */
+/** The TCP_USER_TIMEOUT that a program set on a socket, given our own descriptor of it; undefined if it set none. */
 export const userTimeoutMs = (own: number): number | undefined => {
   const value = Buffer.alloc(4)
   const [level, name] = userTimeoutOption
@@ -119,7 +119,7 @@ export const userTimeoutMs = (own: number): number | undefined => {
 
 export const socketCalls: Partial<Record<SyscallName, Handler>> = { setsockopt, getsockopt }
 
-/** How long the program lets calls wait for a socket; undefined where for ever, and where it has none of that number. */
+/** How long the program lets calls wait for a socket; undefined if without limit, or if there is no such socket. */
 const timeoutOf = ({ pid }: HeldProcess, fd: number, name: number): Nanoseconds | undefined =>
   withDuplicate(pid, fd, own => {
     const value = Buffer.alloc(timevalLength)
@@ -129,7 +129,7 @@ const timeoutOf = ({ pid }: HeldProcess, fd: number, name: number): Nanoseconds 
     return seconds > beyond ? (seconds - beyond) * 1000 : undefined
   })
 
-/** The calls that wait for a socket, whose descriptor is their first argument, and the time-out that limits each. */
+/** Calls that wait for a socket given as their first argument, with the option that limits each. */
 const limitedBy: Partial<Record<SyscallName, number>> = {
   read: receiveTimeout,
   readv: receiveTimeout,
@@ -147,7 +147,7 @@ const limitedBy: Partial<Record<SyscallName, number>> = {
   connect: sendTimeout,
 }
 
-/** A thread that waits for a socket for a limited time. */
+/** A thread that waits for a socket with a time limit. */
 class LimitedSocketWait implements SocketWait {
   readonly deadline: Nanoseconds
   readonly key: string
@@ -167,7 +167,7 @@ class LimitedSocketWait implements SocketWait {
     this.#timedOut = call === 'connect' ? -constants.errno.EINPROGRESS : -constants.errno.EAGAIN
   }
 
-  /** The call ends without a result, unless it has one already. */
+  /** Ends the call without a result, unless it already has one. */
   fire(): void {
     this.#thread.interrupted = true
     this.#thread.errand = tid => {
@@ -181,7 +181,7 @@ class LimitedSocketWait implements SocketWait {
   }
 }
 
-/** To be called when the node is at rest: the threads that wait for a socket for a limited time have a timer each. */
+/** Keeps a timer for each thread that waits for a socket with a time limit. Call it when the node rests. */
 export const watchSocketWaits = (node: HeldNode): void => {
   if (!node.hasSocketTimeouts) return
   for (const thread of node.threads) watch(thread)
@@ -200,7 +200,7 @@ const watch = (thread: HeldThread): void => {
   node.timers.add(thread.socketWait)
 }
 
-/** `number first … sixth stack-pointer instruction-pointer`, hexadecimal but for the number. */
+/** Parses `number first … sixth stack-pointer instruction-pointer`; all but the number are hexadecimal. */
 const waitOf = (thread: HeldThread) => {
   const fields = thread.look('syscall').trim().split(' ')
   const call = syscallName(Number(fields[0]))
@@ -208,7 +208,7 @@ const waitOf = (thread: HeldThread) => {
   if (option === undefined) return undefined
   const timeout = timeoutOf(thread.process, Number(fields[1]) | 0, option)
   if (timeout === undefined) return undefined
-  // How often it has had the CPU: it has not waited all the time where that has changed.
+  // How often the thread has had the CPU. A change means that it did not wait all the time.
   const turns = thread.look('schedstat').split(' ')[2]
   return { call: call!, timeout, address: Number(fields.at(-1)), key: [...fields, turns].join(' ') }
 }

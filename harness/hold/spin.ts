@@ -11,7 +11,7 @@ import { syscallNumber } from './syscall-number.ts'
 const instructionsMax = 160
 const trapSignal = 5
 
-/** Instructions that leave the program: system calls, reads of the processor's counter, which are a fault, and traps. */
+/** Instructions that leave the program: system calls, reads of the processor's counter (which fault), and traps. */
 const leaving = [
   Buffer.from([0x0f, 0x05]), // syscall
   Buffer.from([0x0f, 0x31]), // rdtsc
@@ -23,7 +23,7 @@ const leaving = [
 const syscallLength = 2
 const [yieldCall, isYieldDone] = [syscallNumber.sched_yield, 0]
 
-/** Passes over `sched_yield`, which changes nothing but these registers; false where the next instruction is another. */
+/** Skips `sched_yield`, which changes only these registers; false if the next instruction is another. */
 const passesYield = (code: Buffer, registers: Registers): boolean => {
   if (!code.subarray(0, syscallLength).equals(leaving[0]!) || registers.get('rax') !== yieldCall) return false
   const next = registers.get('rip') + syscallLength
@@ -72,7 +72,7 @@ export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Chang
   return false
 }
 
-/** The same of a thread that is stopped in a system call which will not be made. */
+/** The same for a thread stopped in a system call that will not be made. */
 export const spinsAfterCall = (thread: HeldThread): boolean | Change => {
   if (!singleStep(thread.tid)) return false
   const change = wait(thread.tid)
@@ -83,7 +83,7 @@ const isStep = (change: Change): boolean => change.kind === 'signal' && change.s
 
 const leaves = (code: Buffer): boolean => leaving.some(one => code.subarray(0, one.length).equals(one))
 
-/** The next instruction; undefined where it is of the clock. */
+/** The next instruction; undefined if it belongs to the clock page. */
 const codeAt = ({ process }: HeldThread, address: number): Buffer | undefined => {
   if (isInPage(address)) return undefined
   try {

@@ -5,29 +5,29 @@ import { machineCode, staticProgram } from './static-program.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
 
 /**
- * A system call of a process that is being started. Text and bytes are put where the call finds them, a list of texts as
- * a list of pointers to them.
+ * A system call of a process that is being started. Strings and bytes are passed by address, and a list of strings as a
+ * list of addresses.
  */
 export interface Call {
   readonly name: SyscallName
   readonly arguments: readonly (number | string | Uint8Array | readonly string[])[]
-  /** The starter gives up where the result is less; 0 by default, so that every error counts. */
+  /** The starter gives up if the result is less; 0 by default, so that every error counts. */
   readonly least?: number
 }
 
-/** Whatever the call comes to, the next one follows. */
+/** As `least`: accepts any result. */
 export const whatever = -4096
 
 const highest = 0xffff_ffff
 const closeRangeOnExec = 4
 
-/** The program has no descriptor but its input and its outputs. */
+/** Leaves the program only its input and its outputs. */
 export const closeOthers: Call = { name: 'close_range', arguments: [3, highest, closeRangeOnExec] }
 
-/** Descriptors that the starter finds open: what it writes its report to, and its calls. */
+/** Descriptors that the starter expects: one for its report and one with its calls. */
 export const starterDescriptor = { report: 8, calls: 9 } as const
 
-/** Bytes of its report: the call that failed, as it stands in the table, with the result in the last column. */
+/** Length of its report: the failed call as in the table, with the result in the last column. */
 export const reportLength = 64
 
 const tableAddress = 0x1000_0000
@@ -65,7 +65,7 @@ const code = machineCode(`
 const memfdCreate = libc.func('int memfd_create(const char *name, unsigned int flags)')
 const closeOnExec = 1
 
-/** A file in memory that has no path: its descriptor. */
+/** Descriptor of a file in memory that has no path. */
 const fileOf = (name: string, content: Buffer): number => {
   const fd = check('memfd_create', memfdCreate(name, closeOnExec))
   writeSync(fd, content)
@@ -74,13 +74,13 @@ const fileOf = (name: string, content: Buffer): number => {
 
 let starterFile: number | undefined
 
-/** Descriptor of the program, for as long as this process lives. */
+/** Descriptor of the program, open as long as this process lives. */
 export const starter = (): number => {
   starterFile ??= fileOf('lastnail-starter', staticProgram(code))
   return starterFile
 }
 
-/** Does something with a descriptor of a file that has these calls for the starter. */
+/** Does something with a descriptor of a file that contains these calls for the starter. */
 export const withCalls = <Result>(calls: readonly Call[], use: (fd: number) => Result): Result => {
   const fd = fileOf('lastnail-calls', tableOf(calls))
   try {
@@ -90,7 +90,9 @@ export const withCalls = <Result>(calls: readonly Call[], use: (fd: number) => R
   }
 }
 
-/** Starts a process of ours, in the namespaces set for children of this thread, that makes these calls; its id. */
+/**
+ * Starts a process of ours that makes these calls, in the namespaces set for this thread's children. Returns its id.
+ */
 export const startCalls = (
   calls: readonly Call[],
   descriptors: readonly (readonly [own: number, its: number])[],
@@ -135,7 +137,7 @@ const tableOf = (calls: readonly Call[]): Buffer => {
   return Buffer.concat(parts)
 }
 
-/** What a report says: the number of the call that failed, and its error. */
+/** Reads a report: the number of the failed call, and its error. */
 export const failureIn = (report: Buffer): { readonly call: number; readonly errno: number } => ({
   call: Number(report.readBigInt64LE(0)),
   errno: -Number(report.readBigInt64LE(leastOffset)),

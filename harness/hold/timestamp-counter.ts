@@ -3,8 +3,8 @@ import type { Registers } from './ptrace.ts'
 import { millisecond, second } from './virtual-clock.ts'
 
 /**
- * The processor's timestamp counter: programs measure time by it past the kernel. With PR_TSC_SIGSEGV reading it is a
- * fault, and what it shows is the node's own time, one tick a nanosecond.
+ * The processor's timestamp counter, which programs read without the kernel. With PR_TSC_SIGSEGV reading it faults, and
+ * the program is shown the node's own time instead, one tick per nanosecond.
  */
 
 export const ticksPerMillisecond = millisecond
@@ -12,7 +12,7 @@ export const ticksPerMillisecond = millisecond
 const rdtsc = Buffer.from([0x0f, 0x31])
 const rdtscp = Buffer.from([0x0f, 0x01, 0xf9])
 
-/** Does in place of a thread that stopped with SIGSEGV what it faulted at, if that was reading the counter. */
+/** Answers the read of the counter at which a thread stopped with SIGSEGV; false if it did something else. */
 export const readCounter = ({ process }: HeldThread, registers: Registers): boolean => {
   const address = registers.get('rip')
   const code = instructionAt(process.memory, address)
@@ -23,13 +23,13 @@ export const readCounter = ({ process }: HeldThread, registers: Registers): bool
   const ticks = BigInt(seconds) * BigInt(second) + BigInt(nanoseconds)
   registers.set('rax', Number(ticks & 0xffff_ffffn))
   registers.set('rdx', Number(ticks >> 32n))
-  // The number of the CPU.
+  // The number of the CPU, of which a node sees only the first.
   if (found === rdtscp) registers.set('rcx', 0)
   registers.set('rip', address + found.length)
   return true
 }
 
-/** Empty where a program jumped to where nothing is. */
+/** Empty if the program jumped to unmapped memory. */
 const instructionAt = (memory: HeldThread['process']['memory'], address: number): Buffer => {
   try {
     return memory.read(address, rdtscp.length)
