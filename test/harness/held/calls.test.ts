@@ -147,7 +147,7 @@ test.each(Object.keys(debuggers) as (keyof typeof debuggers)[])(
     await cluster.execute(cluster.enabled()[0]!)
     expect(stdoutOf(cluster, 'n').join('\n')).toMatch(complaint)
     expect(cluster.notes()).toContainEqual(
-      expect.stringMatching(/^n: ptrace is refused with EPERM: a process has one tracer/),
+      expect.stringMatching(/^n: ptrace is refused with EPERM: a process can have only one tracer/),
     )
   },
 )
