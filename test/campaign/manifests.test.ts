@@ -27,7 +27,7 @@ const modern = (part: unknown): unknown => {
 }
 const isCompose = ajv.compile(modern(schema) as object)
 
-test('the compose file is one, by the schema of the Compose Specification', () => {
+test('the compose file is valid by the schema of the Compose Specification', () => {
   const file = parse(textOf('compose.yaml'), { merge: true })
   expect(isCompose(file), JSON.stringify(isCompose.errors)).toBe(true)
   expect(isCompose({ ...file, services: { redis: { imag: 'redis' } } })).toBe(false)
@@ -53,7 +53,7 @@ interface Manifest {
   readonly spec: any
 }
 
-test('the manifests are such, by the schema of Kubernetes, and what they name is there', () => {
+test('the manifests are valid by the schema of Kubernetes, and what they name exists', () => {
   const manifests = parseAllDocuments(textOf('kubernetes.yaml')).map(document => document.toJS() as Manifest)
   for (const manifest of manifests) new models[manifest.kind](manifest as never).validate()
   const [first] = manifests.filter(({ kind }) => kind === 'StatefulSet')

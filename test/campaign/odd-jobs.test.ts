@@ -38,7 +38,7 @@ const openEngine = (onRedis: (is: RedisCondition) => void = () => undefined) =>
 
 const job = (seed: number): Job => ({ config: 'a.config.ts', seed, tasks: [] })
 
-test('a job that ends three workers is given up and said, and others are done', { timeout: 120_000 }, async () => {
+test('a job that ends three workers is given up and reported, and others are done', { timeout: 120_000 }, async () => {
   const engine = openEngine()
   let isOver = false
   let deaths = 0

@@ -44,7 +44,7 @@ const startWorker = (place = directory) => {
   }
 }
 
-test('a campaign comes to the same on a queue whose workers are killed and whose Redis is killed as in one process', {
+test('a campaign on a queue whose workers and Redis are killed gives the same result as in one process', {
   timeout: 300_000,
 }, async () => {
   const alone = outcomeIn((await lastnail(directory, ...searched, '--workers', '1')).stdout)
@@ -80,7 +80,7 @@ test('a worker that has other programs takes nothing, and says which differs', {
   }
 })
 
-test('Redis that is not there, asks for a password, is full, may forget, or is none is said in one line', {
+test('Redis that is missing, needs a password, is full, may evict, or is another server is reported in one line', {
   timeout: 300_000,
 }, async () => {
   const refusal = async (url: string, ...command: readonly string[]) => {

@@ -24,19 +24,19 @@ const turnsOf = (turns: number, pays: (name: SearchName, turn: number) => number
 
 const count = (names: readonly SearchName[], wanted: SearchName) => names.filter(name => name === wanted).length
 
-test('the search that pays has most turns, and each has some', () => {
+test('the most productive search has most turns, and each has some', () => {
   const turns = turnsOf(100, name => (name === 'weighted' ? 8 : 2))
   expect(count(turns, 'weighted')).toBeGreaterThan(60)
   expect(count(turns, 'race')).toBeGreaterThan(1)
   expect(count(turns, 'priority')).toBeGreaterThan(1)
 })
 
-test('where another one pays from some time on, that has most turns from then on', () => {
+test('if another search becomes the most productive, it has most turns from then on', () => {
   const turns = turnsOf(200, (name, turn) => (name === (turn < 100 ? 'race' : 'priority') ? 8 : 1))
   expect(count(turns.slice(150), 'priority')).toBeGreaterThan(30)
 })
 
-test('where none pays, as where states have no fingerprints, all have as many', () => {
+test('if no search is productive, for example without fingerprints, all have as many turns', () => {
   const turns = turnsOf(90, () => 0)
   for (const name of ['race', 'weighted', 'priority'] as const) expect(count(turns, name)).toBe(30)
 })

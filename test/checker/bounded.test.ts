@@ -39,7 +39,7 @@ const table = (levels: readonly Level[]) =>
   levels.map(({ depth, executions, states, pruned, complete }) => [depth, executions, states, pruned, complete])
 
 describe('bounded search', () => {
-  it('executes every schedule of a counter race where no state is taken for another', async () => {
+  it('executes every schedule of a counter race if no states are merged', async () => {
     const { levels, exhausted } = await searchAll(counter(2, { fingerprints: false }), {}, 10)
     // Interleavings of two processes of two steps: 4! / (2! 2!) = 6.
     expect(table(levels)).toEqual([
@@ -51,7 +51,7 @@ describe('bounded search', () => {
     expect(exhausted).toBe(true)
   })
 
-  it('goes on from each state once where states have fingerprints', async () => {
+  it('continues from each state only once if states have fingerprints', async () => {
     const { levels, counts } = await searchAll(counter(2), {}, 10)
     expect(table(levels)).toEqual([
       [1, 2, 2, 0, true],
@@ -156,7 +156,7 @@ describe('bounded search that leaves out orders of steps that commute', () => {
     },
   )
 
-  it('takes states for the same in which the same letters are on their way, whatever their numbers', async () => {
+  it('merges states with the same messages in flight, whatever the numbers of these', async () => {
     let fewer = 0
     await fc.assert(
       fc.asyncProperty(offices, async office => {

@@ -27,7 +27,7 @@ test.each(['auto', 'bounded', 'walk'] as const)(
   },
 )
 
-test('of steps that commute every order is executed, for what is carried along may tell them apart', async () => {
+test('every order of commuting steps is executed, because carried values may differ', async () => {
   const system = new Model<readonly boolean[]>(
     [false, false, false],
     done =>
@@ -64,12 +64,12 @@ test('what a fold does to a value reaches no other execution', async () => {
   expect(await check(system, { few }, { executions: 30 })).toMatchObject({ verdict: 'held' })
 })
 
-test('in a state of which nothing is known before, it is undecided', () => {
+test('in a state without a known past it is undecided', () => {
   const { never } = by2([[]], 0)
   expect(() => evaluate('never', never, 1, () => 'here')).toThrow(Undecided)
 })
 
-test('a bound in time makes of liveness a violation, where the system tells the time, at the first step after it', async () => {
+test('with a time bound, liveness is violated at the first step after the bound, if the system has a clock', async () => {
   const ways = [[1], [2], [3], [4], [0]]
   const live = eventually<number>(state => state === 0, { withinMs: 250 })
   const system = modelOf({ ways, live: [0], bad: -1 })

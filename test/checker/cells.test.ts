@@ -45,7 +45,7 @@ const timeless = ({ seconds: _, stepsPerSecond: __, discovery, ...verdict }: Ver
 })
 
 describe('a search in cells', () => {
-  it('comes to the same with any number of them, whichever is ready first', async () => {
+  it('has the same result for any number of them, whichever is ready first', async () => {
     const search = fc.constantFrom('auto' as const, 'walk' as const, 'bounded' as const)
     await fc.assert(
       fc.asyncProperty(graphs(6), search, fc.nat(), async (graph, search, seed) => {
@@ -122,7 +122,7 @@ describe('work in order', () => {
     expect(ended).toEqual([new BudgetSpent('aborted'), new BudgetSpent('aborted')])
   })
 
-  it('goes on when more items come of what was handed out', async () => {
+  it('continues when results add more items', async () => {
     const cells = Cells.of([new OwnCell(counter(2), { nothingLost })])
     const waiting = [['p1 read']]
     const seen: string[] = []
@@ -152,7 +152,7 @@ describe('work in order', () => {
     expect(seen).toEqual([1, 2])
   })
 
-  it('ends after the steps of the budget, of which what was begun ahead takes none', async () => {
+  it("ends after the budget's steps, not counting executions that were begun ahead", async () => {
     for (const count of [1, 2, 5]) {
       const cells = cellsOfRing(count).within({ steps: 5 })
       const seen: number[] = []

@@ -139,7 +139,7 @@ describe('a check for death', () => {
     expect(coverage.transient).toBe(transient)
   })
 
-  it('leaves what only a fault could repair to the fault', async () => {
+  it('does not call dead what the configured fault repairs', async () => {
     // A door that a crash opens. No walk waits for it.
     const door = new Model<string>('open', state => [
       { kind: 'timer', node: 'n', label: 'turn', next: () => (state === 'open' ? 'shut' : state) },
@@ -174,7 +174,7 @@ describe('a check of a system with findings', () => {
     })
   })
 
-  it('takes them for the end of an execution where they are allowed', async () => {
+  it('treats them as the end of an execution if they are allowed', async () => {
     const lucky = eventually<number>(hits => hits === 0)
     const { verdict } = await check(fragile('crash'), { lucky }, { executions: 50, allowFindings: true })
     expect(verdict).toBe('held')
@@ -191,7 +191,7 @@ const unsteady = () => {
 }
 
 describe('a check of a system that does not repeat', () => {
-  it('does not tell what it saw only once, and says what that was', async () => {
+  it('does not report a violation that did not repeat, and says what it was', async () => {
     const notBad = always<string>(state => state !== 'bad')
     const { verdict, message, notRepeated } = await check(unsteady(), { notBad }, { executions: 6 })
     expect(verdict).toBe('undetermined')
@@ -215,7 +215,7 @@ const nearlySteady = (odd: number) => {
 describe('a check of a system that nearly always repeats', () => {
   const short = { short: always<string>(state => state.length <= 10) }
 
-  it('holds it, and says what did not repeat and was not searched beyond', async () => {
+  it('is held, and says what did not repeat and was not searched beyond', async () => {
     const { verdict, coverage, message, notRepeated } = await check(nearlySteady(700), short, { search: 'bounded' })
     expect(verdict).toBe('held')
     expect(coverage.givenUp).toBe(1)
@@ -320,7 +320,7 @@ describe('a check within limits', () => {
     expect(found).toMatchObject({ verdict: 'violated', property: 'consistent', repeated: true })
   })
 
-  it('tells how much lives, and what it has found', async () => {
+  it('reports the share of live executions, and what it has found', async () => {
     const told: Progress[] = []
     const onProgress = (progress: Progress) => void told.push(progress)
     await check(twoPhaseCommit(3, { impatient: true }), { consistent, decided }, { executions: 500, onProgress })
@@ -330,7 +330,7 @@ describe('a check within limits', () => {
     expect(told[0]!.finding).toBeUndefined()
   })
 
-  it('comes to the same with a budget of executions however slow the machine is', async () => {
+  it('gives the same verdict with a budget of executions however slow the machine is', async () => {
     const options = { seed: 11, executions: 500 }
     const once = async (properties: Properties<Commit>) => {
       const { verdict, schedule, executions } = await check(twoPhaseCommit(3, { impatient: true }), properties, options)
@@ -443,7 +443,7 @@ describe('a property that cannot be decided', () => {
       return true
     })
 
-  it('makes a verdict undetermined where too much was left undecided, and is counted', async () => {
+  it('makes a verdict undetermined if too much was undecided, and is counted', async () => {
     const verdict = await check(counter(2), { hard: undecidedFrom(1) }, { executions: 20 })
     expect(verdict).toMatchObject({
       verdict: 'undetermined',
@@ -454,14 +454,14 @@ describe('a property that cannot be decided', () => {
     })
   })
 
-  it('leaves a verdict alone where it is decided everywhere', async () => {
+  it('does not change a verdict if it is decided everywhere', async () => {
     expect(await check(counter(2), { hard: undecidedFrom(99) }, { executions: 20 })).toMatchObject({
       verdict: 'held',
       notes: [],
     })
   })
 
-  it('does not hide what else is violated', async () => {
+  it('does not hide a violation of another property', async () => {
     const properties = { hard: undecidedFrom(0), wrong: always<Counter>(() => false) }
     expect(await check(counter(2), properties, { executions: 20 })).toMatchObject({
       verdict: 'violated',

@@ -101,7 +101,7 @@ it('a long way is executed twice; from then on executions begin at its end', asy
   expect(system.saved).toBe(0)
 })
 
-it('what has to be from the start is executed from there, whatever was saved', async () => {
+it('an execution that must begin at the start does so, whatever was saved', async () => {
   const system = new SavedRing()
   const cells = Cells.of([new OwnCell(system, { comesHome })])
   const way = moves(61)
@@ -111,7 +111,7 @@ it('what has to be from the start is executed from there, whatever was saved', a
   expect(system).toMatchObject({ resets: 3, restores: 1 })
 })
 
-it('who watches executions is told where one begins at a saved state', async () => {
+it('an observer of executions is told if one begins at a saved state', async () => {
   const begins: number[] = []
   const observer = {
     onReset: (_: unknown, __: unknown, schedule: readonly Choice[]) => void begins.push(schedule.length),
@@ -128,14 +128,14 @@ it('a short way is executed again and again', async () => {
   expect(system).toMatchObject({ resets: 4, restores: 0, saved: 0 })
 })
 
-it('what only the first start takes is no reason to save', async () => {
+it('the time of the first start alone is no reason to save', async () => {
   const system = new SavedRing(300)
   const cells = Cells.of([new OwnCell(system, { comesHome })])
   for (const variant of [0, 0, 1, 1, 0, 0, 1]) await cells.ofVariant(variant).run({ start: initial })
   expect(system).toMatchObject({ resets: 7, restores: 0, saved: 0 })
 })
 
-it('a cell that is prepared has started its nodes; what fails then fails again where it counts', async () => {
+it('a prepared cell has started its nodes; a start that failed then fails again in the execution', async () => {
   const system = new SavedRing()
   const cell = new OwnCell(system, { comesHome })
   await cell.prepare()

@@ -41,7 +41,7 @@ const traveller = () =>
     return place === 'away' ? [rest, go, kill] : [rest]
   })
 
-test('a death is confirmed where nothing lives after it, and something after the step before', async () => {
+test('a death is confirmed if no walk recovers after it, and one does after the step before', async () => {
   const cell = new OwnCell(traveller(), { comesHome: eventually<Place>(place => place === 'home') })
   const difference = (schedule: readonly string[]) =>
     differenceFromDeath(Cells.of([cell]), schedule, {
@@ -149,7 +149,7 @@ class Named extends Model<number> {
   }
 }
 
-test('where two cells do not do the same, a check goes on with one of them, and says so', async () => {
+test('if two cells differ, a check goes on with one of them, and says so', async () => {
   const cells = ['one', 'uno'].map(name => new OwnCell(new Named(name), fine))
   const { verdict, notes } = await checkInCells(cells, fine, { executions: 400 })
   expect(verdict).toBe('held')

@@ -38,7 +38,7 @@ const farAway = eventually<Ring>(({ place }) => place === 299)
 const fallen = [...times(10, 'move'), 'fall', ...times(40, 'circle')]
 
 describe('critical transition', () => {
-  it.each([1, 2, 3, 4, 5])('is the fall into the pit, found from the last time at home (seed %i)', async seed => {
+  it.each([1, 2, 3, 4, 5])('is the step into the pit after the last live state (seed %i)', async seed => {
     const found = await find(ring(), { comesHome }, fallen, { walkLength: 100 }, seed)
     expect(found).toMatchObject({ case: 'C1', step: 11, walks: 20, walkLength: 100 })
   })
@@ -55,7 +55,7 @@ describe('critical transition', () => {
     expect(found).toMatchObject({ case: 'C1', step: 11 })
   })
 
-  it('is found however late it comes, for walks have their whole length from there', async () => {
+  it('is found however late it comes, because each walk has its whole length from its state on', async () => {
     const schedule = [...times(10, 'move'), 'fall', 'circle']
     const found = await find(ring(), { comesHome }, schedule, { walkLength: 50 })
     expect(found).toMatchObject({ case: 'C1', step: 11 })
@@ -69,7 +69,7 @@ describe('critical transition', () => {
     expect(found).toMatchObject({ case: 'C2', step: 0, walkLength: 150 })
   })
 
-  it('is none where walks that grow come to be live from the start', async () => {
+  it('is none if longer walks are live from the start', async () => {
     const found = await find(ring({ size: 300, pit: 0 }), { farAway }, ['move'], {
       walkLength: 100,
       walkLengthMax: 400,
@@ -84,7 +84,7 @@ describe('critical transition', () => {
     expect(found).toMatchObject({ case: 'C1', step: 0 })
   })
 
-  it('is C2 where no walk of this length ever came home', async () => {
+  it('is C2 if no walk of this length ever became live', async () => {
     // At home at the start; any way back takes more than fifty steps.
     const system = ring({ size: 1000, pit: 0, detour: 60 })
     const schedule = ['move', 'turn off', ...times(30, 'plod')]
@@ -122,7 +122,7 @@ describe('critical transition', () => {
     expect(found.closestLive![4]).not.toBe(schedule[4])
   })
 
-  it('is none where only a message is lost that is sent again', async () => {
+  it('is none if the only loss is of a message that is sent again', async () => {
     const system = transport({ drops: 1, correct: true })
     const found = await find(system, { allAcknowledged }, ['drop sender→receiver #1 SYN 1001'], { walkLength: 100 })
     expect(found.case).toBe('transient')

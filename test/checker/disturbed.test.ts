@@ -22,7 +22,7 @@ const deadly = <State, S extends System<State>>(system: S, isDeadly: (label: str
   return system
 }
 
-it('a schedule that ends whatever executes it is given up, and the others are executed', async () => {
+it('a schedule that kills each worker is given up, and the others are executed', async () => {
   const system = deadly<Counter, Model<Counter>>(counter(2), label => label === 'p2 read')
   // With liveness alone no schedule goes on as a walk.
   const alive = eventually(() => true)
@@ -33,7 +33,7 @@ it('a schedule that ends whatever executes it is given up, and the others are ex
   expect(steps).toBe(3)
 })
 
-it('where the straight way does so, the other searches go on without it', async () => {
+it('if the straight way does so, the other searches go on without it', async () => {
   const system = deadly<Counter, Model<Counter>>(counter(3), label => label === 'p1 read')
   const lost = always<Counter>(({ counter, read }) => !(read[1] === 'done' && read[2] === 'done' && counter === 1))
   const found = await check(system, { lost }, { executions: 500 })
@@ -44,7 +44,7 @@ it('where the straight way does so, the other searches go on without it', async 
   })
 })
 
-it('a candidate that does so is none, and the schedule is shrunk by the others', async () => {
+it('a candidate that does so is dropped, and the schedule is shrunk by the others', async () => {
   const violation = { kind: 'safety', property: 'consistent' } as const
   const found = [
     'r1 prepares',

@@ -139,7 +139,7 @@ test.each([
   expect([schedule, minimal]).toEqual([expect.toSatisfy(isShort), true])
 })
 
-test('three that give up: a long schedule to a death is shrunk to a dozen steps, of which the last is the nail', async () => {
+test('three nodes that give up: a long schedule to a dead state is shrunk to a dozen steps, the last of them critical', async () => {
   const found = await walkTo(offers, hasGivenUp, 66)
   const options = { walks: 5, walkLength: 20 }
   const death = { kind: 'liveness', property: 'someoneOffers' } as const

@@ -12,7 +12,7 @@ const ordinal = fc.integer({ min: 1, max: 999 })
 const deliver = (label: string) => choiceOf({ kind: 'deliver', node: 'b', label })
 
 describe('a label', () => {
-  it('tells of a message from where to where it goes, its place, and what it says', () => {
+  it('of a message has its sender, receiver, number and text', () => {
     fc.assert(
       fc.property(node, node, ordinal, words, (from, to, n, said) => {
         const { subject, numbers, ...parts } = readLabel(`${from}→${to} #${n} ${said}`)
@@ -24,7 +24,7 @@ describe('a label', () => {
     )
   })
 
-  it('tells of an overlap what it joins, whatever the messages say', () => {
+  it('of an overlap has what it joins, whatever the messages say', () => {
     const inputs = fc.oneof(
       fc.tuple(node, node, ordinal, words).map(([from, to, n, said]) => `${from}→${to} #${n} ${said}`),
       fc.tuple(node, fc.nat(5000)).map(([name, ms]) => `${name} timer +${ms}ms`),
@@ -57,7 +57,7 @@ describe('a label', () => {
     expect(readLabel(label).kind).toBe(kind)
   })
 
-  it('of a run at the pace native tells which way is cut and joined again, whenever that was', () => {
+  it('of a native run says which way was cut or healed, at any time', () => {
     expect(cutBy('12.50 s n1→n2 cut')).toBe('n1→n2')
     expect(cutBy('12.50 s n1→n2 delayMs 5')).toBeUndefined()
     expect(isHealedBy('20.00 s n1→n2 joined', 'n1→n2')).toBe(true)

@@ -175,20 +175,20 @@ const neverFires = always<Talk>(({ isFired }) => !isFired)
 const neverBothEnd = always<Talk>(({ ended }) => ended.length < 2)
 
 describe('what a person would not keep goes', () => {
-  it('a conversation, of which no step could go by itself, nor any that stand together', async () => {
+  it('a conversation of which no single step and no adjacent steps could be dropped alone', async () => {
     const found = ['c begins', 'a arms', 'c→b #1 ask', 'a loads', 'b→c #1 answer', 'a fires']
     const { schedule, minimal } = await minimiseSafety(talk(), { neverFires }, found)
     expect(schedule).toEqual(['a arms', 'a loads', 'a fires'])
     expect(minimal).toBe(true)
   })
 
-  it('timers of one node, of which none could go by itself', async () => {
+  it('timers of one node of which none could be dropped alone', async () => {
     const found = ['d ticks', 'a arms', 'd ticks', 'a loads', 'd ticks', 'd ticks', 'a fires']
     const { schedule } = await minimiseSafety(talk(), { neverFires }, found)
     expect(schedule).toEqual(['a arms', 'a loads', 'a fires'])
   })
 
-  it('what makes messages count higher, which are known by what they say', async () => {
+  it('what shifts the numbers of messages, which are then matched by their text', async () => {
     const found = [
       ...['a makes noise', 'a makes noise', 'a makes noise', 'a begins', 'a→b #4 ask', 'b→a #4 answer'],
       ...['a makes noise', 'c begins', 'c→b #5 ask', 'b→c #5 answer'],
@@ -218,7 +218,7 @@ const firstViolation = async <State>(system: System<State>, properties: Properti
 }
 
 describe('executions that minimising takes', () => {
-  it('are none for what comes to the same as another candidate, because the steps between were not enabled', async () => {
+  it('are not executed if they equal another candidate because the steps between were not enabled', async () => {
     // Each conversation is tried, and its message and answer; its begin alone is not, for without it nothing of it is enabled.
     const found = ['a begins', 'a→b #1 ask', 'b→a #1 answer', 'c begins', 'c→b #1 ask', 'b→c #1 answer']
     const { executions, minimal } = await minimiseSafety(talk(), { neverBothEnd }, found)

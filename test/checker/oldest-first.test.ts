@@ -34,7 +34,7 @@ test('another order that leads to another state is another schedule', async () =
   expect(await oldestFirst(pair(true), ['x1', 'x2', 'y1'], {})).toEqual(['x1', 'x2', 'y1'])
 })
 
-test('where states cannot be told apart, and where the budget is spent, all stays as it is', async () => {
+test('without fingerprints, or with a spent budget, the schedule stays as it is', async () => {
   expect(await oldestFirst(pair(false, { fingerprints: false }), ['x1', 'x2', 'y1'], {})).toEqual(['x1', 'x2', 'y1'])
   expect(await oldestFirst(pair(false), ['x1', 'x2', 'y1'], { executions: 1 })).toEqual(['x1', 'x2', 'y1'])
 })

@@ -53,7 +53,7 @@ describe('a check of the published transport bug', () => {
     expect(known).not.toBe(Math.floor(seq / 1000))
   })
 
-  it.each(seeds)('holds the correct build for right (seed %i)', async seed => {
+  it.each(seeds)('finds nothing in the correct build (seed %i)', async seed => {
     const { verdict } = await check(transport({ correct: true }), { allAcknowledged }, { seed, executions: 100 })
     expect(verdict).toBe('held')
   })

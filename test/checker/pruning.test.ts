@@ -13,7 +13,7 @@ describe('states that merely look alike', () => {
     expect(verdict.schedule).toHaveLength(6)
   })
 
-  it('are told apart once two of them turn out to go on differently, and the verdict says so', async () => {
+  it('are told apart once two of them behave differently, and the verdict says so', async () => {
     // Nothing violates, but the count that is hidden shows in the end.
     const { verdict, notes, coverage } = await check(hiddenCounter(6), {}, { search: 'bounded', executions: 200 })
     expect(verdict).toBe('held')
@@ -60,7 +60,7 @@ const three = () =>
     { local: true },
   )
 
-it('what was left out because another order is executed is executed where that order is given up', async () => {
+it('an order that was left out for another one is executed if the other one is given up', async () => {
   const cells = cellsOf(three(), {})
   const search = new BoundedSearch({ by: 'nothing' })
   const done: string[] = []
@@ -77,7 +77,7 @@ it('what was left out because another order is executed is executed where that o
   expect(done.some(labels => labels.split(',').length === 3 && labels.includes('n0'))).toBe(true)
 })
 
-it('what has no room is not said to be searched', async () => {
+it('what exceeds the memory limit is not reported as searched', async () => {
   const cells = cellsOf(three(), {})
   const search = new BoundedSearch({ by: 'nothing', everyOrder: true, waitingMax: 4 })
   for (let prefix = search.next(); prefix !== undefined; prefix = search.next())

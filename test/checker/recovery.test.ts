@@ -18,7 +18,7 @@ describe('walks that look for life', () => {
     expect(verdict.schedule).toHaveLength(3 + 90)
   })
 
-  it('are no evidence of death where they end by a crash', async () => {
+  it('are no evidence of death if they end by a crash', async () => {
     interface Fall {
       readonly place: number
     }
@@ -45,7 +45,7 @@ describe('walks that look for life', () => {
     expect(criticalTransition).toMatchObject({ step: 3, case: 'C1', walks: 0 })
   })
 
-  it('take no fault, and neither does the search beside them: what only a fault can bring to life is dead', async () => {
+  it('take no fault, and neither does the search beside them: a state that only a fault can heal is dead', async () => {
     type Place = 'away' | 'home' | 'pit'
     const step = (kind: Transition<Place>['kind'], label: string, to: Place): Transition<Place> => ({
       ...{ kind, node: 'n', label },
@@ -65,7 +65,7 @@ describe('walks that look for life', () => {
     })
   })
 
-  it('are told of: how many, of which manners, what else was searched, and how sure that makes one', async () => {
+  it('are described: how many, of which kinds, what else was searched, and how certain the result is', async () => {
     const { message } = await check(ring(), { comesHome }, { executions: 50 })
     expect(message).toMatch(
       /^comesHome can never hold again after step 3 \(fall\): it did not recover in 60 walks of up to 64 steps, 20 of them with prompt messages, 10 with one conversation after the other, nor in 4 longer ones, the longest of 3000 steps, 2 of these with prompt messages, nor did every schedule from there; with 95 % confidence fewer than 4\.9 % of such walks recover$/,
@@ -122,7 +122,7 @@ describe('what heals by a message that is later than in a usual network', () => 
     expect([live?.at(-1), isBound]).toEqual(['n waits', false])
   })
 
-  it('is bound from where the walks begin on, and not on the way there', async () => {
+  it('is limited in the walks alone, not on the way to where they begin', async () => {
     const late = ['n leaves', 'n asks', 'n waits', 'n waits', 'n leaves']
     const { failed, begin } = await recover(cellsOf(asked().withBound(), { home }), late, options)
     expect([failed, begin.schedule.length]).toEqual([20, 5])
@@ -130,7 +130,7 @@ describe('what heals by a message that is later than in a usual network', () => 
 })
 
 describe('walks', () => {
-  it('that go certain steps again do not make a state terminal where these are not enabled', async () => {
+  it('that repeat given steps do not make a state terminal if these steps are not enabled', async () => {
     const first = [walkAgain([choiceOf({ kind: 'timer', node: 'n', label: 'n flies' })])]
     const cells = cellsOf(ring({ detour: 3 }), { comesHome })
     const way = ['move', 'move', 'fall']
@@ -139,7 +139,7 @@ describe('walks', () => {
     expect({ live, failed, isTerminal }).toEqual({ live: undefined, failed: 4, isTerminal: false })
   })
 
-  it('that come to nothing new end at the first doubling of their length that shows it', async () => {
+  it('end at the first doubling of their length that meets nothing new', async () => {
     const circle = new Model<number>(0, place => [
       { kind: 'timer', node: 'n', label: 'on', next: () => (place + 1) % 12 },
     ])

@@ -55,14 +55,14 @@ describe('a schedule', () => {
     expect(steps).toBe(2)
   })
 
-  it('is attempted without what is not enabled', async () => {
+  it('skips what is not enabled when it is attempted', async () => {
     expect(await attempted(['a→b #1 x'], ['a→b #1 x', 'a→b #1 y', 'c→b #1 x', 'a→b #1 x'])).toEqual([
       'a→b #1 x',
       'a→b #1 x',
     ])
   })
 
-  it('is attempted with what has the nearest numbers', async () => {
+  it('takes the choice with the nearest numbers when it is attempted', async () => {
     const offered = ['n1→n2 #2 vote term=3', 'n1→n2 #5 vote term=4', 'n2→n1 #6 vote term=4']
     expect(await attempted(offered, ['n1→n2 #6 vote term=4'])).toEqual(['n1→n2 #5 vote term=4'])
     expect(await attempted(offered, ['n1→n2 #2 vote term=3'])).toEqual(['n1→n2 #2 vote term=3'])
@@ -93,7 +93,7 @@ describe('a schedule', () => {
     )
   })
 
-  it('is replayed with what became of it', async () => {
+  it('has the outcome of each step in a replay', async () => {
     const election = [
       'n1 timer',
       'n1→n2 #1 open :7000',

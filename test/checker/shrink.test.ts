@@ -131,7 +131,7 @@ describe('shrinking a recorded schedule', () => {
     ])
   })
 
-  it('has little patience with candidates of a divergence, and all of it with what they come to', async () => {
+  it('gives candidates of a divergence little time, and its result the whole time', async () => {
     const system = thinker()
     const like = { kind: 'divergence' } as const
     expect(await shrink(system, {}, ['think', 'think', 'endless'], like)).toMatchObject({
@@ -147,7 +147,7 @@ describe('shrinking a recorded schedule', () => {
     })
   })
 
-  it('names the nail by the step before it, which must recover: not the last step, because it cannot be dropped', async () => {
+  it('the step before the critical transition must recover: the last step is not critical merely because it cannot be dropped', async () => {
     const schedule = ['kill', 'bang', 'bang']
     const { schedule: shortest, critical } = await shrink(mortal(), { home: eventually(isHome) }, schedule, {
       kind: 'liveness',

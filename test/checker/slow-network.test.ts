@@ -46,7 +46,7 @@ class Impatient implements System<string> {
   }
 }
 
-test('a violation that a usual network comes to is told before one that needs a slow network', async () => {
+test('a violation in a usual network is reported before one that needs a slow network', async () => {
   const properties = { neverLllr: always<string>(told => told !== 'lllr') }
   for (const seed of [1, 2, 3]) {
     const verdict = await check(new Impatient(), properties, { seed, executions: 2000 })
@@ -54,7 +54,7 @@ test('a violation that a usual network comes to is told before one that needs a 
   }
 })
 
-test('where there is no other, it is told, with how slow the network must be', async () => {
+test('a violation that needs a slow network is reported if there is no other, with how slow it must be', async () => {
   const verdict = await check(new Impatient(), {}, { executions: 2000 })
   expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', delayMs: 5000, schedule: [timer.label] })
   // It does not cost all that the search may have.

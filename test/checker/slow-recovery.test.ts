@@ -64,7 +64,7 @@ describe('a system that recovers in a thousand steps of a healthy network alone'
   })
 })
 
-it('one that never does is, in a bounded effort, and the verdict says by which walks', async () => {
+it('one that never recovers is called dead after a bounded effort, and the verdict says by which walks', async () => {
   const { verdict, schedule, message, steps } = await check(disappointed(), { trusts }, { executions: 30 })
   expect(verdict).toBe('violated')
   expect(schedule).toEqual(['follower timer +150ms'])
@@ -117,7 +117,7 @@ describe('an election that takes some hundred steps of a network that is not hea
     }
   })
 
-  it('is, where no term is ever enough, with what was tried: how many walks, the longest, and of which manners', async () => {
+  it('is called dead if no time-out is ever long enough, with what was tried: the number of walks, the longest, and their kinds', async () => {
     const { verdict, schedule, message, steps } = await check(
       election(Number.POSITIVE_INFINITY),
       { isLed },

@@ -34,14 +34,14 @@ test('what is read through a method counts as well, and what is no plain data is
   ])
 })
 
-test('a predicate that cannot read states so is left alone', () => {
+test('a predicate that cannot read watched states is left alone', () => {
   expect(look(s => structuredClone(s.nodes).length > 0, state({ log: [] }))).toEqual([
     expect.objectContaining({ path: 'nodes', found: 1 }),
   ])
   expect(look(s => s.nodes[0]!.log!.length === 0, Object.freeze(state({})))).toEqual([])
 })
 
-test('a property that says what it is about is asked, and not evaluated', () => {
+test('a property that names what it reads is not evaluated to find that out', () => {
   const subjects = new Subjects('p', {
     ...always<{ readonly history: readonly number[] }>(() => {
       throw new Error('evaluated')

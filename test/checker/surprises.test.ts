@@ -6,7 +6,7 @@ const dropOf = (word: string) => choiceOf({ kind: 'drop', node: 'n', label: `dro
 const word = (index: number) =>
   `say${String.fromCharCode(97 + (index % 26), 97 + (Math.floor(index / 26) % 26), 97 + Math.floor(index / 676))}`
 
-test('so many surprises are kept in mind, whatever a service puts into its messages', () => {
+test('the number of remembered surprises is limited, whatever a service puts into its messages', () => {
   const surprises = new Surprises()
   for (let index = 0; index < 3_000; index++) surprises.note([dropOf(word(index))])
   expect(surprises.all).toHaveLength(2_000)

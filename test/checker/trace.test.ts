@@ -172,7 +172,7 @@ test('any step survives the file', () => {
   )
 })
 
-test('what is enabled after each step is what became of it before', () => {
+test('the enabled choices after each step are those that were written', () => {
   const choices = fc
     .uniqueArray(fc.string({ maxLength: 2 }))
     .map(labels => labels.map(label => ({ kind: 'deliver', node: 'n1', label }) as const))
@@ -230,7 +230,7 @@ test('any damaged byte is found, and never taken for a torn end', () => {
   }
 })
 
-test('a step that is not there is missed', () => {
+test('a missing step is detected', () => {
   const path = writeTrace([start, vote, { ...vote, index: 2 }])
   const records = [...traceRecords(path)].map(record => seal(encodeRecord(record as TraceRecord)))
   const messageWithout = (...missing: readonly number[]) => {

@@ -56,7 +56,7 @@ test('at the pace virtual what it is told happens at the present time, and is do
   expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
 })
 
-test('of two that run one is meant by its name or its directory; what nodes write can be followed', {
+test('one of two runs is chosen by name or directory; the output of nodes can be followed', {
   timeout: 180_000,
 }, async () => {
   // Other tests run systems as well.

@@ -13,7 +13,7 @@ export default defineSystem({
 })
 `
 
-test('a run that is searched from goes on as if nothing had been; what is found is executed from its start', {
+test("a search from a run does not change the run; what it finds is executed from the run's start", {
   timeout: 180_000,
 }, async () => {
   const { directory, remove } = copyOfFixtures({ 'fragile.config.ts': fragile })

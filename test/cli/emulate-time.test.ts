@@ -80,7 +80,7 @@ test('the same seed gives the same run, whose trace is one as any other', { time
   expect(await lastnail(directory, 'report', summary.trace)).toMatchObject({ code: 0 })
 })
 
-test('what is violated counts when the same steps violate it again; a step of the run is where a search begins', {
+test('a violation counts if the same steps violate again; a search can begin at any step of the run', {
   timeout: 120_000,
 }, async () => {
   const directory = files()
@@ -110,7 +110,7 @@ test('what is violated counts when the same steps violate it again; a step of th
   expect(await lastnail(directory, 'replay', outcome.trace)).toMatchObject({ code: 1 })
 })
 
-test('at the pace real it waits, hears what it is told, and is executed again without being told', {
+test('at the pace real the clock waits, commands take effect, and a replay needs no commands', {
   timeout: 120_000,
 }, async () => {
   const directory = files()

@@ -25,7 +25,7 @@ const ask = async (name: string, asked: Record<string, unknown>, options?: { sig
   return { text: (content as { text: string }[])[0]!.text, isError: isError === true }
 }
 
-test('tools are told with what they take', async () => {
+test('the tools are listed with their parameters', async () => {
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['check', 'replay', 'steps', 'state', 'compare', 'run'])
   expect(tools[0]!.inputSchema.properties).toHaveProperty('executions')
@@ -54,7 +54,7 @@ test('a violation is found, replayed, and looked at step by step', { timeout: 18
   })
 })
 
-test('what is wrong is said, and the server goes on', async () => {
+test('mistakes are reported, and the server goes on', async () => {
   const missing = await ask('state', { trace: 'none.trace', step: 1 })
   expect(missing).toEqual({
     text: expect.stringMatching(/^cannot read the trace .*none\.trace: no such file$/),
@@ -65,7 +65,7 @@ test('what is wrong is said, and the server goes on', async () => {
   expect(await ask('check', { config: 3 })).toMatchObject({ isError: true })
 })
 
-test('a check that is not wanted any more ends, with its processes', { timeout: 60_000 }, async () => {
+test('a cancelled check ends, with its processes', { timeout: 60_000 }, async () => {
   const program = `idle-${basename(directory)}.cjs`
   writeFileSync(join(directory, program), 'setInterval(() => {}, 1000)')
   writeFileSync(

@@ -57,7 +57,7 @@ test('`held` says what never happened, what did, and what would look deeper', { 
   expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
 })
 
-test('`held` says which goals were never met, and which properties were about nothing in every state', async () => {
+test('`held` says which goals were never met, and which properties were never tested', async () => {
   const { code, stdout } = await check('goals.config.ts', '--json')
   expect({ code, stdout }).toMatchObject({ code: 0 })
   const { sometimes, notes } = printed.check.parse(JSON.parse(stdout.trim().split('\n').at(-1)!))

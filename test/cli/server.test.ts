@@ -35,7 +35,7 @@ const ask = async (method: string, path: string, chunks: readonly string[] = [],
   return { status: answer.statusCode, answer: await json(answer) }
 }
 
-test('what is no URL, and what every object inherits, is not there; without the token nothing is told', async () => {
+test('an invalid URL or an inherited property is not found; without the token nothing is answered', async () => {
   for (const path of ['//', '///', '//:99999', '/constructor', '/__proto__', '/toString', '/hasOwnProperty', '/%'])
     for (const method of ['GET', 'POST']) {
       expect(await ask(method, path, [], 'no')).toMatchObject({ status: 401 })
@@ -44,7 +44,7 @@ test('what is no URL, and what every object inherits, is not there; without the 
   expect(await ask('GET', '/list')).toEqual({ status: 200, answer: { listed: true } })
 })
 
-test('what is no JSON, or refused, is a mistake of who asks, and what fails is one of ours', async () => {
+test('invalid JSON or a refused request is a client error, and a failure is a server error', async () => {
   expect(await ask('POST', '/echo', ['{"a":', '[1]}'])).toEqual({ status: 200, answer: { a: [1] } })
   for (const body of [[], ['{'], ['\u0000']])
     expect(await ask('POST', '/echo', body)).toEqual({

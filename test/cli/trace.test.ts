@@ -156,7 +156,7 @@ test('a torn trace, a foreign file, none at all', async () => {
   }
 })
 
-test('what needs other numbers than the nodes first draw is recorded with these, and begun from with these', async () => {
+test('a violation that needs other random numbers is recorded and continued with them', async () => {
   const draw = 'const n = Math.random(); setInterval(() => console.log(JSON.stringify({ n })), 1000)'
   const config = (holds: string) => `
     import { always, defineSystem, jsonLines } from 'lastnail'

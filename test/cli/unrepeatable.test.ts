@@ -52,7 +52,7 @@ const check = async (beginsAnew: boolean, ...args: readonly string[]) => {
 
 const bounded = ['--search', 'bounded', '--workers', '1'] as const
 
-test('where lives in place do not repeat, the check goes on with new processes, says so, and comes to a verdict', async () => {
+test('if rewound processes do not repeat, the check goes on with new processes, says so, and reaches a verdict', async () => {
   const { code, verdict, executions, notes } = await check(true, ...bounded, '--executions', '30')
   expect([code, verdict]).toEqual([0, 'held'])
   expect(executions).toBeGreaterThan(10)
@@ -63,7 +63,7 @@ test('where lives in place do not repeat, the check goes on with new processes, 
   )
 })
 
-test('walks, which never do the same again, are compared with one of them on new processes, and that is said', async () => {
+test('walks never repeat themselves, so one is audited with new processes, and the verdict says so', async () => {
   const { code, notes } = await check(true, '--search', 'walk', '--workers', '1', '--executions', '6')
   expect(code).toBe(0)
   expect(notes).toContainEqual(
@@ -73,7 +73,7 @@ test('walks, which never do the same again, are compared with one of them on new
   )
 })
 
-test('where lives on new processes do not repeat either, the check ends long before its time, and says so', async () => {
+test('if new processes do not repeat either, the check ends long before its time, and says so', async () => {
   const { code, verdict, executions, notes } = await check(false, ...bounded, '--for', '10m')
   expect([code, verdict]).toEqual([2, 'undetermined'])
   expect(executions).toBeLessThan(60)

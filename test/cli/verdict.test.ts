@@ -40,7 +40,7 @@ test('a replay of a death looks for life after its end', async () => {
   expect(replayed.message).toMatch(/^executed \d+ steps?, all as recorded; then it /)
 })
 
-test('what is said of a death that is none is not repeated', async () => {
+test('a death that a replay refutes is not reported again', async () => {
   const { header, steps, end } = readTrace(trace)
   const path = join(directory, 'alive.trace')
   const writer = new TraceWriter(path, header)
@@ -52,7 +52,7 @@ test('what is said of a death that is none is not repeated', async () => {
   expect(replayed.message).toMatch(/all as recorded; then it recovered in \d+ steps: bothDone can hold again$/)
 })
 
-test('a suspicion is not told as a violation when it is replayed', async () => {
+test('a replayed suspect is not reported as a violation', async () => {
   const { header, steps, end } = readTrace(trace)
   const path = join(directory, 'suspicion.trace')
   const writer = new TraceWriter(path, header)
@@ -65,7 +65,7 @@ test('a suspicion is not told as a violation when it is replayed', async () => {
   expect(replayed.message).toMatch(/no violation; what was recorded of it is undetermined: in doubt$/)
 })
 
-test('the nail of a schedule that was shrunk has a step before it that recovers', async () => {
+test('the step before the critical transition of a shrunk schedule recovers', async () => {
   const { exitCode, stdout } = await start(directory, ['shrink', trace, '--for', '20s', '--json'], drops)
   expect(exitCode).toBe(1)
   const { schedule, criticalTransition } = lastLine(stdout)

@@ -60,7 +60,7 @@ test('the first violation of each is told, with its step, time and states', () =
   ])
 })
 
-test('of what must hold again it is told when it did not; longer than its bound is a violation', () => {
+test('eventually: it says when the predicate was false; longer than its bound is a violation', () => {
   const even = eventually((s: GlobalState) => s.node('n1').state % 2 === 0)
   const steps = [0, 1, 1, 2, 3, 5, 7, 9, 4, 1].map((value, index) => step(index, { n1: value }))
   const { properties, violations } = verify({ even }, steps)
@@ -80,7 +80,7 @@ test('of what must hold again it is told when it did not; longer than its bound 
   ])
 })
 
-test('what is to be met sometimes is met or not, and never violated', () => {
+test('sometimes: it is met or not, and never violated', () => {
   const met = sometimes((s: GlobalState) => s.node('n1').state === 2)
   const never = sometimes((s: GlobalState) => s.node('n1').state === 9)
   const { violations, properties } = verify(
@@ -94,7 +94,7 @@ test('what is to be met sometimes is met or not, and never violated', () => {
   ])
 })
 
-test('the past of a node is what it was seen in before, through lives; output is that of its present life', () => {
+test('the past of a node has its earlier states, also of earlier lives; output is that of its present life', () => {
   const seen: unknown[] = []
   const look = always((s: GlobalState) => {
     const { past, alive, output } = s.node('n1')
@@ -120,7 +120,7 @@ test('the past of a node is what it was seen in before, through lives; output is
   ])
 })
 
-test('what is carried along is given every state once; what it threw, or what is no JSON, is told', () => {
+test('fold gets every state once; an error, or a value that is not JSON, is reported', () => {
   const total = history(
     (sum: number | undefined, s: GlobalState) => (sum ?? 0) + s.node('n1').state,
     (_: GlobalState, sum: number) => sum < 6,
@@ -138,7 +138,7 @@ test('what is carried along is given every state once; what it threw, or what is
   )
 })
 
-test('what a call returned that is not wholly in the trace decides nothing', () => {
+test("a call's result that is not wholly in the trace leaves a property undecided", () => {
   const called = always((s: GlobalState) => s.calls.every(({ value }) => value !== 'no'))
   const call = (result: string) => ({
     calls: [
@@ -170,7 +170,7 @@ const watched = readFileSync(join(import.meta.dirname, 'fixtures/counter.config.
 const plan =
   '1s leave counter kill\n2s join counter\n3s leave counter stop\n3500ms join counter\n4s leave reader cut\n4500ms join reader\n'
 
-test('over a recorded run properties have the values that they had, and those that are written later have theirs', {
+test('over a recorded run properties have the values of the run, and later properties can be evaluated too', {
   timeout: 120_000,
 }, async () => {
   const { directory, remove } = copyOfFixtures({ 'watched.config.ts': watched, 'plan.txt': plan })

@@ -18,7 +18,7 @@ beforeAll(() => {
   return copy.remove
 })
 
-test('what a worker does that is killed is done again', async () => {
+test('the work of a killed worker is done again', async () => {
   const args = ['--property', 'atMostTwo', '--executions', '40', '--workers', '2']
   const tool = start(directory, ['check', 'adders.config.ts', '--json', ...args])
   const worker = await until(() => childrenOf(tool.pid!).find(pid => isWorker(pid) && childrenOf(pid).length > 0))
@@ -31,7 +31,7 @@ test('what a worker does that is killed is done again', async () => {
   expect(undisturbed).toMatchObject(verdict)
 })
 
-test('a worker that somebody stops holds up nothing for long, and what it did is done again', async () => {
+test('a stopped worker holds up nothing for long, and its work is done again', async () => {
   const args = ['--property', 'atMostTwo', '--executions', '40', '--workers', '2']
   const tool = start(directory, ['check', 'adders.config.ts', '--json', ...args])
   onTestFinished(() => void tool.kill('SIGKILL'))
@@ -43,7 +43,7 @@ test('a worker that somebody stops holds up nothing for long, and what it did is
   expect([exitCode, JSON.parse(String(stdout))]).toMatchObject([0, { verdict: 'held', executions: 40 }])
 })
 
-test('a worker that somebody stops does not keep a check from its end by time', async () => {
+test('a stopped worker does not keep a check from ending in time', async () => {
   const tool = start(directory, ['check', 'adders.config.ts', '--json', '--for', '3s', '--workers', '2'])
   onTestFinished(() => void tool.kill('SIGKILL'))
   const stopped = new Set<number>()
@@ -74,7 +74,7 @@ const deadly = `
   })
   export default defineSystem({ ...adders, name: 'deadly', properties: { deadly } })`
 
-test('a task with which each worker dies does not count, and the others do', async () => {
+test('a task that kills each worker does not count, and the others do', async () => {
   const copy = copyOfFixtures({ 'deadly.config.mjs': deadly })
   onTestFinished(copy.remove)
   const args = ['deadly.config.mjs', '--json', '--workers', '2', '--executions', '6']

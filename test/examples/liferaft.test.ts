@@ -180,13 +180,13 @@ describe('under the checker', () => {
     ])
   })
 
-  test('who votes twice because a request came twice is counted twice', async () => {
+  test('a voter whose request was duplicated is counted twice', async () => {
     const { diverged, violation } = await execute('liferaft/duplicates.config.ts', duplicates, 1)
     expect(diverged).toBe(undefined)
     expect(violation).toMatchObject({ kind: 'safety', property: 'electionSafety', step: 11 })
   })
 
-  test('who lacks what is committed is elected, and commits something else in its place', async () => {
+  test('a node without the committed entry is elected, and commits another in its place', async () => {
     const { diverged, violation, state } = await execute('liferaft/log.config.ts', log, 1)
     expect(diverged).toBe(undefined)
     expect(violation).toMatchObject({ kind: 'safety', property: 'stateMachineSafety', step: 25 })

@@ -104,7 +104,7 @@ describe.skipIf(!installed)('a primary and a replica (needs redis-server)', () =
     expect(await observe(replica1.node)).toMatchObject({ role: 'slave' })
   })
 
-  test('lose acknowledged writes that were on their way when the primary was', async () => {
+  test('lose acknowledged writes that were in flight when the primary was lost', async () => {
     const primary = await startServer('primary', loopback(11))
     const link = await startLink(loopback(13), loopback(11))
     const replica1 = await startServer('replica1', loopback(12), loopback(13))
@@ -146,7 +146,7 @@ describe.skipIf(!installed)('under the checker (needs redis-server)', () => {
 
   const config = 'redis/lastnail.config.ts'
 
-  test('writes that are on their way when the primary is reset are lost, after they were acknowledged', async () => {
+  test('acknowledged writes that are in flight when the primary is reset are lost', async () => {
     const { diverged, violation, state } = await execute(config, [...inSync, 'client write', 'reset primary'])
     expect(diverged).toBe(undefined)
     expect(violation).toMatchObject({ kind: 'safety', property: 'acknowledgedWritesSurvive', step: inSync.length + 2 })

@@ -51,7 +51,7 @@ test('a read that goes back in time is found, repeated, shrunk, and shown with w
   expect(mended.code).toBe(3)
 })
 
-test('where a read sees to it that a majority has what it returns, all orders hold', { timeout: 180_000 }, async () => {
+test('if a read first stores its result at a majority, all orders hold', { timeout: 180_000 }, async () => {
   const { code, lines } = await check('', '--executions', '40')
   expect({ code, verdict: lines[0] }).toEqual({ code: 0, verdict: 'held' })
 })

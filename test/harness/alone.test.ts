@@ -59,7 +59,7 @@ const walkAlone = async (
 const systems = { paxos: { withRestarts: true }, chord: { withRestarts: false }, randtree: { withRestarts: false } }
 
 for (const [system, { withRestarts }] of Object.entries(systems))
-  test(`each node of ${system} alone comes to the same, by messages of the same names, as in the whole system`, async () => {
+  test(`each node of ${system} alone behaves as in the whole system, with the same labels`, async () => {
     const cluster = await clusterOf(system)
     for (const seed of [1, 2]) {
       const whole = await walkAtRandom(cluster, { seed, withRestarts })

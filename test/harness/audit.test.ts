@@ -13,7 +13,7 @@ const honest = each(
 )
 const options = { executions: 14, walkLength: 4, search: 'walk' } as const
 
-test('what a node hides between executions is found, where they begin in place: it has new processes from then on', async () => {
+test('an audit finds what a node hides between rewound executions: it has new processes from then on', async () => {
   const directory = directoryWith({})
   const hides = each(`f = open("${directory}/hidden", "a"); f.write("x"); print(f.tell()); f.close()`)
   const cluster = clusterOf({
@@ -29,7 +29,7 @@ test('what a node hides between executions is found, where they begin in place: 
   expect(cluster.starts).toBeGreaterThan(5)
 })
 
-test('where nothing is hidden, executions go on in place', async () => {
+test('if nothing is hidden, processes are still rewound', async () => {
   const cluster = clusterOf({
     nodes: { a: { command: [...honest] }, b: { command: [...honest] } },
     faults: { crash: 1 },
@@ -40,7 +40,7 @@ test('where nothing is hidden, executions go on in place', async () => {
   expect(cluster.starts - before).toBeGreaterThanOrEqual(4)
 })
 
-test('an execution in which messages are later at first, and then in no walk, is done again in the same way', async () => {
+test('an audit repeats an execution of which only the last walks bound delays', async () => {
   const says =
     'import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\nwhile True: time.sleep(1); s.sendto(b"hello", (sys.argv[1], 4000))'
   const hears =

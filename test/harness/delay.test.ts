@@ -25,14 +25,14 @@ const system = (options: Partial<SystemDefinition> = {}) =>
     files,
   )
 
-test('a timer that fires while a message is on its way says for how long that was', async () => {
+test('a timer that fires while a message is in flight says how long it was in flight', async () => {
   const cluster = system()
   await cluster.reset()
   expect(await take(cluster, 'asker timer +5ms')).toMatchObject({ delayMs: undefined })
   expect(await take(cluster, 'asker timer +10000ms')).toMatchObject({ delayMs: 10_000, findings: [{ kind: 'crash' }] })
 })
 
-test('no timer is on offer that leaves a message on its way for longer than the configuration has it', async () => {
+test('no timer is enabled that would keep a message in flight for longer than the configuration allows', async () => {
   const cluster = system({ delay: '9s' })
   await cluster.reset()
   await take(cluster, 'asker timer +5ms')

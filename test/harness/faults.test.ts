@@ -73,7 +73,7 @@ test('a connection that is reset ends at both sides', async () => {
   expect(stdoutOf(cluster, 'server')).toEqual(['start 1', 'server ECONNRESET'])
 })
 
-test('a partition holds back what is on its way, one direction or both, until it is healed', async () => {
+test('a partition holds back what is in flight, in one direction or both, until it is healed', async () => {
   const cluster = talk({ partition: 1 })
   await connected(cluster)
   const cuts = labelsOf(cluster).filter(label => /^(partition|cut)/.test(label))
@@ -91,7 +91,7 @@ test('a partition holds back what is on its way, one direction or both, until it
   expect(stdoutOf(cluster, 'server')).toEqual(['start 1', 'got word1'])
 })
 
-test('a cut with a least length is healed only when all is over that is due within that', async () => {
+test('a partition with a least length is healed only after everything due within that length', async () => {
   const cluster = talk({ partition: { times: 1, atLeast: '2500ms' } })
   await connected(cluster)
   await take(cluster, 'cut client→server')
@@ -163,7 +163,7 @@ import time; time.sleep(1e9)`
   await expect(cluster.reset()).rejects.toThrow('at step 0 (the start): the network was not faithful (corrupt: 1)')
 })
 
-test('faults befall the nodes that the configuration names', async () => {
+test('faults apply only to the nodes that the configuration names', async () => {
   const of = ['client']
   const once = { times: 1, of }
   const cluster = talk({ crash: once, reset: once, partition: once })
@@ -188,7 +188,7 @@ const leaves = (exits: 'crash' | 'allowed' | 'restart') =>
     { 'leaves.js': "console.log('up'); setTimeout(() => process.exit(3), 50)" },
   )
 
-test('what it means that a process ends by itself is for the configuration to say', async () => {
+test('the configuration says what it means if a process ends by itself', async () => {
   const crash = leaves('crash')
   await crash.reset()
   expect((await take(crash, 'n timer +50ms')).findings).toMatchObject([

@@ -170,7 +170,7 @@ test.each(['node', 'python', 'node over TCP', 'python over TCP'] as const)(
   },
 )
 
-test('a mark is of no other cluster: the way is executed again there', async () => {
+test('a mark is not used by another cluster, which executes the way again', async () => {
   const [one, other] = [trioOf('python', true), trioOf('python', true)]
   for (const cluster of [one, other]) await cluster.reset()
   const labels = [labelsOf(one)[0]!]
@@ -181,7 +181,7 @@ test('a mark is of no other cluster: the way is executed again there', async () 
   expect(other.notes()).toEqual(['a state could not be marked, or gone back to, in place: n1: what it had is gone'])
 })
 
-test('a mark goes with the processes that it is of: the way is executed again', async () => {
+test('a mark is lost with its processes, and the way is executed again', async () => {
   const cluster = trioOf('python', true)
   await cluster.reset()
   await walkAlong(cluster, [labelsOf(cluster)[0]!])

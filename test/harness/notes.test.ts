@@ -5,7 +5,7 @@ import { CannotRewind } from '../../harness/rewind/error.ts'
 const held = 'n1: broadcast is not carried'
 const started = notBroughtBack('n1', 'it has semaphores')
 
-test('a sentence of several workers is told once, with how often it was so', () => {
+test('a sentence of several workers is printed once, with its count', () => {
   const notes = addNotes([
     new Map([
       [held, uncounted],
@@ -28,7 +28,7 @@ test('reasons beyond the first few are not told, and those are counted on', () =
   ])
 })
 
-test('one reason is one reason, whatever number its pipe has', () => {
+test('reasons that differ in the number of a pipe are one reason', () => {
   expect(new CannotRewind('descriptor 0 (pipe:[18195802]) has something to read').message).toBe(
     'descriptor 0 (a pipe) has something to read',
   )

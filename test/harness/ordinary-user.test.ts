@@ -110,7 +110,7 @@ test('a check finds a violation and repeats it', async () => {
   expect(code).toBe(1)
 })
 
-test('what holds exits with 0, what is wrong as for root', async () => {
+test('exit codes are as for root: 0 if it holds, 64 for wrong usage', async () => {
   expect(await lastnail('check', ['--property', 'names', '--executions', '5'])).toMatchObject({ code: 0, stderr: '' })
   expect(await lastnail('check', ['--depth', 'deep'])).toMatchObject({ code: 64, stdout: '' })
   expect(await lastnail('replay', ['no.trace'])).toMatchObject({ code: 64, stdout: '' })

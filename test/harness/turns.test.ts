@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { clusterOf, directoryWith, stdoutOf } from './system.ts'
 
-test('a thread that yields is waited for no longer than the one that it waits for needs', async () => {
+test('a yielding thread is waited for only as long as the thread that it waits for needs', async () => {
   const cluster = clusterOf(
     { nodes: { p: { command: ['/usr/bin/python3', 'yields.py'] } } },
     {
@@ -64,7 +64,7 @@ const compiled = (source: string) => {
 const hasCompiler = spawnSync('cc', ['--version']).status === 0
 
 describe.skipIf(!hasCompiler)('a thread that spins (needs cc)', () => {
-  test('lets the one go first that it waits for, and the execution repeats', async () => {
+  test('lets the thread that it waits for go first, and the execution repeats', async () => {
     const cluster = compiled(spinning(''))
     expect(await cluster.reset()).toEqual([])
     expect(stdoutOf(cluster, 'p')).toEqual(['done 1'])

@@ -52,7 +52,7 @@ test('what was written to, dropped and mapped anew is as it was, where the kerne
   expect(Math.max(...bytes)).toBeLessThan(2 << 20)
 })
 
-test('and where it does not', async () => {
+test('the same if the kernel does not tell', async () => {
   vi.spyOn(WrittenPages, 'watch').mockReturnValue(undefined)
   await executeFourTimes()
 })

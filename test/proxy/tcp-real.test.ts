@@ -50,7 +50,7 @@ test('curl gets from an http server, one message a step', async () => {
   ])
 })
 
-test('connecting is held: first the question, then the answer', async () => {
+test('connecting is held: first the SYN, then the answer', async () => {
   pair()
   await startServer(
     `require('net').createServer(() => console.log('accepted')).listen(7000, () => console.log('ready'))`,

@@ -96,7 +96,7 @@ test('each message is told from where it was sent to what became of it', () => {
   ])
 })
 
-test('an overlap of an older trace, which does not tell what it joins, delivers both', () => {
+test('an overlap of an older trace without its parts delivers both messages', () => {
   const [one, other] = [message('n1', 'n2', 1), message('n3', 'n2', 1)]
   const overlap = choice('overlap', 'n2', `overlap ${one.label} & ${other.label}`)
   const { journeys } = new Execution(traceOf([{ choice: overlap }], { messages: [one, other] }))
@@ -122,7 +122,7 @@ test('a node is down from its crash to its restart, ways are cut until all are h
   ])
 })
 
-test('where a trace tells who is up, a link that is taken away is no end of a node, and one that comes later was down', () => {
+test('if a trace says which nodes are up, a removed link does not end a node, and a node that joins later was down before', () => {
   const { steps } = traceOf([
     { choice: choice('restart', 'n2', 'join n2'), lives: [{ node: 'n2', isAlive: true, keepsOutput: false }] },
     { choice: choice('crash', 'n1', 'leave n1 cut') },
@@ -135,7 +135,7 @@ test('where a trace tells who is up, a link that is taken away is no end of a no
   ])
 })
 
-test('a way of a run at the pace native that loses or delays is not cut; one that is joined is alone not cut any more', () => {
+test('in a native run a way that loses or delays is not cut; healing one way leaves the others cut', () => {
   const { steps } = traceOf([
     { choice: choice('partition', '', 'n1→n2 loss 0.1; n2→n1 loss 0.1') },
     { choice: choice('partition', '', 'n1→n2 cut') },
@@ -298,7 +298,7 @@ test('bars are operations as they came out, or calls where the trace tells of no
   ])
 })
 
-test('a test to be copied has the whole schedule, and there is none of what violates nothing', () => {
+test('a test to copy has the whole schedule; a trace without a violation has no test', () => {
   const trace = historyTrace()
   const text = testOf(trace)!
   for (const { choice } of trace.steps.slice(1)) expect(text).toContain(`      '${choice!.label}',`)

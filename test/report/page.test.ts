@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await expect.poll(() => heading(page).textContent()).toContain('Step 5 of 5')
     }))
 
-  test('of a run that time went through each row tells when it was, and a message how long it was on its way', () => {
+  test('in an emulated run each row shows its time, and each message how long it was in flight', () => {
     const trace = syntheticTrace(60)
     const steps = trace.steps.map(step => ({ ...step, atMs: 250 * step.index }))
     const path = join(directory, 'timed.html')
@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       expect(await page.getByRole('banner').textContent()).toContain('which changes n1’s mismatches from 0 to 1')
     }))
 
-  test('of 20,000 steps only those that can be seen are there, wherever one is', () =>
+  test('of 20,000 steps the page holds only the visible ones, wherever it is scrolled', () =>
     inPage(browser, longReport(20_000), async page => {
       const number = async () => Number(await page.locator('[aria-selected=true] .number').textContent())
       expect(await number()).toBe(20_000)

@@ -7,7 +7,7 @@ test('a row of bench:services says how many executions were the same', async () 
   expect(await measure('node', { times: '3', steps: '40' })).toMatch(/^3 of 3, 40 steps, \d+\.\d s$/)
 })
 
-test('a service that is not here is said', async () => {
+test('a missing service is reported', async () => {
   const path = process.env.PATH
   process.env.PATH = '/bin-that-is-not'
   try {

@@ -14,7 +14,7 @@ const placed = (places: Places, topology: Topology = internet, seed = 1): Record
 }
 
 describe('places of nodes', () => {
-  it('are as they were where nothing is said of them, and the same for the same seed', () => {
+  it('are random by default, and the same for the same seed', () => {
     expect(placed({})).toEqual(placed({}))
     expect(placed({})).not.toEqual(placed({}, internet, 2))
     expect(new Set(Object.values(placed({}))).size).toBe(names.length)

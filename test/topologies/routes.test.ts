@@ -175,7 +175,7 @@ describe('mean round trip', () => {
     expect(scaled.nodes[0]!.access!.delayMs).toBeCloseTo((3 * 36) / before, 9)
   })
 
-  it('cannot be had from nothing', () => {
+  it('is refused without delays or ends', () => {
     const instant = { ...line, links: line.links.map(({ back: _, ...link }) => ({ ...link, delayMs: 0 })) }
     expect(() => withMeanRoundTrip(instant, 130)).toThrow('cannot make the mean round trip 130 ms: all delays are 0')
     expect(() => routesBetweenEnds({ nodes: line.nodes.slice(0, 1), links: [] })).toThrow(

@@ -40,12 +40,12 @@ test('a violation is told with the smallest part of the history', async () => {
   `)
 })
 
-test('another property is another matter: each process sees its own order', async () => {
+test('a history that is not linearizable may be sequentially consistent: each process sees its own order', async () => {
   const properties = { sequential: sequentiallyConsistent(register(0)) }
   expect(await check(staleRegister(), properties, bounded)).toMatchObject({ verdict: 'held', depth: 3 })
 })
 
-test('what the model does not know is a mistake in the configuration', async () => {
+test('an operation that the model does not know is a configuration error', async () => {
   const system = new Model<WithHistory>({ history: [] }, () => [])
   const properties = { atomic: linearizable(register(0)) }
   const odd = { history: [{ process: 'ann', op: 'pop', outcome: 'ok' as const, invoked: 0, returned: 1 }] }

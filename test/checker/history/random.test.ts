@@ -90,7 +90,7 @@ const aSwapThatFailed: Operation[] = (
   ] as const
 ).map((asked, index) => ({ process: 'a', key: 'x', outcome: 'ok', invoked: index, returned: 50 + index, ...asked }))
 
-test('the smallest part contradicts itself whatever became of the rest, and not where one of it is left open', () => {
+test('the smallest part contradicts itself whatever the rest was, and not if one of its operations is pending', () => {
   const { model, asked } = asks.register!
   for (const [consistency, isConsistent] of [
     [linearizability, isLinearizable],

@@ -88,7 +88,7 @@ describe.each(cases)('real processes: $name', ({ definition, files, good }) => {
   })
 })
 
-it('what a process hides is told of: which node, and what differed', async () => {
+it('hidden state of a process is reported: which node, and what differed', async () => {
   const [{ definition, files }] = cases
   const { verdict, notes, coverage } = await check(
     clusterOf(definition(false), files),
@@ -139,7 +139,7 @@ socket.send('2', 4000, process.argv[2])`
     return { seen: [...seen].toSorted(), executions: cells.counts.executions }
   }
 
-  it('leaves out executions and nothing that can be seen, by what is observed and by the history of inputs', async () => {
+  it('leaves out executions but no observable state, by observed states and by histories of inputs', async () => {
     const all = await shown({ by: 'nothing', everyOrder: true })
     for (const by of ['fingerprint', 'history', 'nothing'] as const) {
       const reduced = await shown({ by })

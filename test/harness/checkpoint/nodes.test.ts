@@ -68,7 +68,7 @@ asyncio.run(main())`,
       6,
     ))
 
-  test('has no threads that have ended, and is brought back to where it began afterwards', async () => {
+  test('has no threads that have ended, and is rewound to the end of its start afterwards', async () => {
     const cluster = clusterOf(
       { nodes: { n: { command: ['python3', 'n.py'] } } },
       {

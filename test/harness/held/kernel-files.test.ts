@@ -75,7 +75,7 @@ test('memory and ids of the kernel are of the node', async () => {
   for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
 })
 
-test('each opening of /dev/urandom reads other bytes, and a node that was brought back the same', async () => {
+test('each opening of /dev/urandom reads other bytes, and a rewound node reads the same', async () => {
   const read = 'head -c 8 /dev/urandom | od -An -tx1'
   const cluster = clusterOf({ nodes: { n: { command: ['sh', '-c', `${read}; ${read}; sleep 1; ${read}; sleep 9`] } } })
   const execute = async () => {

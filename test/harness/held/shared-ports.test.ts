@@ -100,7 +100,7 @@ const nextMessage = (cluster: ReturnType<typeof clusterOf>) => cluster.enabled()
 
 const same = (answers: readonly string[]) => new Set(answers).size === 1
 
-test('who of those that share a port by SO_REUSEPORT has a connection is the same each time, also when one has ended', async () => {
+test('the process that gets a connection of a port shared by SO_REUSEPORT is the same each time, also after one has ended', async () => {
   const answers = await answersOf(workers, asker, 'own sockets', 10)
   expect(answers).toHaveLength(10)
   expect(same(answers)).toBe(true)

@@ -170,7 +170,7 @@ const armedBefore = () =>
       __attribute__((constructor)) static void arm(void) { int fd = armed(3, 0); kept = dup(fd); close(fd); }`,
   })
 
-test.skipIf(!hasCompiler)('a timerfd that is armed at the mark is brought back', async () => {
+test.skipIf(!hasCompiler)('a timerfd that is armed at the mark is rewound', async () => {
   const { lines, labels } = await heldOutput([armedBefore()])
   expect(lines).toEqual(['child 8 1 at 3'])
   expect(labels).toEqual(['n timer +1000ms', 'n timer +2000ms', 'n timer +7000ms'])

@@ -74,7 +74,7 @@ describe('what a transfer takes', () => {
     expect(ends.long!).toBeGreaterThan(16_000)
   })
 
-  test('what is lost costs time, and comes', () => {
+  test('a lost segment costs time, and arrives in the end', () => {
     const lossy = transfer({ delayMs: 40, bandwidth: 100e6, loss: 0.01 }, 5e6)
     const whole = transfer({ delayMs: 40, bandwidth: 100e6 }, 5e6)
     expect(lossy).toBeGreaterThan(1.5 * whole)

@@ -80,7 +80,7 @@ const changes = fc.record(
   { requiredKeys: ['link'] },
 )
 
-test('whatever was changed, as before is as before', () => {
+test('asBefore restores a link, whatever was changed', () => {
   fc.assert(
     fc.property(fc.constantFrom('collapsed' as const, 'each' as const), fc.array(changes), (hops, made) => {
       const { change, now, pipes } = wire(hops)

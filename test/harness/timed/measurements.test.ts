@@ -74,7 +74,7 @@ test('a fault is recovered from when all properties hold for good', () => {
   expect(measured.recoveries.map(({ tookMs }) => tookMs)).toEqual([150, 130, undefined])
 })
 
-test('a fault may do harm some looks later, or none, and that of the next one is not its', () => {
+test('a fault may do harm some looks later, or none; the harm of the next fault is not counted for it', () => {
   const measured = new Measurements(properties, undefined)
   measured.happened(fault(0))
   measured.looked(look(10), 10)

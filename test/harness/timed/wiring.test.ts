@@ -41,7 +41,7 @@ test('a machine shares its own link, in each direction, and has what is between 
   ])
 })
 
-test('link by link all that is shared is shared, and nothing is left out', () => {
+test('hop by hop, ways share the pipes of all their common links', () => {
   const { along, notes } = wire('each')
   expect(along('a', 'd')[1]).toBe(along('b', 'c')[1])
   expect(notes).toEqual([])

@@ -62,7 +62,7 @@ describe.skipIf(!isRoot)('links that a node makes', () => {
     expect(value).toEqual(['EINVAL', 'EXDEV', 'EISDIR'])
   })
 
-  test('do not lead out of it where it is brought back', async () => {
+  test('do not lead out of it when it is rewound', async () => {
     const { directory } = machineWith('the machine’s')
     mkdirSync(join(directory, 'data'))
     writeFileSync(join(directory, 'data/state'), 'old')
@@ -83,7 +83,7 @@ describe.skipIf(!isRoot)('links that a node makes', () => {
   })
 })
 
-test.skipIf(!isRoot)('a node that changes its root is brought back in place, and its files are found', async () => {
+test.skipIf(!isRoot)('a node that changes its root is rewound in place, and its files are found', async () => {
   const jail = `
 import os, shutil, time
 os.makedirs('/jail/tmp')

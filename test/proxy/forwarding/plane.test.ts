@@ -83,7 +83,7 @@ const begin = async (plan: ForwardingPlan) => {
   }
 }
 
-test('where nothing is laid the kernel forwards, and counts; what is laid is laid upon connections that there are', async () => {
+test('without pipes the kernel forwards and counts; a new pipe also applies to existing connections', async () => {
   const network = await begin(planWith([]))
   await network.answered()
   expect(network.sentBy('eth0')).toBe(0)

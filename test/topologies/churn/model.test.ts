@@ -62,7 +62,7 @@ describe('sessions', () => {
     expect(distance(lengths, cdf)).toBeLessThan(rare)
   })
 
-  it('come to as many present as Little’s law says: rate times mean length', () => {
+  it('give the population of Little’s law: rate times mean length', () => {
     const model: ChurnModel = {
       kind: 'sessions',
       joinsPerMinute: 2,
