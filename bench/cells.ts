@@ -1,5 +1,5 @@
 /**
- * Executions of 50 steps in a minute, of real services, by one cell and by two, each in a process and on a CPU of its own.
+ * Executions of 50 steps a minute, of real services, by one cell and by two. Each cell has its own process and its own CPU.
  * Usage: cells.js [EXECUTIONS], 200 a round by default.
  */
 import { Cells } from '../checker/cells/cells.ts'

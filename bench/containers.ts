@@ -1,6 +1,6 @@
 /**
- * Nodes in containers beside the same nodes as local processes: what a start, a reset and a step take. The engine is one of
- * its own, and goes with it.
+ * Compares nodes in containers with the same nodes as local processes: the time of a start, a reset and a step. It starts its
+ * own Docker engine, and ends it.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

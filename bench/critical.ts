@@ -1,6 +1,6 @@
 /**
- * What comes after a liveness violation was found, that is the search for its critical transition, shrinking, and both once
- * more: with checkpoints and without. Usage: critical.js [BUG], chord-self-successor by default.
+ * How long the work after a liveness violation takes: the search for its critical transition, shrinking, and both again on
+ * the shrunk schedule. Measured with and without checkpoints. Usage: critical.js [BUG], chord-self-successor by default.
  */
 import { check } from '../checker/check.ts'
 import type { System } from '../checker/system.ts'

@@ -1,40 +1,40 @@
 import type { Choice, System } from '../checker/system.ts'
 
-/** A step of the execution that is under way. */
+/** A step of the present execution. */
 interface Step {
   readonly choice: Choice
-  /** Indices of the steps that it depends on: those of its node, and those that made it possible. */
+  /** Indices of the steps that it depends on: those of its node, and the one that enabled it. */
   readonly past: ReadonlySet<number>
-  /** What its node shows after it. */
+  /** The visible state of its node after it. */
   readonly shown: string
 }
 
 export interface DporOptions<State> {
   readonly depth: number
-  /** What a property may read of a node. */
+  /** The part of a node's state that a property may read. */
   readonly show: (state: State, node: string) => string
   readonly nodes: readonly string[]
   /**
-   * Whether nothing is lost of what the nodes show together within the depth: every consistent cut of an execution is
-   * looked at, and the bound itself makes the last steps depend on what is left out.
+   * Whether no visible state of the system within the depth may be lost. Then every consistent cut of an execution is
+   * evaluated, and the last steps depend on what the bound left out.
    */
   readonly isComplete: boolean
 }
 
 /**
- * Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005, figure 3) to a depth, with steps of one node as those
- * that depend on each other. Here to be compared with the search that the checker has.
+ * Dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005, figure 3) to a depth, where steps
+ * of one node depend on each other. It is only here to be compared with the checker's own search.
  */
 export class Dpor<State> {
   executions = 0
-  /** What all nodes showed together. */
+  /** The visible states of the system. */
   readonly seen = new Set<string>()
   readonly #system: System<State>
   readonly #options: DporOptions<State>
-  /** What each node shows at the start. */
+  /** The visible state of each node at the start. */
   #shown: readonly string[] = []
   readonly #trace: Step[] = []
-  /** By index of a step: what was enabled before it, and what of that is to be executed. */
+  /** By index of a step: the choices enabled before it, and those of them that are to be executed. */
   readonly #states: { readonly enabled: readonly Choice[]; readonly backtrack: Set<string> }[] = []
 
   constructor(system: System<State>, options: DporOptions<State>) {
@@ -58,7 +58,7 @@ export class Dpor<State> {
     if (isCut || enabled.length === 0) return this.#end()
     const backtrack = new Set([enabled[0]!.label])
     this.#states.push({ enabled, backtrack })
-    // What is added meanwhile comes in its turn.
+    // The loop also takes choices that are added while it runs.
     for (const label of backtrack) await this.#step(enabled.find(choice => choice.label === label)!, made)
     this.#states.pop()
   }
@@ -102,7 +102,7 @@ export class Dpor<State> {
     for (const other of first ? [first] : enabled) backtrack.add(other.label)
   }
 
-  /** Any step on which no other depends could be left out for it. */
+  /** Any step on which no other depends could be replaced by it. */
   #raceWithBound({ label }: Choice, cause: ReadonlySet<number>): void {
     for (const index of this.#trace.keys())
       if (!cause.has(index) && !this.#trace.some(({ past }) => past.has(index)))

@@ -1,4 +1,4 @@
-/** Prints the figures of held systems, each measured by a process of its own: what one pins or fills does not touch the next. */
+/** Prints the figures of held systems. Each is measured by its own process, so that CPUs or memory used by one do not affect the next. */
 import { join } from 'node:path'
 import { runParts } from './parts.ts'
 
@@ -11,6 +11,6 @@ runParts({
   reduction: here('reduction', '3'),
   critical: here('critical'),
   throughput: here('throughput'),
-  // It collects garbage before it looks.
+  // It collects garbage before it measures.
   memory: ['--expose-gc', ...here('memory')],
 })

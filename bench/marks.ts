@@ -1,7 +1,7 @@
 /**
  * `node dist/bench/marks.js [--walks 20] [--steps 24] [--no-criu] [NAME…]`: what marks of services of `bench/services` cost, and
- * whether they bring back what was. Random executions are marked at random places and gone back from others; each way that
- * was so executed is executed again by new processes. Times are of one run: compare them with each other.
+ * whether they restore the marked state. Random executions are marked at random places and rewound to a mark at others. New
+ * processes then execute each such schedule again. Times are of one run: compare them only with each other.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +69,7 @@ const timed = async <Result>(into: number[], work: () => Promise<Result>): Promi
   return result
 }
 
-/** Marks are kept for the execution they are of and the next: a check does not keep more. */
+/** Marks are kept for their own execution and the next one, as in a check. */
 const wander = async (cluster: Cluster, random: Random) => {
   const walks: Walk[] = []
   let [marked, refused] = [0, 0]
@@ -142,7 +142,7 @@ const measure = async (name: string, directory: string): Promise<void> => {
       for (const label of labels) if (!(await step(cluster, again, label))) break
       const at = seen.findIndex((each, index) => each !== again.seen[index])
       if (at === -1) count += 1
-      else console.log(`${name}: step ${at + 1} (${labels[at]}) came to something else on new processes`)
+      else console.log(`${name}: step ${at + 1} (${labels[at]}) differed with new processes`)
     }
     return count
   })

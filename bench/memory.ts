@@ -1,4 +1,4 @@
-/** The memory of the tool itself, its own garbage collected: in one execution of many steps, then in many of few. */
+/** The memory of the tool itself after a garbage collection: in one execution of many steps, then in many short executions. */
 import { createHash } from 'node:crypto'
 import { ringOf, start, walk } from './ring.ts'
 import { row } from './table.ts'
@@ -8,7 +8,7 @@ const residentMb = (): string => {
   return (process.memoryUsage.rss() / 2 ** 20).toFixed(1)
 }
 
-/** Of a search, which knows them by their fingerprints. */
+/** Bytes of a state in a search, which stores only its fingerprint. */
 const bytesOfState = (): number => {
   const count = 500_000
   globalThis.gc?.()

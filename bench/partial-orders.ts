@@ -1,7 +1,7 @@
 /**
- * Why the bounded search leaves out orders by sleep sets, and not by dynamic partial-order reduction: of random systems of
- * three nodes in memory, what nodes show together within a depth, and executions that it takes to see it.
- * Usage: partial-orders.js [DEPTH] [ACTS], 5 and 5 by default: how often each node acts of itself.
+ * Why the bounded search leaves out orders by sleep sets, and not by dynamic partial-order reduction. For random systems of
+ * three nodes in memory it counts the visible states within a depth, and the executions that each search needs to see them.
+ * Usage: partial-orders.js [DEPTH] [ACTS], 5 and 5 by default. ACTS is how often each node acts by itself.
  */
 
 import fc from 'fast-check'

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 
 /**
- * Runs measurements one after the other, each in a process of its own: those named on the command line, or all.
+ * Runs measurements one after the other, each in its own process: those named on the command line, or all.
  *
- * @param parts their names, and what Node.js is called with
- * @param mayFail the name of one whose exit code says something else
+ * @param parts by name, the arguments of Node.js
+ * @param mayFail the name of a part whose exit code may be other than 0
  */
 export const runParts = (parts: Readonly<Record<string, readonly string[]>>, mayFail?: string): void => {
   const wanted = process.argv.slice(2)

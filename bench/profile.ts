@@ -1,4 +1,4 @@
-/** Where the time of a step goes: three node processes that pass messages on over UDP, each state watched as a search does. */
+/** Where the time of a step goes: three node processes pass messages on over UDP, and each state is read as in a search. */
 import { Session } from 'node:inspector/promises'
 import { Executor } from '../checker/cells/executor.ts'
 import { ringOf, start } from './ring.ts'
@@ -22,7 +22,7 @@ interface Frame {
   readonly children?: readonly number[]
 }
 
-/** Of each sample the part that its innermost function with a place of its own belongs to. */
+/** For each sample, the part of its innermost function that belongs to one. */
 const partsOf = (frames: readonly Frame[]): Map<number, string> => {
   const byId = new Map(frames.map(frame => [frame.id, frame]))
   const found = new Map<number, string>()

@@ -1,7 +1,7 @@
 /**
  * What a queue costs beside its jobs: `npm run bench:queue -- [--jobs 10] [--ms 1000]`. A worker process takes jobs that each
- * compute for so long and answer as sixteen executions of 100 steps do. Measured in one run: the CPU time that the asker, Redis and
- * the worker take for a job besides, and how much longer it takes from being asked for to being answered. Needs redis-server.
+ * compute for that long and have an answer like that of sixteen executions of 100 steps. One run measures the CPU time that the
+ * asker, Redis and the worker use for a job besides its own, and how much later its answer comes. It needs redis-server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +39,7 @@ const cpuMs = () => {
   return (user + system) / 1000
 }
 
-/** Computes; then says for how long, which the measurement leaves out, and what CPU time it had used before and after. */
+/** Computes, then returns how long that took, which the measurement subtracts, and the CPU time used before and after. */
 const perform = async ({ tasks }: Job): Promise<Answer[]> => {
   const before = cpuMs()
   const begun = performance.now()

@@ -1,6 +1,6 @@
 /**
- * How many executions a bounded search needs to the same depth: where every order of every step is executed, where states
- * are told apart by fingerprints, where of steps that commute one order is executed (sleep sets), and with both.
+ * How many executions a bounded search needs to the same depth: if it executes every order of steps, if it merges states
+ * by fingerprints, if it executes one order of steps that commute (sleep sets), and with both.
  * Usage: reduction.js [DEPTH], 4 by default.
  */
 

@@ -1,4 +1,4 @@
-/** Whether one schedule gives one trace: the same 200 steps of three processes, fifty times from a fresh start. */
+/** Whether one schedule gives one trace: executes the same 200 steps of three processes fifty times from a fresh start. */
 import { join } from 'node:path'
 import { traceHash } from '../checker/trace/hash.ts'
 import { row } from './table.ts'

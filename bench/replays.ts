@@ -1,6 +1,6 @@
 /**
- * Whether what a check finds can be executed again: the shrunk schedule of a violation, twenty times, each by a command of
- * its own. Usage: replays.js [CONFIG], that of liferaft by default.
+ * Whether a violation can be repeated: executes its shrunk schedule twenty times, each time by a new command.
+ * Usage: replays.js [CONFIG], liferaft's by default.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const replays = 20
 const root = join(import.meta.dirname, '../..')
 const config = process.argv[2] ?? join(root, 'examples/liferaft/lastnail.config.ts')
 
-/** What the command prints in its last line; its progress is shown. */
+/** The last line that the command prints; its progress is shown. */
 const lastnail = async (...args: readonly string[]): Promise<Printed> => {
   const { stdout } = await execa(process.execPath, [join(root, 'bin/lastnail.js'), ...args, '--json'], {
     reject: false,

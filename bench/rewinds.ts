@@ -1,7 +1,6 @@
 /**
- * `node dist/bench/rewinds.js CONFIG [--steps 50] [--rounds 20]`: executes random schedules on processes that are brought
- * back to where they began, and each again on processes started anew; says how many traces are the same, and what
- * either beginning takes.
+ * `node dist/bench/rewinds.js CONFIG [--steps 50] [--rounds 20]`: executes random schedules on rewound processes, and
+ * each again on new processes. Prints how many traces are the same, and how long a rewind and a start take.
  */
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../cli/config/load-config.ts'

@@ -10,7 +10,7 @@ const programs = {
 } as const
 export type Kind = keyof typeof programs
 
-/** Three processes that exchange messages for ever, and log each that they get. */
+/** Three processes that exchange messages for ever, and log each message that they receive. */
 export const ringOf = (kind: Kind): Cluster => new Cluster(ringSystemOf(kind))
 
 export const ringSystemOf = (kind: Kind): ResolvedSystem => {
@@ -24,7 +24,7 @@ export const ringSystemOf = (kind: Kind): ResolvedSystem => {
   return resolveSystem(definition, { directory: join(import.meta.dirname, '../../bench/service') })
 }
 
-/** From a fresh start until every node is connected and has begun: what can happen then are three deliveries. */
+/** Runs from a fresh start until every node is connected and has sent a message: then three deliveries are enabled. */
 export const start = async (cluster: Cluster): Promise<{ steps: number }> => {
   let steps = 0
   const execute = async (choice: Choice | undefined) => {
@@ -53,7 +53,7 @@ const labelsOf = (cluster: Cluster) =>
     .map(({ label }) => label)
     .join(', ')
 
-/** Executes deliveries, by turns of what there is. */
+/** Executes deliveries, taking the enabled ones in turns. */
 export const walk = async (cluster: Cluster, steps: number): Promise<void> => {
   for (let step = 0; step < steps; step++) {
     const enabled = cluster.enabled()

@@ -1,6 +1,6 @@
 /**
- * What shrinking leaves of what a check finds, in examples and rows of the corpus, by this version or by another one that is
- * built in a clone: `node dist/bench/shrinking.js [--root CLONE]`.
+ * How many steps shrinking leaves of the schedules that a check finds, in examples and rows of the corpus, by this version or by
+ * another one that is built in a clone: `node dist/bench/shrinking.js [--root CLONE]`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ interface Options {
   readonly workers: string
 }
 
-/** What is checked, where nothing else is asked for. */
+/** The rows that are checked by default. */
 const rows = [
   'stale-read',
   'transport-stale-syn',
@@ -37,11 +37,11 @@ const rows = [
 interface Shrunk {
   readonly row: string
   readonly verdict: string
-  /** In the execution in which it was first seen. */
+  /** Steps of the execution in which the violation was first seen. */
   readonly found: number | undefined
   readonly left: number
   readonly executionsToFind: number | undefined
-  /** All of them, with those that examined what was found. */
+  /** All executions, including those that examined the violation. */
   readonly executions: number
 }
 

@@ -33,7 +33,7 @@ const measureSteps = async (kind: Kind) => {
   }
 }
 
-/** Replication of what sessions write: nobody looks at the servers meanwhile. */
+/** Replication of the writes of sessions. Nothing observes the servers. */
 const measureRedis = async () => {
   const system = await systemOf('redis', join(import.meta.dirname, '../..'))
   const cluster = new Cluster({ ...system, observe: undefined })

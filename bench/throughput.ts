@@ -20,7 +20,7 @@ const program = join(import.meta.dirname, '../../bench/service/stream.cjs')
 interface Way {
   readonly sender: NetworkNamespace
   readonly receiver: NetworkNamespace
-  /** Moves what is under way, where that is up to us. */
+  /** Moves packets, if this process is what forwards them. */
   move(): Promise<unknown>
   close(): void
 }

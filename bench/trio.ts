@@ -19,8 +19,8 @@ export const kinds: readonly Kind[] = ['node', 'python', 'redis']
 const faults = { drop: 2, duplicate: 2, reset: 1, crash: 1, partition: 1 }
 
 /**
- * Three processes of a kind that speak to each other, with everything in it that may differ from one execution to the
- * next: random delays and peers, threads, files, clocks, clients, and faults of every sort.
+ * Three processes of one kind that talk to each other. They use everything that may differ from one execution to the
+ * next: random delays and peers, threads, files, clocks, clients, and every kind of fault.
  *
  * @param root of the package
  */
@@ -39,7 +39,7 @@ export const systemOf = async (kind: Kind, root: string): Promise<ResolvedSystem
   return resolveSystem(definition, { directory: join(root, 'bench/service') })
 }
 
-/** Executes a random schedule of so many steps, from a fresh start; gives what was recorded of each. */
+/** Executes a random schedule of this many steps from a fresh start, and returns the record of each step. */
 export const executeAny = (system: ResolvedSystem, length: number, seed: number): Promise<RecordedStep[]> =>
   withCluster(system, async cluster => {
     const { steps, end } = await executeOn(cluster, length, seed)
@@ -56,7 +56,7 @@ export const executeOn = async (cluster: Cluster, length: number, seed: number) 
   return { steps, end }
 }
 
-/** Executes the same schedule again, from a fresh start, as far as it is offered. */
+/** Executes the same schedule again from a fresh start, as far as its steps are enabled. */
 export const executeAgain = (system: ResolvedSystem, first: readonly RecordedStep[]): Promise<RecordedStep[]> =>
   withCluster(system, async cluster => {
     const { steps, observer } = recorder(cluster)
@@ -70,7 +70,7 @@ const recorder = (cluster: Cluster): { steps: RecordedStep[]; observer: Observer
   return { steps, observer: new StepReader(cluster, {}).observer(step => steps.push(step)) }
 }
 
-/** One line: the first step that is not the same in two executions, and in what; `undefined` for equal traces. */
+/** One line: the first step that differs between two executions, and the difference; `undefined` for equal traces. */
 export const differenceOf = (first: readonly RecordedStep[], again: readonly RecordedStep[]): string | undefined => {
   if (traceHash({ steps: first }) === traceHash({ steps: again })) return undefined
   const at = first.findIndex(

@@ -1,6 +1,6 @@
 /**
  * Figures that MaceMC gives (sections 4.3, 4.4 and 6), measured on systems of the corpus: what state hashing saves, how much
- * sooner weighted walks live, and how many steps a live state is away (its figure 2).
+ * sooner weighted walks reach a live state, and how many steps away a live state is (its figure 2).
  * Usage: figures.js [SYSTEM...]
  */
 
@@ -20,7 +20,7 @@ const lengthMax = 1_000
 /** With the depth of the bounded search: without fingerprints it must come to an end. */
 const systems = { transport: 5, 'corpus/randtree': 3, 'corpus/pastry': 2, 'corpus/chord': 2 } as const
 
-/** Executions of a bounded search to the same depth, with states that are told apart and without. */
+/** Executions of a bounded search to the same depth, with and without merging equal states. */
 const measureHashing = async (name: string, depth: number): Promise<void> => {
   const system = await loadSystem(name)
   const search = (fingerprint: 'observed' | 'none') =>
@@ -31,7 +31,7 @@ const measureHashing = async (name: string, depth: number): Promise<void> => {
   row(`${name}: times faster`, (plain.seconds / hashed.seconds).toFixed(1), '')
 }
 
-/** Steps until each liveness property has held, in walks without faults; `lengthMax` where they did not. */
+/** Steps until each liveness property has held, in walks without faults; `lengthMax` if one did not. */
 const stepsToLive = (system: ResolvedSystem, policyOf: (random: Random) => Chooser): Promise<number[]> =>
   withCluster(system, async cluster => {
     const executor = new Executor(cluster, system.properties, { allowFindings: true })
@@ -62,7 +62,7 @@ const measureBias = async (name: string): Promise<void> => {
   console.log(histogram(biased))
 }
 
-/** How many walks took up to so many steps, by powers of two. */
+/** How many walks took up to that many steps, by powers of two. */
 const histogram = (steps: readonly number[]): string => {
   const bounds = Array.from({ length: Math.ceil(Math.log2(lengthMax)) + 1 }, (_, power) => 2 ** power)
   return bounds

@@ -9,7 +9,7 @@ import { Random } from '../../checker/random.ts'
 import { stateOf } from '../../harness/clients/state.ts'
 import { type GlobalState, type ResolvedNode, type ResolvedSystem, withAddresses } from '../../harness/config.ts'
 
-/** What plain random testing came to. */
+/** The result of plain random testing. */
 export interface PlainResult {
   readonly violated: string | null
   readonly rounds: number
@@ -21,18 +21,18 @@ export interface PlainOptions {
   readonly seed: number
 }
 
-/** Of one round: faults and clients come in the first part, then the system is left alone. */
+/** Lengths of one round: faults and clients in the first part, then the system is left alone. */
 const faultsMs = 5_000
 const patienceMs = 10_000
 const lookMs = 20
-/** A process that is stopped for a while is a network that is slow. */
+/** Stopping a process for a while has the effect of a slow network. */
 const pauseMsMax = 400
 const pauses = 6
 
 /**
- * What one would do without a checker: the system's processes on loopback and the machine's own clock, restarts (as
- * many as its configuration allows), pauses and clients at random, and a look at its properties all the time. A
- * liveness property is violated that does not hold once within ten seconds after the last fault.
+ * Tests as one would without a checker: the system's processes run on loopback and on the machine's own clock; restarts (as
+ * many as the configuration allows), pauses and clients are random; and properties are evaluated all the time. A liveness
+ * property is violated if it does not hold once within ten seconds after the last fault.
  */
 export const testPlainly = async (system: ResolvedSystem, options: PlainOptions): Promise<PlainResult> => {
   const random = new Random(options.seed)
@@ -93,7 +93,7 @@ class Round {
     return Object.entries(this.#system.properties).filter(([, property]) => property.kind === kind)
   }
 
-  /** What happens, in order of time. */
+  /** The planned events, in order of time. */
   #plan() {
     const { faults, clients } = this.#system
     const any = () => this.#random.pick(this.#nodes)

@@ -2,16 +2,16 @@ import { median } from '../table.ts'
 import type { Result } from './results.ts'
 import type { Bug } from './rows.ts'
 
-/** Found: the property of the row is violated, and it was so again (which plain testing cannot say). */
+/** Found: the property of the row is violated, and was violated again (which plain testing cannot check). */
 export const isFound = ({ property, kind }: Bug, { outcome, plain }: Result): boolean =>
   (plain !== null && plain.violated === property) ||
   (outcome?.verdict === 'violated' && outcome.repeated && outcome.kind === kind && outcome.property === property)
 
-/** Whether the critical transition is the one that the paper names; `undefined` where it names none. */
+/** Whether the critical transition is the one that the paper names; `undefined` if it names none. */
 export const isNamed = ({ expected }: Bug, { outcome }: Result): boolean | undefined =>
   expected?.test(outcome?.criticalTransition?.label ?? '')
 
-/** What a row came to, for a program. */
+/** The result of a row, for a program. */
 export const figuresOf = (bug: Bug | null, result: Result) => {
   const { outcome, plain, discovery, seconds, message } = result
   return {
@@ -64,7 +64,7 @@ export const table = (rows: readonly { bug: Bug; result: Result }[]): string => 
       String(outcome?.steps ?? ''),
       found ? String(discovery?.steps ?? '') : '',
       found ? String(outcome?.schedule.length ?? '') : '',
-      // Plain testing cannot do it again.
+      // Plain testing cannot repeat it.
       found ? (outcome ? 'yes' : 'no') : '',
       critical ? `${critical.step} ${critical.label} (${critical.case}, ${critical.walks} walks${mark})` : '',
     ]
@@ -72,7 +72,7 @@ export const table = (rows: readonly { bug: Bug; result: Result }[]): string => 
   return aligned([heading, ...lines])
 }
 
-/** One line for all that were run. */
+/** One line about all rows that were run. */
 export const summary = (rows: readonly { bug: Bug; result: Result }[], correct: readonly Result[]): string => {
   const found = rows.filter(({ bug, result }) => isFound(bug, result))
   const time = found.length > 0 ? `, in ${median(found.map(({ result }) => result.seconds))} s (median)` : ''
@@ -81,7 +81,7 @@ export const summary = (rows: readonly { bug: Bug; result: Result }[], correct: 
   return `${found.length} of ${rows.length} bugs found${time}; ${correct.length} correct systems, ${clean}`
 }
 
-/** Which search finds what, and after how many seconds. */
+/** By row, how many seconds each search needs to find the bug. */
 export const comparison = (
   searches: readonly string[],
   rows: readonly { bug: Bug; results: readonly (Result | undefined)[] }[],

@@ -4,7 +4,7 @@ import type { Discovery } from '../../checker/verdict/verdict.ts'
 import type { Outcome } from '../../cli/check/outcome.ts'
 import type { PlainResult } from './plain.ts'
 
-/** What a check of one row came to; rows without a bug have none in `bug`. */
+/** The result of a check of one row; `bug` is null for a system without a bug. */
 export interface Result {
   readonly system: string
   readonly bug: string | null
@@ -21,7 +21,7 @@ export interface Result {
   readonly message: string
 }
 
-/** Results as files, one for each row, so that a run that was stopped goes on where it was. */
+/** Results as files, one for each row, so that a run that was stopped can be continued. */
 export class Results {
   readonly #directory: string
 

@@ -1,4 +1,4 @@
-/** One bug of the corpus: what `BUG` switches on, and what a check is to find. */
+/** One bug of the corpus: the value of `BUG`, and what a check should find. */
 export interface Bug {
   readonly id: string
   /** Directory of the system, under `examples/`. */
@@ -6,7 +6,7 @@ export interface Bug {
   /** As the system's configuration names it; `null` for a divergence. */
   readonly property: string | null
   readonly kind: 'safety' | 'liveness' | 'divergence'
-  /** What the label of the critical transition must match, where the paper names it. */
+  /** A pattern for the label of the critical transition, if the paper names it. */
   readonly expected?: RegExp
 }
 
@@ -70,5 +70,5 @@ export const bugs: readonly Bug[] = [
   ...bugsOf('corpus/bullet', [safety('bullet-shadow-map', 'viewsAgree')]),
 ]
 
-/** The systems, each to be checked without a bug as well. */
+/** The systems, each of which is also checked without a bug. */
 export const systems: readonly string[] = [...new Set(bugs.map(({ system }) => system))]

@@ -1,4 +1,4 @@
-/** Tests one configuration plainly, and prints what came of it as JSON: `run-plain.js CONFIG MILLISECONDS [PROPERTY]`. */
+/** Tests one configuration plainly, and prints the result as JSON: `run-plain.js CONFIG MILLISECONDS [PROPERTY]`. */
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { resolveSystem } from '../../harness/config.ts'
 import { testPlainly } from './plain.ts'

@@ -1,4 +1,4 @@
-/** How near round trips come to the model: 100 pairs at once over an INET of 5,000 routers, mean round trip 130 ms. */
+/** How close round trips are to the model: 100 pairs at once over an INET of 5,000 routers, mean round trip 130 ms. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generate } from '../../topologies/generate.ts'
 import { withMeanRoundTrip } from '../../topologies/round-trip.ts'

@@ -10,7 +10,7 @@ for (const count of [2, 10, 25, 50, 100]) {
   const nodes = Object.fromEntries(
     Array.from({ length: count }, (_, index) => [
       name(index),
-      // A flood: as fast as answers come.
+      // A flood: each answer is followed by the next packet at once.
       { command: ['sh', '-c', `exec busybox ping -A -q {{${name((index + 1) % count)}.address}}`] },
     ]),
   )

@@ -3,7 +3,7 @@ import { defineSystem, jsonLines } from 'lastnail'
 const count = Number(process.env.COUNT)
 const name = (index: number) => `n${index + 1}`
 
-/** As many small programs as the bench says, side by side, each of which says hello to the next once a second. */
+/** As many small programs as the bench says, side by side. Each says hello to the next once a second. */
 export default defineSystem({
   name: 'heartbeat',
   nodes: Object.fromEntries(

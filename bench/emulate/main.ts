@@ -1,4 +1,4 @@
-/** Prints every figure of emulated runs, each measured by a process of its own. The experiment takes ten minutes by itself. */
+/** Prints every figure of emulated runs, each measured by its own process. The experiment alone takes ten minutes. */
 import { join } from 'node:path'
 import { runParts } from '../parts.ts'
 
@@ -21,5 +21,5 @@ const parts: Record<string, readonly string[]> = {
   scale: here('scale'),
   experiment,
 }
-// A run of the experiment may have seen what must not be.
+// A run of the experiment may have met a violation, and then its exit code is not 0.
 runParts(parts, 'experiment')

@@ -5,13 +5,13 @@ import type { Pipe, Topology } from '../../topologies/topology.ts'
 
 export interface NativeRun {
   readonly cluster: NativeCluster
-  /** What a node has written so far. */
+  /** The output of a node so far. */
   output(name: string): string
   /** Propagation from one node to another by the model, in milliseconds. */
   delayMs(from: string, to: string): number
 }
 
-/** Runs nodes over a topology for as long as some work takes. None has started yet. */
+/** Runs nodes over a topology while some work is done. At its begin no node has started. */
 export const natively = async <Result>(
   nodes: Readonly<Record<string, NodeDefinition>>,
   topology: Topology | undefined,

@@ -1,4 +1,4 @@
-/** What transfers take at the pace virtual, by its model of TCP, and at native, by the kernels' own, over the same pipes. */
+/** How long transfers take over the same pipes at the pace virtual, by its model of TCP, and at native, by the kernels' own. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const nodes = {
   b: { command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{a.address}}'] },
 }
 
-/** Loss is on the way of what is transferred alone. */
+/** Loss applies only to the direction of the transfer. */
 const topologyOf = ({ loss, ...back }: Pipe) => pair({ ...back, ...(loss !== undefined && { loss }) }, back)
 
 const read = (text: string): Times => {
@@ -59,7 +59,7 @@ const chooseCongestionControl = (): string => {
       writeFileSync('/proc/sys/net/ipv4/tcp_congestion_control', name)
       return name
     } catch {
-      // The next.
+      // Try the next one.
     }
   throw new Error('no congestion control can be chosen')
 }
@@ -82,7 +82,7 @@ try {
       const [virtual, native] = [await atVirtual(name, pipe), await atNative(pipe)]
       console.log(`${name}: ms at virtual, at native (least to most), beyond it`)
       for (const [what, found] of native) {
-        // A busy machine only adds to what passes without chance.
+        // Without random loss, a busy machine can only make a transfer slower.
         const middle = pipe.loss === undefined ? Math.min(...found) : median(found)
         const [one, other] = [median(virtual.get(what)!), middle]
         const percent = (100 * one) / other - 100

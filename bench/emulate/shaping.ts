@@ -1,4 +1,4 @@
-/** Whether loss and bandwidth are what was set, over 100,000 packets; and whether TCP fares as the Mathis formula says. */
+/** Whether loss and bandwidth are as set, over 100,000 packets, and whether TCP is as fast as the Mathis formula says. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, whole } from '../table.ts'
 import { type NativeRun, natively, pair } from './natively.ts'
@@ -24,7 +24,7 @@ const afterBlast = async ({ cluster, output }: NativeRun): Promise<Received> => 
   await sleep(500)
   await cluster.join('a')
   while (!output('a').includes('sent')) await sleep(200)
-  // What waits for bandwidth still comes.
+  // Packets that wait for bandwidth still arrive.
   for (let before = -1; ; await sleep(1000)) {
     const last: Received = JSON.parse(output('b').trimEnd().split('\n').at(-1)!)
     if (last.received === before) return last
@@ -63,7 +63,7 @@ const bits = await natively(
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line))
-    // Not its slow start.
+    // Leave out slow start.
     const [first, last] = [lines[10], lines.at(-1)]
     return ((last.bytes - first.bytes) * 8) / ((last.at - first.at) / 1000)
   },

@@ -6,7 +6,7 @@ const randtree = join(import.meta.dirname, '../../../examples/corpus/randtree')
 const address = (name: string) => `{{${name}.address}}:7000`
 const names = Array.from({ length: count }, (_, index) => `n${index + 1}`)
 
-/** As many nodes of a random tree as the bench says, over an internet, one leaving and one joining a minute. */
+/** As many nodes of a random tree as the bench says, over an internet. One leaves and one joins each minute. */
 export default defineSystem({
   name: 'speed',
   nodes: Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * How much of a system's time passes in a second at the pace virtual, and what starting it takes: with 5 to 100 nodes of Node.js,
- * and with 500 of a small static program, which this builds. Also how large the trace is.
+ * How much of a system's time passes in one second at the pace virtual, how long its start takes, and how large its trace is: with 5 to
+ * 100 nodes of Node.js, and with 500 of a small static program, which this builds.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'

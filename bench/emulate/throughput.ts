@@ -1,4 +1,4 @@
-/** What redis-benchmark reaches through the router, and through what else one could put between, by turns. */
+/** The throughput of redis-benchmark through the router, and in turns through other proxies that one could use instead. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ const spread = (ratios: readonly number[]) => `(${Math.min(...ratios).toFixed(2)
 /** Requests a second, as it prints them. */
 const rateIn = (csv: string) => Number(/^"GET","([\d.]+)"/m.exec(csv)?.[1])
 
-/** @param pipe laid upon both ways; nothing is where there is none */
+/** @param pipe set on both directions; none if absent */
 const throughPlane = (pipe: PipeSettings | null) =>
   natively(
     { a: { command: benchmark('{{b.address}}', port) }, b: { command: server } },
@@ -43,7 +43,7 @@ const throughPlane = (pipe: PipeSettings | null) =>
     },
   )
 
-/** @param proxy a program beside the server that listens on the proxy's port, and passes on to the server's */
+/** @param proxy a program beside the server that listens on the proxy's port and forwards to the server's */
 const throughForwardingKernel = async (proxy?: readonly string[]): Promise<number> => {
   const way = throughKernel(addresses, 'native')
   const start = (namespace: NetworkNamespace, [program, ...words]: readonly string[]): ChildProcess =>
@@ -52,7 +52,7 @@ const throughForwardingKernel = async (proxy?: readonly string[]): Promise<numbe
   await sleep(700)
   const [program, ...words] = benchmark(addresses[1], proxy ? proxyPort : port)
   const { stdout } = way.namespaces[0].run(() => spawnSync(program!, words, { encoding: 'utf8' }))
-  // One that has processes of its own ends them.
+  // A proxy with child processes ends them.
   for (const child of children) child.kill('SIGTERM')
   way.close()
   return rateIn(stdout)

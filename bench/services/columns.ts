@@ -1,6 +1,6 @@
 import type { Memory } from './memory.ts'
 
-/** What a check of a service came to. */
+/** The result of a check of a service. */
 export interface Checked {
   readonly verdict: string
   readonly kind: string | null
@@ -9,7 +9,7 @@ export interface Checked {
   readonly notes: readonly string[]
 }
 
-/** Its row: what was found, steps a second, how executions begin and why, what is refused, megabytes. */
+/** Its row: verdict, steps a second, how executions begin and why, refused system calls, megabytes. */
 export const columnsOf = ({ verdict, kind, executions, stepsPerSecond, notes }: Checked, memory: Memory): string =>
   [
     kind === null ? verdict : `${verdict}: ${kind}`,

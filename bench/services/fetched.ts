@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A directory that these commands have filled, now or in an earlier run: other commands have another one. It stands where
- * other users can read it, for some services are not run by root.
+ * A directory that these commands have filled, now or in an earlier run. Other commands have another directory. Other users
+ * can read it, because some services do not run as root.
  */
 export const fetched = (name: string, commands: readonly (readonly string[])[]): string => {
   const directory = ownDirectory(join(tmpdir(), 'lastnail-fetched'))

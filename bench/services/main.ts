@@ -1,7 +1,8 @@
 /**
- * Says of services as they come whether one schedule gives one execution: `npm run bench:services -- [--times N]
- * [--steps N] [--beside N] [NAME…]`. Each is executed again and again by `lastnail repeat`, in a process of its own;
- * with `--check 60s` by `lastnail check` instead: what it finds, steps a second, how executions begin, what is refused, memory. `--beside` keeps so many processes busy meanwhile.
+ * Says for unmodified services whether one schedule gives one execution: `npm run bench:services -- [--times N]
+ * [--steps N] [--beside N] [NAME…]`. `lastnail repeat` executes each again and again, in its own process.
+ * With `--check 60s`, `lastnail check` runs instead: its verdict, steps a second, how executions begin, refused system calls, and
+ * memory. `--beside` keeps that many processes busy meanwhile.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'

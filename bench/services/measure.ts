@@ -14,7 +14,7 @@ export interface MeasureOptions {
   readonly times: string
   /** Of the schedule; the service's own number by default. */
   readonly steps?: string | undefined
-  /** It is checked for so long instead. */
+  /** If present, it is checked for this long instead. */
   readonly check?: string | undefined
 }
 
@@ -45,7 +45,7 @@ export const measure = async (name: string, { times, steps, check }: MeasureOpti
   }
 }
 
-/** Puts programs, what was fetched and the configuration in a directory that a service's own user can read. */
+/** Puts programs, fetched files and the configuration in a directory that a service's own user can read. */
 export const prepare = (name: string, { fetch = [], build = [], system }: Service, directory: string): string => {
   chmodSync(directory, 0o755)
   cpSync(join(packageRoot, 'bench/services/programs'), directory, { recursive: true })
@@ -82,11 +82,11 @@ interface Answered<Answer> {
   readonly answer: Answer | undefined
   readonly status: number | null
   readonly seconds: string
-  /** The most that was seen. */
+  /** The maximum that was seen. */
   readonly memory: Memory
 }
 
-/** Looking at memory takes some milliseconds, which executions lack. */
+/** Measuring memory takes some milliseconds, which executions lose. */
 const lookEveryMs = 3000
 
 const lastnail = async <Answer>(cwd: string, ...args: readonly string[]): Promise<Answered<Answer>> => {

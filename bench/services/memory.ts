@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { packageRoot } from '../corpus/package-root.ts'
 
-/** Megabytes; what several processes share is counted in parts. */
+/** Megabytes; memory shared by several processes is divided among them. */
 export interface Memory {
   /** Of the command and its workers. */
   readonly tool: number
-  /** Of the nodes' processes, also those that are kept to be lived again. */
+  /** Of the nodes' processes, including those that are kept to be rewound. */
   readonly nodes: number
 }
 
-/** What a command and all that it started have now. */
+/** The present memory of a command and of all processes that it started. */
 export const memoryOf = (pid: number): Memory => {
   let [tool, nodes] = [0, 0]
   for (const each of withDescendants(pid)) {
@@ -34,7 +34,7 @@ const withDescendants = (pid: number): number[] => {
 const megabytesOf = (pid: number): number =>
   Number(/^Pss:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024
 
-/** Empty where the process has ended meanwhile. */
+/** Empty if the process has ended meanwhile. */
 const read = (path: string): string => {
   try {
     return readFileSync(path, 'latin1')

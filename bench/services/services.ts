@@ -1,6 +1,6 @@
-/** How a service is got and executed. */
+/** How a service is obtained and executed. */
 export interface Service {
-  /** Programs of the machine: where one is missing, the row says so. */
+  /** Programs of the machine. If one is missing, the row says so. */
   readonly needs: readonly string[]
   /** Commands that fill a directory which is kept from run to run; the configuration finds it as `cache`. */
   readonly fetch?: readonly Command[]
@@ -8,7 +8,7 @@ export interface Service {
   readonly build?: readonly Command[]
   /** A file among the programs, or how a peer is started, with the address of its peer. */
   readonly system: string | ((peer: string) => Command)
-  /** Steps of the schedule, where 100 do not reach the service's work. */
+  /** Steps of the schedule, if 100 do not reach the service's work. */
   readonly steps?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * What time-outs make of plain services that are right in a prompt network: `npm run bench:timeouts -- [--executions N] [NAME…]`. Each
- * asks another one and has a time-out for it; each is checked with the network as slow as it likes (the default), with
+ * What a check says of plain services with time-outs that are correct in a prompt network: `npm run bench:timeouts -- [--executions N] [NAME…]`. Each
+ * calls another one with a time-out. Each is checked with the network as slow as it likes (the default), with
  * messages that take two seconds at the most, and with one clock for all nodes.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
