@@ -71,7 +71,7 @@ test('a worker that has other programs takes nothing, and says which differs', {
   try {
     const worker = startWorker(other.directory)
     const campaign = start(directory, [...searched, '--queue', redis.url])
-    await worker.says(/takes nothing of campaign .*: adders.config.ts: store.js is another here/)
+    await worker.says(/takes nothing of campaign .*: adders.config.ts: store.js differs from where/)
     expect((await worker.kill('SIGTERM')).exitCode).toBe(0)
     campaign.kill('SIGINT')
     expect((await campaign).exitCode).toBe(2)

@@ -25,7 +25,7 @@ test('two checks at once do not disturb each other', async () => {
   expect(other.outcome).toEqual(one.outcome)
 })
 
-test('executions in which somebody kills a node do not count', async () => {
+test('executions in which somebody kills a node do not count', { timeout: 300_000 }, async () => {
   const check = begin(400)
   let over = false
   const outcome = outcomeOf(check).finally(() => (over = true))
