@@ -52,7 +52,7 @@ export const endStep = async (
 ): Promise<{ readonly options: Option[]; readonly details: StepDetails }> => {
   const { execution } = stage
   const { network, time } = execution
-  const callers = time ? execution.clients.callers : []
+  const callers = time ? execution.clients.calls.callers : []
   const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
   noteLeft(stage, touched)
   network.endStep()
@@ -75,7 +75,7 @@ export const endStep = async (
   if (time) {
     time.send(messages)
     time.forget(labelsOf(taken), lost)
-    const waiting = execution.clients.callers
+    const waiting = execution.clients.calls.callers
     for (const client of callers) if (!waiting.has(client)) time.called(client)
   }
   const durationUs = Math.round((performance.now() - begun) * 1000)

@@ -161,7 +161,7 @@ export class Stage {
       calls: clients.left,
       cutAt,
       isCalling: clients.isCalling,
-      callers: clients.callers,
+      callers: clients.calls.callers,
       delays,
       delayMsMax: this.delayMsMax,
       time,
@@ -181,7 +181,7 @@ export class Stage {
       past:
         this.#pastAsked === 0
           ? undefined
-          : this.nodes.map(({ name }) => clients.pastOf(name).slice(0, this.#pastAsked)),
+          : this.nodes.map(({ name }) => clients.observer.pastOf(name).slice(0, this.#pastAsked)),
       isObserved: observe !== undefined,
       waits: this.#waits(),
       isSkewLimited: clockSkewMsMax !== Number.POSITIVE_INFINITY,
@@ -202,14 +202,14 @@ export class Stage {
 
   snapshot(): GlobalState {
     const { clients } = this.execution
-    const past = new Map(this.nodes.map(({ name }) => [name, clients.pastOf(name)]))
+    const past = new Map(this.nodes.map(({ name }) => [name, clients.observer.pastOf(name)]))
     const nodes = this.nodes.map(node => ({
       name: node.name,
       alive: node.isAlive,
-      state: node.isAlive ? clients.stateOf(node) : undefined,
+      state: node.isAlive ? clients.observer.stateOf(node.name) : undefined,
       output: node.output(),
     }))
-    return stateOf(nodes, clients.shownCalls(), clients.history, (node, count) => {
+    return stateOf(nodes, clients.calls.shown(), clients.history, (node, count) => {
       this.#pastAsked = Math.max(this.#pastAsked, count)
       return past.get(node)!
     })

@@ -1,0 +1,84 @@
+import type { ClientCall } from '../config.ts'
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+const isOpen = ({ completedAt }: ClientCall): boolean => completedAt === undefined
+
+/** The clients' calls in an execution, as they begin and end. */
+export class Calls {
+  readonly #all: Mutable<ClientCall>[]
+  readonly #inProgress: Set<ClientCall>
+  /** Copies of all calls. Undefined after a change. */
+  #copies: readonly ClientCall[] | undefined
+  /** The copies of ended calls, which never change. */
+  readonly #over = new WeakMap<ClientCall, ClientCall>()
+  /** They complete calls whose promises were settled, when the step ends. */
+  readonly #settled: ((step: number) => void)[] = []
+
+  /** @param before the calls of an execution that continues here */
+  constructor(before: readonly ClientCall[] = []) {
+    this.#all = before.map(call => ({ ...call }))
+    this.#inProgress = new Set(this.#all.filter(isOpen))
+  }
+
+  get areInProgress(): boolean {
+    return this.#inProgress.size > 0
+  }
+
+  /** Clients that wait for an answer, in the order in which they began to. */
+  get callers(): ReadonlySet<string> {
+    return new Set([...this.#inProgress].map(({ client }) => client))
+  }
+
+  /** The client of the last call that began and has not ended. */
+  get lastCaller(): string | undefined {
+    return [...this.#inProgress].at(-1)?.client
+  }
+
+  of(client: string): readonly ClientCall[] {
+    return this.#all.filter(call => call.client === client)
+  }
+
+  /** The present calls. The array stays the same object while none begins or ends. */
+  shown(): readonly ClientCall[] {
+    this.#copies ??= this.#all.map(call => {
+      const known = this.#over.get(call)
+      if (known) return known
+      const copy = { ...call }
+      if (!isOpen(call)) this.#over.set(call, copy)
+      return copy
+    })
+    return this.#copies
+  }
+
+  mark(): readonly ClientCall[] {
+    return this.#all.map(call => ({ ...call }))
+  }
+
+  /** Begins a call. Returns the function that takes its result; the call completes when the step ends. */
+  begin(client: string, ordinal: number, step: number): (result: Partial<ClientCall>) => void {
+    const call: Mutable<ClientCall> = {
+      client,
+      ordinal,
+      invokedAt: step,
+      completedAt: undefined,
+      value: undefined,
+      error: undefined,
+    }
+    this.#all.push(call)
+    this.#inProgress.add(call)
+    this.#copies = undefined
+    return result => {
+      this.#settled.push(completedAt => {
+        Object.assign(call, { ...result, completedAt })
+        this.#inProgress.delete(call)
+        this.#copies = undefined
+      })
+    }
+  }
+
+  /** Completes, in this step, all calls that have their result. */
+  endStep(step: number): void {
+    for (const complete of this.#settled.splice(0)) complete(step)
+  }
+}

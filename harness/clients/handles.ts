@@ -1,0 +1,93 @@
+import { resolve } from 'node:path'
+import type { VirtualSocket } from '../../proxy/virtual-host.ts'
+import { ConfigError, type ExecResult, type NodeHandle, nearest } from '../config.ts'
+import { readInside } from '../hold/inside.ts'
+import type { Node } from '../node/node.ts'
+import type { Connections } from './connections.ts'
+import { namedAlone } from './named-alone.ts'
+import type { Programs } from './programs.ts'
+
+/**
+ * A program that a client or observer runs is given up after this real time, in milliseconds. It is shorter than the
+ * time an observer has, so that the message names the program and not its caller.
+ */
+export const execMsMax = 10_000
+
+/** Node handles by name, as a client or observer gets them. */
+export type NamedHandles = Readonly<Record<string, NodeHandle>>
+
+/** The handles by which clients and observers reach nodes, and the mistakes they make with them. */
+export class Handles {
+  readonly #nodes: readonly Node[]
+  readonly #connections: Connections
+  readonly #programs: Programs
+  /** By owner: `clients.put`, `state`. */
+  readonly #known = new Map<string, NamedHandles>()
+  /** The first mistake of a client or observer, such as using a node that does not exist. */
+  #mistake: ConfigError | undefined
+
+  constructor(nodes: readonly Node[], connections: Connections, programs: Programs) {
+    this.#nodes = nodes
+    this.#connections = connections
+    this.#programs = programs
+  }
+
+  for(who: string): NamedHandles {
+    const known = this.#known.get(who)
+    if (known) return known
+    const all = Object.fromEntries(this.#nodes.map(node => [node.name, this.#handleOf(node, who)]))
+    const handles = namedAlone(all, name =>
+      this.note(new ConfigError([`${who}: there is no node ${name}; ${nearest(name, Object.keys(all))}`])),
+    )
+    this.#known.set(who, handles)
+    return handles
+  }
+
+  /** Returns the first mistake: this one if there was none before. */
+  note(mistake: ConfigError): ConfigError {
+    this.#mistake ??= mistake
+    return this.#mistake
+  }
+
+  /** @throws ConfigError if somebody made a mistake, even if its caller caught the error */
+  requireNoMistake(): void {
+    if (this.#mistake) throw this.#mistake
+  }
+
+  #handleOf(node: Node, who: string): NodeHandle {
+    return {
+      name: node.name,
+      address: node.address,
+      http: (port, path, init) => this.#connections.request(node, port, path, init),
+      tcp: port => this.#guard(this.#connections.open(node, port), `${who}: its connection to ${node.name}:${port}`),
+      udp: (port, data) => this.#connections.ask(node, port, Buffer.from(data as Uint8Array)),
+      exec: command => this.#exec(who, node, command),
+      output: () => node.output(),
+      file: async path => readInside(rootOf(node), resolve(node.workingDirectory, path)),
+    }
+  }
+
+  /** Guards a stream that nobody listens to: its error would otherwise end this program. */
+  #guard(socket: VirtualSocket, what: string): VirtualSocket {
+    return socket.on('error', error => {
+      if (socket.listenerCount('error') > 1) return
+      this.note(new ConfigError([`${what} failed, and had no listener for 'error': ${error.message}`]))
+    })
+  }
+
+  async #exec(who: string, node: Node, command: readonly string[]): Promise<ExecResult> {
+    const result = await this.#programs.run(node, command, execMsMax)
+    if (result) return result
+    const program = command.join(' ')
+    throw this.note(
+      new ConfigError([
+        `${who}: expected "${program}" to end in ${node.name}, found it running after ${execMsMax / 1000} s: no step is executed meanwhile`,
+      ]),
+    )
+  }
+}
+
+const rootOf = ({ name, held }: Node): number => {
+  if (held?.root !== undefined) return held.root
+  throw Object.assign(new Error(`${name} is down`), { code: 'ENOENT' })
+}
