@@ -57,11 +57,11 @@ const measure = async (what: string, system: ResolvedSystem): Promise<void> => {
       figures.reset.push(await time(() => cluster.reset()))
       await walk(cluster, new Random(round))
       const begun = performance.now()
-      const checkpoint = await cluster.save()
+      const checkpoint = await cluster.checkpoints.save()
       figures.save.push(performance.now() - begun)
       if (checkpoint.lacking) throw new Error(`not saved: ${checkpoint.lacking}`)
       figures.bytes.push(checkpoint.bytes)
-      figures.back.push(await time(() => cluster.goBack(checkpoint)))
+      figures.back.push(await time(() => cluster.checkpoints.goBack(checkpoint)))
       await checkpoint.discard()
     }
   })

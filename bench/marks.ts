@@ -108,9 +108,9 @@ const others = async (cluster: Cluster, walks: readonly Walk[]): Promise<void> =
       for (const label of labels.slice(0, 20)) await step(cluster, { labels: [], seen: [] }, label)
     })
     if (!values.criu) continue
-    const saved = await timed(figures.save, () => cluster.save())
+    const saved = await timed(figures.save, () => cluster.checkpoints.save())
     if (saved.lacking) throw new Error(`not saved: ${saved.lacking}`)
-    await timed(figures.load, () => cluster.goBack(saved))
+    await timed(figures.load, () => cluster.checkpoints.goBack(saved))
     await saved.discard()
   }
 }

@@ -28,13 +28,13 @@ export const callsOf = async (command: readonly string[]): Promise<ProgramCalls>
   const nodes = { program: { command: command as [string, ...string[]], cwd: directory } }
   const cluster = new Cluster(resolveSystem(defineSystem({ name: 'program', nodes }), { directory }))
   try {
-    cluster.isRecording = true
+    cluster.recording.isOn = true
     const findings = [...(await cluster.reset())]
     let steps = 0
     for (; steps < stepsMax && findings.length === 0 && cluster.enabled().length > 0; steps++)
       findings.push(...(await cluster.execute(cluster.enabled()[0]!)).findings)
     return {
-      calls: sorted(cluster.callCounts),
+      calls: sorted(cluster.recording.counts),
       notes: cluster.notes(),
       findings: findings.map(({ message }) => message),
       steps,

@@ -141,12 +141,12 @@ export class Timeline {
   /** Runs a program inside a node, which runs meanwhile. Moving backward undoes what it changed. */
   run(node: string, program: readonly string[]): Promise<ExecResult> {
     this.#isTouched = true
-    return this.#session.cluster.runInside(node, program)
+    return this.#session.cluster.debugging.runInside(node, program)
   }
 
   /** Stops a node for a process debugger until the user is done; then returns to the same state. */
   async lend(node: string, untilDone: (pid: number) => Promise<void>): Promise<void> {
-    const { pid, takeBack } = this.#session.cluster.lend(node)
+    const { pid, takeBack } = this.#session.cluster.debugging.lend(node)
     await untilDone(pid).finally(takeBack)
     await this.#comeBack()
   }
@@ -157,13 +157,13 @@ export class Timeline {
    */
   async inspect(node: string, untilDone: (pid: number) => Promise<void>): Promise<void> {
     const { cluster } = this.#session
-    const pid = cluster.pidOf(node)
+    const pid = cluster.debugging.pidOf(node)
     let isDone = false
     const done = untilDone(pid).finally(() => {
       isDone = true
     })
     process.kill(pid, 'SIGUSR1')
-    await cluster.goOnUntil(() => isDone)
+    await cluster.debugging.goOnUntil(() => isDone)
     await done
     await this.#comeBack()
   }

@@ -84,19 +84,19 @@ class Repetition {
   /** Records every call until two executions differ. */
   async #explain(seen: Seen): Promise<Difference> {
     this.#cluster.endLives()
-    this.#cluster.isRecording = true
+    this.#cluster.recording.isOn = true
     try {
       await this.#execute(1, true)
-      const first = this.#cluster.calls
+      const first = this.#cluster.recording.calls
       for (let recorded = 2; recorded <= recordedMax && !this.#options.signal.aborted; recorded++) {
         await this.#execute(recorded, true)
         // The start of a rewound process makes other calls than the start of a new one, so it is skipped.
-        const call = firstDifference(first, this.#cluster.calls, this.#options.rewind ? 1 : 0)
+        const call = firstDifference(first, this.#cluster.recording.calls, this.#options.rewind ? 1 : 0)
         if (call) return this.#name(seen, call, recorded)
       }
       return { ...seen, thread: null, call: null, was: null, is: null, recorded: recordedMax }
     } finally {
-      this.#cluster.isRecording = false
+      this.#cluster.recording.isOn = false
       this.#cluster.endLives()
     }
   }

@@ -3,6 +3,7 @@ import type { Finding } from '../../checker/system.ts'
 import type { Unsettled } from '../hold/cpu-limit.ts'
 import { isEnding } from '../hold/is-ending.ts'
 import type { Node } from '../node/node.ts'
+import type { Runner } from '../runner.ts'
 import { errorLineOf } from './error-line.ts'
 
 /** Whether it ended by itself and irregularly. For a supervised node, any end counts. */
@@ -18,6 +19,13 @@ export const wasKilled = ({ held }: Node): boolean =>
 /** The same for a node whose end may not have been noticed yet. */
 export const isGone = (node: Node): boolean =>
   wasKilled(node) || (node.isAlive && node.held!.pid !== 0 && isEnding(node.held!.pid))
+
+/** Why a divergence of this execution is no evidence against the system; undefined if it is. */
+export const disturbanceOf = ({ nodes, runner }: { nodes: readonly Node[]; runner: Runner }): string | undefined => {
+  const node = nodes.find(({ held }) => held !== undefined && held.turnsCut > 0)
+  const seconds = runner.hasLongTurns ? 'five seconds' : 'half a second'
+  return node && `${node.name} computed for ${seconds} without a wait, and had to let others go first`
+}
 
 /** The finding for a node that ended by itself. */
 export const crashOf = (node: Node): Finding => {

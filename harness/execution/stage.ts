@@ -1,7 +1,8 @@
+import { UsageError } from '../../checker/errors.ts'
 import type { Finding } from '../../checker/system.ts'
 import { Network } from '../../proxy/network.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
-import { stateOf } from '../clients/state.ts'
+import { noNode, stateOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
 import { observerName } from '../config/schema.ts'
 import type { GlobalState, ResolvedSystem } from '../config.ts'
@@ -83,8 +84,21 @@ export class Stage {
     for (const node of this.nodes) node.end(this.runner)
   }
 
+  /** Ends all processes. The next execution begins with new ones. */
+  endLives(): void {
+    this.execution.clients.close()
+    for (const node of this.nodes) node.close(this.runner)
+  }
+
   node(name: string): Node {
     return this.nodes.find(node => node.name === name)!
+  }
+
+  /** @throws UsageError if somebody asked for a node that does not exist */
+  named(name: string): Node {
+    const node = this.nodes.find(each => each.name === name)
+    if (node) return node
+    throw new UsageError(noNode(name, this.nodes))
   }
 
   /** Runs these nodes until they have nothing left to do. */

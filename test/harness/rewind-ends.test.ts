@@ -161,7 +161,7 @@ print('end', flush=True)`,
 test('nothing is left of a process that has ended when its cluster is closed', async () => {
   const cluster = clusterFor(['n.cjs', "console.log('up'); setTimeout(() => console.log('end'), 10)"])
   expect(await cluster.reset()).toEqual([])
-  const pid = cluster.pidOf('n')
+  const pid = cluster.debugging.pidOf('n')
   await cluster.execute(cluster.enabled()[0]!)
   expect(cluster.state().node('n').alive).toBe(false)
   cluster.close()

@@ -19,14 +19,14 @@ const expectSameFromEverywhere = async (server: string, client: string): Promise
   let orphans = 0
   for (let label = next(); label !== undefined; label = next()) {
     await walkAlong(cluster, [label])
-    const checkpoint = await cluster.save()
+    const checkpoint = await cluster.checkpoints.save()
     expect(checkpoint.lacking).toBe(undefined)
     for (const { life } of checkpoint.saved!.nodes) orphans += life!.orphans.length
     const rest = await walkAlong(cluster, [])
     for (let after = next(); after !== undefined; after = next()) await walkAlong(cluster, [after], rest)
-    expect(await cluster.goBack(checkpoint)).toBe(undefined)
+    expect(await cluster.checkpoints.goBack(checkpoint)).toBe(undefined)
     expect(await walkAlong(cluster, rest.labels)).toEqual(rest)
-    expect(await cluster.goBack(checkpoint)).toBe(undefined)
+    expect(await cluster.checkpoints.goBack(checkpoint)).toBe(undefined)
     await checkpoint.discard()
   }
   return orphans

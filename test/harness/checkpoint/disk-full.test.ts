@@ -19,10 +19,10 @@ test.skipIf(!hasCriu() || !existsSync('/dev/shm'))(
     })
     expect(await cluster.reset()).toEqual([])
     await walkFrom(cluster, 2, 1)
-    const checkpoint = await cluster.save()
+    const checkpoint = await cluster.checkpoints.save()
     expect(checkpoint.lacking).toContain('No space left on device')
     const first = await walkFrom(cluster, 2, 1)
-    expect(await cluster.goBack(checkpoint)).toBe(checkpoint.lacking)
+    expect(await cluster.checkpoints.goBack(checkpoint)).toBe(checkpoint.lacking)
     expect(stdoutOf(cluster, 'n')).toHaveLength(2)
     expect(await walkAlong(cluster, first.labels)).toEqual(first)
   },

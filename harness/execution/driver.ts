@@ -1,0 +1,203 @@
+import { Diverged } from '../../checker/errors.ts'
+import { labelsOf } from '../../checker/labels.ts'
+import type { Choice, Finding, Step } from '../../checker/system.ts'
+import type { GlobalState } from '../config.ts'
+import { bytesRead } from '../hold/disk-reads.ts'
+import { unlessInterrupted } from '../hold/interruption.ts'
+import type { Node } from '../node/node.ts'
+import { Alone } from './alone.ts'
+import { AuditTurns, evidenceOf } from './audit.ts'
+import { carryOut, startedBy } from './carry-out.ts'
+import { messagesTaken, type Option } from './choices.ts'
+import { enabledOptions } from './due.ts'
+import { endStep, noDetails, type StepDetails } from './end-step.ts'
+import type { WayThere } from './execution.ts'
+import { faithfully } from './faithful.ts'
+import type { Recording } from './recording.ts'
+import { Stage } from './stage.ts'
+import { startAll } from './start.ts'
+
+/**
+ * Nodes that wait for the disk are started at most this many times for an execution. From the second time on, most of
+ * their files are in memory.
+ */
+const startsMax = 3
+
+/** Drives the executions on a stage, one after another: starts them and executes their steps. */
+export class Driver {
+  readonly #stage: Stage
+  readonly #seed: number
+  readonly #recording: Recording
+  readonly #auditTurns = new AuditTurns()
+  /** The stage of the node that was last executed alone. */
+  #alone: Stage | undefined
+  /** Starts that were repeated because a node had waited for the disk. */
+  #startsInVain = 0
+  /** Whether its nodes read files that do not stay in memory. */
+  #readsAlways = false
+  #options: readonly Option[] = []
+  /** Whether the delay bound has changed since the present options were computed. */
+  #isBoundAnew = false
+  #state: GlobalState
+  #details: StepDetails = noDetails
+
+  /** @param seed of the nodes' random numbers, to which the variant of an execution is added */
+  constructor(stage: Stage, seed: number, recording: Recording) {
+    this.#stage = stage
+    this.#seed = seed
+    this.#recording = recording
+    this.#state = stage.snapshot()
+  }
+
+  /** The state after the last step, or the start. */
+  get state(): GlobalState {
+    return this.#state
+  }
+
+  /** What was sent and printed in the last step, or the start. */
+  get details(): StepDetails {
+    return this.#details
+  }
+
+  /** How many starts of programs were repeated. */
+  get startsInVain(): number {
+    return this.#startsInVain
+  }
+
+  enabled(): readonly Choice[] {
+    if (this.#isBoundAnew) this.lookAgain()
+    return this.#options.map(option => option.choice)
+  }
+
+  /** Computes the enabled choices again after somebody did something between steps. */
+  lookAgain(): void {
+    this.#isBoundAnew = false
+    if (!this.#stage.execution.isOver) this.#options = enabledOptions(this.#stage.moment())
+  }
+
+  /** No step can be executed any more, only a new start. */
+  leave(): void {
+    this.#options = []
+  }
+
+  setDelayMsMax(milliseconds: number): void {
+    const before = this.#stage.delayMsMax
+    this.#stage.delayMsMax = Math.min(milliseconds, this.#stage.system.delayMsMax)
+    this.#isBoundAnew ||= this.#stage.delayMsMax !== before
+  }
+
+  /** @throws Unfaithful if the network was not faithful, or somebody else killed a node */
+  reset(variant = 0): Promise<readonly Finding[]> {
+    return faithfully(this.#stage, 'the start', () => this.#begin(variant))
+  }
+
+  /** @throws Unfaithful if the network was not faithful, or somebody else killed a node */
+  execute(choice: Choice): Promise<Step> {
+    return faithfully(this.#stage, choice.label, () => this.#carryOut(choice))
+  }
+
+  /** Starts an execution and follows its schedule. @throws Diverged if it leads elsewhere */
+  async follow({ variant, schedule }: WayThere): Promise<void> {
+    await this.reset(variant)
+    for (const [index, label] of schedule.entries()) {
+      const choice = this.enabled().find(each => each.label === label)
+      if (choice === undefined) throw new Diverged(index + 1, label, labelsOf(this.enabled()))
+      await this.execute(choice)
+    }
+  }
+
+  /** Call after the stage was brought back to an earlier state. */
+  comeBack(): void {
+    this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
+  }
+
+  /**
+   * Keeps the results of the steps from now on, if it is time to audit this execution.
+   *
+   * @param step the first that is compared
+   */
+  keepEvidence(step: number): void {
+    const { execution } = this.#stage
+    execution.evidenceFrom = step
+    execution.evidence = this.#isCompared() ? [] : undefined
+  }
+
+  /** Has a node executed alone, in turns with the whole system. */
+  aloneOf(node: Node): Alone {
+    const { system, runner, nodes, timing } = this.#stage
+    const peers = nodes.filter(other => other !== node)
+    const stage = new Stage(system, [node], runner, timing, peers)
+    return new Alone(stage, this.#seed, () => {
+      this.endExecution()
+      this.#alone = stage
+    })
+  }
+
+  endExecution(): void {
+    this.#alone?.endExecution()
+    this.#alone = undefined
+    this.#stage.endExecution()
+  }
+
+  async #begin(variant: number): Promise<readonly Finding[]> {
+    const begun = performance.now()
+    const findings = await this.#start(variant)
+    this.keepEvidence(0)
+    this.#arrive(await endStep(this.#stage, { findings, touched: this.#stage.nodes }, [], begun))
+    return findings
+  }
+
+  /**
+   * Starts all nodes. If a node had to wait for the disk, its threads ran in another order than they will once its
+   * files are in memory. Such a start cannot be compared with others or rewound to, so all nodes are started again.
+   */
+  async #start(variant: number): Promise<Finding[]> {
+    const { nodes } = this.#stage
+    for (let times = 1; ; times++) {
+      this.endExecution()
+      this.#recording.begin()
+      const before = nodes.map(({ starts }) => starts)
+      const findings = await startAll(this.#stage, variant, this.#seed)
+      const waited = nodes.some(({ starts, held }, index) => starts > before[index]! && held && bytesRead(held) > 0)
+      if (!waited || this.#readsAlways) return findings
+      if (times === startsMax) {
+        this.#readsAlways = true
+        return findings
+      }
+      this.#startsInVain += nodes.reduce((sum, { starts }, index) => sum + starts - before[index]!, 0)
+      this.#stage.endLives()
+    }
+  }
+
+  async #carryOut(choice: Choice): Promise<Step> {
+    const begun = performance.now()
+    const chosen = this.#options.find(option => option.choice.label === choice.label)
+    if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
+    const { action } = chosen
+    const { execution } = this.#stage
+    execution.schedule.push(choice.label)
+    execution.delayMs = undefined
+    this.#recording.nextStep()
+    execution.time?.begin(execution.stepIndex, chosen.choice.due)
+    const started = startedBy(action)
+    if (started !== undefined) await unlessInterrupted(this.#stage.node(started).prepare())
+    const done = this.#stage.settleOthers(carryOut(this.#stage, chosen))
+    this.#arrive(await endStep(this.#stage, done, messagesTaken(action), begun))
+    return { choice: chosen.choice, findings: done.findings, delayMs: execution.delayMs }
+  }
+
+  #arrive({ options, details }: { options: readonly Option[]; details: StepDetails }): void {
+    this.#state = this.#stage.snapshot()
+    this.#options = options
+    this.#isBoundAnew = false
+    this.#details = details
+    const { execution, nodes } = this.#stage
+    execution.evidence?.push(evidenceOf(nodes, { ...details, timers: this.#stage.timers() }))
+  }
+
+  #isCompared(): boolean {
+    const { nodes } = this.#stage
+    if (nodes.some(({ isAnew }) => isAnew)) return true
+    return !this.#recording.isOn && nodes.some(({ isResumed }) => isResumed) && this.#auditTurns.next()
+  }
+}
