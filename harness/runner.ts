@@ -102,14 +102,14 @@ export class Runner {
       watchSocketWaits(node)
       watchSharedPorts(node)
     }
-    this.tracer.restoreRanks()
+    this.tracer.spinners.restoreRanks()
     this.#turns.beCourteous()
     return undefined
   }
 
   /** Stops every thread of a node. @throws CannotRewind if one neither stops nor ends */
   freeze(node: HeldNode): void {
-    this.tracer.freeze(node)
+    this.tracer.stopped.freeze(node)
     this.#pollUntil(() => node.threads.every(thread => thread.resumption !== undefined), patienceMs)
   }
 
@@ -125,7 +125,7 @@ export class Runner {
       this.freeze(node)
       return NodeMarks.of(node).add(facing)
     } finally {
-      this.tracer.thaw(node)
+      this.tracer.stopped.thaw(node)
     }
   }
 
@@ -138,7 +138,7 @@ export class Runner {
     if (node.ended === undefined) this.freeze(node)
     mark.bringBack()
     this.#awaitEnds(mark.endNewThreads())
-    mark.rewind((process, tid, origin) => this.tracer.adoptThread(process, tid, origin))
+    mark.rewind((process, tid, origin) => this.tracer.threads.adoptThread(process, tid, origin))
   }
 
   /** Lets the threads of a node end that are kept just before their end. */
@@ -149,7 +149,7 @@ export class Runner {
   #awaitEnds(ending: readonly HeldThread[]): void {
     this.#pollUntil(() => {
       // A thread that was asked to stop when it had already stopped does so once more before it ends.
-      for (const thread of ending) if (thread.resumption) this.tracer.thawThread(thread)
+      for (const thread of ending) if (thread.resumption) this.tracer.stopped.thawThread(thread)
       return ending.every(thread => !thread.process.threads.has(thread))
     }, patienceMs)
   }

@@ -95,7 +95,7 @@ export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: He
       if (outerTid === undefined) throw new CannotCheckpoint(`thread ${tid} of process ${mark.pid} was not made again`)
       return { tid: outerTid, ordinal, randomness: Randomness.from(randomness) }
     })
-    const process = tracer.adopt(node, outer, threads)
+    const process = tracer.threads.adopt(node, outer, threads)
     process.isGo = mark.isGo
     process.begun = mark.begun
     rewindTimers(process, mark.timers)

@@ -66,7 +66,7 @@ export const dump = (
   try {
     const waits = node.threads.map(thread => ({ thread, registers: prepareWait(thread) }))
     const image = { directory, held: markHeld(node), lastId: lastThreadId(node), outputs: outputs.map(nameOfOutput) }
-    letGo(runner.tracer, node)
+    letGo(node)
     try {
       writeImage(criu, node.pid, network, image)
     } finally {
@@ -74,7 +74,7 @@ export const dump = (
     }
     return image
   } finally {
-    runner.tracer.thaw(node)
+    runner.tracer.stopped.thaw(node)
   }
 }
 
@@ -97,7 +97,7 @@ export const restore = (
   try {
     adoptProcesses(runner.tracer, node, image.held, pid)
     node.frozen = true
-    takeAgain(runner.tracer, node, image.held)
+    takeAgain(node, image.held)
     makeOurs(node, image.lastId)
   } catch (error) {
     runner.tracer.abandon(node)
@@ -128,7 +128,7 @@ const takeAgainOrAbandon = (
   waits: readonly { thread: HeldThread; registers: Registers }[],
 ): void => {
   try {
-    takeAgain(runner.tracer, node, mark)
+    takeAgain(node, mark)
     const now = new Registers()
     const isAsItWas = waits.every(({ thread, registers }) => now.load(thread.tid) && now.equals(registers))
     if (!isAsItWas) throw new CannotCheckpoint('its registers have changed')

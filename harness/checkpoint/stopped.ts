@@ -1,9 +1,8 @@
 import { constants } from 'node:os'
 import type { HeldNode, HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { sendSignal } from '../hold/launch.ts'
-import { getSignalMask, Registers, setSignalMask } from '../hold/ptrace.ts'
+import { detach, getSignalMask, interrupt, Registers, seize, setSignalMask, wait } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import type { Tracer } from '../hold/tracer.ts'
 import { nap } from '../hold/turns.ts'
 import { type Call, makeCalls } from '../rewind/batch.ts'
 import type { HeldMark } from './held-mark.ts'
@@ -14,12 +13,12 @@ const { SIGSTOP, SIGCONT, SIGCHLD, SIGKILL } = constants.signals
 const setParentDeathSignal = 1
 
 /** Detaches from a frozen node whose threads are about to make calls. It stays stopped, and ends with this thread. */
-export const letGo = (tracer: Tracer, node: HeldNode): void => {
+export const letGo = (node: HeldNode): void => {
   endWithUs(node, SIGKILL)
   // A parent must stop before its children, so that it does not run when it is told that they stopped.
   for (const process of node.processes.values()) {
     sendSignal(process.pid, SIGSTOP)
-    tracer.letGo(process)
+    for (const { tid } of process.threads) detach(tid)
     while (!isStopped(process)) nap()
   }
 }
@@ -29,10 +28,10 @@ export const letGo = (tracer: Tracer, node: HeldNode): void => {
  *
  * @param mark of the node before it was stopped
  *
- * @throws SystemError if it is gone
+ * @throws SystemError, ThreadEnded if it is gone
  */
-export const takeAgain = (tracer: Tracer, node: HeldNode, mark: HeldMark): void => {
-  tracer.takeAgain(node)
+export const takeAgain = (node: HeldNode, mark: HeldMark): void => {
+  for (const thread of node.threads) seizeStopped(thread)
   const processes = [...node.processes.values()]
   for (const { pid } of processes) sendSignal(pid, SIGCONT)
   // A child before its parent, because the parent is also told when a child continues.
@@ -41,6 +40,16 @@ export const takeAgain = (tracer: Tracer, node: HeldNode, mark: HeldMark): void 
     borrowing(first!, () => makeCalls(first!, swallow(mark.processes[index]!.hasChildSignal)))
   }
   endWithUs(node, 0)
+}
+
+/** Traces a thread that is stopped by SIGSTOP. It goes on when its node is thawed after SIGCONT. */
+const seizeStopped = (thread: HeldThread): void => {
+  seize(thread.tid)
+  // One that was woken by somebody else stops all the same.
+  interrupt(thread.tid)
+  wait(thread.tid)
+  thread.interrupted = false
+  thread.resumption = { toSyscall: false, signal: 0 }
 }
 
 /** Does something with a stopped thread that changes its registers and signal mask, then restores both. */

@@ -88,7 +88,7 @@ const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choic
     else fire(stage, node)
   }
   stage.limitSkew()
-  if (isOverlap) runner.tracer.thaw(held)
+  if (isOverlap) runner.tracer.stopped.thaw(held)
   return stage.settle([node])
 }
 

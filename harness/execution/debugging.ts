@@ -48,7 +48,7 @@ export class Debugging {
     this.#driver.leave()
     runner.endKeptThreads(held)
     runner.freeze(held)
-    letGo(runner.tracer, held)
+    letGo(held)
     return { pid: held.pid, takeBack: () => runner.tracer.abandon(held) }
   }
 

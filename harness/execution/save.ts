@@ -58,5 +58,5 @@ const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThe
   for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.runner, network)
   network.goOn()
   stage.execution = stage.newExecution(way, network, execution)
-  for (const { held } of stage.nodes) if (held) stage.runner.tracer.thaw(held)
+  for (const { held } of stage.nodes) if (held) stage.runner.tracer.stopped.thaw(held)
 }

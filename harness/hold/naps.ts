@@ -30,7 +30,7 @@ export class Naps {
         for (const thread of threads) if (thread.napping) napping.push(thread)
     for (const thread of napping) {
       this.#count(thread)
-      this.#tracer.endNap(thread)
+      this.#tracer.stopped.endNap(thread)
     }
     return napping.length > 0
   }

@@ -1,23 +1,18 @@
-import { readFileSync } from 'node:fs'
 import type { CallRecorder } from './call-recorder.ts'
 import { foreignCall } from './filter.ts'
 import { enterCall, exitCall, restart } from './filtered.ts'
 import { drawNumber } from './hardware-random.ts'
-import { type HeldNode, HeldProcess, HeldThread, type Origin, type Resumption } from './held-node.ts'
+import type { HeldNode, HeldThread } from './held-node.ts'
+import { HeldThreads } from './held-threads.ts'
 import { isEnding } from './is-ending.ts'
 import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
-import { ProcessMemory } from './memory.ts'
 import { prepare } from './prepare.ts'
 import {
   type Change,
-  cont,
-  contToSyscall,
-  detach,
   event,
   getEventMessage,
   getSignalInfo,
-  interrupt,
   listen,
   poll,
   Registers,
@@ -25,12 +20,12 @@ import {
   ThreadEnded,
   wait,
 } from './ptrace.ts'
-import { sleeps } from './quiescence.ts'
 import { endsFirst } from './signals.ts'
-import { spins, spinsAfterCall } from './spin.ts'
+import { Spinners } from './spinners.ts'
+import { StoppedThreads } from './stopped-threads.ts'
 import { syscallNumber } from './syscall-number.ts'
 import { readCounter } from './timestamp-counter.ts'
-import { ahead, limitTurns, nap, setRank } from './turns.ts'
+import { nap } from './turns.ts'
 
 const trapSignal = 5
 const killSignal = 9
@@ -40,11 +35,6 @@ const badCallSignal = 31
 /** SI_KERNEL */
 const sentByKernel = 0x80
 const noSuchCall = -38
-const noCall = -1
-/** More than any lock yields before it waits; at 30 µs each. */
-const yieldsPerLook = 512
-/** A thread that spins shows it twice as fast as its CPU time is spent, or some hundred times. */
-const timersAwaitedMax = { byTurns: 2, byYields: 100 } as const
 /** SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
 const stopSignals = [19, 20, 21, 22]
 
@@ -53,10 +43,13 @@ const stopSignals = [19, 20, 21, 22]
  * `Runner`, on its thread; nothing happens but in `poll`.
  */
 export class Tracer {
-  readonly #threads = new Map<number, HeldThread>()
+  readonly threads = new HeldThreads()
+  /** Freezes nodes and lets them go on. */
+  readonly stopped = new StoppedThreads(this)
+  /** Makes threads that compute or yield for long give way. */
+  readonly spinners = new Spinners(this.threads, this.stopped, (thread, change) => this.#treatHeld(thread, change))
   /** First stops of children that came before their parent's report. */
   readonly #early = new Set<number>()
-  readonly #lowered = new Set<HeldThread>()
   readonly #registers = new Registers()
   /** Set, it sees every system call of every thread; it has to be there before they begin. */
   recorder: CallRecorder | undefined
@@ -67,7 +60,7 @@ export class Tracer {
     seize(pid)
     node.pid = pid
     node.isContainer = isContainer
-    this.#addThread(this.#addProcess(pid, node), pid, node.originOf(undefined))
+    this.threads.add(this.threads.addProcess(pid, node), pid, node.originOf(undefined))
   }
 
   /** Children of this thread that others wait for: while there are any, only our own are asked about. */
@@ -85,87 +78,17 @@ export class Tracer {
 
   #next(): Change | undefined {
     if (this.foreignChildren === 0) return poll()
-    for (const tid of this.#threads.keys()) {
+    for (const tid of this.threads.tids) {
       const change = poll(tid)
       if (change !== undefined) return change
     }
     return undefined
   }
 
-  /** Asks every thread of the node to stop where it is; the program sees nothing of it. */
-  freeze(node: HeldNode): void {
-    node.frozen = true
-    for (const thread of node.threads) {
-      thread.interrupted = true
-      interrupt(thread.tid)
-    }
-  }
-
-  thaw(node: HeldNode): void {
-    node.frozen = false
-    for (const thread of node.threads) {
-      const { resumption } = thread
-      thread.resumption = undefined
-      if (resumption) this.#resume(thread, resumption)
-    }
-  }
-
-  /** Lets one thread go on that is kept where it stopped. */
-  thawThread(thread: HeldThread): void {
-    const { resumption } = thread
-    thread.resumption = undefined
-    if (resumption) this.#release(thread, resumption)
-  }
-
-  /** Its call returns as if it had slept. */
-  endNap(thread: HeldThread): void {
-    thread.napping = false
-    thread.spinsAside = false
-    this.thawThread(thread)
-  }
-
-  /** Lets go of a frozen process, so that another can trace it: stopped by SIGSTOP, which must be under way. */
-  letGo({ threads }: HeldProcess): void {
-    for (const { tid } of threads) detach(tid)
-  }
-
-  /**
-   * Takes hold again of a node that was let go, all of whose threads are stopped by SIGSTOP. It is frozen then, and goes
-   * on when it is thawed after SIGCONT.
-   *
-   * @throws SystemError, ThreadEnded
-   */
-  takeAgain(node: HeldNode): void {
-    for (const thread of node.threads) {
-      seize(thread.tid)
-      // One that was woken by somebody else stops all the same.
-      interrupt(thread.tid)
-      wait(thread.tid)
-      thread.interrupted = false
-      thread.resumption = { toSyscall: false, signal: 0 }
-    }
-  }
-
-  /** The same with a process that was made from another one's image. */
-  adopt(node: HeldNode, pid: number, threads: readonly (Origin & { readonly tid: number })[]): HeldProcess {
-    const process = this.#addProcess(pid, node)
-    process.isPrepared = true
-    process.mayChange = false
-    for (const { tid, ...origin } of threads) this.#addThread(process, tid, origin)
-    return process
-  }
-
-  /** The same with a thread that was made by us in the place of another. */
-  adoptThread(process: HeldProcess, tid: number, origin: Origin): HeldThread {
-    const thread = this.#addThread(process, tid, origin)
-    setRank(tid, thread.ordinal)
-    return thread
-  }
-
   /** Kills a node some of whose threads are not traced, and forgets it. */
   abandon(node: HeldNode): void {
     const tids = new Set([node.pid, ...node.threads.map(({ tid }) => tid)])
-    for (const thread of node.threads) this.#forget(thread)
+    for (const thread of node.threads) this.threads.forget(thread)
     for (const process of node.processes.values()) {
       disarmAll(process)
       process.memory.close()
@@ -180,7 +103,7 @@ export class Tracer {
   }
 
   #treat(change: Change): void {
-    const thread = this.#threads.get(change.tid)
+    const thread = this.threads.get(change.tid)
     if (thread === undefined) {
       if (change.kind === 'event') this.#early.add(change.tid)
       return
@@ -201,7 +124,7 @@ export class Tracer {
       case 'killed':
         return this.#end(thread, { signal: change.signal })
       case 'syscall':
-        if (this.recorder?.atEntry(thread)) return this.#goOn(thread)
+        if (this.recorder?.atEntry(thread)) return this.stopped.goOn(thread)
         this.#exitCall(thread)
         return
       case 'signal':
@@ -216,8 +139,8 @@ export class Tracer {
       case event.fork:
       case event.vfork:
       case event.clone:
-        this.#adopt(thread, getEventMessage(thread.tid))
-        return this.#goOn(thread)
+        this.#awaitFirstStop(this.threads.addChild(thread, getEventMessage(thread.tid)))
+        return this.stopped.goOn(thread)
       case event.exec:
         return this.#exec(thread)
       case event.seccomp:
@@ -225,7 +148,7 @@ export class Tracer {
       case event.stop:
         return this.#stop(thread, signal)
       default:
-        return this.#goOn(thread)
+        return this.stopped.goOn(thread)
     }
   }
 
@@ -234,13 +157,9 @@ export class Tracer {
     const treatment = enterCall(thread, this.#registers)
     this.#registers.storeChanges(thread.tid)
     thread.napping = treatment === 'nap'
-    if (treatment === 'yield') {
-      this.#giveUpRank(thread)
-      thread.yields += 1
-      if (thread.yields % yieldsPerLook === 0) return this.#lookAtYield(thread)
-    }
+    if (treatment === 'yield' && this.spinners.yield(thread, this.#registers)) return
     if (thread.napping) thread.resumption = { toSyscall: false, signal: 0 }
-    else this.#resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+    else this.stopped.resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
   }
 
   /** True where the call would end the thread or its process, and that is kept instead. */
@@ -254,7 +173,7 @@ export class Tracer {
         if (node.frozen || !node.keeper?.canKeep(process)) return false
         node.ending = { code: this.#registers.get('rdi') & 0xff }
         thread.resumption = { toSyscall: false, signal: 0 }
-        this.freeze(node)
+        this.stopped.freeze(node)
         this.#keepProcess(node)
         return true
       default:
@@ -278,19 +197,19 @@ export class Tracer {
   #signal(thread: HeldThread, signal: number): void {
     if (signal === faultSignal && this.#registers.load(thread.tid) && readCounter(thread, this.#registers)) {
       this.#registers.store(thread.tid)
-      return this.#goOn(thread)
+      return this.stopped.goOn(thread)
     }
     if (signal === trapSignal && this.#registers.load(thread.tid) && drawNumber(thread, this.#registers)) {
       this.#registers.store(thread.tid)
-      return this.#goOn(thread)
+      return this.stopped.goOn(thread)
     }
     if (signal === badCallSignal && getSignalInfo(thread.tid).errno === foreignCall) return this.#refuseForeign(thread)
     if (signal === turnOverSignal && getSignalInfo(thread.tid).code === sentByKernel) {
-      return this.#lookAtTurn(thread)
+      return this.spinners.endTurn(thread)
     }
     const { pid, node } = thread.process
     if (pid === node.pid && endsFirst(pid, signal, node.isContainer)) this.#killFirst(node, signal)
-    else this.#resume(thread, { toSyscall: false, signal })
+    else this.stopped.resume(thread, { toSyscall: false, signal })
   }
 
   #refuseForeign(thread: HeldThread): void {
@@ -298,7 +217,7 @@ export class Tracer {
     if (!this.#registers.load(thread.tid)) return
     this.#registers.set('rax', noSuchCall)
     this.#registers.store(thread.tid)
-    this.#goOn(thread)
+    this.stopped.goOn(thread)
   }
 
   #killFirst(node: HeldNode, signal: number): void {
@@ -306,84 +225,12 @@ export class Tracer {
     sendSignal(node.pid, killSignal)
   }
 
-  /** A thread has computed for long: it may wait for one of lower rank, and go round and round meanwhile. */
-  #lookAtTurn(thread: HeldThread): void {
-    const { process } = thread
-    limitTurns(process.pid, process.node.turnUsMax)
-    // Asked first: whenever this thread waits, as for V8's collector, others go on and may come to sleep.
-    const [isAlone, found] = ahead(() => [watchesAlone(thread), spins(thread)] as const)
-    if (typeof found === 'object') return this.#treatHeld(thread, found)
-    if (found && isAlone && this.#allSpin(thread)) process.node.spinsAlone(thread, timersAwaitedMax.byTurns)
-    // Others had the CPU at an instruction of chance, or have it now.
-    if (!found && !isAlone) process.node.turnsCut += 1
-    this.#endTurn(thread)
-    this.#goOn(thread)
-  }
-
-  /**
-   * A thread has given way again and again. Where it only waits for another to write something, it is put aside until the
-   * others have done what they do: two of them would give way to each other for ever.
-   */
-  #lookAtYield(thread: HeldThread): void {
-    const { node } = thread.process
-    const isAlone = watchesAlone(thread)
-    // It has given way often enough: this call does nothing, and the thread can be looked at.
-    this.#registers.set('origRax', noCall)
-    this.#registers.set('rax', 0)
-    this.#registers.store(thread.tid)
-    const found = ahead(() => spinsAfterCall(thread))
-    if (typeof found === 'object') return this.#treatHeld(thread, found)
-    if (found && !isAlone) {
-      thread.napping = true
-      thread.spinsAside = true
-      thread.resumption = { toSyscall: false, signal: 0 }
-      return
-    }
-    if (found && this.#allSpin(thread)) node.spinsAlone(thread, timersAwaitedMax.byYields)
-    this.#goOn(thread)
-  }
-
-  /** Whether those that were put aside, as this one spins, still do so: what they wait for may have been written. */
-  #allSpin(thread: HeldThread): boolean {
-    const aside = thread.process.node.threads.filter(other => other !== thread && other.spinsAside)
-    const goingOn = aside.filter(other => {
-      const found = ahead(() => spins(other, false))
-      if (found === true) return false
-      if (found === false) this.endNap(other)
-      else {
-        other.napping = false
-        other.spinsAside = false
-        other.resumption = undefined
-        this.#treatHeld(other, found)
-      }
-      return true
-    })
-    return goingOn.length === 0
-  }
-
-  #endTurn(thread: HeldThread): void {
-    for (const napper of thread.process.threads) if (napper.napping) this.endNap(napper)
-    this.#giveUpRank(thread)
-  }
-
-  #giveUpRank(thread: HeldThread): void {
-    if (thread.ordinal === 0) return
-    setRank(thread.tid, 0)
-    this.#lowered.add(thread)
-  }
-
-  /** To be called where all threads wait: those that had to give up their rank have it again. */
-  restoreRanks(): void {
-    for (const { tid, ordinal } of this.#lowered) if (this.#threads.has(tid)) setRank(tid, ordinal)
-    this.#lowered.clear()
-  }
-
   #exitCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid)) return
     exitCall(thread, this.#registers)
     this.#registers.storeChanges(thread.tid)
     this.recorder?.atExit(thread)
-    this.#goOn(thread)
+    this.stopped.goOn(thread)
   }
 
   /** Our own interruption, the first stop of a new thread, or a stop that a signal asked for. */
@@ -394,7 +241,7 @@ export class Tracer {
       return
     }
     if (signal === trapSignal && thread.interrupted) this.#finishInterruption(thread)
-    this.#goOn(thread)
+    this.stopped.goOn(thread)
   }
 
   #finishInterruption(thread: HeldThread): void {
@@ -409,9 +256,9 @@ export class Tracer {
   #exec(thread: HeldThread): void {
     const { process } = thread
     // The other threads have died, and the one that called exec bears the process's id from now on.
-    for (const former of process.threads) this.#forget(former)
+    for (const former of process.threads) this.threads.forget(former)
     disarmAtExec(process)
-    const leader = this.#addThread(process, process.pid, thread)
+    const leader = this.threads.add(process, process.pid, thread)
     const isFirst = process.pid === process.node.pid && !process.isPrepared
     process.isPrepared = true
     try {
@@ -421,28 +268,16 @@ export class Tracer {
       this.#treat(error.change)
       return
     }
-    this.#goOn(leader)
-  }
-
-  #adopt(parent: HeldThread, tid: number): void {
-    const { node } = parent.process
-    const origin = node.originOf(parent)
-    const group = threadGroupOf(tid)
-    if (group === undefined) return
-    const process = node.processes.get(group) ?? this.#addProcess(group, node)
-    process.isGo ||= parent.process.isGo
-    process.mayChange &&= parent.process.mayChange
-    const thread = this.#addThread(process, tid, origin)
-    setRank(tid, thread.ordinal)
-    this.#awaitFirstStop(thread)
+    this.stopped.goOn(leader)
   }
 
   /**
    * A new thread is ready before the one that made it goes on: who of the two runs first follows from their ranks then,
    * and not from whether this thread slept when one was made.
    */
-  #awaitFirstStop(thread: HeldThread): void {
-    if (this.#early.delete(thread.tid)) return this.#goOn(thread)
+  #awaitFirstStop(thread: HeldThread | undefined): void {
+    if (thread === undefined) return
+    if (this.#early.delete(thread.tid)) return this.stopped.goOn(thread)
     try {
       this.#treatHeld(thread, wait(thread.tid))
     } catch (error) {
@@ -451,29 +286,9 @@ export class Tracer {
     }
   }
 
-  #addProcess(pid: number, node: HeldNode): HeldProcess {
-    const process = new HeldProcess(pid, node, new ProcessMemory(pid))
-    node.processes.set(pid, process)
-    return process
-  }
-
-  #addThread(process: HeldProcess, tid: number, origin: Origin): HeldThread {
-    const thread = new HeldThread(tid, process, origin)
-    process.threads.add(thread)
-    this.#threads.set(tid, thread)
-    return thread
-  }
-
-  #forget(thread: HeldThread): void {
-    thread.close()
-    this.#threads.delete(thread.tid)
-    thread.process.threads.delete(thread)
-    thread.forgetWait()
-  }
-
   #end(thread: HeldThread, exit: { code: number } | { signal: number }): void {
     const { process } = thread
-    this.#forget(thread)
+    this.threads.forget(thread)
     if (process.threads.size > 0) return
     const { node } = process
     process.memory.close()
@@ -483,20 +298,6 @@ export class Tracer {
     node.ended = undefined
     node.ending = undefined
     node.exit ??= node.endedBy === undefined ? exit : { signal: node.endedBy }
-  }
-
-  #goOn(thread: HeldThread): void {
-    this.#resume(thread, { toSyscall: false, signal: 0 })
-  }
-
-  #resume(thread: HeldThread, how: Resumption): void {
-    if (thread.process.node.frozen) thread.resumption = how
-    else this.#release(thread, how)
-  }
-
-  #release({ tid }: HeldThread, { toSyscall, signal }: Resumption): void {
-    if (toSyscall || this.recorder) contToSyscall(tid, signal)
-    else cont(tid, signal)
   }
 }
 
@@ -509,17 +310,3 @@ const enterAgain = (registers: Registers) => {
 }
 
 const interruptedByUs = -4
-
-/** Whether nothing else of its node can run, or watches it, but for threads that were put aside as they spin. */
-const watchesAlone = (thread: HeldThread): boolean =>
-  thread.process.node.threads.every(other => other === thread || other.spinsAside || (!other.napping && sleeps(other)))
-
-/** The process that a thread belongs to; undefined when it is gone. */
-const threadGroupOf = (tid: number): number | undefined => {
-  try {
-    const line = /^Tgid:\s*(\d+)$/m.exec(readFileSync(`/proc/${tid}/status`, 'utf8'))
-    return line ? Number(line[1]) : undefined
-  } catch {
-    return undefined
-  }
-}

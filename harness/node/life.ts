@@ -81,7 +81,7 @@ export class Life {
   /** Lets it continue from a mark to which it was rewound. It is not quiescent yet. */
   goOn(runner: Runner, { processes }: LifeMark): void {
     processes.goOn()
-    runner.tracer.thaw(this.held)
+    runner.tracer.stopped.thaw(this.held)
   }
 
   /** Datagrams that it had sent by the end of its start. */
