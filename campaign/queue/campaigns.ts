@@ -39,6 +39,15 @@ export const withdraw = async (redis: Redis, id: string): Promise<void> => {
   await redis.del(keyOf(id), workersOf(id))
 }
 
+/**
+ * Removes what BullMQ may have written for a worker after the campaign had removed its queue. It holds no job. Does
+ * nothing while the campaign runs.
+ */
+export const sweep = async (redis: Redis, id: string): Promise<void> => {
+  if ((await redis.exists(keyOf(id))) === 1) return
+  await redis.del(...['meta', 'stalled-check'].map(key => `bull:${queueOf(id)}:${key}`))
+}
+
 /** The running campaigns. */
 export const campaigns = async (redis: Redis): Promise<Campaign[]> => {
   const found: Campaign[] = []

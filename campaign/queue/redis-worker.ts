@@ -1,6 +1,6 @@
 import { Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { type Campaign, campaigns, differenceIn, heartbeatMs, queueOf, report } from './campaigns.ts'
+import { type Campaign, campaigns, differenceIn, heartbeatMs, queueOf, report, sweep } from './campaigns.ts'
 import type { Performers } from './engine.ts'
 import { encode, type Job } from './job.ts'
 import { connectionOf } from './redis.ts'
@@ -44,16 +44,16 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
       await pause(lookMs, signal)
     }
   } finally {
-    await Promise.allSettled([...joined.values()].map(({ worker }) => worker?.close(redis.status !== 'ready')))
+    await Promise.all([...joined].map(leave))
     redis.disconnect()
   }
 
   async function keepUp(all: readonly Campaign[], known: Map<string, Joined>): Promise<void> {
-    for (const [id, { worker }] of known) {
+    for (const [id, here] of known) {
       if (all.some(each => each.id === id)) continue
       known.delete(id)
       onLine(`campaign ${id} is over`)
-      void worker?.close()
+      void leave([id, here])
     }
     for (const campaign of all) {
       const here = known.get(campaign.id) ?? (await join(campaign))
@@ -91,6 +91,13 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
     // A job whose lock was lost is done again. A lost Redis is reported above.
     here.worker.on('error', () => undefined)
     return here
+  }
+
+  async function leave([id, { worker }]: readonly [string, Joined]): Promise<void> {
+    if (worker === undefined) return
+    const isAway = redis.status !== 'ready'
+    await worker.close(isAway).catch(() => undefined)
+    if (!isAway) await sweep(redis, id).catch(() => undefined)
   }
 
   /** Why this machine may not take jobs: its programs differ, so its results would. */
