@@ -71,18 +71,14 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .command('heal')
     .description('ends a partition')
     .action(async () => void print(describe(await controller().heal())))
-  command
-    .command('set')
-    .description('adds delay, loss and the like from one node to another, on top of the pipes between them')
-    .argument('<from>')
-    .argument('<to>')
-    .option('--both', 'applies it to the way back too')
-    .option('--delay <ms>', 'propagation', atLeastZero)
-    .option('--jitter <ms>', 'variation of the delay, up and down', atLeastZero)
-    .option('--bandwidth <bits>', 'a second', wholeNumber)
-    .option('--queue <packets>', 'how many packets may wait for bandwidth', wholeNumber)
-    .addOption(new Option('--discipline <name>', 'how --queue drops packets').choices(disciplines))
-    .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
+  withPipe(
+    command
+      .command('set')
+      .description('adds delay, loss and the like from one node to another, on top of the pipes between them')
+      .argument('<from>')
+      .argument('<to>')
+      .option('--both', 'applies it to the way back too'),
+  )
     .option('--duplicate <share>', 'share of packets that arrive twice', share)
     .option('--reorder <share>', 'share of packets that overtake others', share)
     .option('--corrupt <share>', 'share of packets with one bit flipped', share)
@@ -98,17 +94,13 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
         : [{ from, to, ...setting }]
       print(describe(await controller().set(...ways)))
     })
-  command
-    .command('link')
-    .description('changes a link of the topology, in both directions')
-    .argument('<end>', 'a node, for its own link; or one end of a link')
-    .argument('[end]', 'the other end')
-    .option('--delay <ms>', 'propagation', atLeastZero)
-    .option('--jitter <ms>', 'variation of the delay, up and down', atLeastZero)
-    .option('--bandwidth <bits>', 'a second', wholeNumber)
-    .option('--queue <packets>', 'how many packets may wait for bandwidth', wholeNumber)
-    .addOption(new Option('--discipline <name>', 'how --queue drops packets').choices(disciplines))
-    .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
+  withPipe(
+    command
+      .command('link')
+      .description('changes a link of the topology, in both directions')
+      .argument('<end>', 'a node, for its own link; or one end of a link')
+      .argument('[end]', 'the other end'),
+  )
     .option('--down', 'nothing passes')
     .option('--up', 'packets pass again')
     .option('--clear', 'restores the link as it was at the start')
@@ -150,6 +142,16 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .action(async () => void print((await controller().metrics()).trimEnd()))
 }
 
+/** Adds the options that say how packets pass a pipe. */
+const withPipe = (command: Command): Command =>
+  command
+    .option('--delay <ms>', 'propagation', atLeastZero)
+    .option('--jitter <ms>', 'variation of the delay, up and down', atLeastZero)
+    .option('--bandwidth <bits>', 'a second', wholeNumber)
+    .option('--queue <packets>', 'how many packets may wait for bandwidth', wholeNumber)
+    .addOption(new Option('--discipline <name>', 'how --queue drops packets').choices(disciplines))
+    .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
+
 const controllerAt = ({ run, url, token }: Where): Controller => {
   if (url === undefined && token === undefined) return control(run)
   if (run !== undefined) throw new UsageError('expected --run, or --url and --token, not both')
@@ -158,6 +160,23 @@ const controllerAt = ({ run, url, token }: Where): Controller => {
   if (!URL.canParse(url))
     throw new UsageError(`--url: expected a URL such as http://127.0.0.1:4000, found ${JSON.stringify(url)}`)
   return control({ origin: new URL(url).origin, token })
+}
+
+/** Jitter, bandwidth and queue of a pipe, as far as they are given. @throws UsageError */
+const shapeOf = ({
+  jitter,
+  bandwidth,
+  queue,
+  discipline,
+}: Readonly<Record<'jitter' | 'bandwidth' | 'queue', number | undefined>> & {
+  readonly discipline: Discipline | undefined
+}) => {
+  if (discipline && queue === undefined) throw new UsageError('--discipline: expected --queue beside it')
+  return {
+    ...(jitter !== undefined && { jitterMs: jitter }),
+    ...(bandwidth !== undefined && { bandwidth }),
+    ...(queue !== undefined && { queue: { packets: queue, ...(discipline && { discipline }) } }),
+  }
 }
 
 const settingOf = ({
@@ -170,13 +189,11 @@ const settingOf = ({
   discipline,
   ...shares
 }: Omit<PipeOptions, 'both'>) => {
-  if (discipline && queue === undefined) throw new UsageError('--discipline: expected --queue beside it')
+  const shape = shapeOf({ jitter, bandwidth, queue, discipline })
   if (clear) return { pipe: null, isCut: false }
   const given: PipeSettings = {
     delayMs: delay ?? 0,
-    ...(jitter !== undefined && { jitterMs: jitter }),
-    ...(bandwidth !== undefined && { bandwidth }),
-    ...(queue !== undefined && { queue: { packets: queue, ...(discipline && { discipline }) } }),
+    ...shape,
     ...shares,
   }
   const isNothing = delay === undefined && Object.keys(given).length === 1
@@ -185,15 +202,13 @@ const settingOf = ({
 }
 
 const linkChangeOf = ({ delay, jitter, bandwidth, queue, discipline, loss, clear, down, up }: LinkOptions) => {
-  if (discipline && queue === undefined) throw new UsageError('--discipline: expected --queue beside it')
+  const shape = shapeOf({ jitter, bandwidth, queue, discipline })
   if (down && up) throw new UsageError('expected --down or --up, not both')
   const change = {
     ...(clear && { asBefore: true }),
     ...((down || up) && { isDown: down === true }),
     ...(delay !== undefined && { delayMs: delay }),
-    ...(jitter !== undefined && { jitterMs: jitter }),
-    ...(bandwidth !== undefined && { bandwidth }),
-    ...(queue !== undefined && { queue: { packets: queue, ...(discipline && { discipline }) } }),
+    ...shape,
     ...(loss !== undefined && { loss }),
   }
   if (Object.keys(change).length === 0)
