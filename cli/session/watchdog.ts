@@ -4,7 +4,10 @@ import { Worker } from 'node:worker_threads'
 import { calls, nameBytesMax, names } from '../../checker/guest.ts'
 import { exitCode } from '../exit-code.ts'
 
-/** A call that computes for longer than this, in real time, counts as endless. Most calls take microseconds. */
+/**
+ * A call that computes or sleeps for longer than this counts as endless. Most calls take microseconds. Time for which
+ * other programs have the CPU does not count.
+ */
 const msMax = 10_000
 const lookMs = 500
 
@@ -45,17 +48,33 @@ interface Watched {
 
 /** The thread's program. It is passed as text, so it can use nothing of this module. */
 const watch = (watched: Watched, require: NodeJS.Require): void => {
-  const { writeSync }: typeof import('node:fs') = require('node:fs')
+  const { readFileSync, writeSync }: typeof import('node:fs') = require('node:fs')
   const { calls, names, nameBytesMax, msMax, lookMs, koffi, code } = watched
+  const watchedThread = `/proc/self/task/${process.pid}/stat`
+  // Linux counts a thread's CPU time in these, whatever its clock's rate is.
+  const msPerTick = 10
+  const look = () => {
+    const stat = readFileSync(watchedThread, 'latin1')
+    // The name, the second field, may hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return {
+      isReady: fields[0] === 'R',
+      cpuMs: (Number(fields[11]) + Number(fields[12])) * msPerTick,
+      at: performance.now(),
+    }
+  }
+
   let seen = 0
-  let since = 0
+  let spentMs = 0
+  let last = look()
   setInterval(() => {
     const count = Atomics.load(calls, 0)
-    const now = performance.now()
-    if (count % 2 === 0 || count !== seen) {
-      seen = count
-      since = now
-    } else if (now - since > msMax) end(Atomics.load(calls, 1))
+    const now = look()
+    const isSame = count % 2 === 1 && count === seen
+    spentMs = isSame ? spentMs + (now.isReady ? now.cpuMs - last.cpuMs : now.at - last.at) : 0
+    seen = count
+    last = now
+    if (spentMs > msMax) end(Atomics.load(calls, 1))
   }, lookMs)
 
   const end = (number: number) => {
