@@ -30,6 +30,8 @@ export class Runner {
   readonly #quiescence: Quiescence
   readonly #naps = new Naps(this.tracer)
   #turnUsMax = turnUsMax
+  /** The last node that did not become quiescent. */
+  #unsettled: HeldNode | undefined
 
   /** @param cpu by default the one on which this thread now runs */
   constructor(cpu: number = schedGetcpu()) {
@@ -84,8 +86,12 @@ export class Runner {
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
     const names = nodes.map(({ name }) => name)
-    const limit = new CpuLimit(nodes, this.hasLongTurns ? Math.max(cpuMsMax, longStepMsMax) : cpuMsMax)
-    for (const node of nodes) node.beginStep()
+    const msMax = this.hasLongTurns ? Math.max(cpuMsMax, longStepMsMax) : cpuMsMax
+    const limit = new CpuLimit(nodes, msMax)
+    for (const node of nodes) {
+      node.beginStep()
+      this.#turns.limit(node, Math.min(this.#turnUsMax, Math.ceil(1000 * msMax)))
+    }
     for (;;) {
       heedSignals()
       const ran = this.#turns.yield()
@@ -95,7 +101,10 @@ export class Runner {
         } else if (!network.feed(names) && !this.#pump(network) && !this.#naps.end(nodes)) break
       }
       const unsettled = limit.exceeding()
-      if (unsettled) return unsettled
+      if (unsettled) {
+        this.#unsettled = unsettled.node
+        return unsettled
+      }
     }
     network.rest(names)
     for (const node of nodes) {
@@ -107,9 +116,19 @@ export class Runner {
     return undefined
   }
 
+  /**
+   * Stops the node that did not become quiescent, if there was one: it would compute for a turn whenever this thread
+   * waits for another node. Call it before nodes are ended or rewound.
+   */
+  stopUnsettled(): void {
+    const node = this.#unsettled
+    this.#unsettled = undefined
+    if (node && !node.frozen) this.tracer.stopped.freeze(node)
+  }
+
   /** Stops every thread of a node. @throws CannotRewind if one neither stops nor ends */
   freeze(node: HeldNode): void {
-    this.tracer.stopped.freeze(node)
+    if (!node.frozen) this.tracer.stopped.freeze(node)
     this.#pollUntil(() => node.threads.every(thread => thread.resumption !== undefined), patienceMs)
   }
 

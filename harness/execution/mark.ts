@@ -51,6 +51,7 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
       { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
       mark.execution.network,
     )
+    runner.stopUnsettled()
     for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, runner, network)
     network.goOn()
     stage.execution = stage.newExecution(mark.way, network, mark.execution)

@@ -81,6 +81,7 @@ export class Stage {
   /** Ends the present execution, with its clients and the nodes' processes. */
   endExecution(): void {
     this.execution.clients.close()
+    this.runner.stopUnsettled()
     for (const node of this.nodes) node.end(this.runner)
   }
 

@@ -36,8 +36,11 @@ export class CpuLimit {
 
   /** The node that exceeds the limit, and what it has used. Call it repeatedly. */
   exceeding(): Unsettled | undefined {
-    for (const node of this.#nodes)
+    for (const node of this.#nodes) {
       if (node.spinner !== undefined) return { node, cpuMs: undefined, spinner: node.spinner }
+      // The first check may come after a whole turn, which counts nevertheless.
+      if (node.turnsUs >= this.#msMax * 1000) return { node, cpuMs: node.turnsUs / 1000 }
+    }
     const now = performance.now()
     if (now - this.#looked < this.#msMax * (this.#usedBefore ? betweenLooks : firstLook)) return undefined
     this.#looked = now

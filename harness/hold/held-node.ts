@@ -244,6 +244,8 @@ export class HeldNode {
   turnsCut = 0
   /** CPU time in microseconds after which a thread that does not wait must yield. */
   turnUsMax = turnUsMax
+  /** CPU time in microseconds of the turns that threads used up in this step. */
+  turnsUs = 0
   /** Whether some socket has, or had, a timeout of its own. */
   hasSocketTimeouts = false
   /** Whether sockets may share, or have shared, a port without a program of their own that chooses among them. */
@@ -358,6 +360,7 @@ export class HeldNode {
   /** A step begins. */
   beginStep(): void {
     this.timersAwaited = 0
+    this.turnsUs = 0
     for (const process of this.processes.values()) process.reads = 0
   }
 

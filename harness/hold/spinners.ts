@@ -34,6 +34,7 @@ export class Spinners {
   endTurn(thread: HeldThread): void {
     const { process } = thread
     limitTurns(process.pid, process.node.turnUsMax)
+    process.node.turnsUs += process.node.turnUsMax
     // Asked first: whenever this thread waits, as for V8's collector, others go on and may come to sleep.
     const [isAlone, found] = ahead(() => [watchesAlone(thread), spins(thread)] as const)
     if (typeof found === 'object') return this.#treat(thread, found)

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { jsonLines } from '../../harness/config.ts'
+import { cpuNsOf } from '../../harness/hold/cpu-time.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const echo = `
@@ -92,6 +93,24 @@ test('a node that never becomes idle is a divergence, and the tool goes on', asy
   expect(findings[0]).toMatchObject({ kind: 'divergence', node: 'n' })
   expect(findings[0]!.message).toMatch(/^n is still busy after \d+ ms of CPU time; its last output: "up"$/)
   expect(await cluster.reset()).toEqual([])
+})
+
+test('a node that never becomes idle computes no longer than its limit, nor while others are rewound', async () => {
+  const spins = 'setTimeout(() => { for (;;) Math.random(); }, 10)'
+  const cluster = clusterOf({
+    nodes: {
+      first: { command: ['node', '-e', 'setTimeout(() => {}, 1e9)'] },
+      last: { command: ['node', '-e', spins] },
+    },
+    stepLimit: 2000,
+  })
+  await cluster.reset()
+  cluster.setPatience(0.1)
+  const before = cpuNsOf(cluster.debugging.pidOf('last'))!
+  const { findings } = await take(cluster, 'last timer +10ms')
+  expect(findings[0]!.message).toMatch(/^last is still busy after 2\d\d ms of CPU time/)
+  await cluster.reset()
+  expect(cpuNsOf(cluster.debugging.pidOf('last'))! - before).toBeLessThan(450e6)
 })
 
 test('a crash keeps the disk, a restart finds it, and time goes on', async () => {
