@@ -10,7 +10,7 @@ import { Quiescence } from './hold/quiescence.ts'
 import { watchSharedPorts } from './hold/shared-ports.ts'
 import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
-import { longTurnUsMax, Turns, turnUsMax } from './hold/turns.ts'
+import { limitTurns, longTurnUsMax, Turns, turnUsMax } from './hold/turns.ts'
 import type { Facing } from './rewind/connection.ts'
 import { CannotRewind } from './rewind/error.ts'
 import type { NodeMark } from './rewind/node-mark.ts'
@@ -69,6 +69,12 @@ export class Runner {
     this.#turnUsMax = longTurnUsMax
   }
 
+  #limitTurns(node: HeldNode, usMax: number): void {
+    if (!this.#turns.isOrdered || node.turnUsMax === usMax) return
+    node.turnUsMax = usMax
+    for (const pid of node.processes.keys()) limitTurns(pid, usMax)
+  }
+
   /** Lets everything happen that is ready in all nodes, or in these. Returns whether anything did. */
   #pump(network: Network, names?: readonly string[]): boolean {
     const stopped = this.tracer.poll()
@@ -90,7 +96,7 @@ export class Runner {
     const limit = new CpuLimit(nodes, msMax)
     for (const node of nodes) {
       node.beginStep()
-      this.#turns.limit(node, Math.min(this.#turnUsMax, Math.ceil(1000 * msMax)))
+      this.#limitTurns(node, Math.min(this.#turnUsMax, Math.ceil(1000 * msMax)))
     }
     for (;;) {
       heedSignals()

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { libc } from '../../proxy/libc.ts'
 import { allow, allowedCpus } from './affinity.ts'
-import type { HeldNode } from './held-node.ts'
 import { collectOnOwnThread } from './own-collector.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
@@ -74,13 +73,6 @@ export class Turns {
     if (!this.isOrdered) return
     limitTurns(pid, usMax)
     setRank(pid, 0)
-  }
-
-  /** Limits all turns of a node. */
-  limit(node: HeldNode, usMax: number): void {
-    if (!this.isOrdered || node.turnUsMax === usMax) return
-    node.turnUsMax = usMax
-    for (const pid of node.processes.keys()) limitTurns(pid, usMax)
   }
 
   /** Lets every ready thread run; false if none was ready and none has run since the last call. */
