@@ -5,8 +5,8 @@ import { configFrom, type SystemOrPath } from './cli/library.ts'
 import type { CheckOptions } from './cli/options.ts'
 import { type TryOptions, trySchedule } from './cli/schedules/try-schedule.ts'
 
-/** With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `allowSkipped` and `signal` matter. */
-export interface HoldOptions extends CheckOptions, Pick<TryOptions, 'variant' | 'allowSkipped'> {
+/** With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `longTurns`, `allowSkipped` and `signal` matter. */
+export interface HoldOptions extends CheckOptions, Pick<TryOptions, 'variant' | 'allowSkipped' | 'longTurns'> {
   /**
    * Labels, as a verdict has them. What is enabled of it is executed in its order: a schedule that once failed can be
    * tried on the service that was mended.

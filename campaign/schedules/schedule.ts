@@ -35,6 +35,10 @@ export const scheduleSchema = z.strictObject({
     .describe(
       'JSON, for a schedule of an emulated run: its pipes, plans and inputs, without which its steps are not enabled',
     ),
+  longTurns: z
+    .boolean()
+    .optional()
+    .describe('whether a thread that computes had turns of up to 5 s: with shorter ones it did not repeat'),
   labels: z.array(text).describe('the steps'),
 })
 

@@ -19,7 +19,7 @@ import { record, requirePlace } from '../traces/record.ts'
 import { type Explanation, explain } from './explain.ts'
 import { deeperThan, metGoals, neverMet, summaryOf } from './notes.ts'
 import { Samples } from './samples.ts'
-import { nodesSeed, search, timingOfCheck } from './search.ts'
+import { search, sessionOfCheck } from './search.ts'
 
 export interface Checked {
   readonly verdict: Verdict
@@ -65,7 +65,7 @@ const lookForGoal = async (
   cpus: readonly number[],
 ): Promise<{ readonly options: CheckOptions; readonly notes: readonly string[] } | undefined> => {
   if (config.definition.goal === undefined || options.from !== undefined) return undefined
-  return inSession(config, { ...options, seed: nodesSeed(options) }, async session => {
+  return inSession(config, options, async session => {
     const found = await search(session, towardsGoal(options), cpus)
     return { options: fromGoal(options, found), notes: [describeGoal(session.system.goal!, found)] }
   })
@@ -83,15 +83,15 @@ const checkFrom = async (
   options: CheckOptions,
   { cpus, samples, notes: before }: Beginning,
 ): Promise<Checked> => {
-  const timing = timingOfCheck(options)
-  return inSession(config, { ...options, seed: nodesSeed(options), timing }, async session => {
+  const how = sessionOfCheck(options)
+  return inSession(config, { ...options, ...how }, async session => {
     const verdict = await search(session, options, cpus)
     const system = evaluated(session.system, options)
     const notes = verdict.verdict === 'held' ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
     const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
     const explanation = await explain(session, found)
     const checked = recordFound(session, found, {
-      options: { ...options, ...(timing && { timing }), ...(session.cluster.hasLongTurns && { longTurns: true }) },
+      options: { ...options, ...(how.timing && { timing: how.timing }) },
       growth: samples.list,
     })
     const sometimes = metGoals(system, verdict.met)
@@ -157,7 +157,7 @@ const metBy = (
     : {}
 
 /** Executes the closest live execution too, and records it beside the trace of the dead one. */
-const recordLive = async (session: Session, trace: string, verdict: Verdict, options: unknown): Promise<void> => {
+const recordLive = async (session: Session, trace: string, verdict: Verdict, options: object): Promise<void> => {
   const path = liveTracePath(trace)
   rmSync(path, { force: true })
   const { closestLive: schedule, property, variant } = verdict

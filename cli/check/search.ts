@@ -5,11 +5,10 @@ import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { allow, allowedCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import { addNotes, type CountedNotes, sayNotes } from '../../harness/notes.ts'
-import type { Timing } from '../../harness/timed/timing.ts'
 import { propertiesFor, type Sought } from '../config/goal.ts'
 import { type CheckOptions, timeOf } from '../options.ts'
 import type { Session } from '../session/session.ts'
-import { scheduleFrom, seedFrom, timingFrom } from '../traces/recorded.ts'
+import { type Held, scheduleFrom, sessionFrom } from '../traces/recorded.ts'
 import { describeStarved, StarvationWatch } from '../workers/starved.ts'
 import { Worker } from '../workers/workers.ts'
 
@@ -73,15 +72,13 @@ const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Re
 
 const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus: readonly number[]): Worker[] => {
   const { workers = 1, property, isGoal, rewind } = options
-  const timing = timingOfCheck(options)
   const order = {
     file: config.path,
     translated: config.translated,
-    seed: nodesSeed(options),
     property,
     isGoal,
     rewind,
-    timing,
+    ...sessionOfCheck(options),
   }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }
@@ -97,12 +94,6 @@ const searchOf = ({ seed, signal }: Session, options: CheckOptions): SearchOptio
   }
 }
 
-/**
- * Seed of the nodes' random numbers: that of the search, or the one with which the steps to begin with were recorded.
- */
-export const nodesSeed = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): number | undefined =>
-  typeof from === 'string' ? seedFrom(from) : seed
-
-/** Timing of the run with which the executions begin, if it was an emulated one. */
-export const timingOfCheck = ({ from }: Pick<CheckOptions, 'from'>): Timing | undefined =>
-  typeof from === 'string' ? timingFrom(from) : undefined
+/** How nodes are held: as when the steps to begin with were recorded, or else with the seed of the search. */
+export const sessionOfCheck = ({ seed, from }: Pick<CheckOptions, 'seed' | 'from'>): Held =>
+  typeof from === 'string' ? sessionFrom(from) : { seed }

@@ -57,7 +57,6 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
         shrunk: path,
         property,
         ...(how.timing && { timing: how.timing }),
-        ...(how.longTurns && { longTurns: true }),
       },
       property,
     })

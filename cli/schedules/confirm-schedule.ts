@@ -15,7 +15,7 @@ import { inSession, type Session } from '../session/session.ts'
 import { newPlace } from '../store.ts'
 import { lookForLifeAfter, recordConfirmed } from '../traces/confirm.ts'
 import { requirePlace } from '../traces/record.ts'
-import { timingKept } from '../traces/recorded.ts'
+import { sessionKept } from '../traces/recorded.ts'
 import { configOf, keptAt } from './regress.ts'
 
 /** The result of a search around a schedule. */
@@ -58,7 +58,7 @@ export const confirmSchedule = async (path: string, options: ConfirmOptions): Pr
   const config = await configOf(kept!, options.config)
   requirePlace(resolve(options.out))
   const { schedule } = kept!
-  return inSession(config, { seed: schedule.seed + schedule.variant, timing: timingKept(schedule) }, session =>
+  return inSession(config, sessionKept(schedule), session =>
     new Around(session, kept!.path, schedule, options).search(),
   )
 }
@@ -149,7 +149,7 @@ class Around {
     const name = `${fileNameOf(found.property ?? found.kind)}.trace`
     const trace = join(newPlace(resolve(this.#options.out), this.#session.system.name), name)
     const { onExecution: _, ...given } = this.#options
-    const timing = timingKept(this.#schedule)
+    const { timing } = sessionKept(this.#schedule)
     const options = { ...given, ...(timing && { timing }) }
     const confirmed = await recordConfirmed<
       typeof claimed | (Omit<typeof claimed, 'verdict'> & { verdict: 'undetermined' })

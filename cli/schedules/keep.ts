@@ -6,7 +6,7 @@ import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
-import { scheduleOf, timingOf, timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
+import { hadLongTurns, scheduleOf, timingOf, timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
 
 /** Default directory for schedules, beside the configuration. */
 const directoryName = 'schedules'
@@ -33,6 +33,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
     criticalTransition: critical ?? null,
     programs: { ...versions, configuration: config.sha256 },
     ...(timing && { timing: JSON.stringify(timing) }),
+    ...(hadLongTurns(trace) && { longTurns: true }),
     labels: scheduleOf(trace),
   }
   return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
@@ -59,7 +60,7 @@ export const keepAsTest = (tracePath: string, out?: string): string => {
   const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
   if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
   const configuration = relative(dirname(path), config.path)
-  write(path, testOf({ name, configuration, seed, schedule: scheduleOf(trace) }))
+  write(path, testOf({ name, configuration, seed, longTurns: hadLongTurns(trace), schedule: scheduleOf(trace) }))
   return path
 }
 
@@ -79,16 +80,17 @@ interface Test {
   /** Path of the configuration, relative to the test's directory. */
   readonly configuration: string
   readonly seed: number
+  readonly longTurns: boolean
   readonly schedule: readonly string[]
 }
 
-const testOf = ({ name, configuration, seed, schedule }: Test) => `import { join } from 'node:path'
+const testOf = ({ name, configuration, seed, longTurns, schedule }: Test) => `import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import 'lastnail/vitest'
 
 test(${quoted(name)}, { timeout: 60_000 }, async () => {
   await expect(join(import.meta.dirname, ${quoted(configuration)})).toHold({
-    seed: ${seed},
+    seed: ${seed},${longTurns ? '\n    longTurns: true,' : ''}
     schedule: [
 ${schedule.map(label => `      ${quoted(label)},`).join('\n')}
     ],

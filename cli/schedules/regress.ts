@@ -14,7 +14,7 @@ import { nearest } from '../../harness/config.ts'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { inSession, type Session } from '../session/session.ts'
 import { lookForLifeAfter } from '../traces/confirm.ts'
-import { timingKept } from '../traces/recorded.ts'
+import { sessionKept } from '../traces/recorded.ts'
 
 /** The result of executing a kept schedule on the present build. */
 export interface Regressed {
@@ -90,7 +90,7 @@ export const configOf = async ({ path, schedule }: KeptSchedule, given?: string)
 type Came = Omit<Regressed, 'file'> & { readonly labels: readonly string[] }
 
 const tryKept = (config: LoadedConfig, schedule: Schedule, executions: number): Promise<Came> =>
-  inSession(config, { seed: schedule.seed + schedule.variant, timing: timingKept(schedule) }, async session => {
+  inSession(config, sessionKept(schedule), async session => {
     const { property, labels } = schedule
     const { properties: all } = session.system
     if (property !== null && !Object.hasOwn(all, property)) {

@@ -35,7 +35,7 @@ export const recordConfirmed = async <Found extends Claimed>(
   session: Session,
   path: string,
   found: Found,
-  { options, property, added = {} }: { options: unknown; property?: string | undefined; added?: object },
+  { options, property, added = {} }: { options: object; property?: string | undefined; added?: object },
 ): Promise<Found> => {
   // Nothing left by an earlier execution must matter.
   session.cluster.stopRewinding()

@@ -30,7 +30,7 @@ export const record = async (
     variant = 0,
     property,
   }: {
-    options: unknown
+    options: object
     conclude: (replayed: Replay) => unknown | Promise<unknown>
     variant?: number
     property?: string | undefined
@@ -38,9 +38,10 @@ export const record = async (
 ): Promise<Replay> => {
   const { cluster, system } = session
   const { config, seed } = session
+  const held = { ...options, ...(cluster.hasLongTurns && { longTurns: true }) }
   const writer = createTrace(
     path,
-    headerOf(config, system, { seed: seed + variant, options, addresses: cluster.addresses }),
+    headerOf(config, system, { seed: seed + variant, options: held, addresses: cluster.addresses }),
   )
   const reader = new StepReader(cluster, system.properties)
   try {

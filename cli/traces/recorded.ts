@@ -1,3 +1,4 @@
+import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
@@ -14,9 +15,6 @@ export const scheduleFrom = (text: string): string[] => {
   const { path, step } = partsOf(text)
   return upTo(scheduleOf(readTrace(path, { torn: 'accept' })), step, path)
 }
-
-/** The seed of the nodes' random numbers in a trace. */
-export const seedFrom = (text: string): number => readTrace(partsOf(text).path, { torn: 'accept' }).header.seed
 
 export const partsOf = (text: string): { path: string; step: number | undefined } => {
   const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
@@ -36,22 +34,27 @@ export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Ti
   return { ...timing, inputs, timesMs: times === 'kept' ? steps.map(({ atMs = 0 }) => atMs) : undefined }
 }
 
+/** How nodes are held so that a recorded execution repeats. */
+export type Held = Pick<SessionOptions, 'seed' | 'timing' | 'longTurns'>
+
 /** How the nodes of a recorded execution are held when it is executed again. */
-export const sessionOf = (
-  trace: Trace,
-  times: 'kept' | 'moving',
-): Pick<SessionOptions, 'seed' | 'timing' | 'longTurns'> => {
-  const { longTurns } = (trace.header.options ?? {}) as { readonly longTurns?: boolean }
-  return { seed: trace.header.seed, timing: timingOf(trace, times), longTurns }
-}
+export const sessionOf = (trace: Trace, times: 'kept' | 'moving'): Held => ({
+  seed: trace.header.seed,
+  timing: timingOf(trace, times),
+  longTurns: hadLongTurns(trace),
+})
+
+/** Whether it was recorded after a thread's turns had been lengthened. */
+export const hadLongTurns = ({ header }: Trace): boolean =>
+  ((header.options ?? {}) as { readonly longTurns?: boolean }).longTurns === true
 
 /** The same for `TRACE` or `TRACE:STEP`, for a search that begins there. */
-export const timingFrom = (text: string): Timing | undefined => {
+export const sessionFrom = (text: string): Held => {
   const { path, step } = partsOf(text)
   const trace = readTrace(path, { torn: 'accept' })
   const steps = trace.steps.slice(0, step === undefined ? undefined : step + 1)
-  const timing = timingOf({ ...trace, steps }, 'kept')
-  return timing && { ...timing, isSearched: true }
+  const { timing, ...others } = sessionOf({ ...trace, steps }, 'kept')
+  return { ...others, timing: timing && { ...timing, isSearched: true } }
 }
 
 /**
@@ -63,9 +66,14 @@ export const timingToKeep = (trace: Trace): Timing | undefined => {
   return timing?.pace === 'virtual' ? { ...timing, timesMs: undefined } : timing
 }
 
-/** The timing of a kept schedule. */
-export const timingKept = ({ timing }: { readonly timing?: string | undefined }): Timing | undefined =>
-  timing === undefined ? undefined : (JSON.parse(timing) as Timing)
+/** How nodes are held while a kept schedule is executed. */
+export const sessionKept = ({ seed, variant, timing, longTurns }: HeldInFile): Held => ({
+  seed: seed + variant,
+  timing: timing === undefined ? undefined : (JSON.parse(timing) as Timing),
+  longTurns,
+})
+
+type HeldInFile = Pick<Schedule, 'seed' | 'variant' | 'timing' | 'longTurns'>
 
 /** The first `step` labels, or all without a step. @throws UsageError if there are fewer */
 export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {

@@ -19,7 +19,7 @@ export interface Order extends Sought {
   /** Directory of the same file's compiled JavaScript, if it has been loaded before. */
   readonly translated?: string
   /** Seed of the nodes' random numbers. */
-  readonly seed: number | undefined
+  readonly seed?: number | undefined
   /** Whether processes are rewound instead of started again; true by default. */
   readonly rewind?: boolean | undefined
   /** Whether turns are long; false by default. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -129,6 +129,19 @@ test.skipIf(!hasCompiler)(
         /^3 executions did not count, the first: n computed for half a second without a wait, and had to let others go first; the search went on with turns of up to 5 s for a thread that computes$/,
       ),
     )
-    expect((await lastnail(directory, 'replay', trace)).code).toBe(1)
+    const run = (...args: readonly string[]) => lastnail(directory, ...args)
+    const kept = (await run('keep', trace)).stdout.replace(/^kept /, '')
+    expect(JSON.parse(readFileSync(kept, 'utf8'))).toMatchObject({ property: 'countsOn', longTurns: true })
+    const found = await run('confirm', kept, '--executions', '1', '--json')
+    const again = [
+      ['replay', trace],
+      ['regress', kept],
+      ['replay', JSON.parse(found.stdout).trace],
+      ['check', 'racing.config.mjs', '--from', trace, '--executions', '1', '--workers', '1'],
+      ['check', 'racing.config.mjs', '--from', trace, '--executions', '1', '--workers', '2'],
+    ]
+    for (const command of again) expect((await run(...command)).code, command.join(' ')).toBe(1)
+    await run('keep', trace, '--test')
+    expect(readFileSync(join(directory, 'schedules/countsOn.test.ts'), 'utf8')).toContain('\n    longTurns: true,\n')
   },
 )
