@@ -77,8 +77,15 @@ const kindsByFirstWord: ReadonlyMap<string, ChoiceKind> = new Map<string, Choice
 
 const otherIn = (label: string): Described => {
   const kind = kindsByFirstWord.get(label.split(' ', 1)[0]!)
-  return { ...(kind && { kind }), ...numbersApart(label) }
+  const [, node] = /^(?:crash|restart|reset) (\S+)/.exec(label) ?? []
+  return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }
+
+/** What the label of a message says after its ordinal: what the message means, or its length and first bytes. */
+export const meaningIn = (label: string): string => label.replace(/^[^\s→]+→\S+ #\d+ ?/, '')
+
+/** The label of a message, with another ordinal. */
+export const withOrdinal = (label: string, ordinal: number): string => label.replace(/ #\d+/, ` #${ordinal}`)
 
 /** Labels of the inputs (messages and timers) that a choice delivers, or of the message that it drops. */
 export const inputsIn = (label: string): readonly string[] => {

@@ -24,26 +24,20 @@ export const bucketOf = ({
   readonly criticalTransition: { readonly label: string } | null
 }): string => {
   const last = [...labels.slice(-lastSteps), ...(criticalTransition ? [criticalTransition.label] : [])]
-  const shape = withNodesByOrder(last.map(kindOf))
+  const rename = namesByOrder()
+  const shape = last.map(label => kindOf(label, rename))
   return createHash('sha256')
     .update(JSON.stringify([property, kind, shape]))
     .digest('hex')
     .slice(0, digits)
 }
 
-const way = /([\w.-]+)→([\w.-]+)/g
-const leadingNode = /^(?:(?:crash|restart|reset) )?([\w-]+)/
-
-const withNodesByOrder = (lines: readonly string[]): string[] => {
+/** Gives nodes names by the order in which they are asked for. */
+const namesByOrder = (): ((node: string) => string) => {
   const names = new Map<string, string>()
-  const nameOf = (node: string) => {
+  return node => {
     const known = names.get(node) ?? `node ${names.size + 1}`
     names.set(node, known)
     return known
   }
-  return lines.map(line =>
-    line.includes('→')
-      ? line.replaceAll(way, (_, from: string, to: string) => `${nameOf(from)}→${nameOf(to)}`)
-      : line.replace(leadingNode, (whole, node: string) => `${whole.slice(0, -node.length)}${nameOf(node)}`),
-  )
 }

@@ -1,4 +1,5 @@
 import type { Executor } from '../../checker/cells/executor.ts'
+import { readLabel } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
 import { likeness, shapeOf } from './shape.ts'
 
@@ -180,4 +181,6 @@ const candidatesFor = (
 
 /** Whether a message may have to arrive before the missing one: it goes between the same nodes. */
 const isBefore = (choice: Choice, label: string): boolean =>
-  label.includes('→') && choice.kind === 'deliver' && shapeOf(choice.label).frame === shapeOf(label).frame
+  readLabel(label).from !== undefined &&
+  choice.kind === 'deliver' &&
+  shapeOf(choice.label).frame === shapeOf(label).frame

@@ -10,24 +10,36 @@ interface Shape {
 
 const isLength = (word: string) => word === 'byte' || word === 'bytes'
 
-export const shapeOf = (label: string): Shape => shapeOfParts(readLabel(label))
+/** @param rename gives each node the name that it has in the shape; by default its own */
+export const shapeOf = (label: string, rename?: (node: string) => string): Shape =>
+  shapeOfParts(readLabel(label), rename)
 
-const shapeOfParts = ({ kind, node, from, to, subject, joins }: Described): Shape => {
+const shapeOfParts = (
+  { kind, node, from, to, subject, joins }: Described,
+  rename = (node: string): string => node,
+): Shape => {
   if (joins) {
-    const all = joins.map(shapeOfParts)
+    const all = joins.map(each => shapeOfParts(each, rename))
     return { frame: `overlap ${all.map(({ frame }) => frame).join(' & ')}`, words: all.flatMap(({ words }) => words) }
   }
-  if (from === undefined) return { frame: kind === 'timer' ? `${node} ${subject}` : subject, words: [] }
+  if (from === undefined || to === undefined) return { frame: frameOf(subject, kind, node && rename(node)), words: [] }
   const words = (subject.toLowerCase().match(/\p{L}+/gu) ?? []).filter(word => !isLength(word))
-  return { frame: `${kind === 'deliver' ? '' : `${kind} `}${from}→${to}`, words }
+  return { frame: `${kind === 'deliver' ? '' : `${kind} `}${rename(from)}→${rename(to)}`, words }
+}
+
+const frameOf = (subject: string, kind: Described['kind'], node: string | undefined): string => {
+  if (node === undefined) return subject
+  if (kind === 'timer') return `${node} ${subject}`
+  const [does, , ...how] = subject.split(' ')
+  return [does, node, ...how].join(' ')
 }
 
 /** The first words of a message tell its kind; later ones are its content. */
 const kindWords = 2
 
 /** Kind of the choice, its nodes, and the kind of the message. */
-export const kindOf = (label: string): string => {
-  const { frame, words } = shapeOf(label)
+export const kindOf = (label: string, rename?: (node: string) => string): string => {
+  const { frame, words } = shapeOf(label, rename)
   return [frame, ...words.slice(0, kindWords)].join(' ')
 }
 

@@ -33,8 +33,9 @@ export class NativeTrace {
     this.#writer.step(this.#reader.read(undefined, [], this.#state))
   }
 
-  happened({ atMs, kind, label, node, isCrash }: Happened): void {
-    const choice = this.#choice(kindOf(kind, label, node), node, atMs, label)
+  happened(happened: Happened): void {
+    const { atMs, label, node, isCrash } = happened
+    const choice = this.#choice(kindOf(happened), node, atMs, label)
     const findings = isCrash ? [{ kind: 'crash' as const, node: node!, message: label }] : []
     this.#source.take([], 0)
     this.#writer.step({ ...this.#reader.read(choice, findings, this.#state), atMs })
@@ -83,8 +84,8 @@ class NativeSource implements Recordable {
 const isEmpty = ({ states, outputs, operations, properties }: RecordedStep) =>
   states.length + outputs.length + operations.length + properties.length === 0
 
-const kindOf = (kind: Happened['kind'], label: string, node: string | undefined): ChoiceKind => {
+const kindOf = ({ kind, node, isReset }: Happened): ChoiceKind => {
   if (node === undefined) return kind === 'fault' ? 'partition' : 'heal'
   if (kind === 'repair') return 'restart'
-  return /restarts$|are reset$/.test(label) ? 'reset' : 'crash'
+  return isReset ? 'reset' : 'crash'
 }

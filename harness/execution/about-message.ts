@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto'
-import { numbersApart } from '../../checker/labels.ts'
+import { meaningIn, numbersApart } from '../../checker/labels.ts'
 import type { About } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 
@@ -11,7 +11,7 @@ export const aboutMessage = (message: Message): About => {
   const before = known.get(message)
   if (before) return before
   const { from, to, ordinal, connection, label, bytes } = message
-  const { subject, numbers } = numbersApart(label.slice(`${from}→${to} #${ordinal} `.length))
+  const { subject, numbers } = numbersApart(meaningIn(label))
   const hash = hashOf('sha1', bytes, 'base64url')
   const about = { from, to, ordinal, ...(connection > 0 && { connection }), subject, numbers, hash }
   known.set(message, about)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Undecided } from '../../checker/errors.ts'
+import { meaningIn } from '../../checker/labels.ts'
 import type { NodeInput, NodeSight, NodeSystem, Sent } from '../../checker/node-system.ts'
 import type { Finding } from '../../checker/system.ts'
 import { isEphemeral } from '../../proxy/label.ts'
@@ -201,10 +202,9 @@ const segmentOf = (
   message: Message,
   opener: string,
 ): Omit<Extract<PlayedMessage, { transport: 'tcp' }>, 'from' | 'to'> => {
-  const { kind, port, connection, bytes, label, ordinal } = message
-  const meaning = label.slice(label.indexOf(` #${ordinal} `) + ` #${ordinal} `.length)
+  const { kind, port, connection, bytes, label } = message
   return {
     ...{ transport: 'tcp', kind: kind as 'data', port, opener, number: connection, bytes },
-    meaning: kind === 'data' ? meaning : undefined,
+    meaning: kind === 'data' ? meaningIn(label) : undefined,
   }
 }

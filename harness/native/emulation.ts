@@ -243,8 +243,9 @@ export class Emulation {
 const onceAborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
-const describe = (action: Happening): Pick<Happened, 'kind' | 'label' | 'node'> => ({
+const describe = (action: Happening): Pick<Happened, 'kind' | 'label' | 'node' | 'isReset'> => ({
   kind: isHarm(action) ? 'fault' : 'repair',
   label: sentenceOf(action),
   node: nodeOf(action),
+  isReset: action.does === 'restart' || action.does === 'reset',
 })

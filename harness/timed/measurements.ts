@@ -14,6 +14,8 @@ export interface Happened {
   readonly node: string | undefined
   /** Whether the node ended by itself. */
   readonly isCrash: boolean
+  /** Whether the node was restarted at once, or connections of it were reset. */
+  readonly isReset?: boolean
 }
 
 /** Measurements of one property. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutBy, inputsIn, isHealedBy, readLabel } from '../../checker/labels.ts'
+import { cutBy, inputsIn, isHealedBy, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
 import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/likeness.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
 import { choiceOf } from './systems/model.ts'
@@ -55,6 +55,15 @@ describe('a label', () => {
     ['anything else', undefined],
   ])('%s: its kind', (label, kind) => {
     expect(readLabel(label).kind).toBe(kind)
+  })
+
+  it('of a message is the same with another ordinal, and its meaning is what follows', () => {
+    expect(withOrdinal('n1→n2 #3 vote #3', 7)).toBe('n1→n2 #7 vote #3')
+    expect(['n1→n2 #3 vote #3 term=4', 'n1→n2 #3'].map(meaningIn)).toEqual(['vote #3 term=4', ''])
+  })
+
+  it.each(['crash n1', 'restart n1', 'reset n1 silently', 'n1 timer +5ms', 'n2→n1 #3 vote'])('%s: its node', label => {
+    expect(readLabel(label).node).toBe('n1')
   })
 
   it('of a native run says which way was cut or healed, at any time', () => {

@@ -1,3 +1,4 @@
+import { withOrdinal } from '../../labels.ts'
 import type { NodeInput, Sent } from '../../node-system.ts'
 import { type Cut, type Edge, type LocalState, wayTo } from './space.ts'
 
@@ -83,7 +84,7 @@ class Net {
       const way = `${from}→${to}`
       const ordinal = (this.#counts.get(way) ?? 0) + 1
       this.#counts.set(way, ordinal)
-      this.#hold(content, label.replace(/ #\d+/, ` #${ordinal}`))
+      this.#hold(content, withOrdinal(label, ordinal))
     }
   }
 
