@@ -13,7 +13,7 @@ import { disturbanceOf } from './execution/findings.ts'
 import { fingerprintOf, historyParts, observedParts, type Part } from './execution/fingerprint.ts'
 import type { ClusterMark } from './execution/mark.ts'
 import { Recording } from './execution/recording.ts'
-import { type PendingTimer, Stage } from './execution/stage.ts'
+import { type PendingTimers, Stage } from './execution/stage.ts'
 import { createRunDirectory, removeRunDirectory } from './files/run-directory.ts'
 import { millisecond } from './hold/virtual-clock.ts'
 import { LocalRuntime } from './node/local-runtime.ts'
@@ -106,8 +106,8 @@ export class Cluster implements System<GlobalState> {
     return this.#stage.runner
   }
 
-  /** Pending timers of each node, in virtual time from now, for a trace. */
-  get timers(): PendingTimer[] {
+  /** Pending timers of each node, for a trace. */
+  get timers(): PendingTimers[] {
     return this.#stage.timers()
   }
 
@@ -195,8 +195,7 @@ export class Cluster implements System<GlobalState> {
   }
 
   nowMs(): number | undefined {
-    const { timing } = this.#stage
-    return timing === undefined || timing.isSearched ? undefined : this.time?.nowMs
+    return this.#stage.isSearched ? undefined : this.time?.nowMs
   }
 
   setPatience(share: number): void {

@@ -129,6 +129,7 @@ export class End implements Endpoint {
   /** Turns what was sent in the step into messages. */
   endStep(): void {
     this.#recover()
+    if (this.#carried.length === 0) return
     for (const pending of this.framing.cut(this.#carried)) this.#hold(pending)
     this.#carried = []
   }

@@ -25,7 +25,5 @@ export const enabledAfter = (
 }
 
 /** The form of a choice in a file. */
-export const recordedChoice = ({ kind, node, label, joins }: Choice): RecordedChoice => ({
-  ...{ kind, node, label },
-  ...(joins && { joins: labelsOf(joins) }),
-})
+export const recordedChoice = ({ kind, node, label, joins }: Choice): RecordedChoice =>
+  joins === undefined ? { kind, node, label } : { kind, node, label, joins: labelsOf(joins) }

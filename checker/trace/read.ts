@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { inflateRawSync } from 'node:zlib'
 import { TraceError } from './error.ts'
-import { decodeRecord, formatVersion, magic, type StoredRecord, type TraceRecord } from './schema.ts'
+import { allTimersUntil, decodeRecord, formatVersion, magic, type StoredRecord, type TraceRecord } from './schema.ts'
 import { unseal } from './seal.ts'
+import { ChangedTimers } from './timers.ts'
 import type { RecordedStep, Tear, Trace, TraceEnd, TraceHeader } from './trace.ts'
 
 export interface ReadTraceOptions {
@@ -35,9 +36,11 @@ export const readTrace = (path: string, { torn = 'refuse' }: ReadTraceOptions = 
  */
 export function* traceRecords(path: string): Generator<TraceRecord | { readonly torn: Tear }, void> {
   const file = readFile(path)
+  const { version, length } = firstLineOf(path, file)
+  const timers = version <= allTimersUntil ? new ChangedTimers() : undefined
   let afterStep = -1
   let expected = 'header'
-  for (const { byte, found } of storedRecords(file, afterFirstLine(path, file))) {
+  for (const { byte, found } of storedRecords(file, length)) {
     if (expected === 'nothing') {
       if (found === 'torn' && byte === file.length) return
       throw damagedError(path, byte, afterStep)
@@ -49,7 +52,7 @@ export function* traceRecords(path: string): Generator<TraceRecord | { readonly 
       afterStep += 1
     }
     if ('end' in found && afterStep < 0) throw missingError(path, 0)
-    yield found
+    yield timers && 'step' in found ? { step: { ...found.step, timers: timers.next(found.step.timers) } } : found
     expected = 'end' in found ? 'nothing' : 'step'
   }
 }
@@ -114,15 +117,16 @@ const readFile = (path: string): Buffer => {
   }
 }
 
-/** Offset of the first record. */
-const afterFirstLine = (path: string, file: Buffer): number => {
+/** The format's version, and the length of the line that says it. */
+const firstLineOf = (path: string, file: Buffer): { readonly version: number; readonly length: number } => {
   const start = file.toString('latin1', 0, magic.length + 11)
-  const version = new RegExp(`^${magic}(\\d+)\\n`).exec(start)
-  if (version) {
-    if (Number(version[1]) <= formatVersion) return version[0].length
+  const line = new RegExp(`^${magic}(\\d+)\\n`).exec(start)
+  if (line) {
+    const version = Number(line[1])
+    if (version <= formatVersion) return { version, length: line[0].length }
     throw new TraceError(
       'newer',
-      `${path} is a trace of format ${version[1]}, written by a newer lastnail; this one reads up to format ${formatVersion}`,
+      `${path} is a trace of format ${version}, written by a newer lastnail; this one reads up to format ${formatVersion}`,
     )
   }
   if (file.length > 0 && `${magic}${formatVersion}\n`.startsWith(start))

@@ -1,5 +1,5 @@
 import protobuf from 'protobufjs'
-import type { RecordedChoice, RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
+import type { RecordedChoice, RecordedStep, RecordedTimers, TraceEnd, TraceHeader } from './trace.ts'
 
 /**
  * The content of a trace's records. Fields are only ever added, so that older traces stay readable. A change that an
@@ -44,7 +44,7 @@ const schema = `
     Choice choice = 2;
     uint64 duration_us = 3;
     repeated Message messages = 4;
-    repeated Timer timers = 5;
+    repeated Timer all_timers = 5;
     repeated State states = 6;
     repeated Output outputs = 7;
     repeated Finding findings = 8;
@@ -59,6 +59,7 @@ const schema = `
     optional double at_ms = 17;
     optional string input_json = 18;
     repeated Life lives = 19;
+    repeated Timers timers = 20;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
@@ -71,6 +72,7 @@ const schema = `
     string kind = 7;
   }
   message Timer { string node = 1; double deadline_ms = 2; }
+  message Timers { string node = 1; repeated double deadlines_ms = 2; }
   message Clock { string node = 1; double elapsed_ms = 2; }
   message Life { string node = 1; bool is_alive = 2; bool keeps_output = 3; }
   message State { string node = 1; optional string json = 2; }
@@ -102,7 +104,10 @@ const schema = `
 
 /** Each trace begins with this text and its format version. A reader refuses a version above its own. */
 export const magic = 'lastnail trace '
-export const formatVersion = 2
+export const formatVersion = 3
+
+/** Until this version, each step had the timers of all nodes. */
+export const allTimersUntil = 2
 
 export type TraceRecord =
   | { readonly header: TraceHeader }
@@ -160,10 +165,12 @@ const fromPlain = (plain: any): StoredRecord => {
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { choice, states, offered, operations, calls, lives, fingerprint, atMs, inputJson, ...step } = plain.step
+  const { allTimers, choice, states, offered, operations, calls, lives, fingerprint, atMs, inputJson, ...step } =
+    plain.step
   return {
     step: {
       ...step,
+      ...(allTimers.length > 0 && { timers: byNode(allTimers) }),
       choice: choice ? choiceOf(choice) : undefined,
       states: states.map(({ node, json }: { node: string; json?: string }) => ({
         node,
@@ -183,6 +190,15 @@ const fromPlain = (plain: any): StoredRecord => {
       ...(inputJson && { input: JSON.parse(inputJson) }),
     },
   }
+}
+
+/** Of an older trace. A node's timers are next to each other. */
+const byNode = (all: readonly { readonly node: string; readonly deadlineMs: number }[]): RecordedTimers[] => {
+  const nodes = [...new Set(all.map(({ node }) => node))]
+  return nodes.map(node => ({
+    node,
+    deadlinesMs: all.filter(timer => timer.node === node).map(({ deadlineMs }) => deadlineMs),
+  }))
 }
 
 /** Only an overlap joins other choices. */

@@ -86,8 +86,8 @@ export interface RecordedStep {
   readonly input?: unknown
   /** Virtual clocks that moved in it. */
   readonly clocks: readonly RecordedClock[]
-  /** All timers that are pending after it. */
-  readonly timers: readonly RecordedTimer[]
+  /** Nodes whose timers are others than after the step before, each with all of its own; all nodes with timers at the start. */
+  readonly timers: readonly RecordedTimers[]
   /** Nodes that started or ended in it; all nodes at the start. Absent if there were none, and in an older trace. */
   readonly lives?: readonly RecordedLife[]
   /** Observed states that changed in it. */
@@ -149,10 +149,11 @@ export interface RecordedClock {
   readonly elapsedMs: number
 }
 
-export interface RecordedTimer {
+/** All pending timers of a node. */
+export interface RecordedTimers {
   readonly node: string
-  /** Virtual time until it is due. */
-  readonly deadlineMs: number
+  /** Time of its clock until each is due, the earliest first. */
+  readonly deadlinesMs: readonly number[]
 }
 
 export interface RecordedLife {

@@ -75,7 +75,11 @@ const lists: Readonly<Record<string, (step: RecordedStep) => Item[]>> = {
   states: step => step.states.map(({ node, state }) => ({ node, text: `${node} in state ${JSON.stringify(state)}` })),
   operations: step => show(step.operations).map(text => ({ node: null, text })),
   clocks: step => step.clocks.map(({ node, elapsedMs }) => ({ node, text: `${node} at ${elapsedMs} ms` })),
-  timers: step => step.timers.map(({ node, deadlineMs }) => ({ node, text: `a timer of ${node} in ${deadlineMs} ms` })),
+  timers: step =>
+    step.timers.map(({ node, deadlinesMs }) => ({
+      node,
+      text: deadlinesMs.length === 0 ? `no timer of ${node}` : `a timer of ${node} in ${deadlinesMs.join(', ')} ms`,
+    })),
   lost: step => step.lost.map(label => ({ node: null, text: `"${label}" lost` })),
   'what is offered': step => step.offered.map(({ node, label }) => ({ node, text: `"${label}"` })),
 }

@@ -4,6 +4,7 @@ import type { Operation } from '../../checker/history/operation.ts'
 import { decided, evaluate } from '../../checker/property.ts'
 import type { Finding } from '../../checker/system.ts'
 import { enabledAfter, enabledChanges, recordedChoice } from '../../checker/trace/enabled.ts'
+import { ChangedTimers } from '../../checker/trace/timers.ts'
 import type {
   PropertyValue,
   RecordedCall,
@@ -36,6 +37,7 @@ export class StepReader {
   #callsOver = 0
   #seenCalls: GlobalState['calls'] = []
   readonly #clocks = new Map<string, number>()
+  #timers = new ChangedTimers()
   #enabled: readonly RecordedChoice[] = []
   #index = 0
 
@@ -54,6 +56,7 @@ export class StepReader {
     copyInto(copy.#outcomes, this.#outcomes)
     copyInto(copy.#calls, this.#calls)
     copyInto(copy.#clocks, this.#clocks)
+    copy.#timers = this.#timers.copy()
     copy.#carried = new Carried(this.#properties, this.#carried.mark())
     copy.#seenHistory = this.#seenHistory
     copy.#seenCalls = this.#seenCalls
@@ -96,7 +99,7 @@ export class StepReader {
       })),
       lost,
       clocks: this.#movedClocks(),
-      timers: this.#cluster.timers,
+      timers: this.#timers.next(this.#cluster.timers),
       ...this.#changedLives(state),
       states: this.#changedStates(state),
       outputs,

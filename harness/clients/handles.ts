@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { VirtualSocket } from '../../proxy/virtual-host.ts'
+import { withEnd } from '../config/printed.ts'
 import { ConfigError, type ExecResult, type NodeHandle, nearest } from '../config.ts'
 import { readInside } from '../hold/inside.ts'
 import type { Node } from '../node/node.ts'
@@ -62,7 +63,7 @@ export class Handles {
       tcp: port => this.#guard(this.#connections.open(node, port), `${who}: its connection to ${node.name}:${port}`),
       udp: (port, data) => this.#connections.ask(node, port, Buffer.from(data as Uint8Array)),
       exec: command => this.#exec(who, node, command),
-      output: () => node.output(),
+      output: () => withEnd(node.output(), node.latestOutput()),
       file: async path => readInside(rootOf(node), resolve(node.workingDirectory, path)),
     }
   }

@@ -1,6 +1,8 @@
 /** At most this many earlier states of a node are kept. More would cost memory in every mark of an execution. */
 export const pastMax = 16
 
+const nothing: readonly unknown[] = []
+
 interface Version {
   readonly state: unknown
   readonly text: string
@@ -36,7 +38,7 @@ export class Past {
 
   /** The states before the last one, the latest first. */
   of(node: string): readonly unknown[] {
-    return this.#before.get(node) ?? []
+    return this.#before.get(node) ?? nothing
   }
 
   mark(): PastMark {

@@ -15,17 +15,23 @@ export const stateOf = (
   history: readonly Operation[],
   pastOf: (node: string, count: number) => readonly unknown[] = () => [],
 ): GlobalState => {
-  const views = nodes.map(node => withPast(node, pastOf))
-  return {
-    nodes: views,
-    calls,
-    history,
-    node: name => views.find(node => node.name === name) ?? unknownNode(name, views),
-  }
+  const views = nodes.map(node => viewOf(node, pastOf))
+  return stateOfViews(views, calls, history)
 }
 
-// Keeps getters as getters.
-const withPast = (node: SeenNode, pastOf: (node: string, count: number) => readonly unknown[]): NodeView =>
+export const stateOfViews = (
+  nodes: readonly NodeView[],
+  calls: readonly ClientCall[],
+  history: readonly Operation[],
+): GlobalState => ({
+  nodes,
+  calls,
+  history,
+  node: name => nodes.find(node => node.name === name) ?? unknownNode(name, nodes),
+})
+
+/** A node as properties see it. Getters stay getters. */
+export const viewOf = (node: SeenNode, pastOf: (node: string, count: number) => readonly unknown[]): NodeView =>
   Object.defineProperty(node, 'past', {
     value: (count: number) => {
       if (!Number.isInteger(count) || count < 1 || count > pastMax)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Message } from '../../proxy/message.ts'
+import type { PendingTimers } from './stage.ts'
 
 /**
  * Tests whether rewinding nodes in place misses something: an execution that began in place is done again on new
@@ -49,14 +50,14 @@ export const evidenceOf = (
     readonly outputs: readonly { readonly node: string; readonly stream: string; readonly bytes: Buffer }[]
     /** Messages that were sent in this step. */
     readonly messages: readonly Message[]
-    readonly timers: readonly { readonly node: string; readonly deadlineMs: number }[]
+    readonly timers: readonly PendingTimers[]
   },
 ): Evidence =>
   new Map(
     nodes.map(({ name }) => {
       const written = outputs.filter(({ node }) => node === name).flatMap(({ stream, bytes }) => [stream, bytes])
       const sent = messages.filter(({ from }) => from === name).flatMap(({ label, bytes }) => [label, bytes])
-      const pending = timers.filter(({ node }) => node === name).map(({ deadlineMs }) => String(deadlineMs))
+      const pending = timers.find(({ node }) => node === name)?.deadlinesMs ?? []
       return [
         name,
         { 'what it wrote': hashOf(...written), 'what it sent': hashOf(...sent), 'its timers': pending.join(' ') },

@@ -31,6 +31,8 @@ export type Action =
 export interface Option {
   readonly choice: Choice
   readonly action: Action
+  /** The same with the due time that it was last found to have. Kept here: a lookup for each option of each step takes longer. */
+  dated?: Option
 }
 
 /** The messages that an action takes out of flight. */
@@ -85,17 +87,16 @@ const partsMax = 10_000
 /** All present choices, in the order of their kinds. */
 export const optionsOf = (moment: Moment): Option[] => {
   const inputs = inputOptions(moment)
-  return [
-    ...clientOptions(moment),
-    ...inputs,
-    ...(left(moment, 'overlap') ? overlapOptions(inputs) : []),
-    ...messageFaults(moment),
-    ...restarts(moment),
-    ...(canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : []),
-    ...resets(moment),
-    ...crashes(moment),
-    ...partitions(moment),
-  ]
+  return clientOptions(moment).concat(
+    inputs,
+    left(moment, 'overlap') ? overlapOptions(inputs) : [],
+    messageFaults(moment),
+    restarts(moment),
+    canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : [],
+    resets(moment),
+    crashes(moment),
+    partitions(moment),
+  )
 }
 
 /** Whether a kind of fault may affect one of these nodes. */

@@ -15,19 +15,27 @@ export const enabledOptions = (moment: Moment): Option[] => {
 
 /**
  * The choices of a system with a common time: each with its due time, plus planned events and the ends of messages that
- * do not arrive. A client that waits for an answer does not call.
+ * do not arrive. A client that waits for an answer does not call. Called in each step for all options, so it has loops.
  */
 const withTimes = (options: readonly Option[], moment: Moment, time: Time): Option[] => {
-  const calls = options.map(option => withTime(option, moment, time)).filter(option => option !== undefined)
-  const timed = [...calls, ...time.coming().map(comes)]
-  const firstMs = timed.reduce((least, { choice: { due = least } }) => Math.min(least, due), Number.POSITIVE_INFINITY)
+  const timed: Option[] = []
+  for (const option of options) {
+    const made = withTime(option, moment, time)
+    if (made) timed.push(made)
+  }
+  for (const action of time.coming()) timed.push(comes(action))
+  let firstMs = Number.POSITIVE_INFINITY
+  for (const { choice } of timed) if (choice.due !== undefined && choice.due < firstMs) firstMs = choice.due
   const unheard = unheardIn(moment)
   time.foresee(firstMs, [...moment.deliverable, ...unheard])
+  const all: Option[] = []
+  for (const option of timed) {
+    const made = arriving(option, time)
+    if (made) all.push(made)
+  }
   const lost = moment.deliverable.filter(message => time.sentOf(message)?.isLost)
-  return [
-    ...timed.map(option => arriving(option, time)).filter(option => option !== undefined),
-    ...[...lost, ...unheard].map(message => at(notArrivingAs(message), time.sentOf(message)?.dueMs)),
-  ]
+  for (const message of [...lost, ...unheard]) all.push(at(notArrivingAs(message), time.sentOf(message)?.dueMs))
+  return all
 }
 
 /** A call or timer with its due time. A message has one only once its delay is known. */
@@ -56,26 +64,24 @@ const onlyInput = ({ action }: Option) =>
 
 const at = (option: Option, due: number | undefined): Option => {
   if (due === undefined) return option
-  const before = dated.get(option)
-  if (before?.choice.due === due) return before
-  const made = { ...option, choice: { ...option.choice, due } }
-  dated.set(option, made)
+  if (option.dated?.choice.due === due) return option.dated
+  const { choice, action } = option
+  option.dated = { choice: { ...choice, due }, action }
+  return option.dated
+}
+
+const comes = (action: TimedAction): Option => {
+  const before = coming.get(action)
+  if (before) return before
+  const label = labelOf(action)
+  const choice = { kind: kindOf(action), node: nodeOf(action) ?? '', label, due: action.atMs, ...numbersApart(label) }
+  const made: Option = { choice, action: { do: 'happen', action } }
+  coming.set(action, made)
   return made
 }
 
-/** Cached options with due times, because most are the same as before the last step. */
-const dated = new WeakMap<Option, Option>()
-
-const comes = (action: TimedAction): Option => ({
-  choice: {
-    kind: kindOf(action),
-    node: nodeOf(action) ?? '',
-    label: labelOf(action),
-    due: action.atMs,
-    ...numbersApart(labelOf(action)),
-  },
-  action: { do: 'happen', action },
-})
+/** Cached options of planned actions, because each is enabled until it happens. */
+const coming = new WeakMap<TimedAction, Option>()
 
 const kindOf = (action: TimedAction): Choice['kind'] => {
   switch (action.does) {

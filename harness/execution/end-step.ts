@@ -68,7 +68,8 @@ export const endStep = async (
   }
   stage.watchUnanswered()
   const moment = stage.moment()
-  execution.delays.endStep(moment.deliverable, () => stage.clocks())
+  // Where time decides what happens, nobody asks how long messages wait.
+  if (stage.isSearched) execution.delays.endStep(moment.deliverable, () => stage.clocks())
   const inFlight = network.inFlight()
   const messages = execution.newMessages(inFlight)
   const lost = execution.lostMessages(labelsOf(inFlight), labelsOf(taken))

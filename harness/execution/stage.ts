@@ -2,10 +2,10 @@ import { UsageError } from '../../checker/errors.ts'
 import type { Finding } from '../../checker/system.ts'
 import { Network } from '../../proxy/network.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
-import { noNode, stateOf } from '../clients/state.ts'
+import { noNode, stateOfViews, viewOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
 import { observerName } from '../config/schema.ts'
-import type { GlobalState, ResolvedSystem } from '../config.ts'
+import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
 import { watchUnanswered } from '../hold/unanswered.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
@@ -20,10 +20,10 @@ import { fingerprintOf, type Known, observedParts } from './fingerprint.ts'
 
 const observerAddress = '10.77.255.254'
 
-/** A pending timer of a node, in virtual time from now. */
-export interface PendingTimer {
+/** Pending timers of a node, in virtual time from now, the earliest first. */
+export interface PendingTimers {
   readonly node: string
-  readonly deadlineMs: number
+  readonly deadlinesMs: readonly number[]
 }
 
 /** The immediate result of an action: findings, and the nodes that may have done something. */
@@ -53,6 +53,8 @@ export class Stage {
   outside: VisitorListener | undefined
   /** How many earlier states properties have asked for. States that differ in them are not the same. */
   #pastAsked = 0
+  /** How each node was last seen. Most of many nodes do nothing in a step, and their views are used again. */
+  readonly #seen = new WeakMap<Node, { readonly view: NodeView; readonly past: readonly unknown[] }>()
 
   constructor(
     system: ResolvedSystem,
@@ -76,6 +78,11 @@ export class Stage {
     const names = this.nodes.map(({ name }) => name)
     const time = this.timing && new Time(this.timing, names)
     return new Execution(this.system, way, { network, clients, time }, mark)
+  }
+
+  /** Whether a search decides what happens, and not time. */
+  get isSearched(): boolean {
+    return this.timing === undefined || this.timing.isSearched === true
   }
 
   /** Ends the present execution, with its clients and the nodes' processes. */
@@ -152,16 +159,12 @@ export class Stage {
     for (const node of this.nodes) node.moveClockTo(latest - this.system.clockSkewMsMax * millisecond)
   }
 
-  /** The earliest of each node first. */
-  timers(): PendingTimer[] {
-    const all: PendingTimer[] = []
-    for (const { name, held, clock } of this.nodes) {
-      const own: PendingTimer[] = []
-      for (const { deadline } of held?.timers ?? [])
-        own.push({ node: name, deadlineMs: (deadline - clock.elapsed) / millisecond })
-      all.push(...own.sort((one, other) => one.deadlineMs - other.deadlineMs))
-    }
-    return all
+  timers(): PendingTimers[] {
+    return this.nodes.map(({ name, held, clock }) => {
+      const deadlinesMs: number[] = []
+      for (const { deadline } of held?.timers ?? []) deadlinesMs.push((deadline - clock.elapsed) / millisecond)
+      return { node: name, deadlinesMs: deadlinesMs.sort((one, other) => one - other) }
+    })
   }
 
   /** Everything on which the present choices depend. */
@@ -216,18 +219,28 @@ export class Stage {
   }
 
   snapshot(): GlobalState {
-    const { clients } = this.execution
-    const past = new Map(this.nodes.map(({ name }) => [name, clients.observer.pastOf(name)]))
-    const nodes = this.nodes.map(node => ({
-      name: node.name,
-      alive: node.isAlive,
-      state: node.isAlive ? clients.observer.stateOf(node.name) : undefined,
-      output: node.output(),
-    }))
-    return stateOf(nodes, clients.calls.shown(), clients.history, (node, count) => {
+    const { calls, history } = this.execution.clients
+    return stateOfViews(
+      this.nodes.map(node => this.#viewOf(node)),
+      calls.shown(),
+      history,
+    )
+  }
+
+  #viewOf(node: Node): NodeView {
+    const { observer } = this.execution.clients
+    const past = observer.pastOf(node.name)
+    const alive = node.isAlive
+    const state = alive ? observer.stateOf(node.name) : undefined
+    const output = node.output()
+    const before = this.#seen.get(node)
+    if (before?.past === past && isSameView(before.view, { alive, state, output })) return before.view
+    const view = viewOf({ name: node.name, alive, state, output }, (_, count) => {
       this.#pastAsked = Math.max(this.#pastAsked, count)
-      return past.get(node)!
+      return past
     })
+    this.#seen.set(node, { view, past })
+    return view
   }
 
   /** A summary of the present state as a search would see it. */
@@ -243,3 +256,9 @@ export class Stage {
     return new Clients(this.runner, host, this.nodes, this.system, { mark, visitors })
   }
 }
+
+const isSameView = (one: NodeView, other: Pick<NodeView, 'alive' | 'state' | 'output'>): boolean =>
+  one.alive === other.alive &&
+  one.state === other.state &&
+  one.output.stdout === other.output.stdout &&
+  one.output.stderr === other.output.stderr

@@ -14,6 +14,8 @@ export class Output {
   readonly #lengthMax: number
   /** Everything that was read since the node's last start, or its end. */
   text = ''
+  /** What the last reading added to it, with the beginning of its first line. */
+  latest = ''
 
   /** @param lengthMax at least this much of the end of the text is kept, and less than twice as much */
   constructor(path: string, lengthMax = Number.POSITIVE_INFINITY) {
@@ -32,15 +34,23 @@ export class Output {
       chunks.push(Buffer.from(this.#buffer.subarray(0, length)))
     }
     const bytes = Buffer.concat(chunks)
-    if (bytes.length > 0) this.text += this.#decoder.write(bytes)
-    if (this.text.length > 2 * this.#lengthMax) this.text = this.text.slice(-this.#lengthMax)
+    if (bytes.length > 0) this.#add(this.#decoder.write(bytes))
     return bytes
+  }
+
+  #add(text: string): void {
+    this.text = this.#limit(this.text + text)
+    this.latest = this.#limit(this.latest.slice(this.latest.lastIndexOf('\n') + 1) + text)
+  }
+
+  #limit(text: string): string {
+    return text.length > 2 * this.#lengthMax ? text.slice(-this.#lengthMax) : text
   }
 
   /** Returns a function that restores the present state, as if nothing had been written since. */
   mark(): () => void {
     const { size } = fstatSync(this.descriptor)
-    const { text } = this
+    const { text, latest } = this
     const offset = this.#offset
     const last = Buffer.alloc(Math.min(offset, characterLengthMax - 1))
     readSync(this.descriptor, last, 0, last.length, offset - last.length)
@@ -48,6 +58,7 @@ export class Output {
       ftruncateSync(this.descriptor, size)
       this.#offset = offset
       this.text = text
+      this.latest = latest
       this.#decoder = new StringDecoder()
       // With the beginning of the last character, if that is incomplete.
       this.#decoder.write(last)

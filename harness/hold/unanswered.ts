@@ -54,7 +54,7 @@ const write = (own: number, [level, name]: Option, value: number): void => {
  */
 export const watchUnanswered = (node: HeldNode, unanswered: readonly Unanswered[]): void => {
   const deadlines = node.giveUpDeadlines
-  node.giveUpDeadlines = new Map()
+  if (deadlines.size > 0) node.giveUpDeadlines = new Map()
   if (unanswered.length === 0 && node.givesUp.size === 0) return
   const labels = new Set(unanswered.map(({ label }) => label))
   for (const [label, timer] of node.givesUp) {

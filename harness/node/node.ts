@@ -132,6 +132,11 @@ export class Node {
     return { stdout: this.#life?.stdout.text ?? '', stderr: this.#life?.stderr.text ?? '' }
   }
 
+  /** What it added to each stream when that was last read, from the beginning of a line. */
+  latestOutput(): NodeOutput {
+    return { stdout: this.#life?.stdout.latest ?? '', stderr: this.#life?.stderr.latest ?? '' }
+  }
+
   /** Reads what it wrote since the last call. */
   readOutput(): { stdout: Buffer; stderr: Buffer } {
     const nothing = Buffer.alloc(0)

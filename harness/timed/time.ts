@@ -168,7 +168,11 @@ export class Time {
    * @param untilMs when something else happens, which may change what happens to the messages
    */
   foresee(untilMs: number, messages: readonly Message[]): void {
-    const awaited = messages.flatMap(({ label }) => this.#sent.get(label) ?? [])
+    const awaited: Sent[] = []
+    for (const { label } of messages) {
+      const sent = this.#sent.get(label)
+      if (sent) awaited.push(sent)
+    }
     const firstMs = () => awaited.reduce((least, { dueMs = least }) => Math.min(least, dueMs), untilMs)
     let endMs = firstMs()
     const isAwaited = (sent: Sent) => sent.dueMs === undefined

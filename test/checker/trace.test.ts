@@ -9,6 +9,7 @@ import { traceHash } from '../../checker/trace/hash.ts'
 import { readTrace, traceRecords } from '../../checker/trace/read.ts'
 import { encodeRecord, formatVersion, type TraceRecord } from '../../checker/trace/schema.ts'
 import { seal } from '../../checker/trace/seal.ts'
+import { ChangedTimers } from '../../checker/trace/timers.ts'
 import type { RecordedStep, TraceHeader } from '../../checker/trace/trace.ts'
 import { TraceWriter } from '../../checker/trace/write.ts'
 
@@ -41,7 +42,7 @@ const start: RecordedStep = {
   messages: [],
   lost: [],
   clocks: [{ node: 'n1', elapsedMs: 0 }],
-  timers: [{ node: 'n1', deadlineMs: 150.5 }],
+  timers: [{ node: 'n1', deadlinesMs: [150.5, 300] }],
   states: [{ node: 'n1', state: { role: 'follower', term: 0 } }],
   outputs: [{ node: 'n1', stream: 'stdout', bytes: Buffer.from('{"role":"follower","term":0}\n') }],
   findings: [],
@@ -64,7 +65,7 @@ const vote: RecordedStep = {
   ],
   lost: ['n2→n1 #1 vote term=1'],
   clocks: [{ node: 'n1', elapsedMs: 150.5 }],
-  timers: [],
+  timers: [{ node: 'n1', deadlinesMs: [] }],
   states: [{ node: 'n1', state: undefined }],
   outputs: [],
   findings: [{ kind: 'crash', node: 'n1', message: 'ended of itself with code 1' }],
@@ -131,7 +132,7 @@ test('any step survives the file', () => {
     ),
     lost: fc.array(text),
     clocks: fc.array(fc.record({ node: text, elapsedMs: fc.double({ noNaN: true }) })),
-    timers: fc.array(fc.record({ node: text, deadlineMs: fc.double({ noNaN: true }) })),
+    timers: fc.array(fc.record({ node: text, deadlinesMs: fc.array(fc.double({ noNaN: true })) })),
     states: fc.array(fc.record({ node: text, state: fc.jsonValue() })),
     outputs: fc.array(fc.record({ node: text, stream: fc.constantFrom('stdout', 'stderr'), bytes })),
     findings: fc.array(fc.record({ kind: fc.constantFrom('divergence', 'crash'), node: text, message: text })),
@@ -187,6 +188,41 @@ test('the enabled choices after each step are those that were written', () => {
     }),
   )
 })
+
+test('a step holds the timers of the nodes whose timers changed', () => {
+  const timers = new ChangedTimers()
+  const of = (n1: readonly number[], n2: readonly number[]) => [
+    { node: 'n1', deadlinesMs: n1 },
+    { node: 'n2', deadlinesMs: n2 },
+  ]
+  expect(timers.next(of([1, 2], [3]))).toEqual(of([1, 2], [3]))
+  expect(timers.next(of([1, 2], [3]))).toEqual([])
+  const copy = timers.copy()
+  expect(timers.next(of([1, 2], []))).toEqual([{ node: 'n2', deadlinesMs: [] }])
+  expect(copy.next(of([2, 1], [3]))).toEqual([{ node: 'n1', deadlinesMs: [2, 1] }])
+  expect(copy.next([{ node: 'n2', deadlinesMs: [3] }])).toEqual([{ node: 'n1', deadlinesMs: [] }])
+})
+
+test('an older trace, whose steps hold the timers of all nodes, is read as if they held what changed', () => {
+  const path = freshPath()
+  // Of field 5, as format 2 wrote it: a timer of 1.5 ms of n1; one of n2 also, and then that alone.
+  const timerOf = (node: string) => Buffer.from(`2a0d0a02${Buffer.from(node).toString('hex')}11000000000000f83f`, 'hex')
+  const stepOf = (index: number, ...nodes: readonly string[]) => {
+    const rest = encodeRecord({ step: { ...start, index, timers: [] } })
+    const step = Buffer.concat([rest.subarray(1 + lengthBytes(rest)), ...nodes.map(timerOf)])
+    return seal(Buffer.concat([Buffer.from([0x12, (step.length & 0x7f) | 0x80, step.length >> 7]), step]))
+  }
+  const records = [seal(encodeRecord({ header })), stepOf(0, 'n1'), stepOf(1, 'n1', 'n2'), stepOf(2, 'n2')]
+  writeFileSync(path, Buffer.concat([Buffer.from('lastnail trace 2\n'), ...records]))
+  expect(readTrace(path, { torn: 'accept' }).steps.map(({ timers }) => timers)).toEqual([
+    [{ node: 'n1', deadlinesMs: [1.5] }],
+    [{ node: 'n2', deadlinesMs: [1.5] }],
+    [{ node: 'n1', deadlinesMs: [] }],
+  ])
+})
+
+/** Of the number after a field's first byte: seven bits of it in each. */
+const lengthBytes = (record: Uint8Array) => record.subarray(1).findIndex(byte => byte < 0x80) + 1
 
 test('the records of a trace can be had one by one', () => {
   const records = [...traceRecords(writeTrace([start, vote]))]
@@ -267,7 +303,7 @@ test('each error is one line that says what is wrong with which file', () => {
   writeFileSync(path, `lastnail trace ${formatVersion + 1}\n...`)
   expect(errorOf(() => readTrace(path))).toEqual({
     reason: 'newer',
-    message: `${path} is a trace of format 3, written by a newer lastnail; this one reads up to format 2`,
+    message: `${path} is a trace of format 4, written by a newer lastnail; this one reads up to format 3`,
   })
 
   writeFileSync(path, '\u0002ELF and so on')
@@ -379,7 +415,7 @@ test('the hash differs by anything but the duration', () => {
   const others: Partial<RecordedStep>[] = [
     { choice: { ...vote.choice!, label: 'n1 timer 150.6 ms' } },
     { messages: [{ ...vote.messages[0]!, bytes: Buffer.from([0, 255, 11]) }] },
-    { timers: [{ node: 'n1', deadlineMs: 1 }] },
+    { timers: [{ node: 'n1', deadlinesMs: [1] }] },
     { states: [{ node: 'n1', state: null }] },
     { outputs: [{ node: 'n1', stream: 'stderr', bytes: Buffer.from('x') }] },
     { findings: [] },

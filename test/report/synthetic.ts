@@ -65,7 +65,7 @@ class Run {
         ...changes,
       },
       clocks: [{ node, elapsedMs: index }],
-      timers: nodes.map(node => ({ node, deadlineMs: 100 })),
+      timers: nodes.map(node => ({ node, deadlinesMs: [100] })),
       states: [{ node, state: { self: node, round: index, peers: nodes, log: [index, index * 7] } }],
       outputs: [{ node, stream: 'stdout', bytes: Buffer.from(`${node} is in round ${index}\n`) }],
       properties: index === 0 || isLast ? [{ name: 'quiet', holds: !isLast }] : [],
