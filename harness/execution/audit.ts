@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { Message } from '../../proxy/message.ts'
-import type { PendingTimers } from './stage.ts'
 
 /**
  * Tests whether rewinding nodes in place misses something: an execution that began in place is done again on new
@@ -50,7 +49,7 @@ export const evidenceOf = (
     readonly outputs: readonly { readonly node: string; readonly stream: string; readonly bytes: Buffer }[]
     /** Messages that were sent in this step. */
     readonly messages: readonly Message[]
-    readonly timers: readonly PendingTimers[]
+    readonly timers: readonly { readonly node: string; readonly deadlinesMs: readonly number[] }[]
   },
 ): Evidence =>
   new Map(
