@@ -32,6 +32,7 @@ export class Execution {
   readonly #taking: ReadonlyMap<string, readonly RecordedStep[]>
   readonly #states = new Map<string, Since<unknown>[]>()
   readonly #clocks = new Map<string, Since<number>[]>()
+  readonly #timers = new Map<string, Since<readonly number[]>[]>()
   readonly #values = new Map<string, Since<boolean>[]>()
   readonly #enabled: (readonly RecordedChoice[])[] = []
 
@@ -49,9 +50,10 @@ export class Execution {
     this.#byLabel = new Map(this.journeys.map(journey => [journey.message.label, journey]))
     this.#byEnd = groupBy(this.journeys, ({ endedAt }) => (endedAt === undefined ? [] : [endedAt]))
     this.#taking = groupBy(steps, ({ choice }) => (choice ? [choice.label, ...takenBy(choice)] : []))
-    for (const { index, states, clocks, properties } of steps) {
+    for (const { index, states, clocks, timers, properties } of steps) {
       for (const { node, state } of states) append(this.#states, node, index, state)
       for (const { node, elapsedMs } of clocks) append(this.#clocks, node, index, elapsedMs)
+      for (const { node, deadlinesMs } of timers) append(this.#timers, node, index, deadlinesMs)
       for (const { name, holds } of properties) append(this.#values, name, index, holds)
     }
   }
@@ -80,6 +82,11 @@ export class Execution {
   /** A node's virtual clock after a step, in ms; `undefined` if the trace does not record it. */
   clockAfter(node: string, step: number): number | undefined {
     return at(this.#clocks.get(node), step)
+  }
+
+  /** A node's pending timers after a step: the time of its clock until each is due, the earliest first, in ms. */
+  timersAfter(node: string, step: number): readonly number[] {
+    return at(this.#timers.get(node), step) ?? []
   }
 
   /** Whether a property holds after a step. */

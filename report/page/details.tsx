@@ -244,11 +244,13 @@ const Timers = ({ execution, step }: Pick<PartProps, 'execution' | 'step'>) => (
   <section>
     <h3>Pending timers</h3>
     <ul>
-      {execution.steps[step]!.timers.map(({ node, deadlineMs }, index) => (
-        <li key={index}>
-          {node} in {ms(deadlineMs)}
-        </li>
-      ))}
+      {execution.nodes.flatMap(node =>
+        execution.timersAfter(node, step).map((deadlineMs, index) => (
+          <li key={`${node} ${index}`}>
+            {node} in {ms(deadlineMs)}
+          </li>
+        )),
+      )}
     </ul>
   </section>
 )

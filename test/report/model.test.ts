@@ -167,14 +167,18 @@ test('what clients saw: from the step in which they asked to the one in which th
   expect(callsOf(steps).map(describeCall)).toEqual(['ann returned "mine"', 'bob returned'])
 })
 
-test('states, clocks and properties are what they were made last', () => {
+test('states, clocks, timers and properties are what they were made last', () => {
   const state = (round: number) => [{ node: 'n1', state: { round } }]
   const execution = new Execution(
     traceOf(
       [
-        { choice: choice('timer', 'n1', 'a'), clocks: [{ node: 'n1', elapsedMs: 5 }] },
+        {
+          choice: choice('timer', 'n1', 'a'),
+          clocks: [{ node: 'n1', elapsedMs: 5 }],
+          timers: [{ node: 'n1', deadlinesMs: [10, 20] }],
+        },
         { choice: choice('timer', 'n1', 'b'), states: state(2), properties: [{ name: 'p', holds: false }] },
-        { choice: choice('timer', 'n1', 'c') },
+        { choice: choice('timer', 'n1', 'c'), timers: [{ node: 'n1', deadlinesMs: [] }] },
       ],
       { states: state(0), properties: [{ name: 'p', holds: true }] },
     ),
@@ -187,6 +191,7 @@ test('states, clocks and properties are what they were made last', () => {
     { round: 2 },
   ])
   expect(each(step => execution.clockAfter('n1', step))).toEqual([undefined, 5, 5, 5])
+  expect(each(step => execution.timersAfter('n1', step))).toEqual([[], [10, 20], [10, 20], []])
   expect(each(step => execution.holdsAfter('p', step))).toEqual([true, true, false, false])
   expect(execution.stateAfter('n2', 3)).toBe(undefined)
   expect(execution.changesIn(2)).toEqual([{ node: 'n1', name: 'round', before: 0, after: 2 }])
