@@ -115,16 +115,16 @@ export const recover = async (
 ): Promise<Recovery> => {
   const length = Math.ceil(walkLength / shortFactor)
   const isWorth = !choosers && walks > 1 && length >= (startSteps + schedule.length) / 2
-  const planned = new Planned(walks, walkLength, [
+  const queue = new WalkQueue(walks, walkLength, [
     ...first.map(given => ({ ordinal: 0, length: walkLength, isShort: true, given })),
     ...Array.from({ length: isWorth ? shortCount : 0 }, (_, ordinal) => ({ ordinal, length, isShort: true })),
   ])
   const seeds = random.fork()
-  const mannerFor = choosers ? manneredBy(choosers) : mannerOf
+  const nthFor = choosers ? nthWalkBy(choosers) : nthWalk
   const outcomes = cells.inOrder(
-    () => planned.next(),
-    async (planned, cells) => {
-      const walk = walkOf(planned, mannerFor(planned.ordinal), seeds.seed(), settlesFrom)
+    () => queue.next(),
+    async (queued, cells) => {
+      const walk = walkOf(queued, nthFor(queued.ordinal), seeds.seed(), settlesFrom)
       return { walk, outcome: await tryFaithfully(cells, taskOf(schedule, walk, options)) }
     },
   )
@@ -138,7 +138,7 @@ export const recover = async (
     if (outcome instanceof Unfaithful) {
       disturbed ??= outcome
       isTerminal = false
-      if (!isShort) planned.another()
+      if (!isShort) queue.another()
       continue
     }
     begin ??= beginOf(outcome, options.property)
@@ -158,7 +158,7 @@ export const recover = async (
       // A crash that is not a violation. Nothing is known of what would have followed.
       isTerminal = false
       if (outcome.arrival.broken) return { ...none, ...counts, isTerminal, begin }
-      if (!isShort) planned.another()
+      if (!isShort) queue.another()
       continue
     }
     const isOver = toLive?.end === 'terminal'
@@ -168,8 +168,8 @@ export const recover = async (
     isTerminal &&= isOver
     failed += 1
     longest = Math.max(longest, steps)
-    if (mannerFor(ordinal).chooser === 'healthy') healthy += 1
-    if (isConversing(mannerFor(ordinal))) conversing += 1
+    if (nthFor(ordinal).chooser === 'healthy') healthy += 1
+    if (isConversing(nthFor(ordinal))) conversing += 1
   }
   if (!begin) throw disturbed
   return {
@@ -208,16 +208,16 @@ export const walkAgain = (choices: readonly Choice[]): Walk => {
   return { chooser: 'again', seed: 0, length: steps.length, steps }
 }
 
-/** How a walk chooses. */
-interface WalkManner {
+/** A walk by how it chooses. */
+interface NthWalk {
   readonly chooser: Walk['chooser']
   /** How many walks with the same chooser came before it. */
   readonly nth: number
 }
 
 const walkOf = (
-  { length, given }: PlannedWalk,
-  { chooser, nth }: WalkManner,
+  { length, given }: QueuedWalk,
+  { chooser, nth }: NthWalk,
   drawn: number,
   settlesFrom: number | undefined,
 ): Walk => {
@@ -229,24 +229,24 @@ const walkOf = (
 const once: readonly Walk['chooser'][] = ['healthy', 'fresh', 'conversations', 'healthy', 'fair swarm', 'straight']
 const again: readonly Walk['chooser'][] = ['healthy', 'fair', 'conversations', 'healthy', 'fair swarm', 'fair']
 
-const mannerOf = (ordinal: number): WalkManner => {
+const nthWalk = (ordinal: number): NthWalk => {
   const chooser = once[ordinal] ?? again[ordinal % again.length]!
   const period = chooser === 'healthy' ? again.length / 2 : again.length
   return { chooser, nth: Math.floor(ordinal / period) }
 }
 
-const manneredBy =
+const nthWalkBy =
   (choosers: readonly ChooserName[]) =>
-  (ordinal: number): WalkManner => ({
+  (ordinal: number): NthWalk => ({
     chooser: choosers[ordinal % choosers.length]!,
     nth: Math.floor(ordinal / choosers.length),
   })
 
 /** How many of this many walks take one conversation after the other. Each has another order of the nodes. */
 export const conversingAmong = (walks: number): number =>
-  Array.from({ length: walks }, (_, ordinal) => mannerOf(ordinal)).filter(isConversing).length
+  Array.from({ length: walks }, (_, ordinal) => nthWalk(ordinal)).filter(isConversing).length
 
-const isConversing = ({ chooser }: WalkManner): boolean => chooser === 'conversations'
+const isConversing = ({ chooser }: NthWalk): boolean => chooser === 'conversations'
 
 const beginOf = ({ schedule, fingerprints, lastLive, arrival }: TaskOutcome, property: string): Begin => {
   const last = lastLive.get(property)
@@ -259,7 +259,7 @@ const beginOf = ({ schedule, fingerprints, lastLive, arrival }: TaskOutcome, pro
   }
 }
 
-interface PlannedWalk {
+interface QueuedWalk {
   /** Index among the walks of its length, from 0. */
   readonly ordinal: number
   readonly length: number
@@ -278,14 +278,14 @@ export const startSteps = 64
  * of full length. They are skipped if they would be shorter than the way to their beginning. A walk that proved nothing
  * is replaced by another one, up to the number wanted.
  */
-class Planned {
+class WalkQueue {
   readonly #length: number
   readonly #countMax: number
-  readonly #before: PlannedWalk[]
+  readonly #before: QueuedWalk[]
   #count: number
   #next = 0
 
-  constructor(count: number, walkLength: number, before: PlannedWalk[]) {
+  constructor(count: number, walkLength: number, before: QueuedWalk[]) {
     this.#count = count
     this.#countMax = 2 * count
     this.#length = walkLength
@@ -296,7 +296,7 @@ class Planned {
     this.#count = Math.min(this.#count + 1, this.#countMax)
   }
 
-  next(): PlannedWalk | undefined {
+  next(): QueuedWalk | undefined {
     const before = this.#before.shift()
     if (before) return before
     if (this.#next === this.#count) return undefined
