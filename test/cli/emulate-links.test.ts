@@ -84,8 +84,7 @@ test('three streams share the link of the machine that receives them, whose they
 test('so they do in real time, however that is kept', { timeout: 60_000 }, async () => {
   const both = await Promise.all(['real', 'native'].map(pace => ratesAt('--pace', pace, '--for', '7s')))
   for (const rates of both) {
-    // By far not each the whole.
-    for (const rate of rates) expect(rate).toBeLessThan(0.7 * mbit)
+    // Not each the whole. How they share it is asked in virtual time: on a busy machine one of them may begin late.
     expect(rates.reduce((sum, rate) => sum + rate)).toBeLessThan(1.05 * mbit)
     expect(rates.reduce((sum, rate) => sum + rate)).toBeGreaterThan(0.4 * mbit)
   }
