@@ -71,6 +71,31 @@ const option = (kind: ChoiceKind, node: string, label: string, action: Action): 
   action,
 })
 
+/** Everything that may befall one node by itself. It is the same in every state, so it is made once. */
+interface NodeFaults {
+  readonly restart: Option
+  readonly resets: readonly Option[]
+  readonly crash: Option
+}
+
+const faultsOf = (node: Node): NodeFaults => {
+  const before = nodeFaults.get(node)
+  if (before) return before
+  const { name } = node
+  const made: NodeFaults = {
+    restart: option('restart', name, `restart ${name}`, { do: 'restart', node: name }),
+    resets: [
+      option('reset', name, `reset ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: true }),
+      option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
+    ],
+    crash: option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
+  }
+  nodeFaults.set(node, made)
+  return made
+}
+
+const nodeFaults = new WeakMap<Node, NodeFaults>()
+
 /** Cached, because the labels of faults appear in every state. */
 const partsOf = (label: string): ReturnType<typeof numbersApart> => {
   const before = parts.get(label)
@@ -229,9 +254,7 @@ const messageFaults = (moment: Moment): Option[] => {
 }
 
 const restarts = ({ nodes }: Moment): Option[] =>
-  nodes
-    .filter(node => node.held === undefined)
-    .map(({ name }) => option('restart', name, `restart ${name}`, { do: 'restart', node: name }))
+  nodes.filter(node => node.held === undefined).map(node => faultsOf(node).restart)
 
 const resets = (moment: Moment): Option[] => {
   if (!left(moment, 'reset')) return []
@@ -241,10 +264,7 @@ const resets = (moment: Moment): Option[] => {
     .map(connection => resetOf(connection))
   const nodes = moment.nodes
     .filter(node => node.isAlive && befalls(moment, 'reset', node.name))
-    .flatMap(({ name }) => [
-      option('reset', name, `reset ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: true }),
-      option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
-    ])
+    .flatMap(node => faultsOf(node).resets)
   return [...connections, ...nodes]
 }
 
@@ -256,11 +276,7 @@ const resetOf = (connection: ReturnType<Network['connections']>[number]): Option
 
 const crashes = (moment: Moment): Option[] =>
   left(moment, 'crash')
-    ? moment.nodes
-        .filter(node => node.isAlive && befalls(moment, 'crash', node.name))
-        .map(({ name }) =>
-          option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
-        )
+    ? moment.nodes.filter(node => node.isAlive && befalls(moment, 'crash', node.name)).map(node => faultsOf(node).crash)
     : []
 
 /** A cut does not end before its minimum duration. Until then, timers due within it come first. */
@@ -272,8 +288,19 @@ const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>
   })
 
 /** Partitions that isolate one node, and cuts of single directions. */
-const partitions = (moment: Moment): Option[] => {
+const partitions = (moment: Moment): readonly Option[] => {
   if (!left(moment, 'partition') || moment.cutAt) return []
+  const before = everyPartition.get(moment.nodes)
+  if (before) return before
+  const made = partitionsOf(moment)
+  everyPartition.set(moment.nodes, made)
+  return made
+}
+
+/** By the nodes of a system. They are the same in every state. */
+const everyPartition = new WeakMap<readonly Node[], readonly Option[]>()
+
+const partitionsOf = (moment: Moment): Option[] => {
   const names = moment.nodes.map(node => node.name)
   const isolations = names
     .filter(name => befalls(moment, 'partition', name))

@@ -16,7 +16,7 @@ export type DelaysMark = readonly (readonly [label: string, offered: Clocks])[]
  */
 export class Delays {
   /** By label, the clocks when a message first became deliverable. The one that has waited longest is first. */
-  #offered: ReadonlyMap<string, Clocks>
+  readonly #offered: Map<string, Clocks>
 
   constructor(mark: DelaysMark = []) {
     this.#offered = new Map(mark)
@@ -28,11 +28,14 @@ export class Delays {
 
   /** @param deliverable after a step, and the clocks at that time */
   endStep(deliverable: readonly Message[], clocks: () => Clocks): void {
-    if (deliverable.length === 0 && this.#offered.size === 0) return
-    const present = new Set(deliverable.map(({ label }) => label))
-    const old = [...this.#offered].filter(([label]) => present.delete(label))
-    const now = present.size > 0 ? clocks() : []
-    this.#offered = new Map([...old, ...[...present].map(label => [label, now] as const)])
+    for (const label of this.#offered.keys())
+      if (!deliverable.some(message => message.label === label)) this.#offered.delete(label)
+    let now: Clocks | undefined
+    for (const { label } of deliverable) {
+      if (this.#offered.has(label)) continue
+      now ??= clocks()
+      this.#offered.set(label, now)
+    }
   }
 
   /** Equal if equal messages have been in flight for equal times. */

@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
+const nothing = Buffer.alloc(0)
+
 /** Bytes of a character of UTF-8. */
 const characterLengthMax = 4
 
@@ -29,11 +31,11 @@ export class Output {
     const chunks: Buffer[] = []
     for (;;) {
       const length = readSync(this.descriptor, this.#buffer, 0, this.#buffer.length, this.#offset)
-      if (length === 0) break
+      if (length > 0) chunks.push(Buffer.from(this.#buffer.subarray(0, length)))
       this.#offset += length
-      chunks.push(Buffer.from(this.#buffer.subarray(0, length)))
+      if (length < this.#buffer.length) break
     }
-    const bytes = Buffer.concat(chunks)
+    const bytes = chunks.length === 0 ? nothing : Buffer.concat(chunks)
     if (bytes.length > 0) this.#add(this.#decoder.write(bytes))
     return bytes
   }
