@@ -4,13 +4,28 @@ import { check, close, errno, lastErrno, libc, syscall } from '../../proxy/libc.
 const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
 const pidfdGetfdNumber = 438
 
+/** Descriptors of the processes whose files are being duplicated one after another. */
+const handles = new Map<number, number>()
+
+/** Opens a process once for everything that is duplicated meanwhile. */
+export const withProcess = <Result>(pid: number, work: () => Result): Result => {
+  if (handles.has(pid)) return work()
+  const handle = check('pidfd_open', pidfdOpen(pid, 0))
+  handles.set(pid, handle)
+  try {
+    return work()
+  } finally {
+    handles.delete(pid)
+    close(handle)
+  }
+}
+
 /** Our own descriptor of a process's open file; undefined if the process has no such descriptor. */
 export const duplicate = (pid: number, fd: number): number | undefined => {
-  const handle = check('pidfd_open', pidfdOpen(pid, 0))
-  const copy = Number(syscall(pidfdGetfdNumber, handle, fd, 0, 0, 0, 0))
-  const failed = copy === -1 ? lastErrno() : 0
-  close(handle)
-  return failed === errno.EBADF ? undefined : check('pidfd_getfd', copy)
+  return withProcess(pid, () => {
+    const copy = Number(syscall(pidfdGetfdNumber, handles.get(pid)!, fd, 0, 0, 0, 0))
+    return copy === -1 && lastErrno() === errno.EBADF ? undefined : check('pidfd_getfd', copy)
+  })
 }
 
 /** Does something with such a descriptor and closes it. */

@@ -50,7 +50,7 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
   const kind = waitKind(number)
   if (kind !== undefined) return beginWait(thread, registers, number, kind)
   if (number === syscallNumber.sched_yield) return 'yield'
-  if (number === syscallNumber.sigaltstack) thread.hasOtherStack = true
+  if (number === syscallNumber.sigaltstack || number === syscallNumber.set_tid_address) thread.hasToldAnew = true
   if (number === syscallNumber.socket) {
     thread.atExit = after => {
       if (after.get('rax') >= 0) fixPort(thread.process, after.get('rax'))

@@ -70,8 +70,8 @@ export class HeldThread {
   napping = false
   /** Whether it naps because it spins until another thread writes to what it reads. */
   spinsAside = false
-  /** Whether it has set a signal stack since it was marked. */
-  hasOtherStack = false
+  /** Whether it has told the kernel another signal stack or thread-id address since it was marked. */
+  hasToldAnew = false
   /** Whether it waited in epoll, poll, select or a futex when last examined, not in a call on one socket. */
   waitsInPoll = false
   /** How often it has yielded by sched_yield. */

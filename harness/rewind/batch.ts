@@ -45,7 +45,7 @@ const endMark = -1n
 const makeSome = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
   const { memory } = thread.process
   const { table, used, places } = tableOf(calls)
-  memory.write(batchTable, table)
+  memory.write(batchTable, table.subarray(0, used))
   prepareToCall(thread.tid)
   runToTrap(thread.tid, onThread)
   const after = memory.read(batchTable, used)

@@ -36,7 +36,6 @@ export class DescriptorMarks {
    */
   constructor(process: HeldProcess, facing: Facing | undefined) {
     const { pid } = process
-    const entries = tcpEntries(pid)
     this.#process = process
     this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
     this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking' && kind !== 'connection')
@@ -44,9 +43,9 @@ export class DescriptorMarks {
     this.#nameless = markNameless(pid, this.#kept)
     this.#listeners = this.#kept.filter(({ kind }) => kind === 'listener').map(({ fd }) => new Listener(pid, fd))
     // A request that the network already holds must keep its numbers, or it would be another connection.
-    this.#asking = this.#marks
-      .filter(({ kind }) => kind === 'asking' && !facing)
-      .map(({ fd, link, info }) => markAsking(pid, fd, link, info, entries))
+    const asking = this.#marks.filter(({ kind }) => kind === 'asking' && !facing)
+    const entries = asking.length > 0 ? tcpEntries(pid) : []
+    this.#asking = asking.map(({ fd, link, info }) => markAsking(pid, fd, link, info, entries))
     if (this.#connections.length > 0) this.#requireNoEvents()
   }
 
@@ -132,6 +131,11 @@ export class DescriptorMarks {
     const others = open.filter(({ fd, link }) => known.get(fd) !== link)
     for (const { fd, link } of others) if (link.startsWith('socket:')) withDuplicate(pid, fd, tell)
     return others.map(({ fd }) => [syscallNumber.close, fd])
+  }
+
+  /** The kept descriptors as they were marked. */
+  get kept(): readonly Descriptor[] {
+    return this.#kept
   }
 
   /** The present state of the kept descriptors. */

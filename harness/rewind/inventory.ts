@@ -39,6 +39,9 @@ export const inventoryOf = (thread: HeldThread, open: readonly Descriptor[]): In
   ])
 }
 
+/** Whether a child of the process has ended without being waited for. */
+export const hasEndedChild = (inventory: Inventory): boolean => inventory.get(unreaped) !== ''
+
 /** @throws CannotRewind if something differs */
 export const requireSame = (before: Inventory, now: Inventory): void => {
   for (const [name, text] of before)
@@ -75,6 +78,12 @@ const [semaphoreInfo, queueInfo, memoryInfo] = [19, 12, 14]
 const infoLength = 128
 /** Offset of semusz in struct seminfo. In the other structures it is the first field. */
 const semaphoresOffset = 28
+const anyChild = 0
+/** WEXITED, WNOHANG, WNOWAIT and __WALL: also children that do not report their end by SIGCHLD. */
+const whoseEndIsNotTaken = 4 | 1 | 0x100_0000 | 0x4000_0000
+/** Offset of si_pid in siginfo_t; 0 there means no child. */
+const childOffset = 16
+const unreaped = 'child that has ended and was not waited for'
 const none = '0 0 0'
 const systemV = 'semaphores, message queues or shared memory of System V'
 
@@ -82,7 +91,9 @@ const systemV = 'semaphores, message queues or shared memory of System V'
 const kernelObjects = (thread: HeldThread): [string, string][] => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
   const names = Buffer.alloc(390)
+  const child = Buffer.alloc(infoLength)
   makeCalls(thread, [
+    [syscallNumber.waitid, anyChild, 0, child, whoseEndIsNotTaken],
     [syscallNumber.semctl, 0, 0, semaphoreInfo, semaphores!],
     [syscallNumber.msgctl, 0, queueInfo, queues!],
     [syscallNumber.shmctl, 0, memoryInfo, memory!],
@@ -90,6 +101,7 @@ const kernelObjects = (thread: HeldThread): [string, string][] => {
   ])
   const counts = [semaphores!.readInt32LE(semaphoresOffset), queues!.readInt32LE(0), memory!.readInt32LE(0)]
   return [
+    [unreaped, child.readInt32LE(childOffset) === 0 ? '' : 'yes'],
     [systemV, counts.join(' ')],
     ['host name', names.toString('latin1').replaceAll('\0', ' ')],
   ]
@@ -97,6 +109,7 @@ const kernelObjects = (thread: HeldThread): [string, string][] => {
 
 /** @throws CannotRewind for something that can be neither restored nor compared */
 export const requireComparable = (inventory: Inventory, { hasQueues }: HeldNode): void => {
+  if (hasEndedChild(inventory)) throw new CannotRewind('it has not waited for a child that has ended')
   if (hasQueues) throw new CannotRewind('it has a message queue of POSIX')
   if (inventory.get(systemV) !== none) throw new CannotRewind(`it has ${systemV}`)
 }

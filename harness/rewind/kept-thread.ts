@@ -1,9 +1,9 @@
 import type { HeldThread } from '../hold/held-node.ts'
-import { cont, getRestartableSequences, Registers } from '../hold/ptrace.ts'
+import { cont, getRestartableSequences, getRobustList, Registers } from '../hold/ptrace.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { type Call, makeCalls } from './batch.ts'
+import type { Told } from './told.ts'
 
-const getTidAddress = 40
 /** Of struct robust_list_head. */
 const robustListLength = 24
 const wake = 1
@@ -89,19 +89,12 @@ export class KeptThreads {
   }
 }
 
-/** For a frozen thread, whose registers are lost; undefined if the kernel does not tell. */
-export const legacyOf = (thread: HeldThread): Legacy | undefined => {
-  const [tidAddress, locks, length] = [Buffer.alloc(8), Buffer.alloc(8), Buffer.alloc(8)]
-  const results = makeCalls(thread, [
-    [syscallNumber.prctl, getTidAddress, tidAddress],
-    [syscallNumber.get_robust_list, 0, locks, length],
-  ])
-  if (results.some(result => result < 0)) return undefined
-  return {
-    tidAddress: Number(tidAddress.readBigUInt64LE()),
-    locks: Number(locks.readBigUInt64LE()),
-    sequences: getRestartableSequences(thread.tid),
-  }
+/** For a frozen thread; undefined if the kernel does not tell. */
+export const legacyOf = ({ tid }: HeldThread, { tidAddress }: Told): Legacy | undefined => {
+  const locks = getRobustList(tid)
+  return tidAddress === undefined || locks === undefined
+    ? undefined
+    : { tidAddress, locks, sequences: getRestartableSequences(tid) }
 }
 
 /**

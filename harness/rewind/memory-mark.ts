@@ -72,7 +72,7 @@ export class MarkedMemory {
     // Pages that are unchanged and not in the earlier mark were empty, or as in their file, and still are. The kernel
     // counts empty protected pages as private: without this, a stack of 8 MB of which little was ever used would be
     // copied as a whole.
-    const copied = this.#copy(without(inside(written.own(), regions), unchanged))
+    const copied = this.#copy(written.ownIn(without(regions, unchanged)))
     const content = [...common, ...copied].sort(byAddress)
     written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
     written.forget()

@@ -1,4 +1,5 @@
 import type { Segment } from '../../proxy/packet.ts'
+import { withProcess } from '../hold/descriptor.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { endWhenThawed } from './batch.ts'
 import type { Facing } from './connection.ts'
@@ -28,7 +29,7 @@ export class NodeMark {
   constructor(node: HeldNode, processes: readonly MarkedProcess[], facing: Facing | undefined) {
     this.#node = node
     this.#rewindNode = node.mark()
-    this.processes = processes.map(process => new ProcessMark(process, facing))
+    this.processes = processes.map(marked => withProcess(marked.process.pid, () => new ProcessMark(marked, facing)))
     this.#lastId = this.#first.useFirst(lastId)
     this.#threads = node.threadsMade
   }
@@ -65,7 +66,7 @@ export class NodeMark {
     if (!this.isThere) throw new CannotRewind('its first thread has ended, or it has other processes')
     const made = this.processes.filter(process => process.makeThreads(adopt))
     if (made.length > 0 || this.#node.threadsMade !== this.#threads) this.#forgetThreads()
-    for (const process of this.processes) process.rewind()
+    for (const process of this.processes) withProcess(process.process.pid, () => process.rewind())
     this.#rewindNode()
   }
 
@@ -93,7 +94,7 @@ export class NodeMark {
    * @throws CannotRewind
    */
   goBackToConnections(say: (segment: Segment) => void): void {
-    for (const process of this.processes) process.goBackToConnections(say)
+    for (const process of this.processes) withProcess(process.process.pid, () => process.goBackToConnections(say))
   }
 
   /** Call it before the rewound node is thawed, once it has a network again. */

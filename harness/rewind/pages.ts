@@ -67,8 +67,10 @@ export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]):
   let index = 0
   return without(pieces, others).map(({ start, end }) => {
     while (pieces[index]!.end <= start) index++
-    const { start: from, bytes } = pieces[index]!
-    return { start, end, bytes: bytes.subarray(start - from, end - from) }
+    const piece = pieces[index]!
+    // Most pieces are whole. They stay the same objects, which is cheaper, and tells that they are equal.
+    if (piece.start === start && piece.end === end) return piece
+    return { start, end, bytes: piece.bytes.subarray(start - piece.start, end - piece.start) }
   })
 }
 
@@ -109,17 +111,29 @@ export const piecesInside = (pieces: readonly Piece[], others: readonly Run[]): 
  */
 export const changesBetween = (ones: readonly Piece[], others: readonly Piece[]): Run[] => {
   const changes: Run[] = []
-  const borders = [...new Set([...ones, ...others].flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
-  let [i, j] = [0, 0]
-  for (const [index, start] of borders.entries()) {
-    const end = borders[index + 1]
-    if (end === undefined) break
-    while (i < ones.length && ones[i]!.end <= start) i++
-    while (j < others.length && others[j]!.end <= start) j++
-    if (!isSameMemory(covering(ones[i], start), covering(others[j], start))) changes.push({ start, end })
+  let [i, j, at] = [0, 0, 0]
+  while (i < ones.length || j < others.length) {
+    const [one, other] = [ones[i], others[j]]
+    if (one === other) {
+      i++
+      j++
+      continue
+    }
+    const start = Math.max(at, Math.min(one?.start ?? never, other?.start ?? never))
+    const end = Math.min(borderAfter(one, start), borderAfter(other, start))
+    if (!isSameMemory(covering(one, start), covering(other, start))) changes.push({ start, end })
+    if (one?.end === end) i++
+    if (other?.end === end) j++
+    at = end
   }
   return changes
 }
+
+const never = Number.POSITIVE_INFINITY
+
+/** Where a piece begins or ends after an address. */
+const borderAfter = (piece: Piece | undefined, address: number): number =>
+  piece === undefined ? never : piece.start > address ? piece.start : piece.end
 
 const covering = (piece: Piece | undefined, address: number): Piece | undefined =>
   piece !== undefined && piece.start <= address ? piece : undefined

@@ -1,5 +1,4 @@
 import type { Segment } from '../../proxy/packet.ts'
-import { childrenOf } from '../hold/descendants.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { innerId } from '../hold/inner-id.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
@@ -8,7 +7,7 @@ import { makeCalls } from './batch.ts'
 import type { Facing } from './connection.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
-import { type Inventory, inventoryOf, requireComparable, requireSame } from './inventory.ts'
+import { hasEndedChild, type Inventory, inventoryOf, requireComparable, requireSame } from './inventory.ts'
 import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
 import type { MarkedMemory, MemoryMark } from './memory-mark.ts'
@@ -49,7 +48,6 @@ export class ProcessMark {
     this.process = process
     this.#marked = marked
     if (marked.isFirstOver) throw new CannotRewind('its first thread has ended')
-    if (hasUnreapedChild(process)) throw new CannotRewind('it has not waited for a child that has ended')
     this.#threads = [...process.threads].map(thread => new ThreadMark(knownOf(marked, thread)))
     for (const { thread, legacy } of this.#threads) if (legacy) marked.legacies.set(thread, legacy)
     this.#descriptors = new DescriptorMarks(process, facing)
@@ -57,7 +55,7 @@ export class ProcessMark {
     this.#timers = markTimers(process)
     this.#workingDirectory = new WorkingDirectory(process.pid)
     try {
-      this.#inventory = this.#takeInventory()
+      this.#inventory = inventoryOf(this.first, this.#descriptors.kept)
       requireComparable(this.#inventory, process.node)
       this.#memory = marked.memory.mark(this.first)
     } finally {
@@ -146,7 +144,13 @@ export class ProcessMark {
     this.#signals.rewind(this.first)
     this.#descriptors.rewind(this.first)
     this.#marked.memory.rewind(this.first, this.#memory)
-    requireSame(this.#inventory, this.#takeInventory())
+    // At the mark it had waited for all, perhaps for the same child that has only ended now.
+    let present = this.#present()
+    if (hasEndedChild(present)) {
+      this.reap()
+      present = this.#present()
+    }
+    requireSame(this.#inventory, present)
     for (const { thread } of this.#threads) this.#marked.kept.takeBack(thread)
     for (const thread of this.#made) thread.tellAgain()
     for (const thread of this.#threads) thread.rewindSignals()
@@ -154,8 +158,8 @@ export class ProcessMark {
     rewindTimers(this.process, this.#timers)
   }
 
-  /** Lists its kernel state. The first thread's registers are lost. */
-  #takeInventory(): Inventory {
+  /** Its kernel state now. The first thread's registers are lost. */
+  #present(): Inventory {
     return inventoryOf(this.first, this.#descriptors.describeKept())
   }
 
@@ -209,7 +213,3 @@ const knownOf = ({ known }: MarkedProcess, thread: HeldThread): KnownThread => {
 const noHang = 1
 /** __WALL: also children that do not report their end by SIGCHLD. */
 const anyKind = 0x4000_0000
-
-/** Whether a child of the process has ended without being waited for. False if the kernel does not show children. */
-const hasUnreapedChild = ({ node, pid }: HeldProcess): boolean =>
-  childrenOf(pid).some(child => !node.processes.has(child))

@@ -12,7 +12,7 @@ import type { RandomnessMark } from '../hold/randomness.ts'
 import { CannotRewind } from './error.ts'
 import { type Legacy, legacyOf } from './kept-thread.ts'
 import type { Adopt, KnownThread } from './made-thread.ts'
-import { SignalStack } from './signal-stack.ts'
+import { knownOf, type Told, tellAgain, toldBy } from './told.ts'
 
 /**
  * The registers with which a frozen, waiting thread makes the call in which it waits.
@@ -40,8 +40,8 @@ export class ThreadMark {
   readonly legacy: Legacy | undefined
   /** Signals pending for this thread alone. */
   readonly #pending: readonly number[]
-  /** Its stack for signals. */
-  readonly #stack: SignalStack
+  readonly #told: Told
+
   /** @throws CannotRewind if the thread does something other than wait */
   constructor(known: KnownThread) {
     const { thread } = known
@@ -52,10 +52,12 @@ export class ThreadMark {
     this.#signalMask = getSignalMask(tid)
     this.#resumed = thread.resumed ?? thread.socketWait
     this.#randomness = thread.randomness.mark()
-    this.legacy = legacyOf(thread)
     this.#pending = pendingOf(tid)
-    this.#stack = new SignalStack(thread)
-    this.rewind()
+    const isKnown = knownOf(thread) !== undefined
+    this.#told = toldBy(thread)
+    this.legacy = legacyOf(thread, this.#told)
+    if (isKnown) this.#repeatCall()
+    else this.rewind()
   }
 
   get thread(): HeldThread {
@@ -81,16 +83,21 @@ export class ThreadMark {
   /** Restores its signal state. Its registers are lost. @throws CannotRewind if that is not possible */
   rewindSignals(): void {
     if (pendingOf(this.thread.tid).join() !== this.#pending.join()) throw new CannotRewind('other signals are pending')
-    this.#stack.rewind(this.thread)
+    tellAgain(this.thread, this.#told)
   }
 
   /** Restores its registers, so that it repeats the call when it continues. */
   rewind(): void {
     const { tid, randomness } = this.thread
-    this.#registers.store(tid)
     setExtendedState(tid, this.#extended)
     setSignalMask(tid, this.#signalMask)
     randomness.rewind(this.#randomness)
+    this.#repeatCall()
+  }
+
+  /** Lets it repeat the call when it continues. */
+  #repeatCall(): void {
+    this.#registers.store(this.thread.tid)
     this.thread.resumed = this.#resumed
     this.thread.forgetWait()
     this.thread.interrupted = false

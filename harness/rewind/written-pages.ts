@@ -96,9 +96,10 @@ export class WrittenPages {
     )
   }
 
-  /** Pages that belong to the process alone and not to a file, in order of address. */
-  own(): Run[] {
-    return unite(withPages(this.#pid, lookForOwn))
+  /** Pages in these ranges that belong to the process alone and not to a file, in order of address. */
+  ownIn(ranges: readonly Run[]): Run[] {
+    const own = withPages(this.#pid, pages => together(ranges).flatMap(range => lookForOwn(pages, range)))
+    return inside(unite(own), ranges)
   }
 
   /** Marks all pages as unchanged. */
@@ -134,15 +135,31 @@ interface Scanned extends Run {
 }
 
 /** Which pages are watched, and whether each was written. */
-const look = (pages: number): Scanned[] => lookFor(pages, { having: watched })
+const look = (pages: number): Scanned[] => lookFor(pages, everywhere, { having: watched })
 
-const lookForOwn = (pages: number): Scanned[] =>
-  lookFor(pages, { having: ofFile, inverted: ofFile, havingOneOf: present | swapped })
+const lookForOwn = (pages: number, range: Run): Scanned[] =>
+  lookFor(pages, range, { having: ofFile, inverted: ofFile, havingOneOf: present | swapped })
 
-const lookFor = (pages: number, what: Pick<Scan, 'having' | 'inverted' | 'havingOneOf'>): Scanned[] => {
+const everywhere: Run = { start: 0, end: Number(addressMax) }
+
+/** Asking once more takes as long as looking through this many bytes of pages. */
+const gapMax = 1 << 18
+
+/** Few ranges that cover these and what is between near ones. */
+const together = (ranges: readonly Run[]): Run[] => {
+  const wide: { start: number; end: number }[] = []
+  for (const { start, end } of ranges) {
+    const last = wide.at(-1)
+    if (last !== undefined && start - last.end < gapMax) last.end = end
+    else wide.push({ start, end })
+  }
+  return wide
+}
+
+const lookFor = (pages: number, { start, end: to }: Run, what: Pick<Scan, 'having' | 'inverted' | 'havingOneOf'>) => {
   const found: Scanned[] = []
-  for (let from = 0n; from < addressMax; ) {
-    const { count, end } = scan(pages, { ...what, from, flags: 0n, room: regionsMax })
+  for (let from = BigInt(start); from < to; ) {
+    const { count, end } = scan(pages, { ...what, from, to: BigInt(to), flags: 0n, room: regionsMax })
     from = end
     for (let at = 0; at < count * regionLength; at += regionLength) {
       const isWritten = (regions.readUInt32LE(at + 16) & Number(written)) !== 0
@@ -155,10 +172,12 @@ const lookFor = (pages: number, what: Pick<Scan, 'having' | 'inverted' | 'having
 /** Addresses have 48 bits. */
 const addressAt = (at: number): number => regions.readUIntLE(at, 6)
 
-const protect = (pages: number) => scan(pages, { from: 0n, flags: protectMatching, having: written, room: 0 })
+const protect = (pages: number) =>
+  scan(pages, { from: 0n, to: addressMax, flags: protectMatching, having: written, room: 0 })
 
 interface Scan {
   readonly from: bigint
+  readonly to: bigint
   readonly flags: bigint
   /** Categories of the pages to find: all of these, and one of `havingOneOf`. */
   readonly having: bigint
@@ -170,11 +189,11 @@ interface Scan {
 }
 
 /** Scans pages: the regions found, and where the scan ended. */
-const scan = (pages: number, { from, flags, having, havingOneOf = 0n, inverted = 0n, room }: Scan) => {
+const scan = (pages: number, { from, to, flags, having, havingOneOf = 0n, inverted = 0n, room }: Scan) => {
   const place = room === 0 ? 0n : regionsAddress
   const found = watched | written
   const categories = [inverted, having, havingOneOf, found]
-  const request = structure(96n, flags, from, addressMax, 0n, place, BigInt(room), 0n, ...categories)
+  const request = structure(96n, flags, from, to, 0n, place, BigInt(room), 0n, ...categories)
   const count = check('ioctl(PAGEMAP_SCAN)', ioctl(pages, PAGEMAP_SCAN, request))
   return { count, end: request.readBigUInt64LE(walkEndOffset) }
 }

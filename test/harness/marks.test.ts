@@ -232,3 +232,34 @@ for turn in range(99):
   expect(cluster.starts).toBe(1)
   expect(cluster.notes()).toEqual([])
 })
+
+test('a child that ended and was waited for at a mark is gone there, wherever one goes back from', async () => {
+  const program = `
+import os, time
+print('up', flush=True)
+time.sleep(1)
+os.fork() or os._exit(0)
+print('made', flush=True)
+time.sleep(1)
+os.wait()
+print('waited', flush=True)
+time.sleep(1)
+try: print('another', os.waitpid(-1, os.WNOHANG), flush=True)
+except ChildProcessError: print('none', flush=True)
+time.sleep(1)
+`
+  const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
+  const steps = async (count: number) => {
+    for (let step = 0; step < count; step++) await cluster.execute(cluster.enabled()[0]!)
+  }
+  await cluster.reset()
+  await steps(2)
+  const checkpoint = (await cluster.mark())!
+  await cluster.reset()
+  await steps(1)
+  await cluster.restore(checkpoint)
+  await steps(1)
+  expect(stdoutOf(cluster, 'n')).toEqual(['up', 'made', 'waited', 'none'])
+  expect(cluster.starts).toBe(1)
+  expect(cluster.notes()).toEqual([])
+})
