@@ -7,7 +7,7 @@ import { type Bug, bugs, systems } from './rows.ts'
 import { runRow } from './run-row.ts'
 
 interface Options {
-  readonly row?: string
+  readonly row?: readonly string[]
   readonly system?: string
   readonly for: number
   readonly search: readonly string[]
@@ -26,7 +26,7 @@ interface Row {
 }
 
 const isWanted = ({ row, system }: Options, bug: Pick<Bug, 'id' | 'system'>) =>
-  (row === undefined || row === bug.id) && (system === undefined || bug.system.endsWith(system))
+  (row === undefined || row.includes(bug.id)) && (system === undefined || bug.system.endsWith(system))
 
 const rowsOf = (options: Options): Row[] => [
   ...(options.bugs ? bugs : [])
@@ -87,7 +87,7 @@ const run = async (options: Options): Promise<void> => {
 
 await new Command('bench:corpus')
   .description('checks every bug of the corpus, and every system without one')
-  .option('--row <id>', 'one bug alone')
+  .option('--row <id...>', 'these bugs alone')
   .option('--system <name>', 'one system alone')
   .option('--for <seconds>', 'of each search', Number, 300)
   .option('--search <how...>', 'as of lastnail check, or plain: random testing without control', ['auto'])

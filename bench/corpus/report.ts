@@ -13,7 +13,7 @@ export const isNamed = ({ expected }: Bug, { outcome }: Result): boolean | undef
 
 /** The result of a row, for a program. */
 export const figuresOf = (bug: Bug | null, result: Result) => {
-  const { outcome, plain, discovery, seconds, message } = result
+  const { outcome, plain, discovery, seconds, cpuSeconds, message } = result
   return {
     property: bug ? bug.property : null,
     verdict: outcome?.verdict ?? (plain?.violated ? 'violated' : plain ? 'held' : null),
@@ -22,6 +22,7 @@ export const figuresOf = (bug: Bug | null, result: Result) => {
     executions: outcome?.executions ?? plain?.rounds ?? null,
     steps: outcome?.steps ?? null,
     seconds,
+    cpuSeconds,
     secondsToViolation: discovery?.seconds ?? null,
     stepsToViolation: discovery?.steps ?? null,
     shrunkTo: outcome?.verdict === 'violated' ? outcome.schedule.length : null,
@@ -81,28 +82,30 @@ export const summary = (rows: readonly { bug: Bug; result: Result }[], correct: 
   return `${found.length} of ${rows.length} bugs found${time}; ${correct.length} correct systems, ${clean}`
 }
 
-/** By row, how many seconds each search needs to find the bug. */
+/** By row, how many seconds of CPU and executions each search needs to find the bug; without that, what it did in vain. */
 export const comparison = (
   searches: readonly string[],
   rows: readonly { bug: Bug; results: readonly (Result | undefined)[] }[],
 ) => {
   const cell = (bug: Bug, result: Result | undefined) =>
-    result === undefined ? '' : isFound(bug, result) ? String(result.seconds) : '–'
+    result === undefined ? '' : `${isFound(bug, result) ? '' : '– '}${result.cpuSeconds} s, ${executionsOf(result)}`
   const found = searches.map((_, index) =>
     rows.filter(({ bug, results: { [index]: result } }) => result && isFound(bug, result)),
   )
   return aligned([
-    ['seconds to find', ...searches],
+    ['CPU and executions', ...searches],
     ...rows.map(({ bug, results }) => [bug.id, ...results.map(result => cell(bug, result))]),
     ['found', ...found.map(each => `${each.length} of ${rows.length}`)],
     [
       'median',
       ...found.map((each, index) =>
-        each.length === 0 ? '' : String(median(each.map(({ results }) => results[index]!.seconds))),
+        each.length === 0 ? '' : `${median(each.map(({ results }) => results[index]!.cpuSeconds))} s`,
       ),
     ],
   ])
 }
+
+const executionsOf = ({ outcome, plain }: Result): number => outcome?.executions ?? plain?.rounds ?? 0
 
 const aligned = (lines: readonly (readonly string[])[]): string => {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map(line => line[column]!.length)))

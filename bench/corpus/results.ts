@@ -10,6 +10,8 @@ export interface Result {
   readonly bug: string | null
   /** Seconds of the whole command: the search and the examination of what it found. */
   readonly seconds: number
+  /** Seconds of CPU of the command, its workers and the nodes. They depend less on what else the machine does. */
+  readonly cpuSeconds: number
   readonly exitCode: number
   /** Of a check. */
   readonly outcome: Outcome | null

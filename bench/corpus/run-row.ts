@@ -3,6 +3,7 @@ import { execa } from 'execa'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Outcome } from '../../cli/check/outcome.ts'
+import { cpuOfChildren } from './cpu.ts'
 import { configOf, packageRoot } from './package-root.ts'
 import type { PlainResult } from './plain.ts'
 import type { Result } from './results.ts'
@@ -19,13 +20,17 @@ export interface RowOptions {
 
 /** Checks one system as its users would: with one bug switched on, the property that it violates; else all properties. */
 export const runRow = async (system: string, bug: Bug | null, options: RowOptions): Promise<Result> => {
-  const begun = performance.now()
+  const [begun, cpuBefore] = [performance.now(), cpuOfChildren()]
   const config = configOf(system)
   const found = await (options.search === 'plain' ? testPlainly : check)(config, bug, options)
-  return { system, bug: bug?.id ?? null, seconds: Number(((performance.now() - begun) / 1000).toFixed(1)), ...found }
+  const seconds = rounded((performance.now() - begun) / 1000)
+  const cpuSeconds = rounded(cpuOfChildren() - cpuBefore)
+  return { system, bug: bug?.id ?? null, seconds, cpuSeconds, ...found }
 }
 
-type Came = Omit<Result, 'system' | 'bug' | 'seconds'>
+const rounded = (seconds: number) => Number(seconds.toFixed(1))
+
+type Came = Omit<Result, 'system' | 'bug' | 'seconds' | 'cpuSeconds'>
 
 const check = async (config: string, bug: Bug | null, options: RowOptions): Promise<Came> => {
   const { seconds, search, workers, out } = options
