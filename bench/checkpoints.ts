@@ -1,8 +1,8 @@
 /**
  * `node dist/bench/checkpoints.js [node|python|redis] [--rounds 15] [--steps 20]`: what it takes to save one process and a
  * cell of three that speak to each other, so many steps after their start, and to go back there; beside a beginning on
- * the same processes brought back in place, and one on new processes. Where nodes have no connection (`ring.ts`, UDP), also what it takes
- * to mark that state and to go back there in place, beside executing the way again on processes that are brought back.
+ * the same processes rewound in place, and one on new processes. Where nodes have no connection (`ring.ts`, UDP), also what it takes
+ * to mark that state and to go back there in place, beside executing the way again on rewound processes.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -66,7 +66,7 @@ const measure = async (what: string, system: ResolvedSystem): Promise<void> => {
     }
   })
   row(`${what}: plain start`, median(figures.start).toFixed(1), 'ms')
-  row(`${what}: start brought back in place`, median(figures.reset).toFixed(1), 'ms')
+  row(`${what}: start rewound in place`, median(figures.reset).toFixed(1), 'ms')
   row(`${what}: save`, median(figures.save).toFixed(1), 'ms')
   row(`${what}: go back`, median(figures.back).toFixed(1), 'ms')
   row(`${what}: files`, whole(median(figures.bytes) / 1024), 'KiB')

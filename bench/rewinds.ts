@@ -41,5 +41,5 @@ await withCluster(system, async cluster => {
 })
 const milliseconds = (figures: readonly number[]) => `${median(figures).toFixed(1)} ms`
 console.log(
-  `plain start ${milliseconds(starts)}, brought back in ${milliseconds(resets)}, a step ${milliseconds(durations)} (medians)`,
+  `plain start ${milliseconds(starts)}, rewound in ${milliseconds(resets)}, a step ${milliseconds(durations)} (medians)`,
 )

@@ -20,7 +20,7 @@ import { LocalRuntime } from './node/local-runtime.ts'
 import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
-import { type CountedNotes, notBroughtBack, notMarked, sayNotes, uncounted } from './notes.ts'
+import { type CountedNotes, notMarked, notRewound, sayNotes, uncounted } from './notes.ts'
 import { Runner } from './runner.ts'
 import type { Time } from './timed/time.ts'
 import type { TimedAction, Timing } from './timed/timing.ts'
@@ -161,7 +161,7 @@ export class Cluster implements System<GlobalState> {
     return new Map([
       ...[...this.#stage.notes].map(note => [note, uncounted] as const),
       ...this.#nodes.flatMap(({ name, reasonsToStart }) =>
-        [...reasonsToStart].map(([reason, count]) => [notBroughtBack(name, reason), count] as const),
+        [...reasonsToStart].map(([reason, count]) => [notRewound(name, reason), count] as const),
       ),
       ...[...this.checkpoints.reasons].map(([reason, count]) => [notMarked(reason), count] as const),
     ])

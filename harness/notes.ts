@@ -7,8 +7,8 @@ export type CountedNotes = ReadonlyMap<string, number>
 export const uncounted = 0
 
 /** Why a life of a node was not lived again. */
-export const notBroughtBack = (node: string, reason: string): string =>
-  `${node}: a life of it could not be brought back, and was started anew: ${reason}`
+export const notRewound = (node: string, reason: string): string =>
+  `${node}: a life of it could not be rewound, and was started anew: ${reason}`
 
 /** Why a search executed a state's schedule instead of restoring the state in place. */
 export const notMarked = (reason: string): string => `a state could not be marked, or gone back to, in place: ${reason}`

@@ -20,7 +20,7 @@ export const columnsOf = ({ verdict, kind, executions, stepsPerSecond, notes }: 
     `${Math.round(memory.tool)} MB and ${Math.round(memory.nodes)} MB`,
   ].join(' | ')
 
-const startedAnew = /^(\S+): a life of it could not be brought back, and was started anew: (.+)$/
+const startedAnew = /^(\S+): a life of it could not be rewound, and was started anew: (.+)$/
 const differed =
   /^(\S+): an execution that began in place was done again on new processes, and (.+?) (?:was|were) not the same/
 

@@ -25,7 +25,7 @@ export const describeDeath = (property: string, label: string, critical: Critica
 
 const describeWalks = ({ walks, walkLength, longer, healthy, conversing, isBound }: Critical): string => {
   const among = [
-    ...(isBound ? [`with no message on its way for longer than ${slowMs / 1000} s`] : []),
+    ...(isBound ? [`with no message in flight for longer than ${slowMs / 1000} s`] : []),
     ...(healthy > 0 ? [`${healthy} of them with prompt messages`] : []),
     ...(conversing > 0 ? [`${conversing} with one conversation after the other`] : []),
     ...(longer.walks > 0 ? [`nor in ${longer.walks} longer ones, the longest of ${longer.longest} steps`] : []),

@@ -51,7 +51,7 @@ export const describe = ({
 /** The condition for a violation that a usual network does not meet. */
 const condition = ({ verdict, delayMs }: Verdict): string =>
   verdict === 'violated' && delayMs !== null && delayMs > slowMs
-    ? `, only where a message is on its way for ${(delayMs / 1000).toFixed(1)} s`
+    ? `, only where a message is in flight for ${(delayMs / 1000).toFixed(1)} s`
     : ''
 
 const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>

@@ -56,7 +56,7 @@ const rest = (
   },
   // How many of each one execution may have.
   faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
-  // The longest that a message is on its way. Without it a network is as slow as it likes, and timeouts are tried early.
+  // The longest time that a message is in flight. Without it a network is as slow as it likes, and timeouts are tried early.
   // delay: '2s',
 })
 `

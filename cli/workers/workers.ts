@@ -74,7 +74,7 @@ export class Worker implements Cell {
     this.#start()
   }
 
-  /** What of its nodes could not be held, or brought back. */
+  /** What could not be held or rewound in its nodes. */
   get notes(): CountedNotes {
     return addNotes([this.#notesBefore, this.#notes])
   }

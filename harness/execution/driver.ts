@@ -106,7 +106,7 @@ export class Driver {
     }
   }
 
-  /** Call after the stage was brought back to an earlier state. */
+  /** Call after the stage was rewound to an earlier state. */
   comeBack(): void {
     this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
   }

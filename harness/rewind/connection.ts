@@ -70,8 +70,7 @@ export class MarkedConnection {
       const side = facing(portOfName(this.#own), internetAddressOf(this.#peer), portOfName(this.#peer))
       if (side === undefined) throw this.#cannot('is a connection that the network does not know')
       this.#side = side
-      if (!isStill(side) || countIn(own, SIOCOUTQ) > 0)
-        throw this.#cannot('is a connection on which something is on its way')
+      if (!isStill(side) || countIn(own, SIOCOUTQ) > 0) throw this.#cannot('is a connection that has bytes in flight')
       this.#unread = this.#readUnread(own)
       this.#settings = readSettings(own)
       this.#state = tcpStateOf(own)

@@ -109,8 +109,8 @@ const Calls = ({ execution, side, step, select }: PartProps) => {
 
 const ms = (value: number | undefined) => (value === undefined ? '?' : `${Number(value.toFixed(3))} ms`)
 
-const onItsWay = (milliseconds: number | undefined): string =>
-  milliseconds === undefined ? '' : `, ${ms(milliseconds)} on its way`
+const inFlight = (milliseconds: number | undefined): string =>
+  milliseconds === undefined ? '' : `, ${ms(milliseconds)} in flight`
 
 /** Virtual clocks of the nodes that the step acts on. */
 const Clocks = ({ execution, step }: PartProps) => {
@@ -150,7 +150,7 @@ const Taken = ({ execution, side, step, select }: PartProps) => (
       <section key={journey.message.label}>
         <h3>
           Message {journey.fate}, sent in <StepLink {...{ side, select }} step={journey.sentAt} />
-          {onItsWay(execution.timeBetween(journey.sentAt, step))}
+          {inFlight(execution.timeBetween(journey.sentAt, step))}
         </h3>
         <Payload message={journey.message} />
       </section>
@@ -223,7 +223,7 @@ const Became = ({
   ) : (
     <h4>
       {fate} in <StepLink {...{ side, select }} step={endedAt} />
-      {onItsWay(execution.timeBetween(sentAt, endedAt))}
+      {inFlight(execution.timeBetween(sentAt, endedAt))}
     </h4>
   )
 

@@ -76,7 +76,7 @@ test('a schedule that diverges while it is shrunk is reported as it was found, t
   })
 })
 
-/** Its second step has another name in every third execution: always, or as long as it is brought back. */
+/** Its second step has another name in every third execution: always, or as long as it is rewound. */
 class Unsteady extends Model<number> {
   isRewound = true
   readonly #isForEver: boolean

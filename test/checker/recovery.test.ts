@@ -76,7 +76,7 @@ describe('walks that look for life', () => {
 /** A node that asks another, and goes home where no answer has come for long enough; the answer keeps it away. */
 interface Asked {
   readonly place: 'home' | 'away'
-  /** For how many milliseconds the answer has been on its way; undefined where nobody was asked. */
+  /** For how many milliseconds the answer has been in flight; undefined where nobody was asked. */
   readonly onItsWayMs?: number
 }
 
@@ -113,7 +113,7 @@ describe('what heals by a message that is later than in a usual network', () => 
     const critical = await confirmCriticalTransition(cells, suspect, wanted)
     expect(critical).toMatchObject({ case: 'C1', step: 1 })
     expect(describeDeath('home', 'n leaves', critical, 1)).toContain(
-      'it did not recover in 20 walks of up to 64 steps, with no message on its way for longer than 1 s, ',
+      'it did not recover in 20 walks of up to 64 steps, with no message in flight for longer than 1 s, ',
     )
   })
 

@@ -9,7 +9,7 @@ const left = choice('deliver', 'm→n left')
 const right = choice('deliver', 'm→n right')
 const timer = choice('timer', 'n timer +5000ms')
 
-/** A node that crashes where a message is on its way for five seconds; `state` is what it was told. */
+/** A node that crashes where a message is in flight for five seconds; `state` is what it was told. */
 class Impatient implements System<string> {
   #told = ''
   #isOver = false

@@ -85,7 +85,7 @@ interface Election {
 
 /**
  * A new leader has to be of a later term than the old one, which had a high one. Terms rise only where b gives up waiting while
- * the question of a is on its way, so never in a healthy network, and in others by one in some steps.
+ * the question of a is in flight, so never in a healthy network, and in others by one in some steps.
  */
 const election = (termOfLast: number) =>
   new Model<Election>({ isLed: true, term: 0, isAsked: false }, (state): Transition<Election>[] => {

@@ -8,7 +8,7 @@ import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 /**
  * Counts its timers in a file of the machine, which no boundary holds, and sends the number. Where it begins the file anew as it
- * starts, only a life that is brought back in place goes on from what others left; else all lives do.
+ * starts, only a rewound life goes on from what others left; else all lives do.
  */
 const counting = `
   const { existsSync, readFileSync, writeFileSync } = require('node:fs')

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { addNotes, countUpTo, notBroughtBack, sayNotes, uncounted } from '../../harness/notes.ts'
+import { addNotes, countUpTo, notRewound, sayNotes, uncounted } from '../../harness/notes.ts'
 import { CannotRewind } from '../../harness/rewind/error.ts'
 
 const held = 'n1: broadcast is not carried'
-const started = notBroughtBack('n1', 'it has semaphores')
+const started = notRewound('n1', 'it has semaphores')
 
 test('a sentence of several workers is printed once, with its count', () => {
   const notes = addNotes([

@@ -23,7 +23,7 @@ for (const kind of kinds)
 
 for (const kind of kinds)
   test.skipIf(!isInstalled(kind))(
-    `processes brought back to where they began do what new ones do (needs ${programs[kind]})`,
+    `rewound processes do what new ones do (needs ${programs[kind]})`,
     { timeout: 180_000, retry: 0 },
     async () => {
       const system = await systemOf(kind, root)

@@ -117,7 +117,7 @@ pid = os.fork()
 if pid == 0: os._exit(0)
 os.waitpid(pid, 0)`,
     ],
-  ])('%s: it is brought back', async (_, see, change, begin = '') => {
+  ])('%s: it is rewound', async (_, see, change, begin = '') => {
     expect((await expectGivenBack(see, change, begin)).starts).toBe(1)
   })
 
@@ -224,7 +224,7 @@ os.waitpid(pid, 0)`,
     const { starts, notes } = await expectGivenBack(see, change, begin)
     expect(starts).toBe(3)
     expect(notes.join()).toMatch(
-      /^n: a life of it could not be brought back, and was started anew: (its .* changed: |(other signals are pending|it has a message queue of POSIX)( \(2 times\))?$)/,
+      /^n: a life of it could not be rewound, and was started anew: (its .* changed: |(other signals are pending|it has a message queue of POSIX)( \(2 times\))?$)/,
     )
   })
 })

@@ -186,7 +186,7 @@ test('a segment that the window cuts short waits until those before it are ackno
   expect(wire.sent.map(({ payload }) => payload.length)).toEqual([1460, 1460, 1080])
 })
 
-test('a segment that the window cuts short is sent where nothing else is on its way', () => {
+test('a segment that the window cuts short is sent where nothing else is in flight', () => {
   const { side, wire, receive } = open()
   receive({ sequence: 1001, window: 100 })
   expect(tcp.send(side, Buffer.alloc(3000), wire)).toBe(100)

@@ -36,7 +36,7 @@ const shown: CampaignShown = {
   })),
   workers: [
     'machine-1:4711: 812 jobs done, 2 of 2 at work',
-    'machine-2:99: lastnail.config.ts: store.js is another here',
+    'machine-2:99: lastnail.config.ts: store.js differs from where the campaign was begun',
   ],
   notes: ['refused was never met in any execution'],
 }

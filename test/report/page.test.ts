@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const taken = steps.findLast(({ choice }) => choice?.kind === 'deliver')!
       await rows(page).filter({ hasText: taken.choice!.label }).last().click()
       expect(await details(page).textContent()).toContain(`at ${250 * taken.index} ms`)
-      expect(await details(page).textContent()).toMatch(/Message delivered, sent in step \d+, \d+ ms on its way/)
+      expect(await details(page).textContent()).toMatch(/Message delivered, sent in step \d+, \d+ ms in flight/)
     })
   })
 

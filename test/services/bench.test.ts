@@ -19,7 +19,7 @@ test('a missing service is reported', async () => {
 
 test('the columns of a check say how executions begin, and what is refused', () => {
   const notes = [
-    'db: a life of it could not be brought back, and was started anew: it shares memory (12 times)',
+    'db: a life of it could not be rewound, and was started anew: it shares memory (12 times)',
     'db: io_uring_setup is refused with ENOSYS: its work continues in the kernel while all threads rest',
   ]
   const checked = { verdict: 'held', kind: null, executions: 12, stepsPerSecond: 34, notes }

@@ -56,7 +56,7 @@ test('megabytes written in one step are taken by the kernel, and read, in the sa
   expect(first.printed[2]!.at(-1)).toBe('sent')
   expect(first.printed[1]!.map(line => line.split(' ')[0])).toHaveLength(4)
   for (let count = 2; count <= 10; count++) {
-    // Half of them on new processes, the others on those that were brought back.
+    // Half of them on new processes, the others on rewound ones.
     if (count % 2 === 0) cluster.endLives()
     expect(await execute()).toEqual(first)
   }

@@ -67,7 +67,7 @@ export const runOn = async (cluster: Cluster, stepsMax = 30): Promise<string[]> 
 }
 
 /**
- * What a program prints, in its two executions on new processes and one on processes that were brought back: they must
+ * What a program prints, in its two executions on new processes and one on rewound processes: they must
  * be alike.
  */
 export const heldOutput = async (
@@ -77,7 +77,7 @@ export const heldOutput = async (
   const execute = async (cluster: Cluster) => {
     expect(await cluster.reset()).toEqual([])
     const labels = await runOn(cluster, stepsMax)
-    // Whether it was brought back or started anew is not what is compared.
+    // Whether it was rewound or started anew is not what is compared.
     const notes = cluster.notes().filter(note => !note.includes('was started anew'))
     return { lines: stdoutOf(cluster, 'n'), labels, notes }
   }

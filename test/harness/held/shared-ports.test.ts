@@ -71,7 +71,7 @@ for name in (b'0', b'1', b'2'):
 while True: time.sleep(1e6)
 `
 
-/** Which worker had each connection, in executions on new processes in other namespaces, and on those brought back. */
+/** Which worker had each connection, in executions on new processes in other namespaces, and on rewound ones. */
 const answersOf = async (worker: string, ask: string, kind: string, executions: number): Promise<string[]> => {
   const make = () =>
     clusterOf(

@@ -33,7 +33,7 @@ const system = (body: string) =>
 
 const timers = (cluster: Cluster) => labelsOf(cluster).filter(label => label.includes(' timer '))
 
-/** Takes these steps twice, the second time on processes that were brought back, and once on new ones; gives what the client wrote. */
+/** Takes these steps twice, the second time on rewound processes, and once on new ones; gives what the client wrote. */
 const written = async (body: string, steps: readonly string[]): Promise<string[]> => {
   const execute = async (cluster: Cluster) => {
     expect(await cluster.reset()).toEqual([])
