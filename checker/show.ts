@@ -46,3 +46,6 @@ const attempt = <Result>(work: () => Result): Result | undefined => {
     return undefined
   }
 }
+
+/** A duration in seconds, to the millisecond: `0.25 s`. */
+export const inSeconds = (milliseconds: number): string => `${Number((milliseconds / 1000).toFixed(3))} s`

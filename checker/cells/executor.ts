@@ -3,6 +3,7 @@ import { Carried, type CarriedMark } from '../carried.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { evaluate, explanationOf, type Property } from '../property.ts'
+import { inSeconds } from '../show.ts'
 import { propertySight, Subjects } from '../subjects.ts'
 import type { Checkpoint, Choice, Finding, Sight, Step, System } from '../system.ts'
 import type { Violation } from './violation.ts'
@@ -285,5 +286,3 @@ export class Executor<State> {
     return last ? `after step ${this.schedule.length} (${last.label})` : 'in the initial state'
   }
 }
-
-const inSeconds = (milliseconds: number) => `${Number((milliseconds / 1000).toFixed(3))} s`

@@ -1,10 +1,12 @@
 import { relative } from 'node:path'
+import type { Property } from '../../checker/property.ts'
+import { inSeconds } from '../../checker/show.ts'
 import { propertySight, type Subject, subjectsOf } from '../../checker/subjects.ts'
 import type { Sight } from '../../checker/system.ts'
 import type { Met } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { sightOf } from '../../harness/clients/sights.ts'
-import type { FaultKind, ResolvedSystem } from '../../harness/config.ts'
+import type { FaultKind, GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { type CheckOptions, defaultMs } from '../options.ts'
 
 /**
@@ -15,6 +17,7 @@ import { type CheckOptions, defaultMs } from '../options.ts'
 export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } = {}): string[] => [
   ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
   ...system.clients.flatMap(({ name }) => aboutClient(name, met.sights)),
+  ...Object.entries(system.properties).flatMap(([name, property]) => aboutBound(name, property)),
   ...Object.entries(system.faults).flatMap(([kind, budget]) => aboutFault(kind as FaultKind, budget, system, met)),
 ]
 
@@ -42,6 +45,14 @@ const aboutGoal = (name: string, sights: readonly Sight[]): string[] =>
   countOf(sights, propertySight.met(name)) > 0
     ? []
     : [`${name} was never met in any execution, so the properties may not have been put to the test`]
+
+/** A search may delay messages without limit, so a property may be false for any time without being at fault. */
+const aboutBound = (name: string, { withinMs }: Pick<Property<GlobalState>, 'withinMs'>): string[] =>
+  withinMs === undefined
+    ? []
+    : [
+        `${name} was checked without its bound of ${inSeconds(withinMs)}, because a search may delay messages without limit; emulate, and verify of its trace, judge it`,
+      ]
 
 /** By `sometimes` property, the number of executions in which it was met. */
 export const metGoals = (

@@ -1,6 +1,7 @@
 import { Carried } from '../../checker/carried.ts'
 import { Undecided } from '../../checker/errors.ts'
 import { evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/property.ts'
+import { inSeconds } from '../../checker/show.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { RecordedStates } from './states.ts'
@@ -79,6 +80,16 @@ export class Verification {
   /** Time of the last step, if the trace has times. */
   get endMs(): number | undefined {
     return this.#atMs
+  }
+
+  /** Properties whose bound was not judged because the trace has no times, one line each. */
+  get unbounded(): readonly string[] {
+    if (this.#atMs !== undefined) return []
+    return this.#watched.flatMap(({ name, property: { withinMs } }) =>
+      withinMs === undefined
+        ? []
+        : [`${name} was checked without its bound of ${inSeconds(withinMs)}, because the trace has no times`],
+    )
   }
 
   /** Must be called with each step in order. @throws UsageError if a property throws */
@@ -167,5 +178,3 @@ export class Verification {
     return choice ? `after step ${index} (${choice.label})` : 'in the initial state'
   }
 }
-
-export const inSeconds = (milliseconds: number): string => `${Number((milliseconds / 1000).toFixed(3))} s`

@@ -3,6 +3,7 @@ import { BudgetSpent } from '../../checker/budget.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { inSeconds } from '../../checker/show.ts'
 import { TraceError } from '../../checker/trace/error.ts'
 import { describeTear, readTrace, traceRecords } from '../../checker/trace/read.ts'
 import type { RecordedNode, TraceHeader } from '../../checker/trace/trace.ts'
@@ -15,7 +16,7 @@ import { inSession } from '../session/session.ts'
 import { scheduleOf, sessionOf } from '../traces/recorded.ts'
 import { requireExecutable } from '../traces/replay.ts'
 import { StepReader } from '../traces/step-reader.ts'
-import { inSeconds, Verification, type VerifiedProperty } from './verification.ts'
+import { Verification, type VerifiedProperty } from './verification.ts'
 
 /** The result of verifying properties over a recorded execution, as `--json` prints it. */
 export interface Verified extends Pick<Verification, 'violations' | 'evaluations' | 'steps'> {
@@ -113,13 +114,17 @@ const requireSameProgram = (path: string, was: RecordedNode, is: ResolvedSystem[
 }
 
 const verifiedOf = (verification: Verification, seconds: number): Verified => {
-  const { violations, evaluations, steps, properties, undecided } = verification
+  const { violations, evaluations, steps, properties, undecided, unbounded } = verification
   const isOut = properties.some(({ kind, holds }) => kind === 'eventually' && holds === false)
   const verdict = violations.length > 0 ? 'violated' : isOut || undecided.size > 0 ? 'undetermined' : 'held'
   return {
     ...{ verdict, violations, evaluations, seconds, steps },
     properties: properties.map(property => ({ ...property, again: distributionOf(againOf(property)) })),
-    notes: [...undecided.values(), ...properties.filter(isUnmet).map(({ name }) => `${name} was met in no state`)],
+    notes: [
+      ...undecided.values(),
+      ...unbounded,
+      ...properties.filter(isUnmet).map(({ name }) => `${name} was met in no state`),
+    ],
   }
 }
 

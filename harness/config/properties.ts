@@ -33,7 +33,7 @@ const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within }: Wi
 
 /**
  * Liveness: from every state of every execution, a state in which `holds` is true is eventually reached. `within`
- * limits how long that may take in an emulated run (`lastnail emulate`). A search ignores it, because there messages
+ * limits how long that may take in an emulated run (`lastnail emulate`). A search does not judge it, because there messages
  * may be arbitrarily late.
  */
 export const eventually = eventuallyWithin as unknown as OfGlobalState<[options?: Within]>

@@ -80,6 +80,17 @@ test('eventually: it says when the predicate was false; longer than its bound is
   ])
 })
 
+test('a bound is not judged over a trace without times, and that is said', () => {
+  const even = { ...eventually((s: GlobalState) => s.node('n1').state % 2 === 0), withinMs: 250 }
+  const steps = [0, 1, 1, 1, 1, 2].map((value, index) => step(index, { n1: value }))
+  expect(verify({ even }, steps)).toMatchObject({ violations: [{ property: 'even' }], unbounded: [] })
+  const untimed = steps.map(each => ({ ...each, atMs: undefined }))
+  expect(verify({ even }, untimed)).toMatchObject({
+    violations: [],
+    unbounded: ['even was checked without its bound of 0.25 s, because the trace has no times'],
+  })
+})
+
 test('sometimes: it is met or not, and never violated', () => {
   const met = sometimes((s: GlobalState) => s.node('n1').state === 2)
   const never = sometimes((s: GlobalState) => s.node('n1').state === 9)
