@@ -12,7 +12,7 @@ import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { LocalSearch } from './searches/local/local.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
-import { labelsTo, startAsOffered } from './start.ts'
+import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
@@ -64,7 +64,7 @@ export const checkInCells = async <State>(
   validate(options)
   const liveness = Object.keys(properties).filter(name => properties[name]!.kind === 'eventually')
   const localOf: PortfolioOptions['localOf'] =
-    nodes && ((experience, from) => new LocalSearch(experience, { nodes, properties, from }))
+    nodes && (experience => new LocalSearch(experience, { nodes, properties }))
   // A carried value depends on the path to a state and not on the state alone, so every order must be executed.
   const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
   return new Check(cells, liveness, { ...options, everyOrder }, localOf).run()
@@ -109,8 +109,8 @@ class Check {
   readonly #options: SearchOptions
   readonly #cells: Cells
   readonly #newPortfolio: () => Portfolio
-  /** Labels with which every execution begins. */
-  #from: readonly string[]
+  /** Where every execution begins. */
+  #begin: Start
   #portfolio: Portfolio
   readonly #examination: Examination
   readonly #begun = performance.now()
@@ -162,14 +162,14 @@ class Check {
     this.#cells = Cells.of(cells, counts => this.#report(counts))
     this.#reliance = new Reliance(this.#cells)
     const searchSeed = random.seed()
-    this.#from = options.from ?? []
+    this.#begin = startAfter(options.from ?? [])
     this.#newPortfolio = () =>
       new Portfolio({
         search,
         isLimited: executions !== undefined || this.#time !== undefined,
         depthMax: options.depth,
         everyOrder: options.everyOrder,
-        from: this.#from,
+        begin: this.#begin,
         walkLength,
         liveness,
         random: new Random(searchSeed),
@@ -230,7 +230,7 @@ class Check {
   #cannotBegin({ error }: Failed): boolean {
     if (error instanceof Unfaithful) return false
     return (
-      this.#from.length > 0 &&
+      this.#begin.at !== 'initial' &&
       this.#portfolio.experience.completed === 0 &&
       !this.#reliance.isLess &&
       !this.#isShortened
@@ -239,14 +239,15 @@ class Check {
 
   /** Skips those of the steps to begin with that are not enabled in their turn. @throws Diverged if none is enabled */
   async #beginAsFarAsOffered(cells: Cells, error: Diverged): Promise<void> {
-    const { schedule } = await cells.run({ start: startAsOffered(this.#from) })
+    const from = labelsTo(this.#begin)
+    const { schedule } = await cells.run({ start: startAsOffered(from) })
     if (schedule.length === 0) throw error
     this.#isShortened = true
-    const leftOut = this.#from.length - schedule.length
+    const leftOut = from.length - schedule.length
     this.#changes.push(
-      `the steps to begin with are not all enabled any more, from step ${error.step} ("${error.expected}") on: ${leftOut} of ${this.#from.length} were skipped`,
+      `the steps to begin with are not all enabled any more, from step ${error.step} ("${error.expected}") on: ${leftOut} of ${from.length} were skipped`,
     )
-    this.#from = labelsOf(schedule)
+    this.#begin = startAfter(labelsOf(schedule))
     this.#portfolio = this.#newPortfolio()
   }
 

@@ -1,6 +1,7 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
+import { after, labelsTo } from '../start.ts'
 import type { Choice } from '../system.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Execution, type Search } from './search.ts'
@@ -25,6 +26,7 @@ export class ConsequenceSearch implements Search {
   readonly #experience: Experience
   readonly #counted: Counted
   readonly #depthMax: number
+  /** Steps from where the search begins. */
   #waiting: (readonly string[])[] = [[]]
   #taken = 0
   /** Fingerprints of states whose choices were followed. */
@@ -48,7 +50,8 @@ export class ConsequenceSearch implements Search {
     this.#taken += 1
     if (this.#taken > 10_000) this.#waiting = this.#waiting.slice(this.#taken)
     if (this.#taken > 10_000) this.#taken = 0
-    const { task, ...rest } = this.#experience.executionOf({ search: 'consequence', labels, walks: () => [] })
+    const start = after(this.#experience.begin, labels)
+    const { task, ...rest } = this.#experience.executionOf({ search: 'consequence', start, walks: () => [] })
     const { untilLive: _, surprises: __, ...own } = task
     return { ...rest, task: { ...own, isWatched: true } }
   }
@@ -61,7 +64,7 @@ export class ConsequenceSearch implements Search {
     if (came.violation || came.arrival.broken || (fingerprint !== undefined && this.#explored.has(fingerprint))) return
     if (fingerprint !== undefined) this.#explored.add(fingerprint)
     if (came.arrival.steps >= this.#depthMax) return
-    const labels = labelsOf(came.schedule).slice(this.#experience.begin.length)
+    const labels = labelsOf(came.schedule).slice(labelsTo(this.#experience.begin).length)
     for (const { label } of this.#followed(came))
       if (this.#waiting.length - this.#taken < waitingMax) this.#waiting.push([...labels, label])
   }

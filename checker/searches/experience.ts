@@ -3,15 +3,15 @@ import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import type { Random } from '../random.ts'
-import { startAfter } from '../start.ts'
+import type { Start } from '../start.ts'
 import type { Execution, SearchName } from './search.ts'
 import { WaysToLife } from './ways-to-life.ts'
 
 export interface ExperienceOptions {
   /** Fixed by the user. If undefined, it follows from the longest path to a live state. */
   readonly walkLength: number | undefined
-  /** Labels with which each execution begins. */
-  readonly from: readonly string[]
+  /** Where each execution begins, unless a search wishes otherwise. */
+  readonly begin: Start
   /** Names of the liveness properties. */
   readonly liveness: readonly string[]
   readonly random: Random
@@ -39,8 +39,8 @@ const firstLength = 2_000
 interface Wish {
   readonly search: SearchName
   readonly variant?: number
-  /** Labels to execute after those with which each execution begins. */
-  readonly labels?: readonly string[]
+  /** Where the execution begins; by default where each does. */
+  readonly start?: Start
   /** Makes the walks that follow, with a source of random numbers of their own. */
   readonly walks: (random: Random) => readonly Walk[]
   /** How the last walk chooses on its way to a live state. */
@@ -74,28 +74,28 @@ export class Experience {
     this.liveness = options.liveness
   }
 
-  /** Labels with which each execution begins. */
-  get begin(): readonly string[] {
-    return this.#options.from
+  /** Where each execution begins, unless a search wishes otherwise. */
+  get begin(): Start {
+    return this.#options.begin
   }
 
-  /** Whether each execution begins with a given schedule. */
+  /** Whether that is after a given schedule. */
   get hasBegin(): boolean {
-    return this.begin.length > 0
+    return this.begin.at !== 'initial'
   }
 
   /**
-   * An execution of up to three parts: labels, walks, and, if there are liveness properties, a walk to a live state.
+   * An execution of up to three parts: its start, walks, and, if there are liveness properties, a walk to a live state.
    */
   executionOf({
     search,
     variant = 0,
-    labels = [],
+    start = this.begin,
     walks,
     towardsLife = 'fair',
     walkLength = this.walkLength,
   }: Wish): Execution {
-    const { from, liveness } = this.#options
+    const { liveness } = this
     const own = this.#random.fork()
     const first = walks(own)
     const toLive = (chooser: ChooserName): Walk => ({ chooser, seed: own.seed(), length: walkLength })
@@ -108,7 +108,7 @@ export class Experience {
       variant,
       walkLength,
       task: {
-        start: startAfter([...from, ...labels]),
+        start,
         walks: first,
         // Most states that are merely slow recover in a healthy network. To see that costs a few steps, while an
         // examination of the suspect costs many executions.

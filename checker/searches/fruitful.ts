@@ -2,6 +2,7 @@ import type { TaskOutcome } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { Random } from '../random.ts'
+import { type Start, startAfter } from '../start.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Execution, type Search } from './search.ts'
 import { surpriseWalk, variants } from './walks.ts'
@@ -12,9 +13,9 @@ import { surpriseWalk, variants } from './walks.ts'
  */
 const keptMax = 32
 
-/** Labels for an execution to begin with, and the random numbers with which they were executed. */
+/** Where an execution begins, and the random numbers with which that was reached. */
 interface Beginning {
-  readonly labels: readonly string[]
+  readonly start: Start
   readonly variant: number
 }
 
@@ -32,10 +33,10 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
     name: 'fruitful',
     next: () => {
       const isFromStart = kept.length === 0 || random.below(2) === 0
-      const own = { labels: [], variant: experience.hasBegin ? 0 : round() % variants }
-      const { labels, variant } = isFromStart ? own : random.pick(kept)
+      const own = { start: experience.begin, variant: experience.hasBegin ? 0 : round() % variants }
+      const { start, variant } = isFromStart ? own : random.pick(kept)
       const walks = (random: Random) => [surpriseWalk(random, 'race')]
-      const execution = experience.executionOf({ search: 'fruitful', variant, labels, walks })
+      const execution = experience.executionOf({ search: 'fruitful', variant, start, walks })
       begun.set(execution, variant)
       return execution
     },
@@ -49,7 +50,7 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
       const last = came.fingerprints.slice(0, end + 1).findLastIndex(isNew)
       counted.count(came)
       if (last <= came.arrival.steps || came.violation) return
-      kept.push({ labels: labelsOf(came.schedule.slice(experience.begin.length, last)), variant })
+      kept.push({ start: startAfter(labelsOf(came.schedule.slice(0, last))), variant })
       if (kept.length > keptMax) kept.shift()
     },
     coverage: () => counted.coverage,

@@ -25,7 +25,7 @@ export interface PortfolioOptions extends ExperienceOptions {
   /** Whether time or a number of executions limits the check. */
   readonly isLimited: boolean
   /** Makes the local search; absent if nodes cannot be executed alone. */
-  readonly localOf?: ((experience: Experience, from: readonly string[]) => Local) | undefined
+  readonly localOf?: ((experience: Experience) => Local) | undefined
 }
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
@@ -87,7 +87,7 @@ export class Portfolio {
   #underWay = 0
 
   constructor(options: PortfolioOptions) {
-    const { search, depthMax, everyOrder, isLimited, from } = options
+    const { search, depthMax, everyOrder, isLimited } = options
     this.#round = rounds[search]
     const experience = new Experience(options)
     this.experience = experience
@@ -100,7 +100,7 @@ export class Portfolio {
       random: new Random(1),
     })
     this.#consequence = new ConsequenceSearch(experience, depthMax)
-    this.#local = search === 'local' ? required(options.localOf)(experience, from) : undefined
+    this.#local = search === 'local' ? required(options.localOf)(experience) : undefined
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
       raceSearch(experience, round),

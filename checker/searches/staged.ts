@@ -2,6 +2,7 @@ import type { TaskOutcome } from '../cells/task.ts'
 import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
 import type { Random } from '../random.ts'
+import { after, type Start } from '../start.ts'
 import type { Abstraction } from '../system.ts'
 import { Audit, type Pair } from './audit.ts'
 import { BoundedSearch, type Level, type Prefix } from './bounded.ts'
@@ -109,7 +110,7 @@ export class StagedSearch implements Search {
     if (!prefix) return undefined
     const execution = this.#experience.executionOf({
       search: 'bounded',
-      labels: prefix.labels,
+      start: this.#after(prefix.labels),
       walks: random => (this.#options.walksOn ? [surpriseWalk(random, 'race')] : []),
     })
     this.#purposes.set(execution, { is: 'prefix', stage: this.#stage, prefix })
@@ -152,9 +153,18 @@ export class StagedSearch implements Search {
     stage.audit.consider({ first, second: prefix.labels })
   }
 
+  /** The state after these steps from where the search begins. */
+  #after(labels: readonly string[]): Start {
+    return after(this.#experience.begin, labels)
+  }
+
   /** An execution with recorded observations, after a schedule of its own. */
   #audit(purpose: Purpose, labels: readonly string[], walk: Walk): Execution {
-    const { task, ...rest } = this.#experience.executionOf({ search: 'bounded', labels, walks: () => [walk] })
+    const { task, ...rest } = this.#experience.executionOf({
+      search: 'bounded',
+      start: this.#after(labels),
+      walks: () => [walk],
+    })
     // No walk to a live state: only the walk to compare is wanted.
     const { untilLive: _, surprises: __, untilViolation: ___, ...others } = task
     const execution = { ...rest, task: { ...others, isWatched: true } }

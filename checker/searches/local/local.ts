@@ -3,7 +3,7 @@ import type { TaskOutcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../errors.ts'
 import { readLabel } from '../../labels.ts'
 import { labelOf, type NodeInput, type NodeOutcome, type Nodes, type NodeTask } from '../../node-system.ts'
-import { startAfter, startAsOffered } from '../../start.ts'
+import { after, labelsTo, type Start, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
@@ -15,8 +15,6 @@ export interface LocalOptions<State> {
   readonly nodes: Nodes<State>
   /** Only the safety properties are evaluated. */
   readonly properties: Properties<State>
-  /** Labels with which every execution begins. */
-  readonly from: readonly string[]
   /** `differing` by default. */
   readonly combining?: Combining | undefined
   /** At most this many combinations with one kind of states are evaluated; 1,000 by default. */
@@ -33,12 +31,6 @@ const failuresMax = 50
 const triesMax = 3
 /** At most this many kinds of crashes and divergences are executed on the whole system. Each costs an execution. */
 const findingsMax = 16
-
-/** Labels of an order. They are executed exactly, or, if lenient, as far as they are enabled. */
-interface Order {
-  readonly labels: readonly string[]
-  readonly isLenient: boolean
-}
 
 /** Why an execution of a node was requested. */
 type Purpose = { readonly is: 'begin' } | { readonly is: 'transition'; readonly transition: Transition }
@@ -60,8 +52,8 @@ export class LocalSearch<State> implements Search {
   readonly #again: NodeExecution[] = []
   readonly #tries = new Map<NodeTask, number>()
   #space: Space | undefined
-  /** Orders for the whole system to execute. */
-  readonly #orders: Order[] = []
+  /** Ends of orders for the whole system to execute. */
+  readonly #orders: Start[] = []
   readonly #ordered = new Set<string>()
   /** Kinds of crashes and divergences that were examined. Each kind is examined once. */
   readonly #endings = new Set<string>()
@@ -74,11 +66,11 @@ export class LocalSearch<State> implements Search {
   #unknown = 0
 
   constructor(experience: Experience, options: LocalOptions<State>) {
-    const { nodes, properties, from, combining = 'differing', evaluationsMax = evaluationsMaxUsual } = options
+    const { nodes, properties, combining = 'differing', evaluationsMax = evaluationsMaxUsual } = options
     this.#experience = experience
     this.#options = options
     this.#counted = new Counted('local', experience.met)
-    this.#begin = new Begin(nodes.names, from)
+    this.#begin = new Begin(nodes.names, labelsTo(experience.begin))
     const isPossible = (one: LocalState, other: LocalState) => this.#space!.isPossible(one, other)
     this.#combined = Object.entries(properties)
       .filter(([, { kind }]) => kind === 'always')
@@ -87,7 +79,7 @@ export class LocalSearch<State> implements Search {
 
   next(): Execution | NodeExecution | undefined {
     const order = this.#orders.shift()
-    if (order) return this.#orderOf(order)
+    if (order) return this.#orderTo(order)
     const again = this.#again.shift()
     if (again) return again
     if (this.#failures >= failuresMax) return undefined
@@ -106,7 +98,7 @@ export class LocalSearch<State> implements Search {
   learn({ task: { start } }: Execution, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged && start.at === 'schedule' && !start.isLenient) {
       // After a connection was reset, messages may have other numbers in the whole system. Try it again leniently.
-      this.#orders.push({ labels: start.labels.slice(this.#options.from.length), isLenient: true })
+      this.#orders.push(startAsOffered(start.labels))
       return
     }
     if (!(came instanceof Diverged)) this.#counted.count(came)
@@ -170,11 +162,9 @@ export class LocalSearch<State> implements Search {
     return execution
   }
 
-  #orderOf({ labels, isLenient }: Order): Execution {
+  #orderTo(start: Start): Execution {
     const { walkLength } = this.#experience
-    const all = [...this.#options.from, ...labels]
-    const task = { start: isLenient ? startAsOffered(all) : startAfter(all), untilViolation: true }
-    return { search: 'local', variant: 0, walkLength, task, isGuess: true }
+    return { search: 'local', variant: 0, walkLength, task: { start, untilViolation: true }, isGuess: true }
   }
 
   #taskOf({ from, input }: Transition): NodeTask {
@@ -245,7 +235,7 @@ export class LocalSearch<State> implements Search {
     const order = orderTo(cut, this.#begin.before, last)
     if (order === undefined || this.#ordered.has(order.join('\n'))) return false
     this.#ordered.add(order.join('\n'))
-    this.#orders.push({ labels: order, isLenient: false })
+    this.#orders.push(after(this.#experience.begin, order))
     return true
   }
 }

@@ -8,7 +8,7 @@ import { Random } from '../../../checker/random.ts'
 import { Experience } from '../../../checker/searches/experience.ts'
 import { type LocalOptions, LocalSearch } from '../../../checker/searches/local/local.ts'
 import type { LocalCoverage } from '../../../checker/searches/search.ts'
-import { labelsTo } from '../../../checker/start.ts'
+import { initial, labelsTo } from '../../../checker/start.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
 import { agreement, paxos } from '../systems/paxos.ts'
 
@@ -17,8 +17,8 @@ const searchAlone = async <Local>(
   handlers: Handlers<Local>,
   options: Pick<LocalOptions<Whole<Local>>, 'properties' | 'combining' | 'evaluationsMax'>,
 ): Promise<{ local: LocalCoverage; orders: string[][] }> => {
-  const experience = new Experience({ walkLength: undefined, from: [], liveness: [], random: new Random(1) })
-  const search = new LocalSearch(experience, { nodes: nodesOf(handlers), from: [], ...options })
+  const experience = new Experience({ walkLength: undefined, begin: initial, liveness: [], random: new Random(1) })
+  const search = new LocalSearch(experience, { nodes: nodesOf(handlers), ...options })
   const solo = new Solo(nodesOf(handlers))
   const orders: string[][] = []
   for (let asked = search.next(); asked; asked = search.next())
