@@ -30,9 +30,10 @@ export interface Minimum {
  * The shortest schedule found that still violates. First it cuts loops between equal states and tries to do without
  * faults. Then it drops steps by delta debugging (ddmin: Zeller, Hildebrandt, "Simplifying and Isolating
  * Failure-Inducing Input", TSE 2002): all steps of a node, its timers, conversations (a timer or call with all messages
- * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). Then
- * it moves deliveries next to the steps that sent them, splits overlaps into their parts, and drops single steps again.
- * The result is 1-minimal: no single step can be dropped.
+ * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). It moves
+ * deliveries next to the steps that sent them before it drops single steps, because all of these are tried again in
+ * another order. What can be moved only after that is moved last; overlaps are split into their parts; and single steps
+ * are dropped again. The result is 1-minimal: no single step can be dropped.
  *
  * A candidate is not executed if a failed one differs from it only in steps that were skipped: it would fail as well.
  *
@@ -99,6 +100,7 @@ class Minimiser {
     await this.#dropFaults()
     await this.#dropUnits(() => unitsOfNodes(this.best))
     await this.#dropUnits(() => conversations(this.best, this.#offered))
+    await this.#joinConversations()
     do await this.dropSteps()
     while ((await this.#joinConversations()) || (await this.#splitOverlap()))
   }

@@ -210,6 +210,29 @@ describe('what a person would not keep goes', () => {
   })
 })
 
+/** What happened, in order. `c` begins only while `a` has no answer; asking after `a` is bad. */
+const askers = () =>
+  new Model<readonly string[]>([], done => {
+    const step = (kind: 'timer' | 'deliver', node: string, label: string, isEnabled: boolean) =>
+      isEnabled && !done.includes(label) ? [{ kind, node, label, next: () => [...done, label] }] : []
+    return [
+      ...step('timer', 'a', 'a begins', true),
+      ...step('deliver', 'b', 'a→b #1 ask', done.includes('a begins')),
+      ...step('deliver', 'a', 'b→a #1 answer', done.includes('a→b #1 ask')),
+      ...step('timer', 'c', 'c begins', !done.includes('b→a #1 answer')),
+      ...step('deliver', 'b', 'c→b #1 ask', done.includes('c begins')),
+    ]
+  })
+
+const neverAfterA = always<readonly string[]>(done => done.at(-1) !== 'c→b #1 ask' || !done.includes('a→b #1 ask'))
+
+it('what stands behind what sent it only once a step between is gone is moved there too', async () => {
+  const found = ['a begins', 'c begins', 'a→b #1 ask', 'b→a #1 answer', 'c→b #1 ask']
+  const { schedule, minimal } = await minimiseSafety(askers(), { neverAfterA }, found)
+  expect(schedule).toEqual(['a begins', 'a→b #1 ask', 'c begins', 'c→b #1 ask'])
+  expect(minimal).toBe(true)
+})
+
 const firstViolation = async <State>(system: System<State>, properties: Properties<State>, from = 1) => {
   for (let seed = from; ; seed++) {
     const found = await violatingWalk(system, properties, seed)

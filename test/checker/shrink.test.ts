@@ -126,8 +126,8 @@ describe('shrinking a recorded schedule', () => {
     expect(schedule).toEqual([
       ...times(2, 'sender timer +100ms'),
       'sender→receiver #3 SYN 2001',
-      'sender→receiver #2 SYN 1001',
       'receiver→sender #1 ACK 2001',
+      'sender→receiver #2 SYN 1001',
     ])
   })
 
