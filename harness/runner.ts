@@ -114,6 +114,7 @@ export class Runner {
     }
     network.rest(names)
     for (const node of nodes) {
+      node.endStep()
       watchSocketWaits(node)
       watchSharedPorts(node)
     }

@@ -72,8 +72,10 @@ export const endedItself = ({ runner }: Stage, node: Node): Finding[] => {
   return []
 }
 
-const keepStart = (stage: Stage, node: Node): Finding[] =>
-  node.keepStart(stage.runner) ? stage.settle([node]).findings : []
+const keepStart = (stage: Stage, node: Node): Finding[] => {
+  node.held!.isStarting = false
+  return node.keepStart(stage.runner) ? stage.settle([node]).findings : []
+}
 
 const isHealthy = async (stage: Stage, node: Node): Promise<boolean> => {
   if (node.healthCheck === undefined) return true

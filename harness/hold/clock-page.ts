@@ -113,6 +113,16 @@ export const writePage = (memory: ProcessMemory, clock: VirtualClock): void => {
   writeClocks(memory, clock)
 }
 
+/** Number of reads after which the page makes the system call. */
+export const readsOfPage = 4096
+
+/** Lets a process make that call after so many further reads, and then after each `readsOfPage` again. */
+export const writeReadsLeft = (memory: ProcessMemory, reads: number): void => {
+  const count = Buffer.alloc(4)
+  count.writeUInt32LE(readsOfPage - reads)
+  memory.write(pageAddress + clocksLength, count)
+}
+
 const clocks = Buffer.alloc(clocksLength)
 
 /** Writes a node's clocks to a process. */

@@ -1,11 +1,12 @@
 import { constants } from 'node:os'
 import { isInPage, zeroTimespec } from './clock-page.ts'
+import { readsOfCall } from './clock-reads.ts'
 import { showTimes } from './file-times.ts'
 import { refusal } from './filter.ts'
 import { flushCalls } from './flushes.ts'
 import { showSpace } from './free-space.ts'
 import { trapMapped } from './hardware-random.ts'
-import { type HeldProcess, type HeldThread, type LimitedWait, readsOfCall, readsOfPage } from './held-node.ts'
+import type { HeldThread, LimitedWait } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { lastingCalls } from './lasting-calls.ts'
@@ -110,8 +111,15 @@ const pair = (first: number, rest: number): Buffer => {
 }
 
 /** The clock page makes one call for many reads. */
-const countRead = (process: HeldProcess, registers: Registers, isInstant = true) =>
-  process.node.countReads(process, isInstant && isInPage(registers.get('rip')) ? readsOfPage : readsOfCall)
+const countRead = (thread: HeldThread, registers: Registers, isInstant = true) => {
+  const { process } = thread
+  const isOfPage = isInstant && isInPage(registers.get('rip'))
+  process.node.countReads(thread, isOfPage ? process.clockReads.betweenStops : readsOfCall)
+}
+
+/** Whether a system call only reads a clock. */
+export const readsClock = (number: number): boolean =>
+  number === syscallNumber.clock_gettime || number === syscallNumber.gettimeofday || number === syscallNumber.time
 
 const partsOf = (duration: Nanoseconds) => ({
   seconds: Math.floor(duration / second),
@@ -119,25 +127,28 @@ const partsOf = (duration: Nanoseconds) => ({
 })
 
 /** Clocks of CPU time show the time that passed on the node's clock, because computing takes no time. */
-const clockGettime = ({ process }: HeldThread, registers: Registers): number => {
+const clockGettime = (thread: HeldThread, registers: Registers): number => {
+  const { process } = thread
   const { clock } = process.node
   const name = clockNamed(registers.get('rdi') | 0)
-  countRead(process, registers, name !== undefined)
+  countRead(thread, registers, name !== undefined)
   const { seconds, nanoseconds } = name ? clock.show(name) : partsOf(clock.elapsed)
   process.memory.write(registers.get('rsi'), pair(seconds, nanoseconds))
   return 0
 }
 
-const gettimeofday = ({ process }: HeldThread, registers: Registers): number => {
-  countRead(process, registers)
+const gettimeofday = (thread: HeldThread, registers: Registers): number => {
+  const { process } = thread
+  countRead(thread, registers)
   const { seconds, nanoseconds } = process.node.clock.show('realtime')
   const address = registers.get('rdi')
   if (address !== 0) process.memory.write(address, pair(seconds, Math.floor(nanoseconds / 1000)))
   return 0
 }
 
-const time = ({ process }: HeldThread, registers: Registers): number => {
-  countRead(process, registers)
+const time = (thread: HeldThread, registers: Registers): number => {
+  const { process } = thread
+  countRead(thread, registers)
   const { seconds } = process.node.clock.show('realtime')
   const address = registers.get('rdi')
   if (address !== 0) process.memory.write(address, pair(seconds, 0).subarray(0, 8))

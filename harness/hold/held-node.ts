@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { writeClocks } from './clock-page.ts'
+import { ClockReads } from './clock-reads.ts'
 import { innerId } from './inner-id.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { Registers } from './ptrace.ts'
@@ -68,6 +69,8 @@ export class HeldThread {
    * Whether it is stopped where it wanted to sleep for a few milliseconds and then watch the others. It is not idle.
    */
   napping = false
+  /** Whether it stops at its next system call, to see that it makes one between two reads of the clock. */
+  isWatched = false
   /** Whether it naps because it spins until another thread writes to what it reads. */
   spinsAside = false
   /** Whether it has told the kernel another signal stack or thread-id address since it was marked. */
@@ -150,8 +153,7 @@ export class HeldProcess {
   readonly threads = new Set<HeldThread>()
   /** Whether its code may be changed. After a mark it may not, because the change would be rewound only in part. */
   mayChange = true
-  /** How often it read a clock in this step, as far as that is noticed. */
-  reads = 0
+  readonly clockReads = new ClockReads(this)
   /**
    * Kernel timers that belong to the process, by name: `itimer`, `timer 0`, `timerfd 7`. A timerfd is listed for one of
    * the processes that have it open.
@@ -173,20 +175,6 @@ export class HeldProcess {
     return this.#innerPid
   }
 }
-
-/** Number of clock reads for which a stop counts: the clock page stops once in this many. */
-export const readsOfPage = 4096
-export const readsOfCall = 40
-/**
- * Number of reads in one step after which they move the clock. It is more than a program needs that does not wait: a
- * JVM that loads a service's classes reads the clock about 30,000 times, varying between executions. If it were larger,
- * a program that waits by reading would do so in vain for longer.
- */
-const readsFree = 32 * readsOfPage
-/** After each further number of reads like this, a read takes a nanosecond longer. */
-const readsFaster = 3 * readsOfPage
-/** Longest time for one read. With more, a program that waits for a millisecond would wait for many. */
-const readMax: Nanoseconds = 250
 
 /** How a node's first process ended. */
 export type Exit = { readonly code: number } | { readonly signal: number }
@@ -222,6 +210,8 @@ export class HeldNode {
   readonly randomness: Randomness
   readonly processes = new Map<number, HeldProcess>()
   readonly timers = new Set<Timer>()
+  /** Whether this life has not come to the end of its start. */
+  isStarting = true
   /** While frozen, every thread that stops stays stopped. */
   frozen = false
   /** The first process. The others end with it. */
@@ -361,20 +351,24 @@ export class HeldNode {
   beginStep(): void {
     this.timersAwaited = 0
     this.turnsUs = 0
-    for (const process of this.processes.values()) process.reads = 0
+    for (const { clockReads } of this.processes.values()) clockReads.beginStep(this.isStarting)
   }
 
-  /**
-   * Counts clock reads of one of its processes. A program that keeps reading waits for the clock to move, so it moves,
-   * the faster the longer that lasts. Timers that become due fire.
-   */
-  countReads(process: HeldProcess, reads: number): void {
-    process.reads += reads
-    const tooMany = process.reads - readsFree
-    if (tooMany <= 0) return
-    const elapsed = this.clock.elapsed + reads * Math.min(1 + Math.floor(tooMany / readsFaster), readMax)
-    if ((this.earliestDeadline() ?? never) <= elapsed) this.fireEarliest()
-    else this.moveClock(elapsed)
+  /** A step ends. */
+  endStep(): void {
+    for (const { clockReads } of this.processes.values()) clockReads.endStep()
+  }
+
+  /** Counts clock reads of one of its threads. They may move the clock, and timers that become due fire. */
+  countReads(thread: HeldThread, reads: number): void {
+    const { clockReads } = thread.process
+    const duration = clockReads.count(reads)
+    thread.isWatched = clockReads.areMany
+    if (duration === 0) return
+    const before = this.clock.elapsed
+    if ((this.earliestDeadline() ?? never) <= before + duration) this.fireEarliest()
+    else this.moveClock(before + duration)
+    clockReads.wait(this.clock.elapsed - before)
   }
 
   /**

@@ -52,8 +52,8 @@ export class StoppedThreads {
     else this.#release(thread, how)
   }
 
-  #release({ tid }: HeldThread, { toSyscall, signal }: Resumption): void {
-    if (toSyscall || this.#recording.recorder) contToSyscall(tid, signal)
+  #release({ tid, isWatched }: HeldThread, { toSyscall, signal }: Resumption): void {
+    if (toSyscall || isWatched || this.#recording.recorder) contToSyscall(tid, signal)
     else cont(tid, signal)
   }
 }

@@ -1,4 +1,5 @@
-import { type HeldThread, readsOfCall } from './held-node.ts'
+import { readsOfCall } from './clock-reads.ts'
+import type { HeldThread } from './held-node.ts'
 import type { Registers } from './ptrace.ts'
 import { millisecond, second } from './virtual-clock.ts'
 
@@ -13,12 +14,13 @@ const rdtsc = Buffer.from([0x0f, 0x31])
 const rdtscp = Buffer.from([0x0f, 0x01, 0xf9])
 
 /** Answers the read of the counter at which a thread stopped with SIGSEGV; false if it did something else. */
-export const readCounter = ({ process }: HeldThread, registers: Registers): boolean => {
+export const readCounter = (thread: HeldThread, registers: Registers): boolean => {
+  const { process } = thread
   const address = registers.get('rip')
   const code = instructionAt(process.memory, address)
   const found = [rdtsc, rdtscp].find(one => code.subarray(0, one.length).equals(one))
   if (found === undefined) return false
-  process.node.countReads(process, readsOfCall)
+  process.node.countReads(thread, readsOfCall)
   const { seconds, nanoseconds } = process.node.clock.show('monotonic')
   const ticks = BigInt(seconds) * BigInt(second) + BigInt(nanoseconds)
   registers.set('rax', Number(ticks & 0xffff_ffffn))

@@ -1,6 +1,6 @@
 import type { CallRecorder } from './call-recorder.ts'
 import { foreignCall } from './filter.ts'
-import { enterCall, exitCall, restart } from './filtered.ts'
+import { enterCall, exitCall, readsClock, restart } from './filtered.ts'
 import { drawNumber } from './hardware-random.ts'
 import type { HeldNode, HeldThread } from './held-node.ts'
 import { HeldThreads } from './held-threads.ts'
@@ -11,6 +11,7 @@ import { prepare } from './prepare.ts'
 import {
   type Change,
   event,
+  getCallBorder,
   getEventMessage,
   getSignalInfo,
   listen,
@@ -124,7 +125,7 @@ export class Tracer {
       case 'killed':
         return this.#end(thread, { signal: change.signal })
       case 'syscall':
-        if (this.recorder?.atEntry(thread)) return this.stopped.goOn(thread)
+        if (this.#seesCall(thread) || this.recorder?.atEntry(thread)) return this.stopped.goOn(thread)
         this.#exitCall(thread)
         return
       case 'signal':
@@ -233,6 +234,17 @@ export class Tracer {
     this.stopped.goOn(thread)
   }
 
+  /** Whether a watched thread is at the entry of a call. */
+  #seesCall(thread: HeldThread): boolean {
+    if (!thread.isWatched) return false
+    const border = getCallBorder(thread.tid)
+    if (border?.at !== 'entry') return false
+    thread.isWatched = false
+    if (!readsClock(border.number)) thread.process.clockReads.seeCall()
+    this.recorder?.atEntry(thread)
+    return true
+  }
+
   /** Our own interruption, the first stop of a new thread, or a stop that a signal asked for. */
   #stop(thread: HeldThread, signal: number): void {
     thread.isStoppedBySignal = stopSignals.includes(signal)
@@ -261,6 +273,7 @@ export class Tracer {
     const leader = this.threads.add(process, process.pid, thread)
     const isFirst = process.pid === process.node.pid && !process.isPrepared
     process.isPrepared = true
+    process.clockReads.beginProgram()
     try {
       prepare(leader, isFirst)
     } catch (error) {
