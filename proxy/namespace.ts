@@ -19,6 +19,8 @@ const native: Readonly<Record<string, string>> = {
   // Every datagram for a closed port is answered, without a limit for each second.
   'ipv4/icmp_ratelimit': '0',
   'ipv4/icmp_ratemask': '0',
+  // An emulated internet may have ways of more than 64 routers, each of which lowers the time to live.
+  'ipv4/ip_default_ttl': '255',
   // Any user may listen on low ports, as in a container.
   'ipv4/ip_unprivileged_port_start': '0',
 }

@@ -71,10 +71,10 @@ const corrupt: CorruptPacket = { kind: 'corrupt' }
 
 /** Reads the packet in the first `length` bytes. */
 export const decode = (bytes: Buffer, length: number): Packet => {
-  if (length < ipHeader || bytes[0]! >> 4 !== 4) return corrupt
+  if (length < ipHeader || !hasIntactHeader(bytes)) return corrupt
   const start = (bytes[0]! & 15) * 4
   const end = bytes.readUInt16BE(2)
-  if (start < ipHeader || end < start || end > length || fold(sum(bytes, 0, start)) !== 0xffff) return corrupt
+  if (end > length) return corrupt
   const protocol = bytes[9]!
   const source = bytes.readUInt32BE(12)
   const destination = bytes.readUInt32BE(16)
@@ -87,6 +87,13 @@ export const decode = (bytes: Buffer, length: number): Packet => {
   return protocol === TCP
     ? decodeSegment(bytes, start, end, source, destination)
     : decodeDatagram(bytes, start, end, source, destination)
+}
+
+/** Whether a packet of at least 20 bytes begins with an IPv4 header that nothing has changed on its way. */
+export const hasIntactHeader = (bytes: Buffer): boolean => {
+  const start = (bytes[0]! & 15) * 4
+  const isWhole = bytes[0]! >> 4 === 4 && start >= ipHeader && bytes.readUInt16BE(2) >= start
+  return isWhole && fold(sum(bytes, 0, start)) === 0xffff
 }
 
 /** An ICMP message begins with type and code, 3 and 3. The packet that it answers follows after eight bytes. */
@@ -198,11 +205,23 @@ export const encodeSegment = (into: Buffer, segment: Segment): number => {
 export const encodePortUnreachable = (into: Buffer, datagram: Omit<Datagram, 'kind'>): number => {
   const quoted = Buffer.alloc(ipHeader + udpHeader + datagram.payload.length)
   encodeDatagram(quoted, { ...datagram, kind: 'udp' })
-  const end = ipHeader + 8 + ipHeader + udpHeader
-  encodeHeader(into, ICMP, end, datagram.destination, datagram.source)
-  into.writeUInt32BE(0x0303_0000, 20)
-  into.writeUInt32BE(0, 24)
-  quoted.copy(into, 28, 0, ipHeader + udpHeader)
+  const beginning = quoted.subarray(0, ipHeader + udpHeader)
+  return encodeIcmpError(into, 0x0303, beginning, datagram.destination, datagram.source)
+}
+
+/** Writes an ICMP error (RFC 792) about the packet that begins with `quoted`, and returns its length. */
+export const encodeIcmpError = (
+  into: Buffer,
+  typeAndCode: number,
+  quoted: Buffer,
+  source: number,
+  destination: number,
+): number => {
+  const end = ipHeader + 8 + quoted.length
+  encodeHeader(into, ICMP, end, source, destination)
+  into.writeUInt16BE(typeAndCode, 20)
+  into.fill(0, 22, 28)
+  quoted.copy(into, 28)
   into.writeUInt16BE(0xffff - fold(sum(into, ipHeader, end)), 22)
   return end
 }

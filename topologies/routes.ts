@@ -55,12 +55,21 @@ const routeThrough = (from: string, to: string, stages: readonly Stage[]): HopRo
   directions: stages.map(({ directions }) => directions),
 })
 
+/** A route of which each pipe is one direction of a link. */
+export interface RouteByHop extends HopRoute {
+  /** For each pipe, the other direction of the same link; undefined if it has none. */
+  readonly back: readonly (Direction | undefined)[]
+}
+
 /**
- * A route for each ordered pair of the given nodes, hop by hop, as in ModelNet with shared links. Consecutive links
- * without limited bandwidth become one pipe. Throws as `collapse` does.
+ * A route for each ordered pair of the given nodes, hop by hop, as in ModelNet with shared links. Throws as `collapse`
+ * does.
  */
-export const routesByHop = (topology: Topology, ends: readonly string[]): HopRoute[] =>
-  betweenAll(topology, ends, (way, from, to) => routeThrough(from, to, inStages(way.map(alone))))
+export const routesByHop = (topology: Topology, ends: readonly string[]): RouteByHop[] =>
+  betweenAll(topology, ends, (way, from, to, { opposite }) => ({
+    ...routeThrough(from, to, way.map(alone)),
+    back: way.map(direction => opposite.get(direction)),
+  }))
 
 /** Routes that share only the links of their hosts. */
 export interface LastMile {
@@ -100,21 +109,28 @@ interface Network {
   readonly indexOf: ReadonlyMap<string, number>
   /** Arcs by the node that they leave. */
   readonly arcs: readonly (readonly Arc[])[]
+  /** The other directions of the same links. */
+  readonly opposite: ReadonlyMap<Direction, Direction>
 }
 
 const networkOf = ({ nodes, links }: Topology): Network => {
   const indexOf = new Map(nodes.map(({ id }, index) => [id, index]))
   const arcs = nodes.map((): Arc[] => [])
+  const opposite = new Map<Direction, Direction>()
   for (const link of links) {
     const [from, to] = [indexOf.get(link.from)!, indexOf.get(link.to)!]
-    const { there, back } = pipesOf(link)
+    const pipes = pipesOf(link)
     const add = (start: number, end: number, direction: Direction) =>
       arcs[start]!.push({ from: start, to: end, pipe: direction.pipe, direction })
-    add(from, to, { from: link.from, to: link.to, pipe: there })
+    const there = { from: link.from, to: link.to, pipe: pipes.there }
+    add(from, to, there)
+    if (pipes.back === null) continue
     // A copy, because the two directions share nothing.
-    if (back) add(to, from, { from: link.to, to: link.from, pipe: { ...back } })
+    const back = { from: link.to, to: link.from, pipe: { ...pipes.back } }
+    add(to, from, back)
+    opposite.set(there, back).set(back, there)
   }
-  return { indexOf, arcs }
+  return { indexOf, arcs, opposite }
 }
 
 /**
@@ -145,13 +161,13 @@ const lastArcs = ({ arcs }: Network, source: number): readonly (Arc | undefined)
 const betweenAll = <R>(
   topology: Topology,
   ends: readonly string[],
-  routeOf: (way: readonly Direction[], from: string, to: string) => R,
+  routeOf: (way: readonly Direction[], from: string, to: string, net: Network) => R,
 ): R[] => {
   const net = networkOf(topology)
   for (const end of ends) if (!net.indexOf.has(end)) throw new TopologyError(`there is no node "${end}"`)
   return ends.flatMap(from => {
     const last = lastArcs(net, net.indexOf.get(from)!)
-    return ends.filter(to => to !== from).map(to => routeOf(wayAlong(net, last, from, to), from, to))
+    return ends.filter(to => to !== from).map(to => routeOf(wayAlong(net, last, from, to), from, to, net))
   })
 }
 

@@ -1,7 +1,14 @@
-import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
+import { formatAddress, parseAddress } from '../../proxy/address.ts'
+import type { ForwardingPlan, Hop } from '../../proxy/forwarding/plan.ts'
 import { TopologyError } from '../../topologies/error.ts'
 import { type Places, place } from '../../topologies/place.ts'
-import { type Direction, type HopRoute, routesByHop, routesByLastMile } from '../../topologies/routes.ts'
+import {
+  type Direction,
+  type HopRoute,
+  type RouteByHop,
+  routesByHop,
+  routesByLastMile,
+} from '../../topologies/routes.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'
 import type { LinkPlan } from './links.ts'
 
@@ -47,24 +54,51 @@ export const planOf = (
     if (!pipes.has(pipe)) pipes.set(pipe, pipes.size)
     return pipes.get(pipe)!
   }
-  const { routes: ways, notShared } =
-    hops === 'each' ? { routes: routesByHop(placed, names), notShared: [] } : routesByLastMile(placed, names)
+  const byHop = hops === 'each' ? routesByHop(placed, names) : undefined
+  const { routes: ways, notShared } = byHop ? { routes: byHop, notShared: [] } : routesByLastMile(placed, names)
   const routes = ways.map(({ from, to, pipes }) => ({
     from: indexOf.get(from)!,
     to: indexOf.get(to)!,
     pipes: pipes.map(indexOfPipe),
   }))
-  const links = linksOf(ways, pipes)
-  return { addresses, pipes: [...pipes.keys()], routes, seed, links, notes: notesOn(topology, notShared) }
+  const shown = byHop && { hops: hopsOf(byHop, topology, indexOfPipe) }
+  const links = linksOf(byHop ? byHop.flatMap(withBack) : ways, pipes)
+  return { addresses, pipes: [...pipes.keys()], routes, ...shown, seed, links, notes: notesOn(topology, notShared) }
+}
+
+/** The address of the first router of a topology (RFC 6598). No node of a system has one of this range. */
+const firstRouter = parseAddress('100.64.0.0')
+
+/** The routers on each route, in the order of the routes. */
+const hopsOf = (routes: readonly RouteByHop[], { nodes }: Topology, indexOfPipe: (pipe: Pipe) => number): Hop[][] => {
+  const routers = new Map(nodes.map(({ id }, index) => [id, formatAddress(firstRouter + index)]))
+  return routes.map(({ directions, back }) =>
+    directions.slice(0, -1).map(([direction], index) => {
+      const opposite = back[index]
+      return { address: routers.get(direction!.to)!, ...(opposite && { back: indexOfPipe(opposite.pipe) }) }
+    }),
+  )
+}
+
+/** A route, and the other directions of its links. */
+const withBack = (route: RouteByHop): Pick<HopRoute, 'pipes' | 'directions'>[] => {
+  const back = route.back.flatMap(direction => direction ?? [])
+  return [route, { pipes: back.map(({ pipe }) => pipe), directions: back.map(direction => [direction]) }]
 }
 
 /** Which directions of links each pipe consists of. */
-const linksOf = (routes: readonly HopRoute[], pipes: ReadonlyMap<Pipe, number>): LinkPlan => {
+const linksOf = (
+  routes: readonly Pick<HopRoute, 'pipes' | 'directions'>[],
+  pipes: ReadonlyMap<Pipe, number>,
+): LinkPlan => {
   const numbers = new Map<Direction, number>()
   const ofPipe: number[][] = []
   for (const route of routes)
     for (const [stage, pipe] of route.pipes.entries()) {
-      ofPipe[pipes.get(pipe)!] ??= route.directions[stage]!.map(direction => {
+      // No packet passes this direction of a link.
+      const number = pipes.get(pipe)
+      if (number === undefined) continue
+      ofPipe[number] ??= route.directions[stage]!.map(direction => {
         if (!numbers.has(direction)) numbers.set(direction, numbers.size)
         return numbers.get(direction)!
       })

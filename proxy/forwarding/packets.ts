@@ -1,29 +1,29 @@
 import FlatQueue from 'flatqueue'
-import type { Path } from './path.ts'
+import type { Passage } from './path.ts'
 
 /** Slot size in bytes: most packets fit, with their header. Larger packets need a buffer of their own. */
 const smallLength = 2048
 const largeLength = 1 << 17
 
-/** Passes a packet on to a stage of its path. */
-export type Pass = (bytes: Buffer, length: number, path: Path, stage: number, at: number, now: number) => void
+/** Passes a packet on to a pipe of its passage. */
+export type Pass = (bytes: Buffer, length: number, passage: Passage, stage: number, at: number, now: number) => void
 
 /** Packets that wait, each in a slot that is reused, so that nothing is allocated for a packet. */
 export class Packets {
   readonly #buffers: Buffer[] = []
   readonly #lengths: number[] = []
-  readonly #paths: Path[] = []
+  readonly #passages: Passage[] = []
   readonly #stages: number[] = []
   readonly #freeSmall: number[] = []
   readonly #freeLarge: number[] = []
   readonly #queue = new FlatQueue()
 
-  /** @param stage the pipe of its path that it enters next */
-  keep(bytes: Buffer, length: number, path: Path, stage: number, until: number): void {
+  /** @param stage the pipe of its passage that it enters next */
+  keep(bytes: Buffer, length: number, passage: Passage, stage: number, until: number): void {
     const slot = (length <= smallLength ? this.#freeSmall : this.#freeLarge).pop() ?? this.#newSlot(length)
     bytes.copy(this.#buffers[slot]!, 0, 0, length)
     this.#lengths[slot] = length
-    this.#paths[slot] = path
+    this.#passages[slot] = passage
     this.#stages[slot] = stage
     this.#queue.push(slot, until)
   }
@@ -38,7 +38,7 @@ export class Packets {
     const at = this.due
     const slot = this.#queue.pop()!
     const length = this.#lengths[slot]!
-    pass(this.#buffers[slot]!, length, this.#paths[slot]!, this.#stages[slot]!, at, now)
+    pass(this.#buffers[slot]!, length, this.#passages[slot]!, this.#stages[slot]!, at, now)
     if (length <= smallLength) this.#freeSmall.push(slot)
     else this.#freeLarge.push(slot)
   }

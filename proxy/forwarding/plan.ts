@@ -9,6 +9,8 @@ export interface ForwardingPlan {
   readonly addresses: readonly string[]
   readonly pipes: readonly PipeSettings[]
   readonly routes: readonly Route[]
+  /** By route: the routers between its pipes. Absent if packets pass none that would show. */
+  readonly hops?: readonly (readonly Hop[])[]
   /** Seed of all random numbers. */
   readonly seed: number
 }
@@ -18,6 +20,14 @@ export interface Route {
   readonly from: number
   readonly to: number
   readonly pipes: readonly number[]
+}
+
+/** A router behind a pipe of a route. */
+export interface Hop {
+  /** From which it answers. */
+  readonly address: string
+  /** The pipe from here to the hop before, or to the sender; absent if nothing passes that way. */
+  readonly back?: number
 }
 
 /** A change of the direction from one host to another, on top of its pipes. */

@@ -1,9 +1,10 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
 import { mersenne } from 'pure-rand/generator/mersenne'
 import { parseAddress } from '../address.ts'
+import { age, answerTimeExceeded } from '../time-to-live.ts'
 import { indexOfKind, type Kind, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'
-import { Path } from './path.ts'
+import { type Passage, Path } from './path.ts'
 import { lost, overflowed, Pipe } from './pipe.ts'
 import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
 
@@ -18,6 +19,7 @@ export interface Port {
 export const headerLength = 10
 /** At most this many packets of one host are read before other hosts get a turn. */
 const burst = 64
+const timeToLiveAt = headerLength + 8
 const destinationAt = headerLength + 16
 
 /**
@@ -32,11 +34,15 @@ export class Router {
   readonly #paths: (Path | undefined)[]
   readonly #random: () => number
   readonly #packets = new Packets()
-  readonly #pass: Pass = (bytes, length, path, stage, at, now) => this.#goOn(bytes, length, path, stage, at, now)
+  readonly #pass: Pass = (bytes, length, passage, stage, at, now) => this.#goOn(bytes, length, passage, stage, at, now)
   /** The packet that was read last. */
   readonly #hand = Buffer.allocUnsafeSlow(1 << 17)
 
-  constructor({ addresses, pipes, routes, seed }: ForwardingPlan, ports: readonly Port[], counters = newCounters()) {
+  constructor(
+    { addresses, pipes, routes, hops, seed }: ForwardingPlan,
+    ports: readonly Port[],
+    counters = newCounters(),
+  ) {
     this.counters = counters
     this.#ports = ports
     this.#hosts = new Map(addresses.map((address, host) => [parseAddress(address), host]))
@@ -44,10 +50,15 @@ export class Router {
     this.#random = () => uniformFloat64(generator)
     this.#pipes = pipes.map(settings => new Pipe(settings, this.#random))
     this.#paths = Array(addresses.length ** 2).fill(undefined)
-    for (const { from, to, pipes } of routes)
+    for (const [index, { from, to, pipes }] of routes.entries())
       this.#paths[from * ports.length + to] = new Path(
+        from,
         to,
         pipes.map(pipe => this.#pipes[pipe]!),
+        hops?.[index]?.map(({ address, back }) => ({
+          address: parseAddress(address),
+          back: back === undefined ? undefined : this.#pipes[back],
+        })),
       )
   }
 
@@ -73,8 +84,9 @@ export class Router {
       const length = this.#ports[host]!.read(this.#hand)
       if (length === 0) return
       const path = this.#pathFrom(host, length)
-      if (path === undefined) this.#count('unroutable', 1)
-      else this.#goOn(this.#hand, length, path, 0, now, now)
+      const passage = path && this.#passageOf(path)
+      if (passage === undefined) this.#count('unroutable', 1)
+      else this.#goOn(this.#hand, length, passage, 0, now, now)
     }
   }
 
@@ -89,22 +101,43 @@ export class Router {
     return destination === undefined ? undefined : this.#paths[host * this.#ports.length + destination]
   }
 
+  /** The path's routers count down the packet's time to live. Where that is over, the packet ends. */
+  #passageOf(path: Path): Passage | undefined {
+    const { length } = path.hops
+    if (length === 0) return path
+    const timeToLive = this.#hand[timeToLiveAt]!
+    if (timeToLive <= length) return path.endingAt(Math.max(1, timeToLive))
+    age(this.#hand, length, headerLength)
+    return path
+  }
+
   /** @param at when the packet is at that stage; not later than now */
-  #goOn(bytes: Buffer, length: number, path: Path, from: number, at: number, now: number): void {
-    if (path.isCut) return this.#count('cut', 1)
+  #goOn(bytes: Buffer, given: number, passage: Passage, from: number, at: number, now: number): void {
+    if (passage.isCut) return this.#count('cut', 1)
     let time = at
-    for (let stage = from; stage < path.pipes.length; stage++) {
-      const pipe = path.pipes[stage]!
+    let length = given
+    for (let stage = from; stage < passage.pipes.length; stage++) {
+      if (passage.end?.stage === stage) length = this.#answer(bytes, passage.end)
+      if (length === 0) return this.#count('unroutable', 1)
+      const pipe = passage.pipes[stage]!
       time = pipe.enter(time, length - headerLength)
       if (time === lost) return this.#count('lost', 1)
       if (time === overflowed) return this.#count('overflowed', 1)
       this.#corrupt(bytes, length, pipe)
-      if (pipe.isDuplicated()) this.#packets.keep(bytes, length, path, stage + 1, time)
-      if (time > now) return this.#packets.keep(bytes, length, path, stage + 1, time)
+      if (pipe.isDuplicated()) this.#packets.keep(bytes, length, passage, stage + 1, time)
+      if (time > now) return this.#packets.keep(bytes, length, passage, stage + 1, time)
     }
-    this.#ports[path.to]!.write(bytes, length)
+    this.#ports[passage.to]!.write(bytes, length)
     this.#count('forwarded', 1)
     this.#count('bytes', length - headerLength)
+  }
+
+  /** Turns a packet into a router's answer. Returns its length; 0 if none is sent. */
+  #answer(bytes: Buffer, { router, hop }: NonNullable<Passage['end']>): number {
+    const length = answerTimeExceeded(bytes.subarray(headerLength), router, hop)
+    if (length === 0) return 0
+    bytes.fill(0, 0, headerLength)
+    return headerLength + length
   }
 
   #corrupt(bytes: Buffer, length: number, pipe: Pipe): void {

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
@@ -102,4 +103,48 @@ test("pairs share a link between routers where hops: 'each' says so; else they d
   expect(collapsed.notes).toEqual([
     expect.stringMatching(/^only hosts' own links are shared: on 2 ways of links within/),
   ])
+})
+
+/** Asks for the way to an address as traceroute does, and prints who answered, in order. */
+const trace = `
+import json, select, socket, sys, time
+def who_answers(time_to_live):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.setsockopt(socket.SOL_IP, socket.IP_TTL, time_to_live)
+        s.setsockopt(socket.SOL_IP, 11, 1) # IP_RECVERR
+        s.connect((sys.argv[1], 33434))
+        s.send(b'?')
+        errors = select.poll()
+        errors.register(s, 0)
+        errors.poll()
+        (_, _, error), = s.recvmsg(64, 256, socket.MSG_ERRQUEUE)[1]
+        return socket.inet_ntoa(error[20:24]), error[5]
+way = []
+while not way or way[-1][1] == 11:
+    way.append(who_answers(len(way) + 1))
+print(json.dumps([who for who, _ in way]), flush=True)
+time.sleep(1000)
+`
+const traced = `
+import { defineSystem } from 'lastnail'
+export default defineSystem({
+  name: 'way',
+  nodes: {
+    r: { command: ['sleep', 'infinity'] },
+    q: { command: ['sleep', 'infinity'] },
+    a: { command: ['python3', 'trace.py', '{{r.address}}'] },
+    b: { command: ['sleep', 'infinity'] },
+  },
+  emulation: { topology: 'dumbbell.json', hops: 'each', pace: 'native', for: '5s' },
+})
+`
+
+test("routers of hops: 'each' answer packets whose time to live is over, as traceroute asks them to", async () => {
+  const files = { 'way.config.ts': traced, 'dumbbell.json': JSON.stringify(dumbbell), 'trace.py': trace }
+  const { directory, remove } = copyOfFixtures(files)
+  onTestFinished(remove)
+  const { code, stdout } = await lastnail(directory, 'emulate', 'way.config.ts', '--json')
+  expect(code).toBe(0)
+  const output = readFileSync(join(directory, dirname(JSON.parse(stdout).trace), 'output/a.stdout'), 'utf8')
+  expect(output).toBe('["100.64.0.0", "100.64.0.1", "10.77.0.2"]\n')
 })

@@ -40,7 +40,7 @@ describe('collapse', () => {
     ])
   })
 
-  it('goes hop by hop through links of limited bandwidth, which routes share, and makes one of those between', () => {
+  it('goes hop by hop through links that routes share, and knows their other directions', () => {
     const topology: Topology = {
       nodes: ['a', 'b', 'c', 'd', 'e'].map(id => ({ id, role: 'stub' })),
       links: [
@@ -53,12 +53,15 @@ describe('collapse', () => {
     const routes = routesByHop(topology, ['a', 'b', 'e'])
     const pipes = (from: string, to: string) => routes.find(route => route.from === from && route.to === to)!.pipes
     expect(pipes('a', 'e')).toEqual([
-      { delayMs: 3, jitterMs: 0, loss: 0.5 },
+      { delayMs: 1 },
+      { delayMs: 2, loss: 0.5 },
       { delayMs: 4, bandwidth: 1000 },
       { delayMs: 8, bandwidth: 2000 },
     ])
-    expect(pipes('b', 'e')[1]).toBe(pipes('a', 'e')[1])
-    expect(pipes('e', 'a')[1]).not.toBe(pipes('a', 'e')[1])
+    expect(pipes('b', 'e')[1]).toBe(pipes('a', 'e')[2])
+    expect(pipes('e', 'a')[1]).not.toBe(pipes('a', 'e')[2])
+    const { back } = routes.find(route => route.from === 'a' && route.to === 'e')!
+    expect(back.map(direction => direction!.pipe)).toEqual(pipes('e', 'a').toReversed())
   })
 
   it('names the pair that has no way, and a node that is not there', () => {

@@ -47,6 +47,18 @@ test('hop by hop, ways share the pipes of all their common links', () => {
   expect(notes).toEqual([])
 })
 
+test('hop by hop, the routers on a way are known, and the pipes by which their answers return', () => {
+  const { hops, routes, pipes } = planOf(nodes, { topology: dumbbell, hops: 'each', seed: 1 })
+  const index = routes.findIndex(({ from, to }) => from === 0 && to === 2)
+  expect(hops![index]!.map(({ address, back }) => [address, pipes[back!]!.delayMs])).toEqual([
+    ['100.64.0.0', 1],
+    ['100.64.0.1', 20],
+  ])
+  const there = routes[index]!.pipes
+  expect(hops![index]!.map(({ back }) => back).some(back => there.includes(back!))).toBe(false)
+  expect(planOf(nodes, { topology: dumbbell, hops: 'collapsed', seed: 1 }).hops).toBeUndefined()
+})
+
 test('what has no bandwidth within needs no word', () => {
   const links = dumbbell.links.map(({ bandwidth, ...link }) =>
     link.class === 'stub-stub' ? link : { ...link, bandwidth: bandwidth! },
