@@ -50,7 +50,7 @@ export const checkOptions: Readonly<Record<Exclude<keyof CheckOptions, OfProgram
     parse: wholeNumber,
     default: 1,
   },
-  property: { flags: '--property <name>', says: 'checks only this property' },
+  property: { flags: '--property <name>', says: 'checks only this property, and for crashes and divergences' },
   from: { flags: '--from <trace[:step]>', says: 'begins each execution with the schedule of a trace' },
   out: { flags: '--out <directory>', says: 'directory for traces', default: defaultOut },
   rewind: {

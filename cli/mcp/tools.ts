@@ -33,7 +33,7 @@ export const tools = {
       config: z.string().optional().describe('a configuration; by default the only one of the current directory'),
       for: z.string().default('60s').describe('time for the search, such as 30s or 5m'),
       executions: z.int().min(1).optional().describe('limit on executions'),
-      property: z.string().optional().describe('checks only this property'),
+      property: z.string().optional().describe('checks only this property, and for crashes and divergences'),
       seed: z.int().min(0).default(1),
     }),
     ({ config, for: time, executions, property, seed }, signal) =>
