@@ -26,5 +26,5 @@ test('the package has the command, commented types, examples and documentation, 
       ...['examples/liferaft/lastnail.config.ts', 'README.md'],
     ]),
   )
-  expect(paths.filter(path => /node_modules|\.lastnail|^test\//.test(path))).toEqual([])
+  expect(paths.filter(path => /node_modules|\/site\/|\.lastnail|^test\//.test(path))).toEqual([])
 })
