@@ -206,11 +206,16 @@ const takeUp = (thread: HeldThread, registers: Registers): Nanoseconds | undefin
 /** The time ends before the wait begins, so the call checks once and returns. */
 const lookOnly = (thread: HeldThread, registers: Registers, kind: WaitKind): Treatment => {
   if (kind.forever !== undefined) {
+    thread.process.node.countLook(thread)
     answerWith(registers, kind.timedOut)
     return 'go on'
   }
   const timeout = registers.get(kind.timeout)
   thread.wait = limitedWait(thread, kind, registers.get('origRax'), timeout, thread.process.node.clock.elapsed)
+  if (kind.timedOut === 0)
+    thread.atExit = after => {
+      if (after.get('rax') === 0) thread.process.node.countLook(thread)
+    }
   registers.set(kind.timeout, kind.unit === 'milliseconds' ? 0 : zeroTimespec)
   return 'exit'
 }
@@ -229,6 +234,7 @@ const limitedWait = (
   over: false,
   fire() {
     this.over = true
+    thread.process.node.timers.delete(this)
     thread.interrupted = true
     interrupt(thread.tid)
   },

@@ -77,6 +77,8 @@ export class HeldThread {
   hasToldAnew = false
   /** Whether it waited in epoll, poll, select or a futex when last examined, not in a call on one socket. */
   waitsInPoll = false
+  /** How often it looked for events in this step, without waiting, and found none. */
+  looks = 0
   /** How often it has yielded by sched_yield. */
   yields = 0
 
@@ -154,6 +156,8 @@ export class HeldProcess {
   /** Whether its code may be changed. After a mark it may not, because the change would be rewound only in part. */
   mayChange = true
   readonly clockReads = new ClockReads(this)
+  /** Whether it waited in this step for the clock to move, by reading it or by looking for events again and again. */
+  awaitsTime = false
   /**
    * Kernel timers that belong to the process, by name: `itimer`, `timer 0`, `timerfd 7`. A timerfd is listed for one of
    * the processes that have it open.
@@ -175,6 +179,13 @@ export class HeldProcess {
     return this.#innerPid
   }
 }
+
+/** Number of looks of a thread in one step after which they move the clock: more than event loops need that do not wait. */
+const looksFree = 128
+/** After each further number of looks like this, a look takes twice as long. */
+const looksDouble = 8
+/** Longest time for one look: about what it costs. */
+const lookMax: Nanoseconds = 50_000
 
 /** How a node's first process ended. */
 export type Exit = { readonly code: number } | { readonly signal: number }
@@ -351,7 +362,11 @@ export class HeldNode {
   beginStep(): void {
     this.timersAwaited = 0
     this.turnsUs = 0
-    for (const { clockReads } of this.processes.values()) clockReads.beginStep(this.isStarting)
+    for (const process of this.processes.values()) {
+      process.clockReads.beginStep(this.isStarting)
+      process.awaitsTime = false
+      for (const thread of process.threads) thread.looks = 0
+    }
   }
 
   /** A step ends. */
@@ -364,11 +379,26 @@ export class HeldNode {
     const { clockReads } = thread.process
     const duration = clockReads.count(reads)
     thread.isWatched = clockReads.areMany
-    if (duration === 0) return
+    if (duration > 0) clockReads.wait(this.#pass(thread.process, duration))
+  }
+
+  /**
+   * Counts a look for events that did not wait and found none. A thread that looks again and again waits for the clock
+   * to move, for example past a deadline, so it moves, the faster the longer that lasts. Timers that become due fire.
+   */
+  countLook(thread: HeldThread): void {
+    thread.looks += 1
+    const tooMany = thread.looks - looksFree
+    if (tooMany > 0) this.#pass(thread.process, Math.min(2 ** Math.floor(tooMany / looksDouble), lookMax))
+  }
+
+  /** Lets time pass within a step, because a process waits for it. Returns how far the clock moved. */
+  #pass(process: HeldProcess, duration: Nanoseconds): Nanoseconds {
+    process.awaitsTime = true
     const before = this.clock.elapsed
     if ((this.earliestDeadline() ?? never) <= before + duration) this.fireEarliest()
     else this.moveClock(before + duration)
-    clockReads.wait(this.clock.elapsed - before)
+    return this.clock.elapsed - before
   }
 
   /**

@@ -169,6 +169,7 @@ class LimitedSocketWait implements SocketWait {
 
   /** Ends the call without a result, unless it already has one. */
   fire(): void {
+    this.#thread.process.node.timers.delete(this)
     this.#thread.interrupted = true
     this.#thread.errand = tid => {
       const registers = new Registers()

@@ -60,6 +60,14 @@ export class Spinners {
     return true
   }
 
+  /**
+   * A thread of a process that waits for the clock to move has made a call: others go first, as one of lower rank may be
+   * what it waits for.
+   */
+  afterCall(thread: HeldThread): void {
+    if (thread.process.awaitsTime && !this.#lowered.has(thread)) this.#giveUpRank(thread)
+  }
+
   /** To be called where all threads wait: those that had to give up their rank have it again. */
   restoreRanks(): void {
     for (const { tid, ordinal } of this.#lowered) if (this.#threads.get(tid)) setRank(tid, ordinal)

@@ -157,6 +157,7 @@ export class Tracer {
     if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread)) return
     const treatment = enterCall(thread, this.#registers)
     this.#registers.storeChanges(thread.tid)
+    this.spinners.afterCall(thread)
     thread.napping = treatment === 'nap'
     if (treatment === 'yield' && this.spinners.yield(thread, this.#registers)) return
     if (thread.napping) thread.resumption = { toSyscall: false, signal: 0 }
@@ -230,6 +231,7 @@ export class Tracer {
     if (!this.#registers.load(thread.tid)) return
     exitCall(thread, this.#registers)
     this.#registers.storeChanges(thread.tid)
+    this.spinners.afterCall(thread)
     this.recorder?.atExit(thread)
     this.stopped.goOn(thread)
   }

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { heldOutput } from './held/program.ts'
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+describe.skipIf(!hasPython)(
+  'a program that looks for events until the clock has passed a deadline (needs python3)',
+  () => {
+    /** As Ruby waits: a wait that ends at its deadline is repeated without waiting, until the clock is past it. */
+    const waitPast = `
+import select, socket, threading, time
+a, b = socket.socketpair()
+def wait_past(seconds):
+    end = time.monotonic() + seconds
+    looks = 0
+    while True:
+        select.select([a], [], [], max(0, end - time.monotonic()))
+        looks += 1
+        if time.monotonic() > end: return looks
+`
+
+    test('sees it passed, by no more than some nanoseconds', async () => {
+      const program = `${waitPast}
+begun = time.monotonic()
+print(wait_past(2) < 1000, time.monotonic() - begun < 2.000001, flush=True)
+time.sleep(1000)
+`
+      const { lines, labels } = await heldOutput(['python3', '-c', program], 1)
+      expect(lines).toEqual(['True True'])
+      expect(labels).toEqual(['n timer +2000ms'])
+    })
+
+    test('does not keep threads that began earlier from what they do at that deadline', async () => {
+      const program = `${waitPast}
+woken = []
+def sleep(name):
+    time.sleep(2)
+    woken.append(name)
+for name in 'ab': threading.Thread(target=sleep, args=name).start()
+def watch():
+    wait_past(2)
+    while len(woken) < 2: select.select([a], [], [], 0)
+    print(*sorted(woken), flush=True)
+threading.Thread(target=watch).start()
+time.sleep(1000)
+`
+      const { lines } = await heldOutput(['python3', '-c', program], 1)
+      expect(lines).toEqual(['a b'])
+    })
+
+    test('sees it passed where it sleeps for no time between its looks', async () => {
+      const program = `
+import time
+end = time.monotonic() + 0.01
+while time.monotonic() < end: time.sleep(0)
+print('over', flush=True)
+time.sleep(1000)
+`
+      const { lines } = await heldOutput(['python3', '-c', program], 0)
+      expect(lines).toEqual(['over'])
+    })
+  },
+)
