@@ -16,6 +16,7 @@ const parts: Record<string, readonly string[]> = {
   shaping: here('shaping'),
   paces: here('paces'),
   speed: here('speed'),
+  recording: here('recording'),
   throughput: here('throughput'),
   growth: here('growth'),
   scale: here('scale'),
