@@ -83,6 +83,14 @@ export class Connections {
     return held
   }
 
+  /** A node's requests for connections that are in flight, each with the port that its kernel requested it from. */
+  requestsOf(name: string): { readonly request: Message; readonly port: number }[] {
+    return this.#all.flatMap(({ opener: { side, queue }, names: { opener } }) => {
+      const request = opener === name ? queue.find(({ kind }) => kind === 'open') : undefined
+      return request && side ? [{ request, port: side.nodePort }] : []
+    })
+  }
+
   describeOpen(): OpenConnection[] {
     return this.#all.filter(({ isOpen }) => isOpen).map(({ names }) => describeConnection(names))
   }

@@ -156,6 +156,11 @@ export class Network {
     return this.#datagrams.held.filter(({ from }) => from === name)
   }
 
+  /** A node's requests for connections that are in flight, each with the port that its kernel requested it from. */
+  requestsOf(name: string): { readonly request: Message; readonly port: number }[] {
+    return this.#connections.requestsOf(name)
+  }
+
   /** Takes them as if their node had just sent them. */
   resend(datagrams: readonly HeaderAndPayload[]): void {
     for (const datagram of datagrams) this.#datagrams.hold(datagram)

@@ -128,6 +128,11 @@ export class Life {
     }
   }
 
+  /** @param reason why the end of its start is not marked */
+  leaveUnmarked(reason: string): void {
+    this.#reason = reason
+  }
+
   /** Why it could not be marked or rewound; undefined if that was not tried. */
   get reason(): string | undefined {
     return this.#reason

@@ -177,7 +177,8 @@ export class Node {
     const life = kept ?? this.#begin(beginning)
     network.attach(this.name, this.address, life.uplink.link)
     this.#network = network
-    this.#sentBefore = new Set(network.datagramsOf(this.name))
+    const requests = network.requestsOf(this.name).map(({ request }) => request)
+    this.#sentBefore = new Set([...network.datagramsOf(this.name), ...requests])
     this.#life = life
     this.#clock = life.held.clock
     this.#randomness = life.held.randomness
@@ -198,11 +199,24 @@ export class Node {
   keepStart(runner: Runner): boolean {
     const life = this.#life!
     if (!this.#isRewound || this.isAnew || !this.#lives.isWanted(life)) return false
+    if (this.#hasGivenUpRequest()) {
+      life.leaveUnmarked('it gave up a connection during its start')
+      return false
+    }
     life.markStart(
       runner,
       this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
     )
     return true
+  }
+
+  /** Whether a request of this life for a connection is in flight that its kernel would not repeat in a rewound life. */
+  #hasGivenUpRequest(): boolean {
+    const requests = this.#network!.requestsOf(this.name).filter(({ request }) => !this.#sentBefore.has(request))
+    if (requests.length === 0) return false
+    const asking = tcpEntries(this.#life!.held.pid).filter(({ state }) => state === tcpState.synSent)
+    const ports = new Set(asking.map(({ local }) => portOf(local)))
+    return requests.some(({ port }) => !ports.has(port))
   }
 
   /** Kills it: its life ends at once. What its disk keeps is there for the next life. */

@@ -283,3 +283,42 @@ test('rewinding can be ended: the lives that were kept end, and new ones begin',
   for (let execution = 0; execution < 2; execution++) expect(await runTo(cluster, 2)).toEqual(['up', '700 true'])
   expect(cluster.starts).toBe(3)
 })
+
+test('a request for a connection that was given up during the start is in flight again in each execution', async () => {
+  const program = `
+import socket, time
+asking = socket.socket()
+asking.settimeout(1)
+try:
+    asking.connect(('peer', 7000))
+except TimeoutError:
+    asking.close()
+listener = socket.create_server(('', 7001))
+print('up', flush=True)
+time.sleep(1e9)
+`
+  const peer = `
+import socket
+listener = socket.create_server(('', 7000))
+while True:
+    connection, _ = listener.accept()
+    print('asked', flush=True)
+    connection.close()
+`
+  const cluster = clusterOf(
+    {
+      nodes: {
+        n: { command: ['python3', 'n.py'], listens: 7001 },
+        peer: { command: ['python3', 'peer.py'], listens: 7000 },
+      },
+    },
+    { 'n.py': program, 'peer.py': peer },
+  )
+  for (let execution = 0; execution < 3; execution++) {
+    expect(await cluster.reset()).toEqual([])
+    expect(stdoutOf(cluster, 'n')).toEqual(['up'])
+    await take(cluster, 'n→peer #1 open :7000')
+    expect(labelsOf(cluster)).toContain('peer→n #1 accept :7000')
+  }
+  expect(cluster.starts).toBe(4)
+})
