@@ -6,6 +6,7 @@
  * A side is plain data, so that a checkpoint can copy it. Sequence numbers are unsigned and wrap at 2^32.
  */
 import { flag, type Segment } from './packet.ts'
+import { type Lessons, learn, nothingLearned } from './segment-lengths.ts'
 
 export interface Side {
   /** Addresses and ports of the node, and of the peer that this side plays. */
@@ -32,6 +33,8 @@ export interface Side {
   sendWindow: number
   sendScale: number
   segmentLengthMax: number
+  /** What the node's kernel has learned from the segments that it was sent. */
+  lessons: Lessons
   /** State of our FIN, which follows the last byte of `outgoing`. */
   finish: 'not asked' | 'queued' | 'sent' | 'acknowledged'
 
@@ -159,10 +162,27 @@ export const offerAgain = (side: Side, wire: Wire): void => {
 
 /** Our FIN once more, which the node has already. */
 export const finishAgain = (side: Side): Segment => ({
-  ...headerOf(side),
-  sequence: (side.sendNext - 1) >>> 0,
-  acknowledgement: side.receiveNext,
+  ...again(side, side.sendNext - 1),
   flags: flag.FIN | flag.ACK,
+})
+
+/** Our acknowledgement of the node's FIN once more. */
+export const acknowledgeAgain = (side: Side): Segment => again(side, side.sendMax)
+
+/** Zeros that fill a segment of this length. */
+export const filler = (side: Side, sequence: number, length: number, isPushed: boolean): Segment => ({
+  ...again(side, sequence),
+  acknowledgement: (side.receiveNext - (side.isFinished ? 1 : 0)) >>> 0,
+  flags: isPushed ? flag.ACK | flag.PSH : flag.ACK,
+  payload: Buffer.alloc(length),
+})
+
+/** An acknowledgement with this number, of which the side keeps no record. */
+const again = (side: Side, sequence: number): Segment => ({
+  ...headerOf(side),
+  sequence: sequence >>> 0,
+  acknowledgement: side.receiveNext,
+  flags: flag.ACK,
   window: side.isScaled ? side.offered >> windowScale : side.offered,
   mss: 0,
   scale: -1,
@@ -255,6 +275,7 @@ const fresh = (node: number, nodePort: number, peer: number, peerPort: number, n
     sendWindow: 0,
     sendScale: 0,
     segmentLengthMax,
+    lessons: nothingLearned,
     finish: 'not asked',
     receiveNext: 0,
     held: 0,
@@ -406,6 +427,7 @@ const transmit = (side: Side, wire: Wire, flags: number, sequence: number, paylo
   const isSyn = (flags & flag.SYN) !== 0
   const window = Math.max(0, windowMax - side.held)
   side.offered = isSyn || !side.isScaled ? Math.min(window, unscaledWindowMax) : window
+  if (payload.length > 0) side.lessons = learn(side.lessons, payload.length, (flags & flag.PSH) !== 0)
   wire.send({
     ...headerOf(side),
     sequence: sequence >>> 0,

@@ -168,6 +168,7 @@ export class Life {
       processes.goBackToDirectories()
       if (!this.uplink.clean(processes.connected)) throw new CannotRewind('its network still has connections')
       processes.goBackToConnections(segment => this.uplink.say(segment))
+      this.uplink.throwAway()
     } catch (error) {
       if (error instanceof CannotRewind || !isEnding(pid)) throw error
       throw new CannotRewind('it was ending')

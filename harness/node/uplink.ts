@@ -37,8 +37,13 @@ export class Uplink {
   clean(kept: ReadonlySet<number> = new Set()): boolean {
     const isClean =
       endConnections(this.namespace, ({ inode }) => !kept.has(inode)) && this.#readRoutes() === this.#routes
-    while (this.link.read(thrownAway) > 0);
+    this.throwAway()
     return isClean
+  }
+
+  /** Discards what its kernel has sent and nobody has read. */
+  throwAway(): void {
+    while (this.link.read(thrownAway) > 0);
   }
 
   /** Tells the kernel what the other end of a connection sent. */

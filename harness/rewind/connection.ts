@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { check, close, ioctl, libc, recv, SystemError } from '../../proxy/libc.ts'
 import type { Segment } from '../../proxy/packet.ts'
-import { finishAgain, type Side } from '../../proxy/tcp.ts'
+import { acknowledgeAgain, finishAgain, type Side } from '../../proxy/tcp.ts'
 import { socketAddressOf, tcpEntries } from '../../proxy/tcp-table.ts'
 import { duplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
@@ -15,9 +15,12 @@ import {
   applySettings,
   congestionWindowOf,
   readSettings,
+  receivedSegmentOf,
   type SocketSettings,
   takeError,
   tcpStateOf,
+  type WindowLimits,
+  windowLimitsOf,
 } from './socket-options.ts'
 
 /** Finds the counterpart of a kernel's connection, by the kernel's port and the peer's address and port. */
@@ -52,6 +55,7 @@ export class MarkedConnection {
   /** Whether other processes have the same socket. */
   readonly #isShared: boolean
   readonly #settings: SocketSettings
+  readonly #limits: WindowLimits
   /** Its state as the kernel shows it, without times and sequence numbers. */
   readonly #state: string
 
@@ -73,7 +77,10 @@ export class MarkedConnection {
       if (!isStill(side) || countIn(own, SIOCOUTQ) > 0) throw this.#cannot('is a connection that has bytes in flight')
       this.#unread = this.#readUnread(own)
       this.#settings = readSettings(own)
+      this.#limits = windowLimitsOf(own)
       this.#state = tcpStateOf(own)
+      if (side.state === 'open' && receivedSegmentOf(own) !== side.lessons.segment)
+        throw this.#cannot(`has learned from other segments than it was sent: ${receivedSegmentOf(own)}`)
       if (congestionWindowOf(own) > firstWindow) throw this.#cannot('is a connection that has carried much at once')
     } finally {
       close(own)
@@ -91,8 +98,8 @@ export class MarkedConnection {
 
   /**
    * Whether its socket is kept: if another process has it too, and this process still has it under the same numbers.
-   * Any other socket is made anew, because its kernel has learned from arriving data how much buffer to offer, and does
-   * not forget that.
+   * Any other socket is made anew, because its kernel has learned from arriving data how much fits into its buffer, and
+   * does not forget that.
    */
   stays(open: ReadonlyMap<number, string>): boolean {
     return this.#isShared && this.descriptors.every(({ fd, link }) => open.get(fd) === link)
@@ -126,10 +133,15 @@ export class MarkedConnection {
   #connect(own: number, isConnected: boolean, say: (segment: Segment) => void): void {
     if (isConnected) disconnectSilently(own)
     takeError(own)
-    const connected = { own: this.#own, peer: this.#peer, side: this.#side, unread: this.#unread }
+    // What a kept socket has learned since would not show behind limits that were set.
+    const limits = isConnected && this.#side.lessons.estimated === 0 ? undefined : this.#limits
+    const connected = { own: this.#own, peer: this.#peer, side: this.#side, unread: this.#unread, limits }
     if (this.#side.state === 'asked') askAgain(own, connected)
-    else connectSilently(own, connected)
-    if (this.#side.isFinished) check('shutdown', shutdown(own, SHUT_WR))
+    else connectSilently(own, connected, say)
+    if (this.#side.isFinished) {
+      check('shutdown', shutdown(own, SHUT_WR))
+      say(acknowledgeAgain(this.#side))
+    }
     if (this.#side.finish === 'acknowledged') say(finishAgain(this.#side))
     if (!nameOf(own).equals(this.#own)) throw this.#cannot('cannot have its port again')
     applySettings(own, this.#settings)

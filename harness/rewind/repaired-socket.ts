@@ -1,5 +1,8 @@
-import { check, errno, lastErrno, libc, SystemError, send, setsockopt } from '../../proxy/libc.ts'
-import type { Side } from '../../proxy/tcp.ts'
+import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../proxy/libc.ts'
+import type { Segment } from '../../proxy/packet.ts'
+import { lessonsAgain } from '../../proxy/segment-lengths.ts'
+import { filler, type Side } from '../../proxy/tcp.ts'
+import { setWindowLimits, type WindowLimits } from './socket-options.ts'
 
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
 const connect = libc.func('int connect(int fd, void *address, unsigned int length)')
@@ -16,11 +19,14 @@ const IPPROTO_TCP = 6
 const option = { repair: 19, repairQueue: 20, queueSequence: 21, repairOptions: 22, repairWindow: 29 } as const
 const queue = { receive: 1, send: 2 } as const
 const on = 1
+const dontWait = 0x40
 /** Off, without asking the peer for its window. */
 const offSilently = -1
 /** Kinds of options in a SYN. */
 const [segmentSize, windowScale] = [2, 3]
 const ourScale = 7
+
+type Say = (segment: Segment) => void
 
 /** A connection of a kernel at one instant. */
 export interface Connected {
@@ -31,29 +37,58 @@ export interface Connected {
   readonly side: Side
   /** Bytes that arrived and were not read. */
   readonly unread: Buffer
+  /** Limits of its window; undefined if they need not be set. */
+  readonly limits?: WindowLimits | undefined
 }
 
 /**
- * Makes a socket one end of a connection without sending anything to the other end. Both directions are open then; a
- * side that had closed its direction closes again, with the same numbers. SO_REUSEADDR is off afterwards.
+ * Makes a socket one end of a connection. What its kernel sends to the other end meanwhile says nothing new and is to
+ * be thrown away. Both directions are open then; a side that had closed its direction closes again, with the same
+ * numbers. SO_REUSEADDR is off afterwards.
  *
  * @param fd of a socket that is not connected
  *
+ * @param say tells its kernel what the other end sent; absent if nobody will read from the connection
+ *
  * @throws SystemError if the kernel, or our privileges, do not allow it
  */
-export const connectSilently = (fd: number, { own, peer, side, unread }: Connected): void => {
+export const connectSilently = (fd: number, connected: Connected, say?: Say): void => {
+  const { own, peer, side, unread, limits } = connected
   const received = receivedBefore(side)
-  beginRepair(fd, own, side.receiveNext - (side.isFinished ? 1 : 0), received - unread.length)
+  const lessons = say ? lessonsAgain(side.lessons) : []
+  const taught = lessons.reduce((sum, { length }) => sum + length, 0)
+  const first = received - unread.length - taught
+  beginRepair(fd, own, side.receiveNext - (side.isFinished ? 1 : 0), first)
+  // The kernel's idea of the peer's segments is at most half of the window that it has when it connects.
+  set(fd, option.repairWindow, windows(side, first, side.segmentLengthMax))
   check('connect', connect(fd, peer, peer.length))
   set(fd, option.repairOptions, Buffer.concat([int(segmentSize), int(side.segmentLengthMax)]))
   if (side.isScaled)
     set(fd, option.repairOptions, Buffer.concat([int(windowScale), int(ourScale | (side.sendScale << 16))]))
+  if (say && taught > 0) {
+    set(fd, option.repairWindow, windows(side, first, taught))
+    endRepair(fd)
+    teach(fd, side, first, say)
+    set(fd, option.repair, int(on))
+    set(fd, option.repairQueue, int(queue.receive))
+  }
   if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
-  set(fd, option.repairWindow, windows(side, received))
+  if (limits) setWindowLimits(fd, limits, window => set(fd, option.repairWindow, windows(side, received, window)))
+  set(fd, option.repairWindow, windows(side, received, side.sendWindow))
   endRepair(fd)
   // The segment size depends on the other end's, which was set just now, but is recomputed only when IP options are
   // set.
   check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
+}
+
+/** Lets the kernel learn from segments like those that it had received, which nobody else reads. */
+const teach = (fd: number, side: Side, first: number, say: Say): void => {
+  let next = first
+  for (const { length, isPushed } of lessonsAgain(side.lessons)) {
+    say(filler(side, next, length, isPushed))
+    check('recv', recv(fd, Buffer.alloc(length), length, dontWait))
+    next += length
+  }
 }
 
 /**
@@ -62,7 +97,7 @@ export const connectSilently = (fd: number, { own, peer, side, unread }: Connect
  *
  * @param fd of a socket that is not connected
  */
-export const askAgain = (fd: number, { own, peer, side }: Omit<Connected, 'unread'>): void => {
+export const askAgain = (fd: number, { own, peer, side }: Pick<Connected, 'own' | 'peer' | 'side'>): void => {
   beginRepair(fd, own, side.receiveNext - 1, 0)
   endRepair(fd)
   const flags = check('fcntl', fcntl(fd, F_GETFL, 0))
@@ -108,5 +143,5 @@ export const disconnectSilently = (fd: number): void => {
 const int = (value: number) => Buffer.from(Int32Array.of(value).buffer)
 
 /** struct tcp_repair_window: how much the socket may send, and may be sent. */
-const windows = ({ sendWindow, offered }: Side, received: number): Buffer =>
+const windows = ({ offered }: Side, received: number, sendWindow: number): Buffer =>
   Buffer.concat([received, offered, offered, sendWindow, received].map(value => int(value | 0)))

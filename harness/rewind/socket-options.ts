@@ -148,20 +148,53 @@ export const takeError = (fd: number): void => {
   getNumber(fd, socketOption.error)
 }
 
+const [receivedSegmentOffset, growingWindowOffset] = [20, 64]
+
 /** Fields of struct tcp_info, by name, that decide what a connection does next, except sequence numbers. */
 const decisive = [
   ['options', 5, 1],
   ['scales', 6, 1],
   ['send segment', 16, 4],
+  ['received segment', receivedSegmentOffset, 4],
   ['path', 60, 4],
-  ['window that grows', 64, 4],
+  ['window that grows', growingWindowOffset, 4],
   ['own segment', 84, 4],
 ] as const
 
 export const tcpStateOf = (fd: number): string => {
   const info = Buffer.alloc(104)
   check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
-  return decisive.map(([name, at, length]) => `${name} ${info.readUIntLE(at, length)}`).join(', ')
+  const fields = decisive.map(([name, at, length]) => `${name} ${info.readUIntLE(at, length)}`)
+  return [...fields, `largest window ${getNumber(fd, windowClamp)}`].join(', ')
+}
+
+/** How long the kernel supposes the peer's segments to be. */
+export const receivedSegmentOf = (fd: number): number => tcpInfo(fd, receivedSegmentOffset)
+
+/** TCP_WINDOW_CLAMP: the largest window that a connection may ever offer. */
+const windowClamp = option(IPPROTO_TCP, 10)
+
+/** How large a window a connection may offer: at present, which grows with what arrives, and ever. */
+export interface WindowLimits {
+  readonly present: number
+  readonly ever: number
+}
+
+export const windowLimitsOf = (fd: number): WindowLimits => ({
+  present: tcpInfo(fd, growingWindowOffset),
+  ever: getNumber(fd, windowClamp),
+})
+
+/**
+ * Sets the limits of a connection's window.
+ *
+ * @param offer makes this the window that it offers now, and is overwritten afterwards
+ */
+export const setWindowLimits = (fd: number, { present, ever }: WindowLimits, offer: (window: number) => void): void => {
+  // A lower limit lowers the present one too. A higher one raises it to the window that is offered.
+  setNumber(fd, windowClamp, 1)
+  offer(present)
+  setNumber(fd, windowClamp, ever)
 }
 
 /** How many segments it may have in flight. */
