@@ -212,10 +212,9 @@ const lookOnly = (thread: HeldThread, registers: Registers, kind: WaitKind): Tre
   }
   const timeout = registers.get(kind.timeout)
   thread.wait = limitedWait(thread, kind, registers.get('origRax'), timeout, thread.process.node.clock.elapsed)
-  if (kind.timedOut === 0)
-    thread.atExit = after => {
-      if (after.get('rax') === 0) thread.process.node.countLook(thread)
-    }
+  thread.atExit = after => {
+    if (after.get('rax') === kind.timedOut) thread.process.node.countLook(thread)
+  }
   registers.set(kind.timeout, kind.unit === 'milliseconds' ? 0 : zeroTimespec)
   return 'exit'
 }

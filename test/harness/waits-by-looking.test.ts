@@ -49,6 +49,24 @@ time.sleep(1000)
       expect(lines).toEqual(['a b'])
     })
 
+    test('sees it passed where it waits for a lock until then, as Puma does', async () => {
+      const program = `
+import ctypes, time
+system_call, word = ctypes.CDLL(None).syscall, ctypes.c_int(0)
+futex, wait_until = 202, 9 | 128
+end = time.monotonic_ns() + 2_000_000_000
+until = (ctypes.c_long * 2)(*divmod(end, 1_000_000_000))
+waits = 0
+while time.monotonic_ns() <= end:
+    system_call(futex, ctypes.byref(word), wait_until, 0, until, None, -1)
+    waits += 1
+print(waits < 1000, flush=True)
+time.sleep(1000)
+`
+      const { lines } = await heldOutput(['python3', '-c', program], 1)
+      expect(lines).toEqual(['True'])
+    })
+
     test('sees it passed where it sleeps for no time between its looks', async () => {
       const program = `
 import time
