@@ -109,6 +109,8 @@ export interface Step {
 
 /** A saved state that can be restored more cheaply than by executing its schedule again. */
 export interface Checkpoint {
+  /** Whether restoring it would mean executing its schedule again, because what it was saved in is gone. */
+  readonly isLost?: boolean
   /** Frees its resources. */
   discard(): Promise<void>
 }

@@ -49,6 +49,7 @@ export class Checkpoints<State> {
 
   /** Brings the executor to the initial state, or to the saved state that is furthest along these labels. */
   async begin(labels: readonly string[], variant: number): Promise<void> {
+    await this.#dropLost()
     const nearest = this.#nearest(labels, variant)
     if (nearest === undefined || this.#costMs(nearest.labels.length) < this.#goBackMs) return this.#reset(variant)
     this.#saved = [...this.#saved.filter(saved => saved !== nearest), nearest]
@@ -75,6 +76,13 @@ export class Checkpoints<State> {
   /** Frees its resources. */
   async end(): Promise<void> {
     for (const { checkpoint } of this.#saved.splice(0)) await checkpoint.discard()
+  }
+
+  async #dropLost(): Promise<void> {
+    const lost = this.#saved.filter(({ checkpoint }) => checkpoint.isLost)
+    if (lost.length === 0) return
+    this.#saved = this.#saved.filter(saved => !lost.includes(saved))
+    for (const { checkpoint } of lost) await checkpoint.discard()
   }
 
   #nearest(labels: readonly string[], variant: number): Saved | undefined {

@@ -199,6 +199,7 @@ export class Timeline {
 
   /** Goes to the last marked state up to this step; without one, to the start. */
   async #goBack(step: number): Promise<void> {
+    this.#marks = this.#marks.filter(({ checkpoint }) => !checkpoint.isLost)
     const nearest = this.#marks.findLast(mark => mark.step <= step)
     if (nearest === undefined) return this.#begin()
     this.#reader = nearest.reader.copy()

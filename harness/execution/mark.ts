@@ -14,12 +14,27 @@ export class ClusterMark implements Checkpoint {
   readonly execution: ExecutionMark
   /** By which it is known again. */
   readonly outline: string
+  readonly #stage: Stage
+  #hasFailed = false
 
-  constructor({ way, nodes, execution, outline }: Omit<ClusterMark, 'discard'>) {
+  constructor(
+    stage: Stage,
+    { way, nodes, execution, outline }: Pick<ClusterMark, 'way' | 'nodes' | 'execution' | 'outline'>,
+  ) {
+    this.#stage = stage
     this.way = way
     this.nodes = nodes
     this.execution = execution
     this.outline = outline
+  }
+
+  /** Whether going back to it failed, or would, because a life that it needs has been ended. */
+  get isLost(): boolean {
+    return this.#hasFailed || goneNode(this.#stage, this) !== undefined
+  }
+
+  fail(): void {
+    this.#hasFailed = true
   }
 
   /** Its resources are freed with the processes. */
@@ -37,7 +52,7 @@ export const markCluster = (stage: Stage, clients: ClientsMark, outline: string)
   const [finding] = stage.settleAlive()
   if (finding) throw new CannotRewind(finding.message)
   if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
-  return new ClusterMark({ way: execution.way, nodes, execution: execution.mark(clients), outline })
+  return new ClusterMark(stage, { way: execution.way, nodes, execution: execution.mark(clients), outline })
 }
 
 /** Goes back to a mark. Returns why that was not possible; the stage's execution has ended then. */
@@ -45,7 +60,7 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
   const { nodes, runner, system } = stage
   stage.execution.clients.close()
   try {
-    const gone = nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
+    const gone = goneNode(stage, mark)
     if (gone) throw new CannotRewind(`${gone.name}: what it had is gone`)
     const network = new Network(
       { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
@@ -60,10 +75,13 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
     stage.execution.goOn()
     return undefined
   } catch (error) {
+    mark.fail()
     stage.endExecution()
     return whyNot(error)
   }
 }
+
+const goneNode = ({ nodes }: Stage, mark: ClusterMark) => nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
 
 const requireSame = (stage: Stage, before: string): void => {
   const [finding] = stage.settleAlive()

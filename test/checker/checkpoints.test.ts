@@ -8,6 +8,7 @@ import { comesHome, type Ring, ring } from './systems/ring.ts'
 
 interface RingCheckpoint extends Checkpoint {
   readonly moves: readonly Choice[]
+  readonly isLost: boolean
 }
 
 // What is worth saving follows from the time that things take: the test says how much that is.
@@ -21,6 +22,8 @@ class SavedRing implements System<Ring> {
   resets = 0
   restores = 0
   saved = 0
+  /** How many resets there had been when everything saved was lost. */
+  lostAfter = 0
   readonly #started = new Set<number>()
   readonly #startMs: number
 
@@ -60,7 +63,15 @@ class SavedRing implements System<Ring> {
     const discard = async () => {
       this.saved -= 1
     }
-    return { moves: [...this.#moves], discard }
+    const savedAfter = this.resets
+    const isLost = () => savedAfter <= this.lostAfter
+    return {
+      moves: [...this.#moves],
+      discard,
+      get isLost() {
+        return isLost()
+      },
+    }
   }
 
   async restore({ moves }: RingCheckpoint) {
@@ -99,6 +110,19 @@ it('a long way is executed twice; from then on executions begin at its end', asy
   expect(cells.counts).toMatchObject({ executions: 5, steps: 61 * 3 + 63 + 3 })
   await cell.end()
   expect(system.saved).toBe(0)
+})
+
+it('a saved state that was lost is dropped without a try, and saved anew', async () => {
+  const system = new SavedRing()
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  const run = () => cells.run({ start: startAfter(moves(61)) })
+  for (let i = 0; i < 3; i++) await run()
+  expect(system).toMatchObject({ resets: 2, restores: 1, saved: 1 })
+  system.lostAfter = system.resets
+  await run()
+  expect(system).toMatchObject({ resets: 3, restores: 1, saved: 1 })
+  await run()
+  expect(system).toMatchObject({ resets: 3, restores: 2, saved: 1 })
 })
 
 it('an execution that must begin at the start does so, whatever was saved', async () => {

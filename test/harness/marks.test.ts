@@ -226,7 +226,9 @@ test('a mark is lost with its processes, and the way is executed again', async (
   await cluster.reset()
   await walkAlong(cluster, [labelsOf(cluster)[0]!])
   const [checkpoint, labels] = [await cluster.checkpoint(), labelsOf(cluster)]
+  expect(checkpoint).toHaveProperty('isLost', false)
   cluster.endLives()
+  expect(checkpoint).toHaveProperty('isLost', true)
   await cluster.restore(checkpoint!)
   expect(labelsOf(cluster)).toEqual(labels)
   expect(cluster.starts).toBe(6)
