@@ -6,7 +6,7 @@ import { refusal } from './filter.ts'
 import { flushCalls } from './flushes.ts'
 import { showSpace } from './free-space.ts'
 import { trapMapped } from './hardware-random.ts'
-import type { HeldThread, LimitedWait } from './held-node.ts'
+import type { HeldProcess, HeldThread, LimitedWait } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { lastingCalls } from './lasting-calls.ts'
@@ -17,8 +17,8 @@ import { openShown } from './shown-files.ts'
 import { socketCalls } from './socket-timeouts.ts'
 import { type SyscallName, syscallName, syscallNumber } from './syscall-number.ts'
 import { systemCalls } from './system-calls.ts'
-import { clockNamed, millisecond, type Nanoseconds, second } from './virtual-clock.ts'
-import { deadlineOf, emptySets, type WaitKind, waitKind, writeTime } from './waits.ts'
+import { clockNamed, millisecond, type Nanoseconds, never, second } from './virtual-clock.ts'
+import { deadlineOf, emptySets, endless, type WaitKind, waitKind, writeTime } from './waits.ts'
 
 /**
  * What happens to a call that the filter stopped, and to a wait when it returns. `exit`: the thread must be stopped
@@ -190,7 +190,7 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
   if (left <= 0) return lookOnly(thread, registers, kind)
   const wait = limitedWait(thread, kind, number, registers.get(kind.timeout), deadline)
   thread.wait = wait
-  process.node.timers.add(wait)
+  if (deadline < endless) process.node.timers.add(wait)
   if (kind.forever !== undefined) registers.set('origRax', kind.forever)
   else registers.set(kind.timeout, kind.unit === 'milliseconds' ? -1 : 0)
   return 'exit'
@@ -267,12 +267,15 @@ export const exitCall = (thread: HeldThread, registers: Registers): void => {
 
 /** The kernel tells a call like select how much of its timeout is left. */
 const writeTimeLeft = ({ process }: HeldThread, wait: LimitedWait) => {
-  const left = wait.over ? 0 : Math.max(0, wait.deadline - process.node.clock.elapsed)
+  const left = wait.over ? 0 : Math.max(0, timeLeft(process, wait))
   writeTime(process.memory, wait.timeout, wait.kind.unit, left)
 }
 
+const timeLeft = ({ node }: HeldProcess, { deadline }: LimitedWait): Nanoseconds =>
+  Math.min(deadline, node.clock.elapsed + never) - node.clock.elapsed
+
 const writeRemaining = ({ process }: HeldThread, address: number, wait: LimitedWait) => {
   if (address === 0) return
-  const left = wait.deadline - process.node.clock.elapsed
+  const left = timeLeft(process, wait)
   process.memory.write(address, pair(Math.floor(left / second), left % second))
 }

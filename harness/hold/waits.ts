@@ -35,6 +35,9 @@ export interface WaitKind {
   readonly remaining?: RegisterName
 }
 
+/** The deadline of a wait that does not end. */
+export const endless: Nanoseconds = Number.POSITIVE_INFINITY
+
 const tryAgain = -11
 const timedOut = -110
 
@@ -121,14 +124,21 @@ export const deadlineOf = (
   if (kind.isRefused?.(registers)) return undefined
   const timeout = registers.get(kind.timeout)
   // An int: the upper half of its register is ignored.
-  if (kind.unit === 'milliseconds') return Math.min(clock.elapsed + (timeout | 0) * millisecond, never)
+  if (kind.unit === 'milliseconds') return limited(clock.elapsed + (timeout | 0) * millisecond, clock)
   const time = readTime(memory, timeout, kind.unit)
   // The kernel carries excess microseconds of select over to seconds.
   if (!isTime(kind.unit === 'timeval' ? { ...time, nanoseconds: time.nanoseconds % second } : time)) return undefined
   const { seconds, nanoseconds } = time
   const until = kind.until?.(registers)
-  if (until !== undefined) return clock.instant(until, seconds, nanoseconds)
-  return Math.min(clock.elapsed + seconds * second + nanoseconds, never)
+  if (until === undefined) return limited(clock.elapsed + seconds * second + nanoseconds, clock)
+  const instant = clock.instant(until, seconds, nanoseconds)
+  return instant < never ? instant : limited(endless, clock)
+}
+
+/** Where the clock has come to its last instant, a longer wait does not end: it would be repeated without waiting. */
+const limited = (deadline: Nanoseconds, { elapsed }: VirtualClock): Nanoseconds => {
+  if (deadline <= never) return deadline
+  return elapsed < never ? never : endless
 }
 
 /** Empties the sets of a select that timed out. */

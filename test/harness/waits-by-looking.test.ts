@@ -78,5 +78,19 @@ time.sleep(1000)
       const { lines } = await heldOutput(['python3', '-c', program], 0)
       expect(lines).toEqual(['over'])
     })
+
+    for (const wait of ['select.epoll().poll(days)', 'select.select([], [], [], days)', 'time.sleep(days)'])
+      test(`waits without end once ninety days have passed, as no later instant can be shown: ${wait}`, async () => {
+        const program = `
+import select, time
+days = 20 * 24 * 3600
+while True:
+    ${wait}
+    print(round((time.monotonic() - 1000) / 24 / 3600), flush=True)
+`
+        const { lines, labels } = await heldOutput(['python3', '-c', program], 6)
+        expect(lines).toEqual(['20', '40', '60', '80', '90'])
+        expect(labels.length).toBe(5)
+      })
   },
 )
