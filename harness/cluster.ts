@@ -186,8 +186,8 @@ export class Cluster implements System<GlobalState> {
     return this.#driver.execute(choice)
   }
 
-  audit(): Promise<void> {
-    return auditLast(this.#stage, this.#driver)
+  async audit(): Promise<void> {
+    if (await auditLast(this.#stage, this.#driver)) this.stopRewinding()
   }
 
   disturbance(): string | undefined {

@@ -6,21 +6,22 @@ import { disturbanceOf } from './findings.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Repeats the last execution on new processes, if its evidence was kept, and compares. A node that did something else
- * is not rewound any more.
+ * Repeats the last execution on new processes, if its evidence was kept, and compares.
+ *
+ * @returns whether a node did something else. None may be rewound any more then: it may have been another that was rewound
+ * inexactly, and sent it something else.
  */
-export const auditLast = async (stage: Stage, driver: Driver): Promise<void> => {
+export const auditLast = async (stage: Stage, driver: Driver): Promise<boolean> => {
   const { way, evidence, evidenceFrom } = stage.execution
-  if (evidence === undefined || disturbanceOf(stage) !== undefined) return
+  if (evidence === undefined || disturbanceOf(stage) !== undefined) return false
   const again = await evidenceAnew(stage, driver, way)
-  if (again === undefined || disturbanceOf(stage) !== undefined) return
-  for (const { node: name, ...found } of differencesOf(evidence, again.slice(evidenceFrom))) {
+  if (again === undefined || disturbanceOf(stage) !== undefined) return false
+  const differences = differencesOf(evidence, again.slice(evidenceFrom))
+  for (const { node, ...found } of differences) {
     const difference = { ...found, step: evidenceFrom + found.step }
-    const node = stage.node(name)
-    node.close(stage.runner)
-    node.stopRewinding()
-    stage.notes.add(`${name}: ${describeDifference(difference, way.schedule)}`)
+    stage.notes.add(`${node}: ${describeDifference(difference, way.schedule)}`)
   }
+  return differences.length > 0
 }
 
 /** The evidence on new processes, as far as the schedule can be executed; undefined if that proves nothing. */

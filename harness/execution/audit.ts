@@ -85,5 +85,5 @@ export const describeDifference = (
   schedule: readonly string[],
 ): string => {
   const where = step === 0 ? 'at its start' : `in step ${step} (${schedule[step - 1]})`
-  return `an execution that began in place was done again on new processes, and ${what} was not the same ${where}: all its lives begin with new processes from then on`
+  return `an execution that began in place was done again on new processes, and ${what} was not the same ${where}: all nodes begin with new processes from then on`
 }
