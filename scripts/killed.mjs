@@ -32,12 +32,15 @@ const enter = () => {
     '--net',
     ...(values.containers ? [] : ['--pid', '--fork', '--kill-child', '--mount-proc']),
   ]
+  const memoryOn = directory => `mount -t tmpfs -o mode=1777 killed ${directory}`
+  // The tool itself may be in /tmp.
+  const ownTmp = root.startsWith('/tmp/')
+    ? ['mount --bind "$0" /mnt', memoryOn('/tmp'), 'mkdir -p "$0"', 'mount --move /mnt "$0"']
+    : [memoryOn('/tmp')]
   // A Docker engine has its socket in /tmp, and mounts directories of it: these stay this machine's.
-  const own = values.containers
-    ? ''
-    : 'mount -t tmpfs -o mode=1777 killed /tmp && mount -t tmpfs -o mode=1777 killed /dev/shm && '
-  const script = `ip link set lo up; ${own}exec "$@"`
-  const inner = ['sh', '-c', script, 'sh', process.execPath, ...process.argv.slice(1), '--inside', place]
+  const own = values.containers ? [] : [...ownTmp, memoryOn('/dev/shm')]
+  const script = ['ip link set lo up', ...own, 'exec "$@"'].join(' && ')
+  const inner = ['sh', '-c', script, root, process.execPath, ...process.argv.slice(1), '--inside', place]
   return spawnSync('unshare', [...namespaces, ...inner], { stdio: 'inherit' }).status ?? 1
 }
 

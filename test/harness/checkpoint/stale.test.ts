@@ -1,15 +1,16 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createRunDirectory, removeAbandoned } from '../../../harness/files/run-directory.ts'
+import { createRunDirectory, identity, removeAbandoned } from '../../../harness/files/run-directory.ts'
 import { runRoot } from '../../../harness/files/run-root.ts'
 
 test('processes that see the files of a run that was killed are ended by the next', async () => {
   const mine = createRunDirectory()
-  const { pid: gone } = spawnSync('true')
-  const directory = join(runRoot(), `${gone}-1-0`)
+  // While it lives, the next start of any other run leaves its directory alone.
+  const maker = spawn('sleep', ['60'])
+  const directory = join(runRoot(), `${identity(maker.pid!)}-0`)
   mkdirSync(join(directory, 'upper'), { recursive: true })
   mkdirSync(join(mine, 'place'))
   mkdirSync(join(mine, 'own'))
@@ -22,6 +23,8 @@ test('processes that see the files of a run that was killed are ended by the nex
   const other = sleeperIn(join(mine, 'own'))
   const ends = once(left, 'exit')
   await Promise.all([once(left.stdout, 'data'), once(other.stdout, 'data')])
+  maker.kill()
+  await once(maker, 'exit')
   removeAbandoned()
   await ends
   expect(existsSync(directory)).toBe(false)
