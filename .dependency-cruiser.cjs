@@ -74,7 +74,7 @@ module.exports = {
       severity: 'error',
       comment: 'report/ shows what a trace holds, and searches nothing',
       from: { path: '^report/' },
-      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict/verdict|system|labels)' },
+      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict/verdict|system|labels|brief)' },
     },
     {
       name: 'page-runs-in-a-browser',

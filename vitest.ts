@@ -8,8 +8,8 @@ import { type TryOptions, trySchedule } from './cli/schedules/try-schedule.ts'
 /** With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `longTurns`, `allowSkipped` and `signal` matter. */
 export interface HoldOptions extends CheckOptions, Pick<TryOptions, 'variant' | 'allowSkipped' | 'longTurns'> {
   /**
-   * Labels, as a verdict has them. What is enabled of it is executed in its order: a schedule that once failed can be
-   * tried on the service that was mended.
+   * Labels, as a verdict has them. The test passes if all of them are executed and nothing is violated. A mended
+   * service may not come to all of them any more: `allowSkipped` says which may be skipped.
    */
   readonly schedule?: readonly string[] | undefined
 }
@@ -43,6 +43,6 @@ expect.extend({
 
 const search = async (config: Awaited<ReturnType<typeof configFrom>>, options: CheckOptions) => {
   const { verdict, trace, state } = await checkConfig(config, options)
-  const { message, schedule, seed, variant } = verdict
-  return { verdict: verdict.verdict, message, schedule, trace, seed, variant, state }
+  const { message, schedule } = verdict
+  return { verdict: verdict.verdict, message, schedule, trace, state }
 }

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitepress'
+import { tabs } from './tabs.mts'
 
 /** The documentation as a site: `npm run docs` builds it into site/, and fails where a link leads nowhere. */
 export default defineConfig({
@@ -9,6 +10,7 @@ export default defineConfig({
   srcExclude: ['**/node_modules/**', 'dist/**', 'test/**', 'site/**', '**/.lastnail/**'],
   rewrites: { 'README.md': 'index.md' },
   cleanUrls: true,
+  vite: { plugins: [tabs()] },
   // Files that are no pages: they are read in the repository.
   ignoreDeadLinks: [/\/docker\/(Dockerfile|campaign\/)/],
   markdown: {

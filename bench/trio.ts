@@ -61,7 +61,7 @@ export const executeAgain = (system: ResolvedSystem, first: readonly RecordedSte
   withCluster(system, async cluster => {
     const { steps, observer } = recorder(cluster)
     const schedule = first.flatMap(({ choice }) => (choice ? [choice.label] : []))
-    await replay(cluster, {}, schedule, observer)
+    await replay(cluster, {}, schedule, { observer })
     return steps
   })
 

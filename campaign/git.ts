@@ -1,4 +1,3 @@
-import { execa } from 'execa'
 import { UsageError } from '../checker/errors.ts'
 
 /**
@@ -7,6 +6,8 @@ import { UsageError } from '../checker/errors.ts'
  * @throws UsageError with git's message if it fails
  */
 export const git = async (directory: string, ...args: readonly string[]): Promise<string> => {
+  // It has a hundred files, and most commands never ask git.
+  const { execa } = await import('execa')
   const { failed, stdout, stderr, shortMessage } = await execa('git', [...args], {
     cwd: directory,
     reject: false,

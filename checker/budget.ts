@@ -42,6 +42,11 @@ export class Budget {
     return this.#deadline - performance.now()
   }
 
+  /** When time is over, by `performance.now()`; infinite without a limit. */
+  get deadline(): number {
+    return this.#deadline
+  }
+
   /** Takes one execution from the budget. */
   takeExecution(): void {
     this.check()

@@ -6,6 +6,7 @@ import { Reliance } from './cells/reliance.ts'
 import { headline, type Violation } from './cells/violation.ts'
 import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts'
 import { labelsOf } from './labels.ts'
+import { nearest } from './nearest.ts'
 import type { Nodes } from './node-system.ts'
 import { Random } from './random.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
@@ -14,12 +15,14 @@ import { type CheckOptions, type Progress, type SearchOptions, validate } from '
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
 import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
+import { Deferred, needsSlowNetwork } from './verdict/deferred.ts'
+import { Doubts } from './verdict/doubts.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
 import { slowMs } from './verdict/slow-network.ts'
-import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, type Verdict } from './verdict/verdict.ts'
+import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict/verdict.ts'
 
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
 
@@ -39,8 +42,9 @@ export const check = async <State>(
   properties: Properties<State>,
   options: CheckOptions<State> = {},
 ): Promise<Verdict> => {
-  const selected = select(properties, options.property)
-  const { weights, allowFindings, observer, nodes } = options
+  const { weights, observer, nodes, property } = options
+  const { allowFindings = property !== undefined } = options
+  const selected = select(properties, property)
   const cell = new OwnCell(system, selected, { weights, allowFindings, observer, nodes })
   try {
     return await checkInCells([cell], selected, options, nodes)
@@ -78,29 +82,10 @@ export const checkInCells = async <State>(
 export const select = <State>(properties: Properties<State>, name: string | undefined): Properties<State> => {
   if (name === undefined) return properties
   if (Object.hasOwn(properties, name)) return { [name]: properties[name]! }
-  throw new UsageError(`no property "${name}": there are ${Object.keys(properties).join(', ') || 'none'}`)
+  throw new UsageError(`no property "${name}": ${nearest(name, Object.keys(properties))}`)
 }
 
 type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
-
-/** Share of executions that may fail to repeat before the check is called unrepeatable. */
-const divergedShareMax = 0.001
-/** With fewer failures to repeat than this, even beyond that share, chance is not ruled out. */
-const doubtsMax = 3
-/** With more executions than this share cut short, the search does little but those. */
-const cutShortShareMax = 0.05
-/** Share of executions in which a property may stay undecided. With more, `held` would leave out the long histories. */
-const undecidedShareMax = 0.01
-
-/**
- * After a violation that needs a slow network, the search continues for this share of the executions that it took,
- * plus this many. With more, such a finding costs as much as the search for it; with fewer, users are told of networks
- * that they do not have.
- */
-const deferredShare = 1 / 2
-const deferredMin = 16
-
-const needsSlowNetwork = ({ verdict, delayMs }: Found) => verdict === 'violated' && delayMs !== null && delayMs > slowMs
 
 /** A crash before any choice was made. */
 const isFailedStart = (violation: Violation | undefined): boolean => violation?.kind === 'crash' && violation.step === 0
@@ -127,22 +112,9 @@ class Check {
   readonly #reliance: Reliance
   /** Whether the nodes came up in any execution. */
   #hasStarted = false
-  #unfaithful = 0
-  /** Reasons of executions that do not count because a turn was cut short, since the search last began. */
-  readonly #cutShort: string[] = []
-  /** Executions in which a property could not be decided, and the reason in the first of them. */
-  #undecided = 0
-  #firstUndecided: string | undefined
-  /** Why the first execution that does not count does not. */
-  #disturbance: string | undefined
-  /** One line for each schedule that could be executed once, but not again. */
-  readonly #diverged: string[] = []
-  #unsteady: Unsteady | undefined
+  readonly #doubts = new Doubts()
   #undetermined: Discovered | undefined
-  /** A violation that needs a slow network. */
-  #deferred: Discovered | undefined
-  /** The number of executions at which the search ends unless it finds a violation without a slow network first. */
-  #deferredUntil = 0
+  readonly #deferred = new Deferred<Discovered>()
   #finding: string | undefined
   #ended: BudgetSpent | undefined
 
@@ -183,6 +155,7 @@ class Check {
       isTimed: this.#time !== undefined,
       ways: this.#portfolio.experience.ways,
       signal,
+      onNotRepeated: line => this.#doubts.findingDiffers(line),
       onPhase: phase => {
         this.#phase = phase
         this.#report(this.#cells.counts)
@@ -201,7 +174,7 @@ class Check {
     } finally {
       await this.#cells.whenIdle()
     }
-    return this.#verdict(violated ?? this.#deferred ?? this.#undetermined ?? this.#conclude())
+    return this.#verdict(violated ?? this.#deferred.found ?? this.#undetermined ?? this.#conclude())
   }
 
   /** Takes one execution after another, until one has a violation or none is left. */
@@ -212,15 +185,17 @@ class Check {
         return this.#search(cells)
       }
       const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
-      if (found && needsSlowNetwork(found)) this.#defer(found)
+      if (found && needsSlowNetwork(found))
+        this.#deferred.keep(found, found.discovery!.execution, this.#cells.counts.executions)
       else if (found?.verdict === 'violated') return found
       else this.#undetermined ??= found
       this.#phase = 'searching'
-      if (this.#isInDoubt()) return (await this.#relyOnLess()) ? this.#search(cells) : this.#deferred
-      if (this.#areCutShort() && (await this.#lengthenTurns())) return this.#search(cells)
-      if (this.#deferred && this.#cells.counts.executions >= this.#deferredUntil) break
+      if (this.#doubts.areTooMany(this.#completed))
+        return (await this.#relyOnLess()) ? this.#search(cells) : this.#deferred.found
+      if (this.#doubts.areCutShort(this.#completed) && (await this.#lengthenTurns())) return this.#search(cells)
+      if (this.#deferred.isDue(this.#cells.counts.executions)) break
     }
-    return this.#deferred
+    return this.#deferred.found
   }
 
   /**
@@ -229,12 +204,7 @@ class Check {
    */
   #cannotBegin({ error }: Failed): boolean {
     if (error instanceof Unfaithful) return false
-    return (
-      this.#begin.at !== 'initial' &&
-      this.#portfolio.experience.completed === 0 &&
-      !this.#reliance.isLess &&
-      !this.#isShortened
-    )
+    return this.#begin.at !== 'initial' && this.#completed === 0 && !this.#reliance.isLess && !this.#isShortened
   }
 
   /** Skips those of the steps to begin with that are not enabled in their turn. @throws Diverged if none is enabled */
@@ -251,39 +221,30 @@ class Check {
     this.#portfolio = this.#newPortfolio()
   }
 
-  /** Keeps a violation that needs a slow network, while the search goes on for one that a usual network has too. */
-  #defer(found: Discovered): void {
-    if (this.#deferred && this.#deferred.delayMs! <= found.delayMs!) return
-    this.#deferredUntil ||= this.#cells.counts.executions + deferredShare * found.discovery!.execution + deferredMin
-    this.#deferred = found
-  }
-
   #note({ execution, error }: Failed): undefined {
     if (error instanceof Unfaithful) {
-      this.#unfaithful += 1
-      this.#disturbance ??= error.what
-      if (error.isCutShort) this.#cutShort.push(error.what)
+      this.#doubts.doesNotCount(error)
       return
     }
     // A schedule that could never be executed is the caller's mistake. One that could be executed before shows that the
     // system does not repeat.
-    if (this.#portfolio.experience.completed === 0 && !this.#reliance.isLess) throw error
-    this.#unsteady ??= { schedule: labelsTo(execution.task.start), variant: execution.variant }
-    this.#diverged.push(`a schedule that had been executed before ${error.message}`)
+    if (this.#completed === 0 && !this.#reliance.isLess) throw error
+    this.#doubts.differs({ schedule: labelsTo(execution.task.start), variant: execution.variant })
+    this.#doubts.scheduleDiffers(error.message)
   }
 
   /** Examines an execution that may have a violation. */
   async #examine(explored: Explored): Promise<Discovered | undefined> {
     const { execution, outcome, starved } = explored
-    this.#meetings.add(outcome)
-    this.#hasStarted ||= !isFailedStart(outcome.violation)
-    const { violation, schedule, undecided } = outcome
-    if (undecided !== undefined) {
-      this.#undecided += 1
-      this.#firstUndecided ??= undecided
-    }
+    this.#meetings.add(outcome, execution.variant)
+    const { finding, schedule, undecided } = outcome
+    this.#hasStarted ||= finding?.step !== 0
+    // Nothing can be looked for in a system that does not come up.
+    const violation = outcome.violation ?? (this.#hasStarted ? undefined : finding)
+    if (finding && !violation) this.#doubts.isBroken(finding)
+    if (undecided !== undefined) this.#doubts.isUndecided(undecided)
     if (!violation && starved === undefined) return undefined
-    if (violation && this.#deferred && outcome.delayMs > slowMs) return undefined
+    if (violation && this.#deferred.found && outcome.delayMs > slowMs) return undefined
     this.#finding = violation ? headline(violation.message) : `${starved} in doubt after ${schedule.length} steps`
     const discovery: Discovery = {
       by: execution.search,
@@ -292,21 +253,26 @@ class Check {
       seconds: Number(this.#seconds().toFixed(3)),
     }
     // An examination is finished even if the search's budget is spent.
-    const found = await this.#cells.ofVariant(execution.variant).alone(cells => this.#examineIn(cells, explored))
+    const found = await this.#cells
+      .ofVariant(execution.variant)
+      .alone(cells => this.#examineIn(cells, explored, violation))
     return found && { ...found, discovery, variant: execution.variant }
   }
 
-  async #examineIn(cells: Cells, explored: Explored): Promise<Found | undefined> {
-    const doubts = this.#examination.notRepeated.length
-    const found = await this.#judge(cells, explored)
+  async #examineIn(cells: Cells, explored: Explored, violation: Violation | undefined): Promise<Found | undefined> {
+    const before = this.#doubts.notRepeated.length
+    const found = await this.#judge(cells, explored, violation)
     const { outcome, execution } = explored
-    if (this.#examination.notRepeated.length > doubts)
-      this.#unsteady ??= { schedule: labelsOf(outcome.schedule), variant: execution.variant }
+    if (this.#doubts.notRepeated.length > before)
+      this.#doubts.differs({ schedule: labelsOf(outcome.schedule), variant: execution.variant })
     return found
   }
 
-  async #judge(cells: Cells, { outcome, starved, execution: { walkLength } }: Explored): Promise<Found | undefined> {
-    const { violation, schedule } = outcome
+  async #judge(
+    cells: Cells,
+    { outcome: { schedule }, starved, execution: { walkLength } }: Explored,
+    violation: Violation | undefined,
+  ): Promise<Found | undefined> {
     if (violation) {
       const found = await this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
       if (found && isFailedStart(violation) && !this.#hasStarted) throw new DoesNotStart(violation)
@@ -328,56 +294,47 @@ class Check {
 
   /** The verdict if nothing was found. */
   #conclude(): Discovered {
-    const [first] = this.#repeats() ? this.#examination.notRepeated : this.#notRepeated
     const nothing = {
       property: null,
       kind: null,
       schedule: [],
       criticalTransition: null,
       delayMs: null,
+      skewMs: null,
       repeated: false,
       closestLive: null,
       discovery: null,
       variant: 0,
     }
-    if (first !== undefined)
-      return { ...nothing, verdict: 'undetermined', message: `what was found does not repeat: ${first}` }
-    if (this.#portfolio.experience.completed === 0)
-      return { ...nothing, verdict: 'undetermined', message: this.#nothingDone() }
-    if (this.#ended?.what === 'aborted')
-      return { ...nothing, verdict: 'undetermined', message: `interrupted; ${this.#covered()}` }
-    if (this.#undecided > undecidedShareMax * this.#portfolio.experience.completed)
-      return { ...nothing, verdict: 'undetermined', message: this.#notDecided()! }
+    const why = this.#againstHeld()
+    if (why !== undefined) return { ...nothing, verdict: 'undetermined', message: why }
     return { ...nothing, verdict: 'held', message: this.#covered() }
   }
 
-  /** Whether all but a few executions repeat. A few may fail on a busy machine and say nothing about the others. */
-  #repeats(): boolean {
-    return this.#diverged.length <= divergedShareMax * this.#portfolio.experience.completed
+  /** Why the verdict is not `held` although nothing was found. */
+  #againstHeld(): string | undefined {
+    const doubt = this.#doubts.againstHeld(this.#completed)
+    if (doubt !== undefined) return doubt
+    if (this.#completed === 0) return this.#nothingDone()
+    if (this.#doubts.broken === this.#completed) return this.#doubts.describeBroken(this.#completed)
+    if (this.#ended?.what === 'aborted') return `interrupted; ${this.#covered()}`
+    return this.#doubts.leaveTooMuchOpen(this.#completed) ? this.#doubts.describeUndecided(this.#completed) : undefined
   }
 
-  /** Whether too many executions failed to repeat since the last change, so that nothing can be concluded. */
-  #isInDoubt(): boolean {
-    const doubts = this.#notRepeated.length
-    return doubts >= doubtsMax && doubts > divergedShareMax * this.#portfolio.experience.completed
+  /** How many executions came to their end since the search last began. */
+  get #completed(): number {
+    return this.#portfolio.experience.completed
   }
 
   /** Gives up what may keep executions from repeating, and begins the search anew. Returns false if nothing is left. */
   async #relyOnLess(): Promise<boolean> {
-    const { completed } = this.#portfolio.experience
-    const what = `${this.#notRepeated.length} of ${completed} executions did not repeat, the first: ${this.#notRepeated[0]}`
+    const what = this.#doubts.describe(this.#completed)
     const how = await this.#reliance.giveUpNext()
     this.#changes.push(
       `${what}; ${how ? `the search went on ${how}` : 'nothing was left to rely on less: it was ended'}`,
     )
     if (how) this.#beginAnew()
     return how !== undefined
-  }
-
-  /** Whether turns were cut short in too many executions. These do not count, so the search hardly makes progress. */
-  #areCutShort(): boolean {
-    const cut = this.#cutShort.length
-    return cut >= doubtsMax && cut > cutShortShareMax * this.#portfolio.experience.completed
   }
 
   /**
@@ -387,9 +344,7 @@ class Check {
   async #lengthenTurns(): Promise<boolean> {
     const how = await this.#reliance.lengthenTurns()
     if (how === undefined) return false
-    this.#changes.push(
-      `${this.#cutShort.length} executions did not count, the first: ${this.#cutShort[0]}; the search went on ${how}`,
-    )
+    this.#changes.push(`${this.#doubts.describeCutShort()}; the search went on ${how}`)
     this.#beginAnew()
     return true
   }
@@ -397,30 +352,19 @@ class Check {
   #beginAnew(): void {
     // What was learned from executions that do not repeat is of no use.
     this.#portfolio = this.#newPortfolio()
-    // Earlier doubts may have had the same cause.
-    this.#diverged.length = 0
-    this.#examination.notRepeated.length = 0
-    this.#cutShort.length = 0
-  }
-
-  get #notRepeated(): string[] {
-    return [...this.#examination.notRepeated, ...this.#diverged]
-  }
-
-  #notDecided(): string | undefined {
-    if (this.#firstUndecided === undefined) return undefined
-    return `in ${this.#undecided} of ${this.#portfolio.experience.completed} executions ${this.#firstUndecided}`
+    this.#doubts.beginAnew()
   }
 
   #nothingDone(): string {
-    return `the budget was spent before one execution was done${describeUnfaithful(this.#unfaithful, this.#disturbance)}`
+    return `the budget was spent before one execution was done${describeUnfaithful(this.#doubts.unfaithful, this.#doubts.disturbance)}`
   }
 
   #covered(): string {
     const { depth, ...depths } = this.#portfolio.depths
     const { givenUp, local } = this.#portfolio
-    const coverage = { ...depths, unfaithful: this.#unfaithful, givenUp, local }
-    return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#disturbance })
+    const { unfaithful, broken } = this.#doubts
+    const coverage = { ...depths, unfaithful, givenUp, broken, local }
+    return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#doubts.disturbance })
   }
 
   #verdict(found: Discovered): Verdict {
@@ -444,22 +388,25 @@ class Check {
         stepsToLive,
         walksToLive,
         transient: this.#transient,
-        unfaithful: this.#unfaithful,
+        unfaithful: this.#doubts.unfaithful,
         givenUp: this.#portfolio.givenUp,
+        broken: this.#doubts.broken,
         local: this.#portfolio.local,
       },
       met: this.#meetings.met,
-      notRepeated: this.#notRepeated,
-      unsteady: this.#unsteady ?? null,
+      notRepeated: this.#doubts.notRepeated,
+      unsteady: this.#doubts.unsteady ?? null,
       notes: this.#notes(seconds),
     }
   }
 
   #notes(seconds: number): string[] {
-    const undecided = this.#notDecided()
+    const undecided = this.#doubts.describeUndecided(this.#completed)
+    const broken = this.#doubts.describeBroken(this.#completed)
     return [
       ...this.#changes,
       ...this.#portfolio.notes,
+      ...(broken === undefined ? [] : [broken]),
       ...noteStarved(this.#portfolio.coverage, this.#cells.counts, seconds),
       ...(undecided === undefined ? [] : [undecided]),
     ]

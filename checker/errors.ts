@@ -1,3 +1,4 @@
+import { shownList } from './brief.ts'
 import type { Finding } from './system.ts'
 
 /** The caller asked for something impossible or passed something wrong: an option, a property, a schedule. */
@@ -35,7 +36,8 @@ export class Diverged extends Error {
   readonly enabled: readonly string[]
 
   constructor(step: number, expected: string, enabled: readonly string[]) {
-    const found = enabled.length === 0 ? 'nothing is enabled' : `enabled are ${enabled.map(l => `"${l}"`).join(', ')}`
+    const found =
+      enabled.length === 0 ? 'nothing is enabled' : `enabled are ${shownList(enabled.map(label => `"${label}"`))}`
     super(`diverged at step ${step}: expected "${expected}", but ${found}`)
     this.step = step
     this.expected = expected

@@ -56,20 +56,6 @@ export interface NodeSystem {
   enter(input: NodeInput): Promise<NodeSight | undefined>
 }
 
-/** One execution of a node alone that a search requests. Plain data. */
-export interface NodeTask {
-  readonly node: string
-  readonly inputs: readonly NodeInput[]
-}
-
-/** The outcome of a `NodeTask`. */
-export interface NodeOutcome {
-  /** Names of what was seen after the start and after each input, to compare two executions. */
-  readonly trail: readonly string[]
-  /** The sight after the last input; `undefined` if the node could not take it. */
-  readonly last: NodeSight | undefined
-}
-
 /** The nodes of a system, for a search that executes each alone. */
 export interface Nodes<State> {
   readonly names: readonly string[]

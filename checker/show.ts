@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { shortened } from './brief.ts'
 
 /** Any value in one line, for a message. */
 export const shown = (value: unknown, lengthMax = 120): string => {
@@ -32,11 +33,6 @@ const stateLengthMax = 400
 
 const json = (value: unknown): string =>
   attempt(() => JSON.stringify(value)) ?? (value === undefined ? 'up' : shown(value))
-
-const shortened = (text: string, lengthMax: number): string => {
-  const line = text.replaceAll(/\s*\n\s*/g, ' ')
-  return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`
-}
 
 /** Reading a value may run code that throws. */
 const attempt = <Result>(work: () => Result): Result | undefined => {

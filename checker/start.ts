@@ -1,7 +1,10 @@
+import { labelOf, type NodeInput } from './node-system.ts'
+
 /**
- * The state in which an execution begins, by name. It does not say how to get there: a cell uses the cheapest way, a
- * reset and a schedule's steps or a checkpoint saved on the way. A state of a live run is named by the schedule that the
- * run executed up to there. A node alone begins by its own history, in a `NodeTask`.
+ * The state in which an execution of the whole system begins, by name. It does not say how to get there: a cell uses the
+ * cheapest way, a reset and a schedule's steps or a checkpoint saved on the way. A checkpoint is no start of its own,
+ * because it exists in one cell only, and a task must come to the same result in each. A state of a live run is named by
+ * the schedule that the run executed up to there.
  */
 export type Start =
   /** All nodes have started and are quiescent, and no choice was made. */
@@ -19,6 +22,13 @@ interface AfterSchedule {
   readonly isLenient?: boolean
 }
 
+/** The state of a node alone, by its history. */
+export interface NodeStart {
+  readonly at: 'node'
+  readonly node: string
+  readonly inputs: readonly NodeInput[]
+}
+
 export const initial: Start = { at: 'initial' }
 
 /** The state after these steps from the initial one. */
@@ -31,5 +41,6 @@ export const after = (start: Start, labels: readonly string[]): Start => startAf
 /** The state after those of these steps from the initial one that are enabled in their turn. */
 export const startAsOffered = (labels: readonly string[]): Start => ({ at: 'schedule', labels, isLenient: true })
 
-/** The steps that lead there from the initial state. */
-export const labelsTo = (start: Start): readonly string[] => (start.at === 'initial' ? [] : start.labels)
+/** The steps, or inputs, that lead there from the initial state. */
+export const labelsTo = (start: Start | NodeStart): readonly string[] =>
+  start.at === 'initial' ? [] : start.at === 'node' ? start.inputs.map(labelOf) : start.labels

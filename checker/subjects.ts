@@ -9,6 +9,8 @@ export const propertySight = {
   found: (property: string, path: string) => `${property} found ${path}`,
   /** Something that a property read was missing. The example says whether it was empty or nothing. */
   missed: (property: string, path: string) => `${property} missed ${path}`,
+  /** Something that a property read was present in the last state of an execution. */
+  atEnd: (property: string, path: string) => `${property} ended with ${path}`,
 } as const
 
 /** A place in the state that a property read, over all executions of a search. */
@@ -19,22 +21,24 @@ export interface Subject {
   readonly found: number
   /** States in which it was missing. */
   readonly missed: number
-  /** What it was in one of the latter: an empty list or object, or nothing at all. */
+  /** Executions in whose last state it was present. */
+  readonly atEnd: number
+  /** What it was where it was missing: an empty list or object, or nothing at all. */
   readonly was: 'empty' | 'nothing'
 }
 
 /** The subjects of a property that a search has met. */
 export const subjectsOf = (property: string, sights: readonly Sight[]): Subject[] => {
   const countOf = new Map(sights.map(({ what, count }) => [what, count]))
-  const prefix = propertySight.missed(property, '')
-  const foundPrefix = propertySight.found(property, '')
+  const prefixes = [propertySight.missed, propertySight.found, propertySight.atEnd].map(name => name(property, ''))
   const paths = sights.flatMap(({ what }) =>
-    [prefix, foundPrefix].filter(each => what.startsWith(each)).map(each => what.slice(each.length)),
+    prefixes.filter(each => what.startsWith(each)).map(each => what.slice(each.length)),
   )
   return [...new Set(paths)].map(path => ({
     path,
     found: countOf.get(propertySight.found(property, path)) ?? 0,
     missed: countOf.get(propertySight.missed(property, path)) ?? 0,
+    atEnd: countOf.get(propertySight.atEnd(property, path)) ?? 0,
     was:
       sights.find(({ what }) => what === propertySight.missed(property, path))?.example === 'empty'
         ? 'empty'
@@ -74,17 +78,31 @@ export class Subjects<State> {
   }
 
   see(state: State): void {
-    const { about, holds } = this.#property
-    if (about) return this.#note('', about(state) > 0 ? state : [])
     const isPending = [...this.#paths.values()].some(({ isFound }) => !isFound)
     if (this.#evaluations++ >= watchedFirst && !isPending && this.#evaluations % watchedEvery !== 0) return
+    for (const [path, value] of this.#readIn(state)) this.#note(path, value)
+  }
+
+  /** What is present in the last state of an execution. This does not depend on what the process executed before. */
+  sightsAtEnd(state: State): Sight[] {
+    const read = [...this.#readIn(state)]
+    for (const [path, value] of read) if (!this.#paths.has(path)) this.#note(path, value)
+    return read
+      .filter(([path, value]) => this.#paths.has(path) && isThere(value))
+      .map(([path]) => ({ what: propertySight.atEnd(this.#name, path), count: 1 }))
+  }
+
+  /** What the property reads of a state, by path. */
+  #readIn(state: State): Map<string, unknown> {
+    const { about, holds } = this.#property
+    if (about) return new Map([['', about(state) > 0 ? state : []]])
     const seen = new Map<string, unknown>()
     try {
       holds(this.#watch(state, '', new WeakMap(), seen) as State)
     } catch {
       // The property's own evaluation reports the error.
     }
-    for (const [path, value] of seen) this.#note(path, value)
+    return seen
   }
 
   /** What is new since the last call. */

@@ -94,6 +94,8 @@ export interface Sight {
   readonly count: number
   /** An example in words. */
   readonly example?: string
+  /** Only a limited number of sights of one group are kept, because their names may differ in each execution. */
+  readonly group?: string
 }
 
 /** A choice, executed until every node was quiescent again. */
@@ -105,6 +107,11 @@ export interface Step {
    * absent if there was none.
    */
   readonly delayMs?: number | undefined
+  /**
+   * How far clocks were apart, in milliseconds, when a timer fired in this step: how much earlier that of another node was
+   * due, each by its own clock; absent if none was.
+   */
+  readonly skewMs?: number | undefined
 }
 
 /** A saved state that can be restored more cheaply than by executing its schedule again. */
@@ -155,12 +162,19 @@ export interface System<State> {
   sights?(): readonly Sight[]
   /** Milliseconds since the start if the system has a common time; undefined if a search decides what happens when. */
   nowMs?(): number | undefined
+  /**
+   * From now on, a step or start that still lasts soon after this time, by `performance.now()`, ends by throwing
+   * `BudgetSpent`. Only a reset, or a return to a saved state, may follow.
+   */
+  endBy?(time: number): void
   /** Sets the share of its usual bound that a node may compute in a step before it counts as diverging; 1 at first. */
   setPatience?(share: number): void
   /**
    * From now on, no timer is enabled that would leave a message in flight for longer than this, by any node's clock.
    */
   setDelayMsMax?(milliseconds: number): void
+  /** From now on, the clocks of nodes are at most this far apart. */
+  setSkewMsMax?(milliseconds: number): void
   /** Why a divergence of this execution is no evidence against the system; undefined if it is. */
   disturbance?(): string | undefined
   /**

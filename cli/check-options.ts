@@ -50,7 +50,10 @@ export const checkOptions: Readonly<Record<Exclude<keyof CheckOptions, OfProgram
     parse: wholeNumber,
     default: 1,
   },
-  property: { flags: '--property <name>', says: 'checks only this property, and for crashes and divergences' },
+  property: {
+    flags: '--property <name>',
+    says: 'checks only this property: crashes and divergences end an execution, and are counted',
+  },
   from: { flags: '--from <trace[:step]>', says: 'begins each execution with the schedule of a trace' },
   out: { flags: '--out <directory>', says: 'directory for traces', default: defaultOut },
   rewind: {

@@ -28,9 +28,24 @@ export class MachineLacks extends Error {
   override readonly name = 'MachineLacks'
 }
 
+/** What kind of error it is, for programs that run the command. These names do not change. */
+export const errorCodes = {
+  usage: 'wrong arguments, a property or label that does not exist, or a file that cannot be written',
+  configuration: 'a mistake in a configuration or topology, or an error that one of its functions threw',
+  serviceDoesNotStart: 'a node ends, or does not open its ports, before anything else happened',
+  trace: 'a trace that cannot be read',
+  diverged: 'an execution was not as recorded',
+  interrupted: 'the command was interrupted',
+  machineLacks: 'this machine lacks something needed',
+  defect: 'a defect of lastnail',
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
+
 /** The exit code for an error, and the lines to print. */
 export interface Explanation {
   readonly code: number
+  readonly error: ErrorCode
   readonly lines: readonly string[]
 }
 
@@ -52,21 +67,27 @@ const outputLines = (output: readonly string[]): string[] =>
 export const explainError = (error: unknown): Explanation => {
   if (error instanceof WorkerFailed) return error.explanation
   if (error instanceof ConfigError || error instanceof TopologyError)
-    return { code: exitCode.usage, lines: [...error.problems] }
+    return { code: exitCode.usage, error: 'configuration', lines: [...error.problems] }
   if (error instanceof DoesNotStart)
-    return { code: exitCode.usage, lines: [error.message, ...outputLines(error.output)] }
-  if (error instanceof UsageError || error instanceof TraceError || error instanceof ReportError)
-    return { code: exitCode.usage, lines: [error.message] }
-  if (error instanceof BudgetSpent) return { code: exitCode.undetermined, lines: ['interrupted'] }
-  if (error instanceof Diverged || error instanceof Differs) return { code: exitCode.diverged, lines: [error.message] }
-  if (error instanceof QueueRefused) return { code: exitCode.usage, lines: [error.message] }
+    return {
+      code: exitCode.usage,
+      error: 'serviceDoesNotStart',
+      lines: [error.message, ...outputLines(error.output)],
+    }
+  if (error instanceof TraceError) return { code: exitCode.usage, error: 'trace', lines: [error.message] }
+  if (error instanceof UsageError || error instanceof ReportError || error instanceof QueueRefused)
+    return { code: exitCode.usage, error: 'usage', lines: [error.message] }
+  if (error instanceof BudgetSpent) return { code: exitCode.undetermined, error: 'interrupted', lines: ['interrupted'] }
+  if (error instanceof Diverged || error instanceof Differs)
+    return { code: exitCode.diverged, error: 'diverged', lines: [error.message] }
   if (error instanceof MachineLacks || error instanceof EngineLacks || error instanceof QueueLacks)
-    return { code: exitCode.machineLacks, lines: error.message.split('\n') }
+    return { code: exitCode.machineLacks, error: 'machineLacks', lines: error.message.split('\n') }
   if (error instanceof SystemError || error instanceof UnsafeRunRoot)
-    return { code: exitCode.machineLacks, lines: [error.message] }
+    return { code: exitCode.machineLacks, error: 'machineLacks', lines: [error.message] }
   const place = isDefect(error) ? undefined : placeInConfiguration(error)
   // Includes functions that the configuration passed to us: a dissector, a function of a node.
-  if (place !== undefined) return { code: exitCode.usage, lines: [`${place}: threw ${thrown(error)}`] }
+  if (place !== undefined)
+    return { code: exitCode.usage, error: 'configuration', lines: [`${place}: threw ${thrown(error)}`] }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { code: exitCode.defect, lines: ['a defect of lastnail:', detail] }
+  return { code: exitCode.defect, error: 'defect', lines: ['a defect of lastnail:', detail] }
 }

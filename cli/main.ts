@@ -9,7 +9,6 @@ import { addCampaignCommands } from './campaign/campaigns.ts'
 import { annotationOf } from './check/annotation.ts'
 import { type Checked, checkConfig } from './check/check.ts'
 import { describe, describeReplay, describeTried } from './check/describe.ts'
-import { writeJunit } from './check/junit.ts'
 import { outcomeOf } from './check/outcome.ts'
 import { shrinkTrace } from './check/shrink.ts'
 import { addCheckOptions, checkOptionsFrom } from './check-options.ts'
@@ -19,7 +18,7 @@ import type { Program } from './config/first-config.ts'
 import { initFromCompose, initFromPrograms } from './config/init.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
 import { addControlCommands } from './emulate/verbs.ts'
-import { exitCode, explainError } from './exit-code.ts'
+import { type ErrorCode, exitCode, explainError } from './exit-code.ts'
 import { abilities } from './machine.ts'
 import { type CheckOptions, defaultOut, timeOf } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
@@ -42,7 +41,7 @@ const workersMax = 8
 const executionsMin = 16
 
 /** Prints the result for a person, or as JSON with the reason on stderr. */
-const report = (checked: Checked, json: boolean | undefined) => {
+const report = (checked: Checked, { json }: { json?: boolean | undefined }) => {
   if (!json) return print(describe(checked))
   process.stderr.write(`${checked.verdict.message}\n`)
   print(JSON.stringify(outcomeOf(checked)))
@@ -66,15 +65,22 @@ interface RepeatArguments {
   readonly json?: boolean
 }
 
+interface InitArguments {
+  readonly node?: readonly Program[]
+  readonly json?: boolean
+}
+
 /** Tells a CI server about the result, which shows it where people look. */
-const tellServers = (
+const tellServers = async (
   { definition, path }: LoadedConfig,
   { verdict, trace }: Checked,
   { junit, property }: { junit?: string; property?: string | undefined },
 ) => {
   const { name, properties = {} } = definition
-  const named = property === undefined ? Object.keys(properties) : [property]
-  if (junit) writeJunit(junit, { system: name, properties: named, verdict, trace })
+  const all = property === undefined
+  const named = all ? Object.keys(properties) : [property]
+  if (junit)
+    (await import('./check/junit.ts')).writeJunit(junit, { system: name, properties: named, all, verdict, trace })
   if (process.env.GITHUB_ACTIONS === 'true' && verdict.verdict !== 'held')
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
 }
@@ -102,11 +108,15 @@ export const program = (done: (code: number) => void) => {
       const progress = showProgress(timeOf(checkOptions))
       const config = await loadConfig(file ?? findConfig())
       for (const note of notesOf(config)) process.stderr.write(`lastnail: ${note}\n`)
-      const checked = await checkConfig(config, { ...checkOptions, onProgress: progress.update }).finally(progress.end)
+      const checked = await checkConfig(
+        config,
+        { ...checkOptions, onProgress: progress.update },
+        { hasSample: true },
+      ).finally(progress.end)
       if (save && checked.trace && checked.verdict.verdict === 'violated')
         process.stderr.write(`lastnail: ${describeKept(await keepSchedule(checked.trace))}\n`)
-      tellServers(config, checked, { junit, property: options.property })
-      report(checked, json)
+      await tellServers(config, checked, { junit, property: options.property })
+      report(checked, { json })
       done(exitCode[checked.verdict.verdict])
     })
 
@@ -168,7 +178,7 @@ export const program = (done: (code: number) => void) => {
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { for: forMs, json }: { for?: number; json?: boolean }) => {
       const shrunk = await shrinkTrace(path, forMs)
-      report(shrunk, json)
+      report(shrunk, { json })
       done(exitCode[shrunk.verdict.verdict])
     })
 
@@ -231,8 +241,10 @@ export const program = (done: (code: number) => void) => {
     .description('writes a trace as a page to open in a browser')
     .argument('<trace>')
     .option('--out <file>', 'file to write (beside the trace)')
-    .action((path: string, { out }: { out?: string }) => {
-      print(writeReport(path, out))
+    .option('--json', 'prints one JSON object as the last line')
+    .action((path: string, { out, json }: { out?: string; json?: boolean }) => {
+      const file = writeReport(path, out)
+      print(json ? JSON.stringify({ file }) : file)
       const { torn } = readTrace(path, { torn: 'accept' })
       if (torn) process.stderr.write(`lastnail: ${describeTear(path, torn)}; the report shows what is whole\n`)
     })
@@ -263,12 +275,13 @@ export const program = (done: (code: number) => void) => {
       "a process, such as 'web:8080=node web.js'; repeat it for each",
       programsOf,
     )
-    .action(async (compose: string | undefined, { node: programs }: { node?: readonly Program[] }) => {
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (compose: string | undefined, { node: programs, json }: InitArguments) => {
       if (compose !== undefined && programs)
         throw new UsageError('expected a compose file or --node, found both: nodes of a compose file are its services')
       const path =
         compose === undefined ? initFromPrograms('.', programs ?? (await askForPrograms())) : initFromCompose(compose)
-      print([`wrote ${relative('', path)}`, 'next: npx lastnail check'])
+      print(json ? JSON.stringify({ file: path }) : [`wrote ${relative('', path)}`, 'next: npx lastnail check'])
     })
 
   root
@@ -311,9 +324,10 @@ export const program = (done: (code: number) => void) => {
 /** Runs the command and returns its exit code. */
 export const run = async (args: readonly string[]): Promise<number> => {
   let code: number = exitCode.held
+  const hasJson = asksForJson(args)
   catchStrays(error => {
     endsItself()
-    process.exit(explain(error))
+    process.exit(explain(error, hasJson))
   })
   refuseExit(exitCode.usage)
   try {
@@ -323,20 +337,29 @@ export const run = async (args: readonly string[]): Promise<number> => {
     strays.check()
     return code
   } catch (error) {
+    if (!isParserError(error)) return explain(error, hasJson)
+    if (error.exitCode === 0) return exitCode.held
     // commander has printed its own error.
-    if (isParserError(error)) return error.exitCode === 0 ? exitCode.held : exitCode.usage
-    return explain(error)
+    if (hasJson) printError('usage', exitCode.usage, error.message.replace(/^error: /, ''))
+    return exitCode.usage
   } finally {
     endsItself()
   }
 }
 
 /** Prints an error and returns its exit code. */
-const explain = (error: unknown): number => {
-  const { code, lines } = explainError(error)
+const explain = (thrown: unknown, hasJson: boolean): number => {
+  const { code, error, lines } = explainError(thrown)
   for (const line of lines) process.stderr.write(`lastnail: ${line}\n`)
+  if (hasJson) printError(error, code, lines.join('\n'))
   return code
 }
 
-const isParserError = (error: unknown): error is { exitCode: number } =>
+/** Whether `--json` is among the options; after `--` it belongs to another program. */
+const asksForJson = (args: readonly string[]): boolean => args.slice(0, args.indexOf('--') >>> 0).includes('--json')
+
+const printError = (code: ErrorCode, exit: number, message: string) =>
+  print(JSON.stringify({ error: { code, exitCode: exit, message } }))
+
+const isParserError = (error: unknown): error is Error & { exitCode: number } =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('commander.')

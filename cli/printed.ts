@@ -6,6 +6,7 @@ import type { Outcome } from './check/outcome.ts'
 import { way } from './emulate/asked.ts'
 import type { Running } from './emulate/control.ts'
 import type { Distribution, Summary } from './emulate/summary.ts'
+import { type ErrorCode, errorCodes } from './exit-code.ts'
 import type { Ability } from './machine.ts'
 import type { ProgramCalls } from './program-calls.ts'
 import type { BisectedSchedule } from './schedules/bisect.ts'
@@ -64,7 +65,8 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   seed: count,
   variant: count.describe('the nodes’ seed is the sum of seed and variant'),
   trace: path.describe('path of the violating execution’s trace'),
-  report: path.describe('path of its report'),
+  sample: path.describe('path of the trace of one execution of a check that held'),
+  report: path.describe('path of the report of either trace'),
   schedule: schedule.describe('labels of the shortest violating schedule found; empty for held'),
   criticalTransition: z
     .strictObject({
@@ -78,6 +80,9 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   delayMs: amount
     .nullable()
     .describe('how long a message must be in flight for the schedule to violate; 0 if it violates in a prompt network'),
+  skewMs: amount
+    .nullable()
+    .describe('how far clocks must be apart for such a violation; 0 if every timer may fire when it is due'),
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
   differs: difference.nullable(),
   sometimes,
@@ -376,6 +381,28 @@ const calls: z.ZodType<ProgramCalls> = z.strictObject({
   steps: count.describe('timers that were fired'),
 })
 
+const written = z.strictObject({ file: z.string().describe('path of the file that was written') })
+const kept = written.extend({ times: count.describe('how often this violation was kept by now') })
+const executed = z.strictObject({ exitCode: z.int(), stdout: z.string(), stderr: z.string() })
+
+const failed = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]).describe(
+        Object.entries(errorCodes)
+          .map(([name, says]) => `${name}: ${says}`)
+          .join('; '),
+      ),
+      exitCode: count,
+      message: z.string(),
+    }),
+  })
+  .describe('instead of the object of any command, if it could not do its work')
+
+/** Verbs of `control` that print the run as it is afterwards. */
+const verbs = ['join', 'stop', 'kill', 'cut', 'restart', 'reset', 'partition', 'heal', 'set', 'link', 'list'] as const
+type Verb = `control ${(typeof verbs)[number]}`
+
 /** The object that each command prints with `--json` in the last line of stdout. */
 export const printed = {
   check: outcome,
@@ -389,10 +416,15 @@ export const printed = {
   campaign: campaigned,
   emulate: emulated,
   verify: verified,
-  'control list': running,
+  ...(Object.fromEntries(verbs.map(verb => [`control ${verb}`, running])) as Record<Verb, typeof running>),
+  'control exec': executed,
+  keep: kept,
+  report: written,
+  init: written,
   topology,
   doctor: abilities,
   'doctor --program': calls,
+  error: failed,
 } as const satisfies Readonly<Record<string, z.ZodType>>
 
 /** The same as JSON Schema (draft 2020-12), by command. */

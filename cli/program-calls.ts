@@ -1,3 +1,4 @@
+import { counted } from '../checker/brief.ts'
 import { UsageError } from '../checker/errors.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { defineSystem, resolveSystem } from '../harness/config.ts'
@@ -61,5 +62,5 @@ export const describeCalls = ({ calls, notes, findings, steps }: ProgramCalls): 
   }),
   ...notes.map(note => `note     ${note}`),
   ...findings,
-  `its start, and ${steps} timer${steps === 1 ? '' : 's'} fired; docs/system-calls.md says how each call is treated, and why`,
+  `its start, and ${counted(steps, 'timer')} fired; docs/system-calls.md says how each call is treated, and why`,
 ]

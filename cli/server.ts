@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import type { z } from 'zod'
 import { UsageError } from '../checker/errors.ts'
 import { exitCode, explainError } from './exit-code.ts'
@@ -36,8 +36,11 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 const bodyBytesMax = 1 << 20
-/** Every user of the machine may connect. Without a limit they could use up this process's descriptors. */
-const connectionsMax = 64
+/**
+ * Limit on connections without a request that had the token. Every user of the machine may connect: without a limit they
+ * could use up this process's descriptors.
+ */
+const strangersMax = 64
 
 /**
  * Serves on loopback, only to whoever has the token. Pages of other origins do not have it, and other host names that
@@ -49,8 +52,11 @@ const connectionsMax = 64
  */
 export const serve = async (answers: Answers, port = 0): Promise<Server> => {
   const token = randomBytes(24).toString('base64url')
-  const server = createServer((request, response) => void answer(request, response, answers, token))
-  server.maxConnections = connectionsMax
+  const server = createServer((request, response) => {
+    if (hasToken(request, token)) strangers.delete(request.socket)
+    void answer(request, response, answers, token)
+  })
+  const strangers = limitStrangers(server)
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch(cause => {
     throw new UsageError(`cannot listen on port ${port}: ${reasons[cause.code] ?? cause.message}`, { cause })
@@ -66,6 +72,17 @@ export const serve = async (answers: Answers, port = 0): Promise<Server> => {
       server.closeAllConnections()
     },
   }
+}
+
+/** Connections without a request that had the token. Where there are too many, the oldest is closed, never the newest. */
+const limitStrangers = (server: HttpServer): Set<Socket> => {
+  const strangers = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    strangers.add(socket)
+    socket.once('close', () => strangers.delete(socket))
+    if (strangers.size > strangersMax) [...strangers][0]!.destroy()
+  })
+  return strangers
 }
 
 /** A request that is refused, with its HTTP status. */
@@ -97,10 +114,9 @@ const answer = async (request: IncomingMessage, response: ServerResponse, answer
 
 const contentOf = async (request: IncomingMessage, answers: Answers, token: string): Promise<Content> => {
   // Split as it is, because the path may not be a valid URL.
-  const [path, query] = request.url!.split('?', 2) as [string, string?]
+  const [path] = request.url!.split('?', 1) as [string]
   if (!isOurs(request)) throw new Refusal(403, 'only the page served here may ask for this')
-  const given = new URLSearchParams(query).get('token') ?? request.headers.authorization?.replace(/^Bearer /, '')
-  if (!isSame(given, token)) throw new Refusal(401, 'open the address that was printed, which has a token')
+  if (!hasToken(request, token)) throw new Refusal(401, 'open the address that was printed, which has a token')
   const name = path.slice(1)
   if (request.method === 'GET' && Object.hasOwn(answers.reads, name)) return answers.reads[name]!(token)
   if (request.method !== 'POST' || !Object.hasOwn(answers.actions, name))
@@ -140,6 +156,11 @@ const parse = (text: string): unknown => {
 /** Whether the request names this machine and does not come from a page of another origin. */
 const isOurs = ({ headers: { host, origin } }: IncomingMessage): boolean =>
   /^(127\.0\.0\.1|localhost):\d+$/.test(host ?? '') && (origin === undefined || origin === `http://${host}`)
+
+const hasToken = ({ url, headers }: IncomingMessage, token: string): boolean => {
+  const [, query] = url!.split('?', 2)
+  return isSame(new URLSearchParams(query).get('token') ?? headers.authorization?.replace(/^Bearer /, ''), token)
+}
 
 const isSame = (given: string | undefined, token: string): boolean => {
   const [one, other] = [Buffer.from(given ?? ''), Buffer.from(token)]

@@ -1,3 +1,4 @@
+import { counted } from '../checker/brief.ts'
 import { Executor } from '../checker/cells/executor.ts'
 import { UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
@@ -45,7 +46,7 @@ export const tryByHand = (
       verdict: violation ? 'violated' : 'held',
       property: violation?.property ?? null,
       kind: violation?.kind ?? null,
-      message: violation?.message ?? `no violation in ${names.length} ${names.length === 1 ? 'step' : 'steps'}`,
+      message: violation?.message ?? `no violation in ${counted(names.length, 'step')}`,
       schedule: executor.labels(),
     } as const
     const tried = { ...found, enabled: labelsOf(executor.enabled()), state: cluster.state() }

@@ -186,6 +186,10 @@ export class Cluster implements System<GlobalState> {
     return this.#driver.execute(choice)
   }
 
+  endBy(time: number): void {
+    this.#runner.deadline = time
+  }
+
   async audit(): Promise<void> {
     if (await auditLast(this.#stage, this.#driver)) this.stopRewinding()
   }
@@ -208,6 +212,10 @@ export class Cluster implements System<GlobalState> {
 
   setDelayMsMax(milliseconds: number): void {
     this.#driver.setDelayMsMax(milliseconds)
+  }
+
+  setSkewMsMax(milliseconds: number): void {
+    this.#driver.setSkewMsMax(milliseconds)
   }
 
   state(): GlobalState {

@@ -1,3 +1,4 @@
+import { BudgetSpent } from '../checker/budget.ts'
 import { libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
 import { allow } from './hold/affinity.ts'
@@ -6,6 +7,7 @@ import type { HeldNode, HeldThread } from './hold/held-node.ts'
 import { heedSignals } from './hold/interruption.ts'
 import type { Launched } from './hold/launch.ts'
 import { Naps } from './hold/naps.ts'
+import { Pollers } from './hold/polls.ts'
 import { Quiescence } from './hold/quiescence.ts'
 import { watchSharedPorts } from './hold/shared-ports.ts'
 import { watchSocketWaits } from './hold/socket-timeouts.ts'
@@ -29,9 +31,12 @@ export class Runner {
   readonly #turns: Turns
   readonly #quiescence: Quiescence
   readonly #naps = new Naps(this.tracer)
+  readonly #pollers = new Pollers()
   #turnUsMax = turnUsMax
-  /** The last node that did not become quiescent. */
-  #unsettled: HeldNode | undefined
+  /** Nodes that did not become quiescent. */
+  #unsettled: readonly HeldNode[] = []
+  /** What lasts for much longer than until this time, by `performance.now()`, ends with `BudgetSpent`. */
+  deadline = Number.POSITIVE_INFINITY
 
   /** @param cpu by default the one on which this thread now runs */
   constructor(cpu: number = schedGetcpu()) {
@@ -88,27 +93,35 @@ export class Runner {
    *
    * @returns the node that exceeded it, or undefined if all are quiescent
    *
-   * @throws BudgetSpent if a signal asks for the end; all nodes must be killed then
+   * @throws BudgetSpent if a signal asks for the end, and all nodes must be killed then; or if the time is over
    */
   settle(network: Network, nodes: readonly HeldNode[], cpuMsMax: number): Unsettled | undefined {
     const names = nodes.map(({ name }) => name)
     const msMax = this.hasLongTurns ? Math.max(cpuMsMax, longStepMsMax) : cpuMsMax
-    const limit = new CpuLimit(nodes, msMax)
+    const setTurns = (node: HeldNode, ms: number) =>
+      this.#limitTurns(node, Math.min(this.#turnUsMax, Math.ceil(1000 * ms)))
+    const limit = new CpuLimit(nodes, msMax, setTurns)
     for (const node of nodes) {
       node.beginStep()
-      this.#limitTurns(node, Math.min(this.#turnUsMax, Math.ceil(1000 * msMax)))
+      setTurns(node, msMax)
     }
     for (;;) {
       heedSignals()
+      if (performance.now() > this.deadline + overtimeMsMax) {
+        this.#unsettled = nodes
+        this.stopUnsettled()
+        throw new BudgetSpent('time')
+      }
       const ran = this.#turns.yield()
       if (!this.#pump(network, names)) {
         if (!this.#quiescence.reached(nodes, ran)) {
           if (!ran) this.#turns.rest()
-        } else if (!network.feed(names) && !this.#pump(network) && !this.#naps.end(nodes)) break
+        } else if (network.feed(names)) for (const node of nodes) node.arrivals += 1
+        else if (!this.#pump(network) && !this.#naps.end(nodes) && !this.#pollers.wake(nodes)) break
       }
       const unsettled = limit.exceeding()
       if (unsettled) {
-        this.#unsettled = unsettled.node
+        this.#unsettled = [unsettled.node]
         return unsettled
       }
     }
@@ -120,17 +133,17 @@ export class Runner {
     }
     this.tracer.spinners.restoreRanks()
     this.#turns.beCourteous()
-    return undefined
+    return limit.exceeded()
   }
 
   /**
-   * Stops the node that did not become quiescent, if there was one: it would compute for a turn whenever this thread
-   * waits for another node. Call it before nodes are ended or rewound.
+   * Stops nodes that did not become quiescent: they would compute for a turn whenever this thread waits for another
+   * node. Call it before nodes are ended or rewound.
    */
   stopUnsettled(): void {
-    const node = this.#unsettled
-    this.#unsettled = undefined
-    if (node && !node.frozen) this.tracer.stopped.freeze(node)
+    const nodes = this.#unsettled
+    this.#unsettled = []
+    for (const node of nodes) if (!node.frozen) this.tracer.stopped.freeze(node)
   }
 
   /** Stops every thread of a node. @throws CannotRewind if one neither stops nor ends */
@@ -204,5 +217,10 @@ export class Runner {
  * writes.
  */
 const longStepMsMax = (4 * longTurnUsMax) / 1000
+/**
+ * How long a step or start may last after the deadline, in milliseconds: most end by then, and the execution counts as
+ * far as it got. With more, a search would overrun its time by more than anybody expects.
+ */
+const overtimeMsMax = 1000
 /** Limit for threads to stop or end, in milliseconds. They usually do so within a turn or two. */
 const patienceMs = 20_000

@@ -46,7 +46,7 @@ export class Datagrams {
     const message = { ordinal, from, to, transport: 'udp', kind, port, connection: 0, bytes } as const
     const meaning = kind === 'datagram' ? this.#dissector(port)?.datagram(bytes) : undefined
     const label = this.#labelOf(message, meaning)
-    const held = { ...message, label, sourcePort, destinationPort }
+    const held = { label, sourcePort, destinationPort, ...message }
     this.#held.push(held)
     return held
   }

@@ -228,7 +228,7 @@ export class End implements Endpoint {
     const [from, to] = [this.host.name, this.other.host.name]
     const ordinal = this.#counters.nextOrdinal([from, to])
     const message = { ordinal, from, to, transport: 'tcp', kind, port, connection, bytes } as const
-    this.queue.push({ ...message, label: this.#counters.labelOf(message, meaning) })
+    this.queue.push({ label: this.#counters.labelOf(message, meaning), ...message })
   }
 
   #key({ nodePort, peerPort }: tcp.Side): number {

@@ -3,7 +3,7 @@ export interface Outgoing {
   /** Writes it to the node's kernel. */
   write(): void
   /** Key of its connection, if it has one. */
-  readonly connection?: number
+  readonly connection?: number | undefined
   /** Whether it only acknowledges, so that a later packet of its connection makes it superfluous. */
   readonly isAcknowledgement?: boolean
 }

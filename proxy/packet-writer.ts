@@ -1,6 +1,5 @@
 import type { DatagramMessage } from './datagrams.ts'
 import { endKey, type Host, type Hosts } from './hosts.ts'
-import type { Outgoing } from './outbox.ts'
 import {
   type Datagram,
   encodeDatagram,
@@ -25,10 +24,8 @@ export class PacketWriter {
   segment(to: Host, segment: Segment): void {
     const { source, sourcePort, destinationPort, flags, payload } = segment
     const peer = this.#hosts.at(source)
-    this.#write(to, into => encodeSegment(into, segment), {
-      isAcknowledgement: flags === flag.ACK && payload.length === 0,
-      ...(peer && { connection: endKey(peer, destinationPort, sourcePort) }),
-    })
+    const connection = peer && endKey(peer, destinationPort, sourcePort)
+    this.#write(to, into => encodeSegment(into, segment), connection, flags === flag.ACK && payload.length === 0)
   }
 
   datagram(from: Host, to: Host, { sourcePort, destinationPort, bytes: payload }: Ports & { bytes: Buffer }): void {
@@ -49,12 +46,9 @@ export class PacketWriter {
     this.#write(to, into => encodePortUnreachable(into, answered))
   }
 
-  #write(
-    to: Host,
-    encode: (into: Buffer) => number,
-    about: Pick<Outgoing, 'connection' | 'isAcknowledgement'> = {},
-  ): void {
-    to.outbox.send({ ...about, write: () => to.link?.write(this.#buffer, encode(this.#buffer)) })
+  #write(to: Host, encode: (into: Buffer) => number, connection?: number, isAcknowledgement = false): void {
+    const write = () => to.link?.write(this.#buffer, encode(this.#buffer))
+    to.outbox.send({ write, connection, isAcknowledgement })
   }
 }
 

@@ -32,6 +32,8 @@ export interface CampaignShown {
   /** How many distinct states were known at which time. */
   readonly growth: readonly { readonly seconds: number; readonly states: number }[]
   readonly workers: readonly string[]
+  /** What the rounds met. */
+  readonly met: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -70,11 +72,15 @@ ${growthPlot(shown)}
 <ul>${shown.workers.map(worker => `<li>${text(worker)}</li>`).join('')}</ul>
 <h2>Rounds</h2>
 ${roundsTable(shown.rounds)}
-${shown.notes.length === 0 ? '' : `<h2>Notes</h2><ul>${shown.notes.map(note => `<li>${text(note)}</li>`).join('')}</ul>`}
+${section('Met', shown.met)}
+${section('Notes', shown.notes)}
 </main>
 </body>
 </html>
 `
+
+const section = (title: string, lines: readonly string[]) =>
+  lines.length === 0 ? '' : `<h2>${title}</h2><ul>${lines.map(line => `<li>${text(line)}</li>`).join('')}</ul>`
 
 const table = (name: string, heads: readonly string[], rows: readonly (readonly string[])[]) =>
   `<div class="wide" role="region" aria-label="${name}" tabindex="0"><table><thead><tr>${heads.map(head => `<th>${head}</th>`).join('')}</tr></thead><tbody>${rows

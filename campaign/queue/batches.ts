@@ -25,7 +25,7 @@ export interface BatchesOptions extends Omit<Job, 'tasks'> {
   readonly errorOf: (failure: unknown) => Error
   /** Called with each outcome, including those that nobody waits for any more. */
   readonly onOutcome?: ((outcome: TaskOutcome) => void) | undefined
-  /** Called with each thing that a worker could not hold. */
+  /** Called with each thing that a worker could not hold, and for each task that was given up. */
   readonly onNote: (note: string) => void
 }
 
@@ -54,18 +54,10 @@ export class Batches {
 
   async #perform(asked: Asked, budget: Budget): Promise<TaskOutcome> {
     budget.check()
-    const answer = await this.#unlessAborted(this.#ask(asked), budget)
+    const answer = await whileInBudget(this.#ask(asked), budget)
     if ('failure' in answer) throw this.#options.errorOf(answer.failure)
     for (const note of answer.notes) this.#options.onNote(note)
     return answer.outcome
-  }
-
-  /** Stops waiting on abort. The task is done all the same, and its answer is ignored. */
-  #unlessAborted(answer: Promise<Answer>, budget: Budget): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const forget = budget.onAbort(() => reject(new BudgetSpent('aborted')))
-      answer.then(resolve, reject).finally(forget)
-    })
   }
 
   #ask(asked: Asked): Promise<Answer> {
@@ -81,7 +73,7 @@ export class Batches {
   }
 
   async #sendOne(batch: readonly Waiting[]): Promise<void> {
-    const { engine, config, property, seed, errorOf: _, onOutcome } = this.#options
+    const { engine, config, property, seed, onOutcome } = this.#options
     const begun = performance.now()
     try {
       const answers = await engine.perform({ config, property, seed, tasks: batch.map(({ asked }) => asked) })
@@ -91,9 +83,41 @@ export class Batches {
         batch[index]!.resolve(answer)
       }
     } catch (error) {
-      for (const { asked, reject } of batch) reject(error instanceof GivenUp ? unfaithful(asked, error) : error)
+      if (error instanceof GivenUp) this.#giveUp(batch, error)
+      else for (const { reject } of batch) reject(error)
     }
   }
+
+  /** Only one of the tasks may end whoever does it, or all of them take longer than workers live: each is tried alone. */
+  #giveUp(batch: readonly Waiting[], error: GivenUp): void {
+    if (batch.length > 1) for (const each of batch) void this.#sendOne([each])
+    else {
+      this.#options.onNote(error.message)
+      for (const { asked, reject } of batch) reject(unfaithful(asked, error))
+    }
+  }
+}
+
+/** The longest time of a timer of Node.js. */
+const timerMsMax = 2 ** 31 - 1
+
+/**
+ * Stops waiting when the budget is spent: perhaps there is no worker. The task is done all the same, and its answer is
+ * ignored.
+ */
+const whileInBudget = (answer: Promise<Answer>, budget: Budget): Promise<Answer> => {
+  let forget = () => {}
+  const spent = new Promise<never>((_, reject) => {
+    const stop = (what: BudgetSpent['what']) => reject(new BudgetSpent(what))
+    const { milliseconds } = budget
+    const timer = milliseconds > timerMsMax ? undefined : setTimeout(stop, milliseconds, 'time')
+    const forgetAbort = budget.onAbort(() => stop('aborted'))
+    forget = () => {
+      clearTimeout(timer)
+      forgetAbort()
+    }
+  })
+  return Promise.race([answer, spent]).finally(forget)
 }
 
 /** An execution that no worker could do says nothing about the system. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
 import { announce, heartbeatMs, type Offered, queueOf, reports, withdraw } from './campaigns.ts'
@@ -20,6 +21,11 @@ export type RedisCondition = 'well' | 'lost' | 'full'
 
 /** How often answers are polled, besides events: an event may be lost with Redis. */
 const lookMs = 1_000
+/**
+ * Without Redis, commands wait for ever. So the engine waits for the removal of its queue no longer than this: if it
+ * were shorter, a busy Redis would keep the queue.
+ */
+const leaveMsMax = 5_000
 /** How many events Redis keeps. Each holds an answer. */
 const eventsMax = 100
 
@@ -73,18 +79,25 @@ export class RedisEngine implements Engine {
   }
 
   async workers(): Promise<readonly string[]> {
-    return this.#condition !== 'lost' ? reports(this.#redis, this.#id).catch(() => []) : ['Redis is away']
+    const away = ['Redis is away']
+    if (this.#condition === 'lost') return away
+    const reported = reports(this.#redis, this.#id).catch(() => [])
+    return Promise.race([reported, sleep(lookMs, away)])
   }
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     this.#pending.clear()
-    if (this.#condition !== 'lost') {
-      await withdraw(this.#redis, this.#id).catch(() => undefined)
-      await this.#queue.obliterate({ force: true }).catch(() => undefined)
-    }
-    await Promise.allSettled([this.#events.close(), this.#queue.close()])
+    if (this.#condition !== 'lost') await Promise.race([this.#leave(), sleep(leaveMsMax)])
     this.#redis.disconnect()
+    // To end a connection that is trying to connect again takes for ever, so nobody waits for this.
+    for (const connection of [this.#events, this.#queue]) void connection.disconnect().catch(() => undefined)
+  }
+
+  async #leave(): Promise<void> {
+    await withdraw(this.#redis, this.#id).catch(() => undefined)
+    await this.#queue.obliterate({ force: true }).catch(() => undefined)
+    await Promise.allSettled([this.#events.close(), this.#queue.close()])
   }
 
   #tell(condition: RedisCondition): void {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { type Campaign, campaigns, differenceIn, heartbeatMs, queueOf, report, sweep } from './campaigns.ts'
@@ -16,6 +17,11 @@ export interface RedisWorkerOptions {
 
 /** How often new campaigns are looked for. */
 const lookMs = 1_000
+/**
+ * A worker that is asked to end finishes the jobs that it has begun, for no longer than this. Without Redis, closing a
+ * connection may take for ever.
+ */
+const leaveMsMax = 10_000
 /** A job that ended this many workers is given up when it ends another. */
 const stalledMax = 2
 
@@ -41,10 +47,10 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
         const all = await campaigns(redis).catch(() => undefined)
         if (all) await keepUp(all, joined)
       }
-      await pause(lookMs, signal)
+      await sleep(lookMs, undefined, { signal }).catch(() => undefined)
     }
   } finally {
-    await Promise.all([...joined].map(leave))
+    await Promise.race([Promise.all([...joined].map(leave)), sleep(leaveMsMax)])
     redis.disconnect()
   }
 
@@ -119,15 +125,3 @@ interface Joined {
   /** When it last reported. */
   reported: number
 }
-
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise(resolve => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-  })

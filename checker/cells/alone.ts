@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import {
-  labelOf,
-  type NodeInput,
-  type NodeOutcome,
-  type NodeSight,
-  type NodeSystem,
-  type Nodes,
-  type NodeTask,
-} from '../node-system.ts'
+import { labelOf, type NodeInput, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
+import type { NodeOutcome, NodeTask } from './task.ts'
 
 /** A node alone and the inputs that it took since its start. */
 interface Present {
@@ -43,7 +36,7 @@ export class Solo {
    *
    * @throws Diverged if an input before the last one is refused, although it was taken before
    */
-  async perform({ node: name, inputs }: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+  async perform({ start: { node: name, inputs } }: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
     budget.check()
     const present = this.#onTheWay(name, variant, inputs) ?? (await this.#start(name, variant))
     this.#present = undefined

@@ -4,14 +4,14 @@ import { chooserOf } from '../choosers/named.ts'
 import { Surprises } from '../choosers/surprise.ts'
 import { defaultWeights, type Weights } from '../choosers/weights.ts'
 import { UsageError } from '../errors.ts'
-import type { NodeOutcome, Nodes, NodeTask } from '../node-system.ts'
+import type { Nodes } from '../node-system.ts'
 import { labelsTo } from '../start.ts'
 import type { System } from '../system.ts'
 import { Solo } from './alone.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { attempt, attemptPromptly, follow } from './schedule.ts'
-import type { Arrival, Task, TaskOutcome, ToLive, UntilLive, WalkEnd, Watched } from './task.ts'
+import type { Arrival, NodeOutcome, NodeTask, Task, TaskOutcome, ToLive, UntilLive, WalkEnd, Watched } from './task.ts'
 import { walk } from './walk.ts'
 
 /** A place where executions are done, one at a time: a system in this process, or in another. */
@@ -41,7 +41,7 @@ export interface Cell {
 
 export interface CellOptions<State> {
   readonly weights?: Partial<Weights> | undefined
-  /** Whether a crash or divergence of a node ends an execution without being a violation. */
+  /** Whether a crash or divergence of a node only ends an execution, and is no violation. */
   readonly allowFindings?: boolean | undefined
   readonly observer?: Observer<State> | undefined
   /** The nodes of the system, if each can be executed alone. */
@@ -74,6 +74,7 @@ export class OwnCell<State> implements Cell {
     executor.budget = budget
     executor.system.setPatience?.(task.patience ?? 1)
     executor.system.setDelayMsMax?.(task.delayMsMax ?? Number.POSITIVE_INFINITY)
+    executor.system.setSkewMsMax?.(task.skewMsMax ?? Number.POSITIVE_INFINITY)
     try {
       const arrival = await this.#arrive(task, variant)
       const surprises = new Surprises(task.surprises ?? [])
@@ -82,13 +83,13 @@ export class OwnCell<State> implements Cell {
       for (const each of task.walks ?? []) await this.#walk(each, walking, () => false)
       const toLive = task.untilLive && (await this.#walkUntilLive(task.untilLive, walking))
       if (task.isWatched) watched.push(this.#watch())
-      const { schedule, fingerprints, violation, broken, delayMs, lastLive, system } = executor
+      const { schedule, fingerprints, violation, finding, delayMs, skewMs, lastLive, system } = executor
       const learned = task.surprises ? surprises.learned() : []
       const [undecided] = executor.undecided.values()
       const sights = [...(system.sights?.() ?? []), ...executor.sights()]
       const abstraction = system.abstraction ?? 'observed'
       const seen = task.isWatched ? { watched } : {}
-      const what = { schedule, fingerprints, abstraction, violation, broken, undecided, delayMs, lastLive }
+      const what = { schedule, fingerprints, abstraction, violation, finding, undecided, delayMs, skewMs, lastLive }
       await system.audit?.()
       return { ...what, arrival, toLive, sights, surprises: learned, ...seen }
     } finally {
@@ -102,13 +103,17 @@ export class OwnCell<State> implements Cell {
   }
 
   /** Goes to the start of the task: by a reset and all steps, or from a saved state on the way. */
-  async #arrive({ start, isAnew, delayMsMax }: Task, variant: number): Promise<Arrival> {
+  async #arrive({ start, isAnew, delayMsMax, skewMsMax }: Task, variant: number): Promise<Arrival> {
     const executor = this.#executor
     let skipped: readonly number[] = []
     if (start.at === 'schedule' && start.isLenient) {
       await executor.reset(variant)
-      if (delayMsMax === undefined) skipped = await attempt(executor, start.labels)
-      else await attemptPromptly(executor, start.labels)
+      const sooner = [
+        ...(delayMsMax === undefined ? [] : ['deliver' as const]),
+        ...(skewMsMax === undefined ? [] : ['timer' as const]),
+      ]
+      if (sooner.length === 0) skipped = await attempt(executor, start.labels)
+      else await attemptPromptly(executor, start.labels, sooner)
     } else {
       const labels = labelsTo(start)
       if (isAnew) await this.#checkpoints.beginAnew(variant)

@@ -1,9 +1,8 @@
 import PQueue from 'p-queue'
 import { Budget, BudgetSpent, type Limits } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import type { NodeOutcome, NodeTask } from '../node-system.ts'
 import type { Cell } from './cell.ts'
-import type { Task, TaskOutcome } from './task.ts'
+import type { NodeOutcome, NodeTask, Task, TaskOutcome } from './task.ts'
 
 /** What was done so far. */
 export interface Counts {
@@ -126,7 +125,7 @@ export class Cells {
       if (error instanceof Diverged) return error
       throw error
     } finally {
-      tally.count(task.inputs.length, [])
+      tally.count(task.start.inputs.length, [])
     }
   }
 

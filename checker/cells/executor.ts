@@ -22,7 +22,7 @@ export interface Observer<State> {
 
 export interface ExecutorOptions<State> {
   readonly observer?: Observer<State> | undefined
-  /** Whether a crash or divergence ends an execution without being a violation. */
+  /** Whether a crash or divergence only ends an execution, and is no violation. */
   readonly allowFindings?: boolean | undefined
 }
 
@@ -33,8 +33,10 @@ export interface Mark {
   readonly lastLive: ReadonlyMap<string, number>
   readonly offeredSince: ReadonlyMap<string, number>
   readonly delayMs: number
+  readonly skewMs: number
   readonly carried: CarriedMark
   readonly notSince: ReadonlyMap<string, number>
+  readonly met: ReadonlySet<string>
 }
 
 /**
@@ -51,13 +53,15 @@ export class Executor<State> {
   fingerprints: (string | undefined)[] = []
   /** The first violation of this execution. The executor does not stop at it. */
   violation: Violation | undefined
-  /** Whether this execution met a crash or divergence. The system then enables nothing, which proves nothing. */
-  broken = false
+  /** The first crash or divergence of this execution. The system then enables nothing, which proves nothing. */
+  finding: Violation | undefined
   /**
    * The longest time that a message was in flight in this execution, by the clock of a node whose timer fired
    * meanwhile.
    */
   delayMs = 0
+  /** How far clocks were apart in this execution when a timer fired. */
+  skewMs = 0
   /** By property: why it could not be decided in this execution. */
   undecided = new Map<string, string>()
   /** By liveness property: the last step of this execution after which it held. */
@@ -94,10 +98,16 @@ export class Executor<State> {
     this.#allowFindings = options.allowFindings ?? false
   }
 
-  /** What was met of the properties in this execution since the last call. */
+  /** What was met of the properties. Call it once, at the end of each execution. */
   sights(): Sight[] {
     const met = [...this.#met].map(name => ({ what: propertySight.met(name), count: 1 }))
-    return [...met, ...this.#subjects.flatMap(each => each.sights())]
+    const state = this.system.state()
+    return [...met, ...this.#subjects.flatMap(each => [...each.sightsAtEnd(state), ...each.sights()])]
+  }
+
+  /** Whether a crash or divergence ended this execution. */
+  get broken(): boolean {
+    return this.finding !== undefined
   }
 
   get liveness(): string[] {
@@ -115,15 +125,16 @@ export class Executor<State> {
     this.schedule = []
     this.fingerprints = []
     this.violation = undefined
-    this.broken = false
+    this.finding = undefined
     this.delayMs = 0
+    this.skewMs = 0
     this.undecided = new Map()
     this.lastLive = new Map()
     this.offeredSince = new Map()
     this.#carried = new Carried(this.#properties)
     this.#notSince = new Map()
     this.#met = new Set()
-    const findings = await this.system.reset(variant)
+    const findings = await this.#timely(() => this.system.reset(variant))
     this.#running = true
     this.#observer.onReset?.(findings, () => this.system.state(), [])
     this.#watch(findings)
@@ -131,15 +142,17 @@ export class Executor<State> {
 
   /** What it knows in the present state, for later executions that continue from there. */
   mark(): Mark {
-    const { schedule, fingerprints, lastLive, offeredSince, delayMs } = this
+    const { schedule, fingerprints, lastLive, offeredSince, delayMs, skewMs } = this
     return {
       schedule: [...schedule],
       fingerprints: [...fingerprints],
       lastLive: new Map(lastLive),
       offeredSince: new Map(offeredSince),
       delayMs,
+      skewMs,
       carried: this.#carried.mark(),
       notSince: new Map(this.#notSince),
+      met: new Set(this.#met),
     }
   }
 
@@ -147,18 +160,19 @@ export class Executor<State> {
   async restore(checkpoint: Checkpoint, mark: Mark): Promise<void> {
     this.budget.check()
     this.end()
-    await this.system.restore!(checkpoint)
+    await this.#timely(() => this.system.restore!(checkpoint))
     this.schedule = [...mark.schedule]
     this.fingerprints = [...mark.fingerprints]
     this.lastLive = new Map(mark.lastLive)
     this.offeredSince = new Map(mark.offeredSince)
     this.delayMs = mark.delayMs
+    this.skewMs = mark.skewMs
     this.#carried = new Carried(this.#properties, mark.carried)
     this.#notSince = new Map(mark.notSince)
     this.violation = undefined
-    this.broken = false
+    this.finding = undefined
     this.undecided = new Map()
-    this.#met = new Set()
+    this.#met = new Set(mark.met)
     this.#running = true
     this.#observer.onReset?.([], () => this.system.state(), this.schedule)
   }
@@ -183,9 +197,10 @@ export class Executor<State> {
 
   async execute(choice: Choice): Promise<void> {
     this.budget.check()
-    const step = await this.system.execute(choice)
+    const step = await this.#timely(() => this.system.execute(choice))
     this.schedule.push(choice)
     this.delayMs = Math.max(this.delayMs, step.delayMs ?? 0)
+    this.skewMs = Math.max(this.skewMs, step.skewMs ?? 0)
     this.#observer.onStep?.(step, () => this.system.state())
     this.#watch(step.findings)
   }
@@ -198,6 +213,16 @@ export class Executor<State> {
   /** Labels of the steps executed since the last reset. */
   labels(): string[] {
     return labelsOf(this.schedule)
+  }
+
+  /** What the system does ends with the budget, even if it would last longer. */
+  async #timely<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.system.endBy?.(this.budget.deadline)
+    try {
+      return await work()
+    } finally {
+      this.system.endBy?.(Number.POSITIVE_INFINITY)
+    }
   }
 
   #watch(findings: readonly Finding[]): void {
@@ -255,15 +280,14 @@ export class Executor<State> {
   #watchFindings(findings: readonly Finding[]): void {
     const [finding] = findings
     if (!finding) return
-    this.broken = true
-    if (this.#allowFindings) return
-    this.violation ??= {
+    this.finding ??= {
       kind: finding.kind,
       property: undefined,
       step: this.schedule.length,
       message: `${finding.kind} of ${finding.node} ${this.#where()}: ${finding.message}`,
       ...(finding.bare && { bare: finding.bare }),
     }
+    if (!this.#allowFindings) this.violation ??= this.finding
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Diverged } from '../errors.ts'
 import type { System } from '../system.ts'
-import { Executor, type Observer, type Properties } from './executor.ts'
+import { Executor, type ExecutorOptions, type Properties } from './executor.ts'
 import { follow } from './schedule.ts'
 import type { Violation } from './violation.ts'
 
@@ -16,15 +16,19 @@ export interface Replay {
   readonly diverged: Diverged | undefined
 }
 
+export interface ReplayOptions<State> extends ExecutorOptions<State> {
+  /** Which random numbers the nodes draw; 0 by default. */
+  readonly variant?: number | undefined
+}
+
 /** Executes a schedule from the initial state. An `observer` sees each step, so that it can record it. */
 export const replay = async <State>(
   system: System<State>,
   properties: Properties<State>,
   schedule: readonly string[],
-  observer?: Observer<State>,
-  variant = 0,
+  { variant, ...options }: ReplayOptions<State> = {},
 ): Promise<Replay> => {
-  const executor = new Executor(system, properties, { observer })
+  const executor = new Executor(system, properties, options)
   let diverged: Diverged | undefined
   try {
     await executor.reset(variant)

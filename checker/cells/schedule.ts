@@ -1,7 +1,7 @@
 import { Diverged, Unfaithful } from '../errors.ts'
 import { type Described, labelsOf, readLabel } from '../labels.ts'
 import { distanceTo, isAlikeInOutline, isLike } from '../likeness.ts'
-import type { Choice } from '../system.ts'
+import type { Choice, ChoiceKind } from '../system.ts'
 import type { Executor } from './executor.ts'
 
 /** Executes exactly these labels. @throws Diverged at the first one that is not enabled */
@@ -39,15 +39,26 @@ export const attempt = async <State>(executor: Executor<State>, labels: readonly
 }
 
 /**
- * The same. If a timer must wait for messages to be delivered, they are delivered first, in the order in which they are
- * enabled. What is skipped is not returned, because it may change what follows.
+ * A timer waits for at most so many steps. A node whose timer is gone would wait without end; with fewer, none could wait
+ * for a node that ticks often.
  */
-export const attemptPromptly = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
+const soonerMax = 1000
+
+/**
+ * The same. If a timer must wait for messages to be delivered or for other timers, they come first, in the order in which
+ * they are enabled. What is skipped is not returned, because it may change what follows.
+ */
+export const attemptPromptly = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  sooner: readonly ChoiceKind[],
+): Promise<void> => {
   for (const wanted of labels.map(readLabel)) {
-    while (!executor.violation) {
+    for (let waited = 0; !executor.violation && waited <= soonerMax; waited++) {
       const offered = executor.offered()
       const similar = findSimilar(offered, wanted)
-      const choice = similar ?? (wanted.kind === 'timer' ? offered.find(({ kind }) => kind === 'deliver') : undefined)
+      const mayComeFirst = sooner.flatMap(kind => offered.filter(each => each.kind === kind))
+      const choice = similar ?? (wanted.kind === 'timer' ? mayComeFirst[0] : undefined)
       if (choice) await executor.execute(choice)
       if (similar || !choice) break
     }

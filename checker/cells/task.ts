@@ -1,6 +1,7 @@
 import type { Walk } from '../choosers/chooser.ts'
 import type { Surprise } from '../choosers/surprise.ts'
-import type { Start } from '../start.ts'
+import type { NodeSight } from '../node-system.ts'
+import type { NodeStart, Start } from '../start.ts'
 import type { Abstraction, Choice, Sight } from '../system.ts'
 import type { Violation } from './violation.ts'
 
@@ -14,7 +15,7 @@ export interface UntilLive {
   readonly walks: readonly Walk[]
 }
 
-/** One execution that a search requests. It is plain data and comes to the same result in every cell. */
+/** One execution of the whole system that a search requests. It is plain data and comes to the same result in every cell. */
 export interface Task {
   readonly start: Start
   /** Whether it must begin with a reset, and never at a saved state. */
@@ -23,6 +24,8 @@ export interface Task {
   readonly patience?: number
   /** The longest time that a message may be in flight, in milliseconds; by default the system's own limit. */
   readonly delayMsMax?: number
+  /** How far clocks may be apart, in milliseconds; by default the system's own limit. */
+  readonly skewMsMax?: number
   /** Walks after the start. */
   readonly walks?: readonly Walk[]
   /** Walks to a live state, after the start and `walks`. */
@@ -34,6 +37,13 @@ export interface Task {
   /** Whether the outcome records what was enabled and known at the start and after each later step. */
   readonly isWatched?: boolean
 }
+
+/** One execution of a node alone that a search requests: its history is all that is executed. Plain data. */
+export interface NodeTask {
+  readonly start: NodeStart
+}
+
+export const isOfNode = (task: Task | NodeTask): task is NodeTask => task.start.at === 'node'
 
 /**
  * Why a walk ended: it reached its goal or its length, the chooser took nothing, or a violation, crash or divergence
@@ -50,10 +60,14 @@ export interface TaskOutcome {
   readonly abstraction: Abstraction
   /** The first violation. */
   readonly violation: Violation | undefined
-  /** Whether it met a crash or divergence. Nothing is enabled afterwards, which proves nothing. */
-  readonly broken: boolean
+  /**
+   * The crash or divergence that it met, a violation or not. Nothing is enabled afterwards, which proves nothing.
+   */
+  readonly finding: Violation | undefined
   /** The longest time that a message was in flight, by the clock of a node whose timer fired meanwhile. */
   readonly delayMs: number
+  /** How far clocks were apart, in milliseconds, when a timer fired. */
+  readonly skewMs: number
   /** Why a property could not be decided; `undefined` if all were decided. */
   readonly undecided?: string | undefined
   /** By liveness property: the last step after which it held. */
@@ -68,6 +82,14 @@ export interface TaskOutcome {
   readonly surprises: readonly Surprise[]
   /** If requested: what was seen of each state, from the start on. */
   readonly watched?: readonly Watched[]
+}
+
+/** The outcome of a `NodeTask`. */
+export interface NodeOutcome {
+  /** Names of what was seen after the start and after each input, to compare two executions. */
+  readonly trail: readonly string[]
+  /** The sight after the last input; `undefined` if the node could not take it. */
+  readonly last: NodeSight | undefined
 }
 
 /** What walks to a live state came to. */
@@ -95,7 +117,7 @@ export interface Arrival {
   readonly steps: number
   /** For each of these steps: the step after which it was first enabled. */
   readonly offered: readonly number[]
-  /** Places of the labels that were skipped because nothing like them was enabled; empty if a delay bound was set. */
+  /** Places of the labels that were skipped because nothing like them was enabled; empty if a bound on delays or clocks was set. */
   readonly skipped: readonly number[]
   /** The choices enabled there. */
   readonly enabled: readonly Choice[]

@@ -202,8 +202,8 @@ export class Experience {
     return 1 + late.findIndex(walks => (left -= walks) <= 0)
   }
 
-  #judge({ violation, broken, toLive, schedule, fingerprints, lastLive }: TaskOutcome): string | undefined {
-    if (violation || broken || !toLive) return undefined
+  #judge({ violation, finding, toLive, schedule, fingerprints, lastLive }: TaskOutcome): string | undefined {
+    if (violation || finding || !toLive) return undefined
     if (toLive.end !== 'goal') {
       this.#starved += 1
       return this.liveness.find(name => (lastLive.get(name) ?? -1) < toLive.begin)

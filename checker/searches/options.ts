@@ -1,5 +1,6 @@
 import type { CellOptions } from '../cells/cell.ts'
 import { UsageError } from '../errors.ts'
+import { nearest } from '../nearest.ts'
 
 /**
  * `auto` alternates between several searches. `local` executes each node alone. `consequence` follows chains of cause
@@ -60,7 +61,7 @@ export interface Progress {
 /** @throws UsageError for options that no search can follow */
 export const validate = (options: SearchOptions): void => {
   const { search = 'auto' } = options
-  if (!searches.includes(search)) throw new UsageError(`no search "${search}": there are ${searches.join(', ')}`)
+  if (!searches.includes(search)) throw new UsageError(`no search "${search}": ${nearest(search, searches)}`)
   for (const name of ['milliseconds', 'executions', 'depth', 'walkLength', 'walks'] as const) {
     const value = options[name]
     const isInteger = name === 'milliseconds' || Number.isInteger(value)

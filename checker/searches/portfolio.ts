@@ -1,7 +1,6 @@
 import type { Cells } from '../cells/cells.ts'
-import type { TaskOutcome } from '../cells/task.ts'
+import type { NodeOutcome, TaskOutcome } from '../cells/task.ts'
 import { Diverged, Unfaithful, UsageError } from '../errors.ts'
-import type { NodeOutcome } from '../node-system.ts'
 import { Random } from '../random.ts'
 import { Bandit } from './bandit.ts'
 import { ConsequenceSearch } from './consequence.ts'
@@ -12,7 +11,15 @@ import type { LocalSearch } from './local/local.ts'
 import type { SearchKind } from './options.ts'
 import { prioritySearch } from './priority.ts'
 import { raceSearch } from './race.ts'
-import type { Execution, LocalCoverage, NodeExecution, Search, SearchCoverage, SearchName } from './search.ts'
+import {
+  type Execution,
+  isAlone,
+  type LocalCoverage,
+  type NodeExecution,
+  type Search,
+  type SearchCoverage,
+  type SearchName,
+} from './search.ts'
 import { type Depths, StagedSearch } from './staged.ts'
 import { straightSearch } from './straight.ts'
 import { weightedSearch } from './weighted.ts'
@@ -127,14 +134,14 @@ export class Portfolio {
       () => this.#next(),
       (asked, cells): Promise<TaskOutcome | NodeOutcome | Diverged> => {
         const own = cells.ofVariant(asked.variant)
-        return 'alone' in asked ? own.tryRunAlone(asked.alone) : own.tryRun(asked.task)
+        return isAlone(asked) ? own.tryRunAlone(asked.task) : own.tryRun(asked.task)
       },
       aheadMax,
     )
     for await (const [execution, result] of outcomes) {
       this.#underWay -= 1
       const search = this.#searches.get(execution.search)!
-      if ('alone' in execution) {
+      if (isAlone(execution)) {
         search.learnAlone!(execution, result as NodeOutcome | Diverged)
         continue
       }

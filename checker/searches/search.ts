@@ -1,6 +1,5 @@
-import type { Task, TaskOutcome } from '../cells/task.ts'
+import { isOfNode, type NodeOutcome, type NodeTask, type Task, type TaskOutcome } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
-import type { NodeOutcome, NodeTask } from '../node-system.ts'
 
 /** All searches, with the name that a verdict prints for each. */
 export const searchNames = {
@@ -47,8 +46,10 @@ export interface Execution {
 export interface NodeExecution {
   readonly search: SearchName
   readonly variant: number
-  readonly alone: NodeTask
+  readonly task: NodeTask
 }
+
+export const isAlone = (execution: Execution | NodeExecution): execution is NodeExecution => isOfNode(execution.task)
 
 /** What one search has covered, in the same words for each. */
 export interface SearchCoverage {

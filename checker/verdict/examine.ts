@@ -21,6 +21,7 @@ import { type Hastened, hasten, inUsualNetwork } from './hasten.ts'
 import { oldestFirst } from './oldest-first.ts'
 import { Scouts } from './recovery.ts'
 import { shrinkDeath, shrinkViolation } from './shrink.ts'
+import { leastSkewMs } from './skew.ts'
 import { slowMs } from './slow-network.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -33,6 +34,7 @@ export type Found = Pick<
   | 'schedule'
   | 'criticalTransition'
   | 'delayMs'
+  | 'skewMs'
   | 'repeated'
   | 'message'
   | 'closestLive'
@@ -49,6 +51,8 @@ export interface ExaminationOptions {
    */
   readonly isTimed: boolean
   readonly signal: AbortSignal | undefined
+  /** Receives a line for each finding that did not repeat. */
+  readonly onNotRepeated: (line: string) => void
   readonly onPhase: (phase: Progress['phase']) => void
   /** Paths to live states seen in live executions. */
   readonly ways?: WaysToLife | undefined
@@ -79,8 +83,6 @@ const shrinkTriesMax = 2
 
 /** Examines what a search suspects, with budgets of its own, and reports only what repeats. */
 export class Examination {
-  /** One line for each finding that did not repeat. */
-  readonly notRepeated: string[] = []
   /** The most steps that a suspect needed to recover. */
   slowest = 0
   /** Number of suspects examined, whatever the result. */
@@ -97,11 +99,12 @@ export class Examination {
     onPhase('repeating')
     const came = await this.#repeat(cells.within({ signal }), labelsOf(schedule), violation)
     if (typeof came === 'string') {
-      this.notRepeated.push(`${headline(violation.message)}; executed again, it ${came}`)
+      this.#options.onNotRepeated(`${headline(violation.message)}; executed again, it ${came}`)
       return undefined
     }
     onPhase('shrinking')
-    const shortest = await this.#shorten(cells, schedule, violation, came.delayMs)
+    const whole = { schedule, message: violation.message, delayMs: came.delayMs, skewMs: 0 }
+    const shortest = schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, came.delayMs)
     return {
       verdict: 'violated',
       property: violation.property ?? null,
@@ -109,6 +112,7 @@ export class Examination {
       schedule: labelsOf(shortest.schedule),
       criticalTransition: null,
       delayMs: shortest.delayMs,
+      skewMs: shortest.skewMs,
       repeated: true,
       message: shortest.message,
       closestLive: null,
@@ -119,16 +123,25 @@ export class Examination {
    * The shortest schedule found. If an execution diverges meanwhile, the given schedule, which was executed twice
    * already.
    */
-  async #shorten(cells: Cells, schedule: readonly Choice[], violation: Violation, delayMs: number): Promise<Hastened> {
+  async #shorten(
+    cells: Cells,
+    schedule: readonly Choice[],
+    violation: Violation,
+    delayMs: number,
+  ): Promise<Hastened & Pick<Found, 'skewMs'>> {
     try {
       const usual = await this.#inUsualNetwork(cells, schedule, violation, delayMs)
       const limits = { ...this.#within(shrinkLimits), ...(usual && { delayMsMax: slowMs }) }
       const shrunk = await shrinkViolation(cells, usual ?? schedule, violation, limits)
-      return await hasten(cells, shrunk, violation, this.#within(hastenLimits))
+      const hastened = await hasten(cells, shrunk, violation, this.#within(hastenLimits))
+      const skewMs = await leastSkewMs(cells.within(this.#within(hastenLimits)), hastened.schedule, violation)
+      return { ...hastened, skewMs }
     } catch (error) {
       if (!(error instanceof Diverged)) throw error
-      this.notRepeated.push(`a shorter schedule of ${violation.property ?? `the ${violation.kind}`} ${error.message}`)
-      return { schedule, message: violation.message, delayMs }
+      this.#options.onNotRepeated(
+        `a shorter schedule of ${violation.property ?? `the ${violation.kind}`} ${error.message}`,
+      )
+      return { schedule, message: violation.message, delayMs, skewMs: null }
     }
   }
 
@@ -150,7 +163,7 @@ export class Examination {
   async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<TaskOutcome | string> {
     const came = await cells.tryRun({ start: startAfter(labels), isAnew: true })
     if (came instanceof Diverged) return came.message
-    const again = came.violation
+    const again = came.violation ?? came.finding
     if (again && isSame(again, violation) && again.step === labels.length) return came
     return again ? `came to another violation: ${headline(again.message)}` : 'did not violate it'
   }
@@ -174,7 +187,7 @@ export class Examination {
       if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect))
       if (error instanceof ViolationMet) return this.#examineMet(cells, error.outcome)
       if (!(error instanceof Diverged)) throw error
-      this.notRepeated.push(
+      this.#options.onNotRepeated(
         `${property} was not live for ${lengths.walkLength} steps; executed again, it ${error.message}`,
       )
       return undefined
@@ -262,6 +275,7 @@ const describe = (property: string, schedule: readonly string[], critical: Criti
     schedule: schedule.slice(0, step),
     criticalTransition: { step, label, case: isDead ? 'C1' : 'C2', walks, walkLength },
     delayMs: null,
+    skewMs: null,
     repeated: true,
     message: isDead ? describeDeath(property, label, critical, suspects) : describeDoubt(property, walkLength),
     closestLive: closestLive ?? null,
@@ -278,6 +292,7 @@ const unfinished = (property: string, schedule: readonly string[]): Found => ({
   schedule,
   criticalTransition: null,
   delayMs: null,
+  skewMs: null,
   repeated: false,
   message: `${property} did not come to hold, and the budget was spent before a critical transition was found`,
   closestLive: null,

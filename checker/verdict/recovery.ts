@@ -142,7 +142,7 @@ export const recover = async (
       continue
     }
     begin ??= beginOf(outcome, options.property)
-    const { toLive, broken, violation } = outcome
+    const { toLive, finding, violation } = outcome
     isBound = toLive?.isBound === true
     const steps = outcome.schedule.length - outcome.arrival.steps
     effort += startSteps + steps
@@ -154,7 +154,7 @@ export const recover = async (
       const again = walkAgain(outcome.schedule.slice(outcome.arrival.steps))
       return { ...none, ...counts, live, walk: number, by: walk, again, isTerminal: false, begin }
     }
-    if (broken) {
+    if (finding) {
       // A crash that is not a violation. Nothing is known of what would have followed.
       isTerminal = false
       if (outcome.arrival.broken) return { ...none, ...counts, isTerminal, begin }

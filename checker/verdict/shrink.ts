@@ -8,6 +8,7 @@ import type { Weights } from '../choosers/weights.ts'
 import { Diverged, UsageError } from '../errors.ts'
 import { type Described, labelsOf, readLabel } from '../labels.ts'
 import { isLike } from '../likeness.ts'
+import { nearest } from '../nearest.ts'
 import { Random } from '../random.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice, System } from '../system.ts'
@@ -66,7 +67,8 @@ export const shrink = async <State>(
   options: ShrinkOptions<State> = {},
 ): Promise<Shrunk> => {
   const { observer, weights } = options
-  const cell = new OwnCell(system, properties, { observer, weights })
+  const allowFindings = (violation.property ?? null) !== null
+  const cell = new OwnCell(system, properties, { observer, weights, allowFindings })
   const cells = Cells.of([cell])
   try {
     const found = await cells.run({ start: startAfter(schedule) })
@@ -229,5 +231,5 @@ const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | un
 const requireLiveness = <State>(properties: Properties<State>, name: string | null | undefined): string => {
   const names = Object.keys(properties).filter(each => properties[each]!.kind === 'eventually')
   if (name && names.includes(name)) return name
-  throw new UsageError(`no property "${name ?? ''}" that holds eventually: there are ${names.join(', ') || 'none'}`)
+  throw new UsageError(`no property "${name ?? ''}" that holds eventually: ${nearest(name ?? '', names)}`)
 }

@@ -1,3 +1,4 @@
+import { counted } from '../brief.ts'
 import type { Level } from '../searches/bounded.ts'
 import type { LocalCoverage, SearchCoverage, SearchName } from '../searches/search.ts'
 import type { Abstraction } from '../system.ts'
@@ -32,6 +33,11 @@ export interface Verdict {
    * is violated.
    */
   readonly delayMs: number | null
+  /**
+   * How far clocks must be apart for such a violation, in milliseconds: the least bound with which it was met again. 0 if
+   * it was met with one clock for all nodes. `null` for liveness, if it was met with no bound, and if nothing is violated.
+   */
+  readonly skewMs: number | null
   /** Whether the schedule was executed again from the start and violated the same at the same step. */
   readonly repeated: boolean
   /**
@@ -111,6 +117,8 @@ export interface Coverage {
   readonly unfaithful: number
   /** Schedules that could be executed once and never again. Nothing after them was searched. */
   readonly givenUp: number
+  /** Executions that ended by a crash or divergence although only a property was looked for. Nothing after it was searched. */
+  readonly broken: number
   /** Figures of a local search; null if there was none, absent in older traces. */
   readonly local?: LocalCoverage | null
 }
@@ -136,7 +144,10 @@ export const describeUnfaithful = (executions: number, why: string | undefined):
 /** One line for a search that found nothing. */
 export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
-    coverage: Pick<Coverage, 'exhausted' | 'unfaithful' | 'givenUp' | 'pruned' | 'prunedBy' | 'audited' | 'local'>
+    coverage: Pick<
+      Coverage,
+      'exhausted' | 'unfaithful' | 'givenUp' | 'broken' | 'pruned' | 'prunedBy' | 'audited' | 'local'
+    >
     /** Why the first execution that does not count does not. */
     disturbance?: string | undefined
   },
@@ -145,7 +156,11 @@ export const describeCoverage = (
   const unfaithful = describeUnfaithful(coverage.unfaithful, disturbance)
   const givenUp =
     coverage.givenUp > 0 ? `; ${coverage.givenUp} did not repeat, and what comes after them was not searched` : ''
-  return `no violation in ${executions} executions with ${steps} steps and ${states} states${describeAmong(searched)}${describeLocal(coverage)}${unfaithful}${givenUp}`
+  const broken =
+    coverage.broken > 0
+      ? `; ${coverage.broken} ended by a crash or divergence, and what comes after it was not searched`
+      : ''
+  return `no violation in ${counted(executions, 'execution')} with ${counted(steps, 'step')} and ${counted(states, 'state')}${describeAmong(searched)}${describeLocal(coverage)}${unfaithful}${givenUp}${broken}`
 }
 
 const describeLocal = ({ local }: Pick<Coverage, 'local'>): string => {
@@ -161,7 +176,7 @@ const describeAmong = ({
   coverage: { exhausted, pruned, prunedBy, audited },
 }: Parameters<typeof describeCoverage>[0]): string => {
   if (!exhausted && depth === 0) return ''
-  const all = exhausted ? 'every schedule to its end' : `every schedule of up to ${depth} steps`
+  const all = exhausted ? 'every schedule to its end' : `every schedule of up to ${counted(depth, 'step')}`
   if (pruned === 0 || prunedBy === null || prunedBy === 'whole') return `; among them ${all}`
   const looked = audited > 0 ? `, ${audited} of which were audited and had the same future` : ''
   const times = pruned === 1 ? 'once' : `${pruned} times`

@@ -49,9 +49,9 @@ export class CampaignPage {
   }
 
   async #write(campaign: Campaign, workers: () => Promise<readonly string[]>, isOver = false): Promise<void> {
-    const { rounds, bugs, notes, seconds } = campaign
+    const { rounds, bugs, met, notes, seconds } = campaign
     const page = campaignPage({
-      ...{ rounds, notes, seconds, isOver },
+      ...{ rounds, met, notes, seconds, isOver },
       title: `Campaign: ${this.#files.join(', ')}`,
       at: new Date().toISOString(),
       commits: await this.#commits,

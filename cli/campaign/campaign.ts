@@ -4,6 +4,7 @@ import PQueue from 'p-queue'
 import { Batches } from '../../campaign/queue/batches.ts'
 import type { Engine } from '../../campaign/queue/engine.ts'
 import { bucketOf } from '../../campaign/schedules/bucket.ts'
+import { counted } from '../../checker/brief.ts'
 import { Budget } from '../../checker/budget.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { checkInCells, select } from '../../checker/check.ts'
@@ -11,13 +12,14 @@ import { Meetings } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
 import { recordFound } from '../check/check.ts'
-import { metGoals, neverMet } from '../check/notes.ts'
+import { metGoals, neverMet, summaryOf } from '../check/notes.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { keepSchedule } from '../schedules/keep.ts'
 import { inSession } from '../session/session.ts'
 import { requirePlace } from '../traces/record.ts'
 import type { Violated } from '../traces/recorded.ts'
 import { errorOf, type Failure } from '../workers/failure.ts'
+import { StatesMet } from './states-met.ts'
 
 /** A bug that a campaign found. */
 export interface Bug {
@@ -68,6 +70,8 @@ export interface Campaign {
   readonly states: number
   /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
+  /** What the rounds met, briefly. */
+  readonly met: readonly string[]
   readonly notes: readonly string[]
   readonly seconds: number
 }
@@ -80,8 +84,6 @@ const roundExecutions = 128
 const roundExecutionsMax = 4_096
 /** Cells of one round. No search works on more executions at once. */
 const cellsOfRound = 8
-/** At most this many hashes of states are remembered, at about 100 bytes each. Later states are not counted. */
-const statesMax = 1_000_000
 
 /**
  * Checks systems again and again with other random numbers, until time or executions run out. Bugs are kept as
@@ -104,6 +106,7 @@ class SystemUnderCampaign {
   /** What all of its rounds met. */
   readonly meetings = new Meetings()
   rounds = 0
+  executions = 0
 
   constructor(config: LoadedConfig, { executions, property }: CampaignOptions) {
     this.config = config
@@ -133,7 +136,7 @@ class Rounds {
   readonly #budget: Budget
   readonly #rounds: Round[] = []
   readonly #bugs = new Map<string, Bug>()
-  readonly #states = new Set<string>()
+  readonly #states = new StatesMet()
   readonly #notes = new Set<string>()
   /** Findings are executed again by this process, one at a time. */
   readonly #recording = new PQueue({ concurrency: 1 })
@@ -160,6 +163,7 @@ class Rounds {
     await underWay.onIdle()
     await this.#recording.onIdle()
     if (failed) throw failed.error
+    if (this.#rounds.length === 0) this.#notes.add(nothingDone(await engine.workers()))
     return this.#campaign
   }
 
@@ -196,10 +200,12 @@ class Rounds {
       signal,
       ...(milliseconds !== undefined && { milliseconds: Math.max(1, this.#budget.milliseconds) }),
     })
-    // Time ran out before the round began.
-    if (this.#isOver && verdict.verdict === 'undetermined' && verdict.coverage.completed === 0) return
+    // Time ran out before the round began. Its own clock may be a fraction of a millisecond ahead of the campaign's.
+    const { completed } = verdict.coverage
+    if (verdict.verdict === 'undetermined' && completed === 0 && (this.#isOver || verdict.executions === 0)) return
     of.meetings.addMet(verdict.met)
     of.rounds += 1
+    of.executions += verdict.executions
     const { notes, schedule: _, ...others } = verdict
     for (const note of notes) this.#notes.add(note)
     this.#rounds.push({ ...roundOf(others), system: system.name, ordinal })
@@ -212,8 +218,7 @@ class Rounds {
   }
 
   #meet(system: string, fingerprints: readonly (string | undefined)[]): void {
-    for (const fingerprint of fingerprints)
-      if (fingerprint !== undefined && this.#states.size < statesMax) this.#states.add(`${system} ${fingerprint}`)
+    for (const fingerprint of fingerprints) if (fingerprint !== undefined) this.#states.add(system, fingerprint)
   }
 
   /** Records a bug when it is found for the first time, and counts it each time. */
@@ -252,8 +257,15 @@ class Rounds {
     )
     const bugs = [...this.#bugs.values()].sort((one, other) => (one.bucket < other.bucket ? -1 : 1))
     const seconds = Number(((performance.now() - this.#begun) / 1000).toFixed(3))
-    const notes = [...[...this.#notes].sort(), ...this.#neverMet()]
-    return { rounds, bugs, states: this.#states.size, sometimes: this.#sometimes(), notes, seconds }
+    const { count, note } = this.#states
+    const notes = [...[...this.#notes].sort(), ...this.#neverMet(), ...(note === undefined ? [] : [note])]
+    return { rounds, bugs, states: count, sometimes: this.#sometimes(), met: this.#met(), notes, seconds }
+  }
+
+  #met(): string[] {
+    return this.#systems.flatMap(each =>
+      summaryOf(each.checked, each.meetings.met, each.executions).map(line => this.#of(each, line, ': ')),
+    )
   }
 
   /** Notes on what no round of a system met. */
@@ -283,6 +295,9 @@ class Rounds {
     this.#options.onChange?.(this.#campaign)
   }
 }
+
+const nothingDone = (workers: readonly string[]): string =>
+  `nothing was executed: ${workers.length === 0 ? 'no worker came' : workers.join('; ')}`
 
 const roundOf = ({
   verdict,
@@ -337,13 +352,17 @@ export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: C
   }
 }
 
-export const describeCampaign = ({ bugs, notes, ...outcome }: CampaignOutcome): string[] => [
+export const describeCampaign = (
+  { bugs, notes, ...outcome }: CampaignOutcome,
+  { met }: Pick<Campaign, 'met'>,
+): string[] => [
   ...bugs.flatMap(({ kind, property, message, times, file, report }) => [
     `${kind}${property === null ? '' : ` ${property}`}, found in ${times} ${times === 1 ? 'round' : 'rounds'}: ${message}`,
     ...(file === null ? [] : [`    schedule: ${file}`]),
     ...(report === null ? [] : [`    report: ${report}`]),
   ]),
   ...notes.map(note => `note: ${note}`),
+  ...met.map(line => `met: ${line}`),
   outcome.verdict,
-  `${outcome.rounds} ${outcome.rounds === 1 ? 'round' : 'rounds'}, ${outcome.executions} executions, ${outcome.steps} steps in ${outcome.seconds.toFixed(1)} s`,
+  `${counted(outcome.rounds, 'round')}, ${counted(outcome.executions, 'execution')}, ${counted(outcome.steps, 'step')} in ${outcome.seconds.toFixed(1)} s`,
 ]

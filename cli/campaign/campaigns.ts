@@ -26,7 +26,7 @@ export const addCampaignCommands = (root: Command, done: (code: number) => void)
     .option('--executions <n>', 'limit for each system', wholeNumber)
     .option('--seed <n>', 'seed of the searches and of the nodes’ random numbers', wholeNumber, 1)
     .option('--workers <n>', 'processes that search here; with --queue, jobs under way at once', workersOf)
-    .option('--property <name>', 'checks only this property, and for crashes and divergences')
+    .option('--property <name>', 'checks only this property: crashes and divergences end an execution, and are counted')
     .option('--out <directory>', 'directory for traces', defaultOut)
     .option('--schedules <directory>', 'directory for kept schedules (schedules/, beside each configuration)')
     .option('--page <file>', 'writes a page that shows the progress, and keeps it up to date')
@@ -113,7 +113,7 @@ const campaign = async (
     const outcome = outcomeOfCampaign(came)
     await shown?.end(came, () => engine.workers())
     line.end()
-    print(json ? JSON.stringify(outcome) : describeCampaign(outcome))
+    print(json ? JSON.stringify(outcome) : describeCampaign(outcome, came))
     return exitCode[outcome.verdict]
   } finally {
     line.end()

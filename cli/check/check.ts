@@ -25,6 +25,8 @@ export interface Checked {
   readonly verdict: Verdict
   /** Path of the trace of the violating or suspected execution. */
   readonly trace: string | null
+  /** Path of the trace of one execution of a search that found nothing, if it was asked for. */
+  readonly sample?: string | undefined
   /** Path of its report, to open in a browser. */
   readonly report: string | null
   /** Why the report is missing, if it is. */
@@ -41,8 +43,16 @@ export interface Checked {
   readonly state: GlobalState | undefined
 }
 
-/** Explores the system of a configuration. A violating execution is executed once more and recorded. */
-export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Promise<Checked> => {
+/**
+ * Explores the system of a configuration. A violating execution is executed once more and recorded.
+ *
+ * @param hasSample whether one execution is recorded if nothing is found
+ */
+export const checkConfig = async (
+  config: LoadedConfig,
+  given: CheckOptions,
+  { hasSample = false } = {},
+): Promise<Checked> => {
   const samples = new Samples()
   const onProgress = (progress: Progress) => {
     samples.add(progress)
@@ -55,7 +65,7 @@ export const checkConfig = async (config: LoadedConfig, given: CheckOptions): Pr
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
   const goal = await lookForGoal(config, options, cpus)
-  return checkFrom(config, goal?.options ?? options, { cpus, samples, notes: goal?.notes ?? [] })
+  return checkFrom(config, goal?.options ?? options, { cpus, samples, notes: goal?.notes ?? [], hasSample })
 }
 
 /** Searches for the goal, if there is one, and returns the options of the search that begins there. */
@@ -76,12 +86,13 @@ interface Beginning {
   readonly samples: Samples
   /** Notes of the search for the goal. */
   readonly notes: readonly string[]
+  readonly hasSample: boolean
 }
 
 const checkFrom = async (
   config: LoadedConfig,
   options: CheckOptions,
-  { cpus, samples, notes: before }: Beginning,
+  { cpus, samples, notes: before, hasSample }: Beginning,
 ): Promise<Checked> => {
   const how = sessionOfCheck(options)
   return inSession(config, { ...options, ...how }, async session => {
@@ -93,6 +104,7 @@ const checkFrom = async (
     const checked = recordFound(session, found, {
       options: { ...options, ...(how.timing && { timing: how.timing }) },
       growth: samples.list,
+      hasSample,
     })
     const sometimes = metGoals(system, verdict.met)
     return { ...(await checked.catch(error => unrecorded(found, error))), explanation, sometimes }
@@ -120,10 +132,13 @@ const unrecorded = (verdict: Verdict, error: unknown): Checked => {
 export const recordFound = async (
   session: Session,
   verdict: Verdict,
-  { options, growth }: { options: CheckOptions; growth: readonly Sample[] },
+  { options, growth, hasSample = false }: { options: CheckOptions; growth: readonly Sample[]; hasSample?: boolean },
 ): Promise<Checked> => {
-  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated')
-    return { verdict, trace: null, report: null, state: undefined, ...metBy(session, verdict, options) }
+  if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') {
+    const sample = hasSample ? await recordSample(session, verdict, options) : undefined
+    const report = sample ? tryReport(sample) : { report: null }
+    return { verdict, trace: null, sample, ...report, state: undefined, ...metBy(session, verdict, options) }
+  }
   const { signal: _, onProgress: __, ...recorded } = options
   const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
   const trace = join(place, `${fileNameOf(verdict.property ?? verdict.kind ?? 'suspicion')}.trace`)
@@ -135,6 +150,25 @@ export const recordFound = async (
   const state = session.cluster.state()
   if (confirmed === verdict) await recordLive(session, trace, verdict, recorded)
   return { verdict: confirmed, trace, ...tryReport(trace), state }
+}
+
+/** Records one execution of a search that held, for people who want to see what was executed. */
+const recordSample = async (
+  session: Session,
+  { verdict, met }: Verdict,
+  options: CheckOptions,
+): Promise<string | undefined> => {
+  const { sample } = met
+  if (verdict !== 'held' || sample === undefined || session.signal.aborted) return undefined
+  const { signal: _, onProgress: __, ...recorded } = options
+  const path = join(newPlace(resolve(options.out ?? defaultOut), session.system.name), 'sample.trace')
+  const message = 'one execution of a check that found no violation'
+  const conclusion = { verdict, property: null, kind: null, schedule: sample.schedule, message }
+  const { variant, schedule } = sample
+  const { diverged } = await record(session, path, schedule, { options: recorded, conclude: () => conclusion, variant })
+  if (diverged === undefined) return path
+  rmSync(path)
+  return undefined
 }
 
 /** The system with the properties that this search evaluates. */

@@ -1,10 +1,11 @@
+import { counted } from '../../checker/brief.ts'
 import type { DescribedCall } from '../../harness/execution/first-difference.ts'
 import type { Repeated } from '../traces/repeat.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Explanation } from './explain.ts'
 
 export const describeRepeated = ({ times, same, steps, seed, differs }: Repeated): string[] => [
-  `${same} of ${times} executions of ${steps} steps are the same (seed ${seed})`,
+  `${same} of ${counted(times, 'execution')} of ${counted(steps, 'step')} are the same (seed ${seed})`,
   ...(differs ? describeDifference(differs) : []),
 ]
 
@@ -12,7 +13,7 @@ export const describeRepeated = ({ times, same, steps, seed, differs }: Repeated
 export const describeExplanation = ({ times, same, steps, inPlace, differs }: Explanation): string[] => {
   const where = inPlace ? 'with rewound processes' : 'with new processes'
   return [
-    `executed again ${where}, ${same} of ${times} executions of its ${steps} steps are the same`,
+    `executed again ${where}, ${same} of ${counted(times, 'execution')} of its ${counted(steps, 'step')} are the same`,
     ...(differs ? [...describeDifference(differs), ...remediesFor(differs)] : []),
   ]
 }

@@ -1,8 +1,14 @@
+import { relative } from 'node:path'
+import { counted } from '../../checker/brief.ts'
 import { readLabel } from '../../checker/labels.ts'
 import { type SearchCoverage, searchNames } from '../../checker/searches/search.ts'
+import { scheduleOf } from '../../checker/trace/again.ts'
+import { readTrace } from '../../checker/trace/read.ts'
 import { slowMs } from '../../checker/verdict/slow-network.ts'
 import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config.ts'
+import { holdOf, replayCommand } from '../../report/model/again.ts'
+import { quoted, quotedForShell } from '../../report/model/quoted.ts'
 import type { Replayed } from '../traces/replay.ts'
 import type { TriedByHand } from '../try.ts'
 import type { Checked } from './check.ts'
@@ -12,17 +18,10 @@ import { describeExplanation } from './describe-repeated.ts'
  * The result of a check or of shrinking, as lines for a person. The most important lines come last, where a terminal
  * shows them.
  */
-export const describe = ({
-  verdict,
-  trace,
-  report,
-  reportProblem,
-  explanation,
-  met = [],
-  deeper,
-}: Checked): string[] => {
+export const describe = (checked: Checked): string[] => {
+  const { verdict, trace, report, reportProblem, explanation, met = [], deeper, sample } = checked
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
-  const times = `${executions} executions, ${steps} steps in ${seconds.toFixed(1)} s`
+  const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
     ...briefly(schedule),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
@@ -35,32 +34,53 @@ export const describe = ({
     ...met.map(line => `met: ${line}`),
     ...verdict.notes.map(note => `note: ${note}`),
     depth === 0 ? times : `${times}; the bounded search came to depth ${depth}`,
-    ...(trace
-      ? [
-          `trace: ${trace}`,
-          `again: npx lastnail replay ${trace}`,
-          ...(verdict.verdict === 'violated' ? [`keep it: npx lastnail keep ${trace}`] : []),
-        ]
-      : []),
+    ...(trace ? describeTrace(trace, verdict) : []),
+    ...(sample ? [`sample: ${sample}`] : []),
     ...(deeper ? [`deeper: ${deeper}`] : []),
     ...(report ? [`report: ${report}`] : []),
     ...(reportProblem ? [`no report: ${reportProblem}`] : []),
   ]
 }
 
-/** The condition for a violation that a usual network does not meet. */
-const condition = ({ verdict, delayMs }: Verdict): string =>
-  verdict === 'violated' && delayMs !== null && delayMs > slowMs
-    ? `, only where a message is in flight for ${(delayMs / 1000).toFixed(1)} s`
-    : ''
+/** What can be done with the trace. */
+const describeTrace = (path: string, { verdict }: Verdict): string[] => {
+  const again = [`trace: ${path}`, `again: ${replayCommand(path)}`]
+  return verdict === 'violated'
+    ? [...asTest(path), ...again, `keep it: npx lastnail keep ${quotedForShell(path)}`]
+    : again
+}
+
+/** A test to paste, or for a long schedule the command that writes it. An emulated run cannot be repeated by a test. */
+const asTest = (path: string): string[] => {
+  const trace = readTrace(path)
+  const test = holdOf(trace, quoted(relative('', trace.header.config.path)))
+  if (test === undefined) return []
+  return scheduleOf(trace).length > shownMax
+    ? [`as a test: npx lastnail keep --test ${quotedForShell(path)}`]
+    : ['as a test:', ...test.map(line => `  ${line}`)]
+}
+
+/** The condition for a violation that usual networks and machines do not meet. */
+const condition = ({ verdict, delayMs, skewMs }: Verdict): string => {
+  if (verdict !== 'violated') return ''
+  const needs = [
+    ...(isLong(delayMs) ? [`a message is in flight for ${(delayMs / 1000).toFixed(1)} s`] : []),
+    ...(isLong(skewMs) ? [`the clocks of nodes run ${(skewMs / 1000).toFixed(1)} s apart`] : []),
+  ]
+  return needs.length === 0 ? '' : `, only where ${needs.join(' and ')}`
+}
+
+const isLong = (milliseconds: number | null): milliseconds is number => milliseconds !== null && milliseconds > slowMs
 
 const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
-  `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searchNames[by]}, in ${steps} steps`
+  `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searchNames[by]}, in ${counted(steps, 'step')}`
 
 const describeSearched = ({ name, executions, steps, states }: SearchCoverage): string[] =>
   executions === 0
     ? []
-    : [`searched: ${searchNames[name]}, in ${executions} executions of ${steps} steps, to ${states} states first`]
+    : [
+        `searched: ${searchNames[name]}, in ${counted(executions, 'execution')} of ${counted(steps, 'step')}, to ${counted(states, 'state')} first`,
+      ]
 
 /** The result of executing a trace again, as lines for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
@@ -124,11 +144,7 @@ export const describeFailure = (name: string, failure: Failure): string =>
     '',
     ...(failure.state?.nodes.flatMap(described) ?? []),
     ...(failure.trace
-      ? [
-          `trace: ${failure.trace}`,
-          'as a test of its own:',
-          `await expect(system).toHold({ ${drawnBy(failure)}schedule: ${JSON.stringify(failure.schedule, null, 2)} })`,
-        ]
+      ? [`trace: ${failure.trace}`, 'as a test of its own:', ...(holdOf(readTrace(failure.trace), 'system') ?? [])]
       : []),
   ].join('\n')
 
@@ -138,13 +154,7 @@ interface Failure {
   readonly state: GlobalState | undefined
   /** Path of the trace, if a search found the failure. */
   readonly trace?: string | null
-  readonly seed?: number
-  readonly variant?: number
 }
-
-/** The options for other random numbers than the default ones. */
-const drawnBy = ({ seed = 1, variant = 0 }: Failure): string =>
-  `${seed === 1 ? '' : `seed: ${seed}, `}${variant === 0 ? '' : `variant: ${variant}, `}`
 
 const linesShown = 5
 

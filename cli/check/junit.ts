@@ -2,12 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { create } from 'xmlbuilder'
 import { UsageError } from '../../checker/errors.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { replayCommand } from '../../report/model/again.ts'
 import { numbered } from './describe.ts'
 
 /** The result of checking some properties. */
 export interface CheckedProperties {
   readonly system: string
   readonly properties: readonly string[]
+  /** Whether crashes and divergences were looked for too. */
+  readonly all: boolean
   readonly verdict: Verdict
   readonly trace: string | null
 }
@@ -29,8 +32,9 @@ export const writeJunit = (path: string, checked: CheckedProperties): void => {
   }
 }
 
-const junitOf = ({ system, properties, verdict, trace }: CheckedProperties): string => {
-  const names = [alive, ...properties]
+const junitOf = ({ system, properties, all, verdict, trace }: CheckedProperties): string => {
+  const isFinding = verdict.kind === 'crash' || verdict.kind === 'divergence'
+  const names = [...(all || isFinding ? [alive] : []), ...properties]
   const wrong = names.filter(name => isAbout(name, verdict))
   const isViolated = verdict.verdict === 'violated'
   const counts = {
@@ -38,7 +42,7 @@ const junitOf = ({ system, properties, verdict, trace }: CheckedProperties): str
     '@failures': isViolated ? wrong.length : 0,
     '@errors': isViolated ? 0 : wrong.length,
   }
-  const steps = [...numbered(verdict.schedule), ...(trace ? [`again: npx lastnail replay ${trace}`] : [])].join('\n')
+  const steps = [...numbered(verdict.schedule), ...(trace ? [`again: ${replayCommand(trace)}`] : [])].join('\n')
   const problem = { '@message': verdict.message, '@type': verdict.kind ?? 'undetermined', '#text': steps }
   const cases = names.map(name => ({
     ...{ '@name': name, '@classname': system },

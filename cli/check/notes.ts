@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { counted, shownList } from '../../checker/brief.ts'
 import type { Property } from '../../checker/property.ts'
 import { inSeconds } from '../../checker/show.ts'
 import { propertySight, type Subject, subjectsOf } from '../../checker/subjects.ts'
@@ -7,6 +8,7 @@ import type { Met } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { sightOf } from '../../harness/clients/sights.ts'
 import type { FaultKind, GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import { quotedForShell } from '../../report/model/quoted.ts'
 import { type CheckOptions, defaultMs } from '../options.ts'
 
 /**
@@ -29,8 +31,12 @@ const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sight
     ]
   if (observe && !nodes.some(({ name }) => countOf(sights, sightOf.state(name)) > 0))
     return ['no node ever had a state: `state` observed nothing, so properties of states were not tested']
-  return Object.entries(properties).flatMap(([name, { kind }]) =>
-    kind === 'sometimes' ? aboutGoal(name, sights) : kind === 'always' ? aboutSubjects(name, sights) : [],
+  return Object.entries(properties).flatMap(([name, property]) =>
+    property.kind === 'sometimes'
+      ? aboutGoal(name, sights)
+      : property.kind === 'always'
+        ? aboutSubjects(name, property, sights)
+        : [],
   )
 }
 
@@ -67,9 +73,17 @@ export const metGoals = (
 
 /**
  * The things a property reads, if none was ever present: lists that were always empty, or fields that never existed.
+ * Or that it reads nothing.
  */
-const aboutSubjects = (name: string, sights: readonly Sight[]): string[] => {
-  const subjects = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
+const aboutSubjects = (
+  name: string,
+  { fold }: Pick<Property<GlobalState>, 'fold'>,
+  sights: readonly Sight[],
+): string[] => {
+  const all = subjectsOf(name, sights)
+  // What a fold reads is not watched.
+  if (all.length === 0 && fold === undefined) return [`${name} was not tested: it reads nothing of the state`]
+  const subjects = all.filter(({ path }) => isOfUsers(path))
   const absent = subjects.filter(({ found }) => found === 0)
   const empty = absent.filter(({ was }) => was === 'empty')
   if (empty.length > 0)
@@ -93,9 +107,9 @@ const aboutClient = (name: string, sights: readonly Sight[]): string[] => {
   if (calls === 0) return [`client ${name} was never called`]
   if (countOf(sights, sightOf.result(name)) > 0) return []
   const failed = sights.find(({ what }) => what === sightOf.error(name))
-  if (failed === undefined) return [`client ${name} never returned in ${times(calls, 'call')}`]
+  if (failed === undefined) return [`client ${name} never returned in ${counted(calls, 'call')}`]
   return [
-    `client ${name} never returned a result: ${failed.count} of ${times(calls, 'call')} threw, the first "${failed.example}"`,
+    `client ${name} never returned a result: ${failed.count} of ${counted(calls, 'call')} threw, the first "${failed.example}"`,
   ]
 }
 
@@ -111,27 +125,48 @@ const aboutFault = (kind: FaultKind, budget: number, { weights }: ResolvedSystem
   return [`no ${kind} ever happened, though faults has ${kind}: ${budget}${why}`]
 }
 
-const times = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
-
 /** The command for a search ten times as long with other random numbers, which may find what this one missed. */
 export const deeperThan = (
   path: string,
   { seed }: Pick<Verdict, 'seed'>,
-  { milliseconds = defaultMs, property, search }: CheckOptions,
+  { milliseconds = defaultMs, property, search, from, everyOrder, rewind }: CheckOptions,
 ): string =>
   [
-    ...['npx lastnail check', shown(relative('', path))],
+    ...['npx lastnail check', quotedForShell(relative('', path))],
     ...[`--for ${Math.ceil(milliseconds / 6000)}m`, `--seed ${seed + 1}`],
-    ...(property === undefined ? [] : [`--property ${shown(property)}`]),
+    ...(property === undefined ? [] : [`--property ${quotedForShell(property)}`]),
     ...(search === undefined || search === 'auto' ? [] : [`--search ${search}`]),
+    ...(typeof from === 'string' ? [`--from ${quotedForShell(from)}`] : []),
+    ...(everyOrder ? ['--every-order'] : []),
+    ...(rewind === undefined ? [] : [`--rewind ${rewind ? 'on' : 'off'}`]),
   ].join(' ')
 
-/** As a shell reads it. */
-const shown = (word: string) => (/^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+/** Number of results of a client or operation that are listed, the most frequent first. */
+const valuesShown = 4
+
+/** The results of a client's calls or of operations, in brackets, if there were any. */
+const valuesOf = (caller: string, sights: readonly Sight[]): string => {
+  const prefix = sightOf.value(caller, '')
+  const values = sights.filter(({ what, group }) => group === caller && what.startsWith(prefix))
+  if (values.length === 0) return ''
+  const sorted = values.toSorted((a, b) => b.count - a.count)
+  return ` (${shownList(
+    sorted.map(({ what, count }) => `${what.slice(prefix.length)}: ${counted(count, 'time')}`),
+    valuesShown,
+  )})`
+}
+
+/** Operations of the history by their results. */
+const operationsOf = (sights: readonly Sight[]): string[] => {
+  const prefix = sightOf.operation('')
+  return sights
+    .filter(({ what, group }) => group === undefined && what.startsWith(prefix))
+    .map(({ what, count }) => `${what} ${counted(count, 'time')}${valuesOf(what, sights)}`)
+}
 
 /**
- * What a search met, briefly: calls and their results, how often faults were taken, and how often `eventually` and
- * `sometimes` properties held.
+ * What a search met, briefly: calls and operations with their results, how often faults were taken, how often `eventually` and
+ * `sometimes` properties held, and how often there was anything that an `always` property is about.
  */
 export const summaryOf = (
   { clients, faults, properties }: ResolvedSystem,
@@ -140,16 +175,33 @@ export const summaryOf = (
 ): string[] => {
   const calls = clients.map(({ name }) => {
     const [returned, threw] = [sightOf.result(name), sightOf.error(name)].map(what => countOf(sights, what))
-    return `${name} returned in ${returned} of ${times(countOf(sights, sightOf.call(name)), 'call')}${threw ? ` and threw in ${threw}` : ''}`
+    return `${name} returned in ${returned} of ${counted(countOf(sights, sightOf.call(name)), 'call')}${threw ? ` and threw in ${threw}` : ''}${valuesOf(name, sights)}`
   })
+  const operations = operationsOf(sights)
   const taken = Object.entries(faults).flatMap(([kind, budget]) =>
-    budget > 0 ? [`${kind} ${steps[kind as FaultKind] ?? 0} times`] : [],
+    budget > 0 ? [`${kind} ${counted(steps[kind as FaultKind] ?? 0, 'time')}`] : [],
   )
   const lived = Object.entries(live).map(
-    ([name, count]) => `${name} held at some time in ${count} of ${executions} executions`,
+    ([name, count]) => `${name} held at some time in ${count} of ${counted(executions, 'execution')}`,
   )
   const met = Object.entries(metGoals({ properties }, { sights })).map(
-    ([name, count]) => `${name} was met in ${count} of ${executions} executions`,
+    ([name, count]) => `${name} was met in ${count} of ${counted(executions, 'execution')}`,
   )
-  return [calls, taken, lived, met].filter(list => list.length > 0).map(list => list.join(', '))
+  const present = Object.entries(properties).flatMap(([name, { kind }]) =>
+    kind === 'always' ? presentAtEnd(name, sights, executions) : [],
+  )
+  return [calls, operations, taken, lived, met, present].filter(list => list.length > 0).map(list => list.join(', '))
+}
+
+const shownSubjectsMax = 3
+
+/** What an `always` property reads, and how often it was present. The rarest come first. */
+const presentAtEnd = (name: string, sights: readonly Sight[], executions: number): string[] => {
+  const all = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
+  const subjects = all
+    .filter(({ path }) => !all.some(other => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[]`)))
+    .sort((one, other) => one.atEnd - other.atEnd)
+    .slice(0, shownSubjectsMax)
+    .map(subject => `${shownPath(subject)} of ${name} was there at the end of ${subject.atEnd}`)
+  return subjects.length === 0 ? [] : [`${subjects.join(', ')} of ${counted(executions, 'execution')}`]
 }

@@ -20,12 +20,15 @@ export interface Outcome
     | 'variant'
     | 'schedule'
     | 'delayMs'
+    | 'skewMs'
     | 'repeated'
     | 'notes'
   > {
   /** Path of the violating execution's trace. */
   readonly trace: string | null
-  /** Path of its report. */
+  /** Path of the trace of one execution, if nothing was found; null from the function `check`. */
+  readonly sample: string | null
+  /** Path of the report of either trace. */
   readonly report: string | null
   readonly criticalTransition: Omit<CriticalTransition, 'walkLength'> | null
   /**
@@ -40,7 +43,7 @@ export interface Outcome
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
-export const outcomeOf = ({ verdict, trace, report, explanation, sometimes = {} }: Checked): Outcome => {
+export const outcomeOf = ({ verdict, trace, sample, report, explanation, sometimes = {} }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -55,6 +58,7 @@ export const outcomeOf = ({ verdict, trace, report, explanation, sometimes = {} 
     seed: verdict.seed,
     variant: verdict.variant,
     trace,
+    sample: sample ?? null,
     report,
     schedule: verdict.schedule,
     criticalTransition: critical && {
@@ -64,6 +68,7 @@ export const outcomeOf = ({ verdict, trace, report, explanation, sometimes = {} 
       walks: critical.walks,
     },
     delayMs: verdict.delayMs,
+    skewMs: verdict.skewMs,
     repeated: verdict.repeated,
     differs: explanation?.differs ?? null,
     sometimes,

@@ -5,7 +5,7 @@ import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { allow, allowedCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import { addNotes, type CountedNotes, sayNotes } from '../../harness/notes.ts'
-import { propertiesFor, type Sought } from '../config/goal.ts'
+import { allowsFindings, propertiesFor, type Sought } from '../config/goal.ts'
 import { type CheckOptions, timeOf } from '../options.ts'
 import type { Session } from '../session/session.ts'
 import { type Held, scheduleFrom, sessionFrom } from '../traces/recorded.ts'
@@ -35,7 +35,11 @@ export const search = async (
     }
   }
   if (workers === 1) {
-    const cell = new OwnCell(cluster, properties, { weights: system.weights, nodes: cluster.nodes })
+    const cell = new OwnCell(cluster, properties, {
+      weights: system.weights,
+      nodes: cluster.nodes,
+      allowFindings: allowsFindings(options),
+    })
     const watch = new StarvationWatch(process.pid, cpus[0]!, [], () => undefined)
     const starvation = () => {
       // Nothing else has looked while this thread was kept from its CPU.

@@ -1,3 +1,5 @@
+import { quoted } from '../../report/model/quoted.ts'
+
 /** A program that becomes a node. */
 export interface Program {
   readonly name: string
@@ -8,13 +10,14 @@ export interface Program {
 
 /** The text of a first configuration. It runs as it is, and its comments say what to add next. */
 export const configForCompose = (
+  name: string,
   compose: string,
   nodes: readonly string[],
 ) => `import { always, defineSystem, fromCompose } from 'lastnail'
 
 export default defineSystem({
-  name: '${compose.replace(/\.ya?ml$/, '')}',
-  nodes: fromCompose('${compose}'), // ${nodes.join(', ')}
+  name: '${name}',
+  nodes: fromCompose(${quoted(compose)}), // ${nodes.join(', ')}
 ${rest(nodes[0]!, 8080)}`
 
 /** The same for programs of this machine. */
@@ -37,8 +40,6 @@ const nodeLine = ({ name, command, ports }: Program): string => {
   const listens = ports.length === 0 ? '' : `, listens: ${ports.length === 1 ? ports[0] : `[${ports.join(', ')}]`}`
   return `    ${/^[a-z]\w*$/i.test(name) ? name : quoted(name)}: { command: [${words}]${listens} },`
 }
-
-const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 const rest = (
   node: string,

@@ -1,3 +1,4 @@
+import { counted } from '../../checker/brief.ts'
 import type { Properties } from '../../checker/cells/executor.ts'
 import { select } from '../../checker/check.ts'
 import { always } from '../../checker/property.ts'
@@ -13,6 +14,9 @@ export interface Sought {
 }
 
 const goalName = 'goal'
+
+/** Whether crashes and divergences only end an execution, because something else is looked for. */
+export const allowsFindings = ({ property, isGoal }: Sought): boolean => property !== undefined || isGoal === true
 
 /** The properties to evaluate. A goal becomes the property that it is never reached. */
 export const propertiesFor = (
@@ -54,7 +58,5 @@ const isReached = ({ verdict, property }: Verdict) => verdict === 'violated' && 
 /** A note on the search for the goal. */
 export const describeGoal = ({ name }: Goal, found: Verdict): string =>
   isReached(found)
-    ? `executions began where "${name}" holds, after ${steps(found.schedule.length)}: found in ${found.executions} executions`
-    : `"${name}" was not reached in ${found.executions} executions${found.verdict === 'held' ? '' : ` (${found.message})`}: executions began at the start`
-
-const steps = (count: number) => `${count} ${count === 1 ? 'step' : 'steps'}`
+    ? `executions began where "${name}" holds, after ${counted(found.schedule.length, 'step')}: found in ${counted(found.executions, 'execution')}`
+    : `"${name}" was not reached in ${counted(found.executions, 'execution')}${found.verdict === 'held' ? '' : ` (${found.message})`}: executions began at the start`

@@ -17,7 +17,9 @@ const fileName = 'lastnail.config.ts'
 export const initFromCompose = (composePath: string): string => {
   const compose = resolve(composePath)
   const { nodes } = fromCompose(compose)[readNodes](dirname(compose))
-  return writeNew(join(dirname(compose), fileName), configForCompose(basename(compose), Object.keys(nodes)))
+  const file = basename(compose)
+  const name = systemName(file.replace(/\.ya?ml$/, ''))
+  return writeNew(join(dirname(compose), fileName), configForCompose(name, file, Object.keys(nodes)))
 }
 
 /**
@@ -37,9 +39,8 @@ export const initFromPrograms = (directory: string, programs: readonly Program[]
   return writeNew(join(resolve(directory), fileName), configForPrograms(name, programs))
 }
 
-/** A valid name for a system, made from a directory's name. */
-const systemName = (directory: string) =>
-  directory.replaceAll(/[^a-z0-9_.-]/gi, '-').replace(/^[^a-z0-9]+/i, '') || 'service'
+/** A valid name for a system, made from that of a file or directory. */
+const systemName = (text: string) => text.replaceAll(/[^a-z0-9_.-]/gi, '-').replace(/^[^a-z0-9]+/i, '') || 'service'
 
 /** @throws UsageError if the file exists or cannot be written */
 const writeNew = (path: string, text: string): string => {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
+import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { nearest } from '../../checker/nearest.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { Execution } from '../../report/model/execution.ts'
-import { type Filter, isFiltering, matcher, noFilter } from '../../report/model/filter.ts'
+import { type Filter, isFiltering, matcher, noFilter, patternOf } from '../../report/model/filter.ts'
 import { partsOf } from '../traces/recorded.ts'
 import { stepWhere } from './breakpoint.ts'
 import type { Timeline } from './timeline.ts'
@@ -116,7 +118,8 @@ export const commands: readonly DebugCommand[] = [
     run: ({ timeline }, words) => {
       const next = timeline.execution.steps[timeline.at + 1]?.choice?.label
       const lines = viewChoices(timeline.enabled, next)
-      return words.length === 0 ? lines : lines.filter(line => new RegExp(words.join(' '), 'i').test(line))
+      const pattern = patternOf(words.join(' '))
+      return lines.filter(line => pattern.test(line))
     },
   },
   {
@@ -147,7 +150,7 @@ export const commands: readonly DebugCommand[] = [
     run: async ({ timeline }, [path]) => {
       if (path === undefined) throw new UsageError('expected a file: save FILE')
       await timeline.save(path)
-      return [`saved ${timeline.at} steps to ${path}`]
+      return [`saved ${counted(timeline.at, 'step')} to ${path}`]
     },
   },
   {
@@ -240,7 +243,7 @@ export const describePlace = ({ timeline }: Pick<Debugger, 'timeline'>): string[
 const stepOfChange = ({ steps, trace }: Execution, at: number, property: string | undefined): number => {
   const names = trace.header.properties.map(({ name }) => name)
   if (property !== undefined && !names.includes(property))
-    throw new UsageError(`no property "${property}": there are ${names.join(', ')}`)
+    throw new UsageError(`no property "${property}": ${nearest(property, names)}`)
   const found = steps.find(
     ({ index, properties }) => index > at && properties.some(({ name }) => property === undefined || name === property),
   )
@@ -312,6 +315,6 @@ const momentOf = (debug: Debugger, word: string): Moment => {
   const { path, step = at } = partsOf(word)
   if (!existsSync(path)) throw new UsageError(`expected a step or a trace, found "${word}"`)
   const other = new Execution(readTrace(path, { torn: 'accept' }))
-  if (step > other.end) throw new UsageError(`${path} has ${other.end} steps, so it has no step ${step}`)
+  if (step > other.end) throw new UsageError(`${path} has ${counted(other.end, 'step')}, so it has no step ${step}`)
   return { execution: other, step }
 }

@@ -1,4 +1,5 @@
 import { createInterface, type Interface } from 'node:readline'
+import { counted } from '../../checker/brief.ts'
 import { noFilter } from '../../report/model/filter.ts'
 import { verdictOf } from '../../report/model/story.ts'
 import { explainError } from '../exit-code.ts'
@@ -30,7 +31,7 @@ export const debugTrace = async (path: string, until?: string): Promise<void> =>
     signal.addEventListener('abort', () => terminal.close())
     if (until !== undefined) await timeline.goTo(await stepWhere(timeline.execution, 0, until))
     print([
-      `${trace.header.system}: ${timeline.execution.end} steps; "help" lists the commands`,
+      `${trace.header.system}: ${counted(timeline.execution.end, 'step')}; "help" lists the commands`,
       ...describePlace(debug),
     ])
     try {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { nearest } from '../../checker/nearest.ts'
 import { ConfigError, type ResolvedSystem } from '../../harness/config.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
 import { inOrder, type LinkAction } from '../../harness/timed/timing.ts'
@@ -120,7 +121,7 @@ const churnOf = (
   const strangers = [...kept].filter(name => !names.includes(name))
   if (strangers.length > 0)
     throw new ConfigError(
-      strangers.map(name => `emulation.churn.except: there is no node "${name}": there are ${names.join(', ')}`),
+      strangers.map(name => `emulation.churn.except: there is no node "${name}": ${nearest(name, names)}`),
     )
   const initial = names.filter((name, index) => index < count || kept.has(name))
   const parts = churn === undefined ? emulation.churn : [resolve(churn)]

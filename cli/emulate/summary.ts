@@ -1,3 +1,4 @@
+import { counted } from '../../checker/brief.ts'
 import type { Run } from '../../harness/emulation/run.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
@@ -188,7 +189,7 @@ export const describeSummary = (summary: Summary): string[] => {
     message,
     `${durationOf(summary)}, ${looks} looks, ${inconsistent} of them inconsistent, ${summary.faults} faults, ${summary.crashes} crashes`,
     ...summary.properties.flatMap(({ name, looksWithout, outages, longestMs, again }) => [
-      `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages} times, at most ${inSeconds(longestMs)}`}`,
+      `  ${name}: not in ${looksWithout} of ${looks} looks${outages === 0 ? '' : `, ${outages === 1 ? 'once' : `${outages} times`}, at most ${inSeconds(longestMs)}`}`,
       ...line(`  ${name}, until it held again`, again),
     ]),
     ...line('time to recover', summary.recovery),
@@ -218,7 +219,7 @@ const describeSearched = (searched: Searched | undefined): string[] => {
   if (searched === undefined) return []
   const { searches, executions, seconds, found } = searched
   return [
-    `  searched from ${searches} of its states: ${executions} executions in ${seconds.toFixed(1)} s, ${found.length} violations`,
+    `  searched from ${searches} of its states: ${counted(executions, 'execution')} in ${seconds.toFixed(1)} s, ${counted(found.length, 'violation')}`,
     ...found.map(
       ({ step, atMs, kind, property, trace }) =>
         `  found from step ${step}, at ${inSeconds(atMs)}: ${[kind, property].filter(word => word !== null).join(' ')}: ${trace}`,

@@ -159,6 +159,7 @@ const unsearched: Omit<Partial<Verdict>, 'coverage'> & { readonly coverage: obje
   variant: 0,
   criticalTransition: null,
   delayMs: null,
+  skewMs: null,
   discovery: null,
   closestLive: null,
   notRepeated: [],

@@ -34,6 +34,10 @@ type LinkOptions = Pick<PipeOptions, 'delay' | 'jitter' | 'bandwidth' | 'queue' 
   readonly up?: boolean
 }
 
+interface Json {
+  readonly json?: boolean | undefined
+}
+
 /** Adds the commands `control VERB` for a running system. */
 export const addControlCommands = (root: Command, done: (code: number) => void): void => {
   const command = root
@@ -43,38 +47,31 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .option('--url <url>', 'its control address (that of the only running system)')
     .option('--token <token>', 'the token that it printed at its start')
   const controller = (): Controller => controllerAt(command.opts<Where>())
+  /** A verb whose answer is how the run is afterwards. */
+  const verb = (name: string, description: string): Command =>
+    command.command(name).description(description).option('--json', 'prints one JSON object')
+  const tell = (running: Running, { json }: Json) => void print(json ? JSON.stringify(running) : describe(running))
   const acting = (name: string, description: string, act: (controller: Controller, node: string) => Promise<Running>) =>
-    command
-      .command(name)
-      .description(description)
+    verb(name, description)
       .argument('<node>')
-      .action(async (node: string) => void print(describe(await act(controller(), node))))
+      .action(async (node: string, options: Json) => tell(await act(controller(), node), options))
   acting('join', 'starts a node, or restores its links', ({ join }, node) => join(node))
   acting('stop', 'asks a program to end', ({ stop }, node) => stop(node))
   acting('kill', 'ends a node at once', ({ kill }, node) => kill(node))
   acting('cut', 'takes away a node’s links', ({ cut }, node) => cut(node))
   acting('restart', 'kills a node and starts it again', ({ restart }, node) => restart(node))
-  command
-    .command('reset')
-    .description('resets the connections between two nodes')
+  verb('reset', 'resets the connections between two nodes')
     .argument('<node>')
     .argument('<peer>')
-    .action(async (node: string, peer: string) => void print(describe(await controller().reset(node, peer))))
-  command
-    .command('partition')
-    .description('splits the network so that only nodes of the same group reach each other: n1,n2 n3')
+    .action(async (node: string, peer: string, options: Json) => tell(await controller().reset(node, peer), options))
+  verb('partition', 'splits the network so that only nodes of the same group reach each other: n1,n2 n3')
     .argument('<group...>', 'names separated by commas; nodes without a group form another one')
-    .action(async (groups: string[]) => {
-      print(describe(await controller().partition(...groups.map(group => group.split(',')))))
-    })
-  command
-    .command('heal')
-    .description('ends a partition')
-    .action(async () => void print(describe(await controller().heal())))
+    .action(async (groups: string[], options: Json) =>
+      tell(await controller().partition(...groups.map(group => group.split(','))), options),
+    )
+  verb('heal', 'ends a partition').action(async (options: Json) => tell(await controller().heal(), options))
   withPipe(
-    command
-      .command('set')
-      .description('adds delay, loss and the like from one node to another, on top of the pipes between them')
+    verb('set', 'adds delay, loss and the like from one node to another, on top of the pipes between them')
       .argument('<from>')
       .argument('<to>')
       .option('--both', 'applies it to the way back too'),
@@ -84,7 +81,7 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .option('--corrupt <share>', 'share of packets with one bit flipped', share)
     .option('--cut', 'nothing passes')
     .option('--clear', 'removes earlier settings')
-    .action(async (from: string, to: string, { both, ...options }: PipeOptions) => {
+    .action(async (from: string, to: string, { both, json, ...options }: PipeOptions & Json) => {
       const setting = settingOf(options)
       const ways = both
         ? [
@@ -92,37 +89,32 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
             { from: to, to: from, ...setting },
           ]
         : [{ from, to, ...setting }]
-      print(describe(await controller().set(...ways)))
+      tell(await controller().set(...ways), { json })
     })
   withPipe(
-    command
-      .command('link')
-      .description('changes a link of the topology, in both directions')
+    verb('link', 'changes a link of the topology, in both directions')
       .argument('<end>', 'a node, for its own link; or one end of a link')
       .argument('[end]', 'the other end'),
   )
     .option('--down', 'nothing passes')
     .option('--up', 'packets pass again')
     .option('--clear', 'restores the link as it was at the start')
-    .action(async (end: string, other: string | undefined, options: LinkOptions) => {
+    .action(async (end: string, other: string | undefined, { json, ...options }: LinkOptions & Json) => {
       const link = other === undefined ? end : ([end, other] as const)
-      print(describe(await controller().link({ link, ...linkChangeOf(options) })))
+      tell(await controller().link({ link, ...linkChangeOf(options) }), { json })
     })
-  command
-    .command('list')
-    .description('shows nodes, and the settings between them')
-    .option('--json', 'prints one JSON object')
-    .action(async ({ json }: { json?: boolean }) => {
-      const running = await controller().list()
-      print(json ? JSON.stringify(running) : describe(running))
-    })
-  command
-    .command('exec')
-    .description('runs a program in a node: control exec n1 -- redis-cli ping')
+  verb('list', 'shows nodes, and the settings between them').action(async (options: Json) =>
+    tell(await controller().list(), options),
+  )
+  verb('exec', 'runs a program in a node: control exec n1 -- redis-cli ping')
     .argument('<node>')
     .argument('<command...>', 'after --')
-    .action(async (node: string, words: string[]) => {
+    .action(async (node: string, words: string[], { json }: Json) => {
       const { exitCode, stdout, stderr } = await controller().exec(node, words)
+      if (json) {
+        print(JSON.stringify({ exitCode, stdout, stderr }))
+        return done(exitCode)
+      }
       if (stdout !== '') print(stdout)
       if (stderr !== '') process.stderr.write(`${stderr}\n`)
       done(exitCode)

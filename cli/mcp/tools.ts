@@ -33,7 +33,10 @@ export const tools = {
       config: z.string().optional().describe('a configuration; by default the only one of the current directory'),
       for: z.string().default('60s').describe('time for the search, such as 30s or 5m'),
       executions: z.int().min(1).optional().describe('limit on executions'),
-      property: z.string().optional().describe('checks only this property, and for crashes and divergences'),
+      property: z
+        .string()
+        .optional()
+        .describe('checks only this property: crashes and divergences end an execution, and are counted'),
       seed: z.int().min(0).default(1),
     }),
     ({ config, for: time, executions, property, seed }, signal) =>
@@ -101,6 +104,8 @@ const ownCommand = async (args: readonly string[], cancelSignal: AbortSignal): P
   })
   const line = stdout.slice(stdout.trimEnd().lastIndexOf('\n') + 1)
   if (line === '') throw new UsageError(stderr.trimEnd() || 'it was interrupted')
+  const { error } = JSON.parse(line) as { error?: { message: string } }
+  if (error) throw new UsageError(error.message)
   return line
 }
 

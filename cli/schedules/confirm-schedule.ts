@@ -10,6 +10,7 @@ import { Surprises } from '../../checker/choosers/surprise.ts'
 import { DoesNotStart, UsageError } from '../../checker/errors.ts'
 import { Random } from '../../checker/random.ts'
 import type { GlobalState } from '../../harness/config.ts'
+import { replayCommand } from '../../report/model/again.ts'
 import { fileNameOf } from '../file-name.ts'
 import { inSession, type Session } from '../session/session.ts'
 import { newPlace } from '../store.ts'
@@ -184,5 +185,5 @@ export const describeConfirmed = ({ outcome, file, message, seconds, trace }: Co
   `${outcome}: ${file}`,
   message,
   `${seconds.toFixed(1)} s`,
-  ...(trace ? [`trace: ${trace}`, `again: npx lastnail replay ${trace}`] : []),
+  ...(trace ? [`trace: ${trace}`, `again: ${replayCommand(trace)}`] : []),
 ]

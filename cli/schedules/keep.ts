@@ -4,9 +4,12 @@ import { commitOf } from '../../campaign/git.ts'
 import { type Kept, keep } from '../../campaign/schedules/corpus.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
-import { hadLongTurns, scheduleOf, timingOf, timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
+import { testOf } from '../../report/model/again.ts'
+import { fileNameOf } from '../file-name.ts'
+import { timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
 
 /** Default directory for schedules, beside the configuration. */
 const directoryName = 'schedules'
@@ -50,17 +53,16 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
  */
 export const keepAsTest = (tracePath: string, out?: string): string => {
   const trace = readTrace(tracePath)
-  const verdict = requireViolation(tracePath, trace)
-  if (timingOf(trace, 'moving'))
+  const { property, kind } = requireViolation(tracePath, trace)
+  const { config } = trace.header
+  const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(property ?? kind)}.test.ts`))
+  const test = testOf(trace, relative(dirname(path), config.path))
+  if (test === undefined)
     throw new UsageError(
       `${tracePath} was recorded of an emulated run, whose times a test cannot repeat: keep it as a schedule, without --test`,
     )
-  const { config, seed } = trace.header
-  const name = verdict.property ?? verdict.kind
-  const path = resolve(out ?? join(dirname(config.path), directoryName, `${fileNameOf(name)}.test.ts`))
   if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
-  const configuration = relative(dirname(path), config.path)
-  write(path, testOf({ name, configuration, seed, longTurns: hadLongTurns(trace), schedule: scheduleOf(trace) }))
+  write(path, test)
   return path
 }
 
@@ -72,33 +74,6 @@ const requireViolation = (tracePath: string, trace: Trace): Violated => {
     throw new UsageError(`${tracePath} was recorded of a system defined in a program, which a file cannot name`)
   return verdict
 }
-
-const fileNameOf = (name: string) => name.replaceAll(/[^\w.-]/g, '-')
-
-interface Test {
-  readonly name: string
-  /** Path of the configuration, relative to the test's directory. */
-  readonly configuration: string
-  readonly seed: number
-  readonly longTurns: boolean
-  readonly schedule: readonly string[]
-}
-
-const testOf = ({ name, configuration, seed, longTurns, schedule }: Test) => `import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import 'lastnail/vitest'
-
-test(${quoted(name)}, { timeout: 60_000 }, async () => {
-  await expect(join(import.meta.dirname, ${quoted(configuration)})).toHold({
-    seed: ${seed},${longTurns ? '\n    longTurns: true,' : ''}
-    schedule: [
-${schedule.map(label => `      ${quoted(label)},`).join('\n')}
-    ],
-  })
-})
-`
-
-const quoted = (text: string) => `'${text.replaceAll(/['\\]/g, '\\$&').replaceAll('\n', '\\n')}'`
 
 const write = (path: string, content: string) => {
   try {

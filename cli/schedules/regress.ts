@@ -4,6 +4,7 @@ import { type KeptSchedule, schedulesIn } from '../../campaign/schedules/corpus.
 import { readSchedule, writeSchedule } from '../../campaign/schedules/file.ts'
 import { type Change, type Followed, followSchedule, type Missing } from '../../campaign/schedules/follow.ts'
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
+import { shownList } from '../../checker/brief.ts'
 import { Executor } from '../../checker/cells/executor.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { headline, type Violation } from '../../checker/cells/violation.ts'
@@ -126,7 +127,8 @@ const judge = async (
 ): Promise<Judged> => {
   if (violation) return confirm(session, followed.labels, violation)
   if (followed.missing) return { outcome: 'no longer applies', message: describeMissing(followed.missing) }
-  const steps = `all ${schedule.labels.length} steps were executed`
+  const { length } = schedule.labels
+  const steps = length === 1 ? 'its one step was executed' : `all ${length} steps were executed`
   if (schedule.kind !== 'liveness') return { outcome: 'passes', message: `${steps}, and nothing was violated` }
   const { isDead, what } = await lookForLifeAfter(session, { ...schedule, schedule: followed.labels })
   return isDead
@@ -151,12 +153,9 @@ const confirm = async (
   }
 }
 
-const offeredMax = 5
-
 const describeMissing = ({ step, label, offered }: Missing): string => {
-  const shown = offered.slice(0, offeredMax).map(each => `"${each}"`)
-  const more = offered.length > offeredMax ? ` and ${offered.length - offeredMax} more` : ''
-  const instead = offered.length === 0 ? 'nothing is enabled' : `enabled are ${shown.join(', ')}${more}`
+  const instead =
+    offered.length === 0 ? 'nothing is enabled' : `enabled are ${shownList(offered.map(each => `"${each}"`))}`
   return `step ${step}, "${label}", is not enabled any more: ${instead}`
 }
 

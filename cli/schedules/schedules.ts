@@ -16,10 +16,16 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
     .argument('<trace>')
     .option('--out <directory>', 'directory for it (schedules/, beside the configuration); with --test a file')
     .option('--test', 'writes a vitest test instead, which fails while the violation exists')
-    .action(
-      async (path: string, { out, test }: { out?: string; test?: boolean }) =>
-        void print(test ? keepAsTest(path, out) : describeKept(await keepSchedule(path, out))),
-    )
+    .option('--json', 'prints one JSON object as the last line')
+    .action(async (path: string, { out, test, json }: { out?: string; test?: boolean; json?: boolean }) => {
+      if (test) {
+        const file = keepAsTest(path, out)
+        print(json ? JSON.stringify({ file, times: 1 }) : file)
+        return
+      }
+      const kept = await keepSchedule(path, out)
+      print(json ? JSON.stringify({ file: kept.path, times: kept.times }) : describeKept(kept))
+    })
 
   root
     .command('regress')

@@ -1,3 +1,4 @@
+import { counted, shownList } from '../../checker/brief.ts'
 import { Executor, type Properties } from '../../checker/cells/executor.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { attempt } from '../../checker/cells/schedule.ts'
@@ -5,6 +6,7 @@ import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { check, select } from '../../checker/check.ts'
 import { DoesNotStart, UsageError } from '../../checker/errors.ts'
 import { labelsOf } from '../../checker/labels.ts'
+import { shown } from '../../checker/show.ts'
 import { differenceFrom } from '../../checker/verdict/confirm.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import { nearest } from '../../harness/config.ts'
@@ -17,9 +19,8 @@ export interface TryOptions extends SessionOptions {
   /** Variant of the nodes' random numbers, as in the verdict with the schedule; 0 by default. */
   readonly variant?: number | undefined
   /**
-   * Which steps may be skipped because they are not enabled any more: a number, or these labels. By default half of
-   * them: a mended service often behaves differently from the mended step on, but if half of the schedule is not
-   * enabled, its execution says nothing.
+   * Which steps may be skipped because they are not enabled any more: this many, or those with these labels. None by
+   * default, because a misspelt label would pass for a mended service.
    */
   readonly allowSkipped?: number | readonly string[] | undefined
 }
@@ -49,9 +50,10 @@ export const trySchedule = (
   config: LoadedConfig,
   schedule: readonly string[],
   { variant = 0, seed = 1, ...options }: TryOptions,
-): Promise<Tried> =>
+): Promise<Tried> => {
+  requireAllowed(options.allowSkipped)
   // A variant is an offset of the seed.
-  inSession(config, { ...options, seed: seed + variant }, async session => {
+  return inSession(config, { ...options, seed: seed + variant }, async session => {
     const properties = select(session.system.properties, options.property)
     const executor = new Executor(session.cluster, properties)
     await executor.reset()
@@ -64,17 +66,18 @@ export const trySchedule = (
     const [first] = schedule
     if (first !== undefined && skipped[0] === first && !isAllowed(first, options.allowSkipped))
       throw new UsageError(`the schedule begins with "${first}", which is not enabled: ${nearest(first, offered)}`)
-    const often = `${executed.length} of the ${schedule.length} steps of the schedule were executed`
-    if (tooMany(skipped, schedule, options.allowSkipped))
+    const often = `${executed.length} of the ${counted(schedule.length, 'step')} of the schedule were executed`
+    if (tooMany(skipped, options.allowSkipped))
       return {
         ...came,
         verdict: 'undetermined',
-        message: `the schedule no longer applies: ${often}; ${leftOut(skipped)}`,
+        message: `the schedule no longer applies: ${often}; ${leftOut(skipped)}; where the service was mended, allowSkipped: ${skipped.length} accepts this`,
       }
     const found = await recovers(session, properties, executed)
     const message = skipped.length === 0 ? found.message : `${found.message}; ${often}; ${leftOut(skipped)}`
     return { ...came, ...found, message }
   })
+}
 
 /** A violation counts only if new processes repeat it at the same step. */
 const confirm = async (
@@ -98,18 +101,20 @@ const confirm = async (
 const isAllowed = (label: string, allowed: TryOptions['allowSkipped']): boolean =>
   Array.isArray(allowed) && allowed.includes(label)
 
-const tooMany = (
-  skipped: readonly string[],
-  schedule: readonly string[],
-  allowed: TryOptions['allowSkipped'] = Math.floor(schedule.length / 2),
-): boolean => (typeof allowed === 'number' ? skipped.length > allowed : skipped.some(label => !allowed.includes(label)))
+const tooMany = (skipped: readonly string[], allowed: TryOptions['allowSkipped'] = 0): boolean =>
+  typeof allowed === 'number' ? skipped.length > allowed : skipped.some(label => !allowed.includes(label))
 
-const shownMax = 3
+const leftOut = (skipped: readonly string[]): string =>
+  `skipped: ${shownList(
+    skipped.map(label => `"${label}"`),
+    3,
+  )}`
 
-const leftOut = (skipped: readonly string[]): string => {
-  const shown = skipped.slice(0, shownMax).map(label => `"${label}"`)
-  const more = skipped.length - shown.length
-  return `left out: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+/** @throws UsageError */
+const requireAllowed = (allowed: unknown): void => {
+  const isCount = typeof allowed === 'number' && Number.isInteger(allowed) && allowed >= 0
+  if (allowed === undefined || isCount || Array.isArray(allowed)) return
+  throw new UsageError(`allowSkipped: expected a number of steps or a list of labels, found ${shown(allowed)}`)
 }
 
 /** Whether all liveness properties hold again after a schedule. A crash meanwhile is a violation too. */
@@ -119,7 +124,8 @@ const recovers = async (
   from: readonly string[],
 ): Promise<Pick<Tried, 'verdict' | 'message'> & { schedule?: readonly string[] }> => {
   const liveness = Object.fromEntries(Object.entries(properties).filter(([, { kind }]) => kind === 'eventually'))
-  if (Object.keys(liveness).length === 0) return { verdict: 'held', message: `no violation in ${from.length} steps` }
+  if (Object.keys(liveness).length === 0)
+    return { verdict: 'held', message: `no violation in ${counted(from.length, 'step')}` }
   const options = { from, seed, signal, search: 'walk', executions: 1 } as const
   const { verdict, message, schedule } = await check(cluster, liveness, { ...options, weights: system.weights })
   return { verdict, message, ...(verdict === 'violated' && { schedule }) }

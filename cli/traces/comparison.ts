@@ -1,3 +1,4 @@
+import { shownApart, shownList } from '../../checker/brief.ts'
 import type { Observer } from '../../checker/cells/executor.ts'
 import { DoesNotStart } from '../../checker/errors.ts'
 import { show } from '../../checker/history/show.ts'
@@ -35,7 +36,8 @@ const difference = (recorded: readonly string[], found: readonly string[]): stri
   const missing = recorded.filter(each => !found.includes(each))
   const added = found.filter(each => !recorded.includes(each))
   if (missing.length === 0 && added.length === 0) return undefined
-  return `expected, as recorded, ${missing.join(', ') || 'nothing'}, but found ${added.join(', ') || 'nothing'}`
+  const [expected, instead] = shownApart(shownList(missing) || 'nothing', shownList(added) || 'nothing')
+  return `expected, as recorded, ${expected}, but found ${instead}`
 }
 
 const showFinding = ({ kind, node }: RecordedStep['findings'][number]) => `a ${kind} of ${node}`
@@ -53,7 +55,8 @@ export const exactDifference = (
     const index = at === -1 && now.length > before.length ? before.length : at
     if (index === -1) continue
     const node = (before[index] ?? now[index])?.node ?? null
-    return { node, seen: `${name}: ${before[index]?.text ?? 'nothing'}, then ${now[index]?.text ?? 'nothing'}` }
+    const [first, second] = shownApart(before[index]?.text ?? 'nothing', now[index]?.text ?? 'nothing')
+    return { node, seen: `${name}: ${first}, then ${second}` }
   }
   return undefined
 }

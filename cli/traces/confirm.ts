@@ -43,6 +43,8 @@ export const recordConfirmed = async <Found extends Claimed>(
   await record(session, path, found.schedule, {
     options,
     property,
+    // A check of one property does not look for crashes.
+    allowFindings: property !== undefined && found.property === property,
     variant: found.variant,
     conclude: async replayed => {
       const difference = await differenceOf(session, found, replayed, property)
@@ -69,7 +71,8 @@ const differenceOf = async (
   if (difference !== undefined || found.verdict !== 'violated' || found.kind !== 'liveness') return difference
   try {
     const options = { ...deathOf(session, found), closestLive: found.closestLive }
-    return await withCells(session, { variant: found.variant, alone }, cells =>
+    const { variant } = found
+    return await withCells(session, { variant, alone, allowFindings: alone !== undefined }, cells =>
       differenceFromDeath(cells, found.schedule, options),
     )
   } catch (error) {
@@ -102,10 +105,10 @@ const deathOf = (
 
 const withCells = async <Result>(
   { cluster, system, signal }: Session,
-  { variant, alone }: { variant: number; alone: string | undefined },
+  { variant, alone, allowFindings }: { variant: number; alone: string | undefined; allowFindings?: boolean },
   work: (cells: Cells) => Promise<Result>,
 ): Promise<Result> => {
-  const cell = new OwnCell(cluster, select(system.properties, alone), { weights: system.weights })
+  const cell = new OwnCell(cluster, select(system.properties, alone), { weights: system.weights, allowFindings })
   try {
     return await work(Cells.of([cell]).within({ signal }).ofVariant(variant))
   } finally {

@@ -18,6 +18,8 @@ import { StepReader } from './step-reader.ts'
  *
  * @param property the only one that counts, if so; all are recorded
  *
+ * @param allowFindings whether a crash or divergence is no violation
+ *
  * @param conclude returns the verdict with which the trace ends
  */
 export const record = async (
@@ -29,11 +31,13 @@ export const record = async (
     conclude,
     variant = 0,
     property,
+    allowFindings,
   }: {
     options: object
     conclude: (replayed: Replay) => unknown | Promise<unknown>
     variant?: number
     property?: string | undefined
+    allowFindings?: boolean | undefined
   },
 ): Promise<Replay> => {
   const { cluster, system } = session
@@ -46,7 +50,8 @@ export const record = async (
   const reader = new StepReader(cluster, system.properties)
   try {
     const observer = reader.observer(step => writer.step(step))
-    const replayed = await replay(cluster, select(system.properties, property), schedule, observer, variant)
+    const counted = select(system.properties, property)
+    const replayed = await replay(cluster, counted, schedule, { observer, variant, allowFindings })
     writer.end({ verdict: await conclude(replayed) })
     return replayed
   } finally {

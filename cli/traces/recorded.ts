@@ -1,14 +1,12 @@
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
+import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
+import type { Trace } from '../../checker/trace/trace.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import type { SessionOptions } from '../session/session.ts'
-
-/** The schedule of a recorded execution. */
-export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
-  steps.flatMap(({ choice }) => choice?.label ?? [])
 
 /** The schedule that `TRACE` or `TRACE:STEP` names. A torn trace is used as far as it goes. */
 export const scheduleFrom = (text: string): string[] => {
@@ -44,10 +42,6 @@ export const sessionOf = (trace: Trace, times: 'kept' | 'moving'): Held => ({
   longTurns: hadLongTurns(trace),
 })
 
-/** Whether it was recorded after a thread's turns had been lengthened. */
-export const hadLongTurns = ({ header }: Trace): boolean =>
-  ((header.options ?? {}) as { readonly longTurns?: boolean }).longTurns === true
-
 /** The same for `TRACE` or `TRACE:STEP`, for a search that begins there. */
 export const sessionFrom = (text: string): Held => {
   const { path, step } = partsOf(text)
@@ -78,7 +72,7 @@ type HeldInFile = Pick<Schedule, 'seed' | 'variant' | 'timing' | 'longTurns'>
 /** The first `step` labels, or all without a step. @throws UsageError if there are fewer */
 export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {
   if (step !== undefined && step > labels.length)
-    throw new UsageError(`${path} has ${labels.length} steps, so it has no step ${step}`)
+    throw new UsageError(`${path} has ${counted(labels.length, 'step')}, so it has no step ${step}`)
   return labels.slice(0, step)
 }
 

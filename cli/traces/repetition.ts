@@ -1,7 +1,12 @@
 import { replay } from '../../checker/cells/replay.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Cluster } from '../../harness/cluster.ts'
-import { type CallDifference, type DescribedCall, firstDifference } from '../../harness/execution/first-difference.ts'
+import {
+  type CallDifference,
+  type DescribedCall,
+  firstDifference,
+  incidentalDifference,
+} from '../../harness/execution/first-difference.ts'
 import { exactDifference } from './comparison.ts'
 import { StepReader } from './step-reader.ts'
 
@@ -88,12 +93,17 @@ class Repetition {
     try {
       await this.#execute(1, true)
       const first = this.#cluster.recording.calls
+      // The start of a rewound process makes other calls than the start of a new one, so it is skipped.
+      const from = this.#options.rewind ? 1 : 0
+      let incidental: CallDifference | undefined
       for (let recorded = 2; recorded <= recordedMax && !this.#options.signal.aborted; recorded++) {
         await this.#execute(recorded, true)
-        // The start of a rewound process makes other calls than the start of a new one, so it is skipped.
-        const call = firstDifference(first, this.#cluster.recording.calls, this.#options.rewind ? 1 : 0)
+        const { calls } = this.#cluster.recording
+        const call = firstDifference(first, calls, from)
         if (call) return this.#name(seen, call, recorded)
+        incidental ??= incidentalDifference(first, calls, from)
       }
+      if (incidental) return this.#name(seen, incidental, recordedMax)
       return { ...seen, thread: null, call: null, was: null, is: null, recorded: recordedMax }
     } finally {
       this.#cluster.recording.isOn = false
@@ -109,13 +119,10 @@ class Repetition {
   async #execute(count: number, isRecorded: boolean): Promise<Execution> {
     const steps: RecordedStep[] = []
     const reader = new StepReader(this.#cluster, {})
-    const { diverged } = await replay(
-      this.#cluster,
-      {},
-      this.#schedule,
-      reader.observer(step => steps.push(step)),
-      this.#options.variant,
-    )
+    const { diverged } = await replay(this.#cluster, {}, this.#schedule, {
+      observer: reader.observer(step => steps.push(step)),
+      variant: this.#options.variant,
+    })
     this.#options.onExecution?.(count, isRecorded)
     return { steps, diverged: diverged?.message }
   }

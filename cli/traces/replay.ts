@@ -1,6 +1,8 @@
+import { counted } from '../../checker/brief.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
@@ -9,7 +11,7 @@ import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { inSession, type Session } from '../session/session.ts'
 import { compareWith } from './comparison.ts'
 import { lookForLifeAfter } from './confirm.ts'
-import { scheduleOf, sessionOf, upTo } from './recorded.ts'
+import { sessionOf, upTo } from './recorded.ts'
 import { StepReader } from './step-reader.ts'
 
 /** The result of executing a trace again, as `--json` prints it. */
@@ -35,7 +37,9 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
   return inSession(config, sessionOf(trace, 'kept'), async session => {
     const { cluster, system, seed } = session
     const reader = new StepReader(cluster, system.properties)
-    const replayed = await replay(cluster, system.properties, labels, compareWith(trace.steps, reader))
+    const replayed = await replay(cluster, system.properties, labels, {
+      observer: compareWith(trace.steps, reader),
+    })
     if (replayed.diverged) throw replayed.diverged
     const { steps, violation } = replayed
     const state = cluster.state()
@@ -71,7 +75,7 @@ const conclude = async (
   labels: readonly string[],
 ): Promise<Pick<Replayed, 'verdict' | 'property' | 'kind' | 'walks' | 'message'>> => {
   const recorded = trace.end?.verdict as Verdict | undefined
-  const asRecorded = `executed ${labels.length} ${labels.length === 1 ? 'step' : 'steps'}, all as recorded`
+  const asRecorded = `executed ${counted(labels.length, 'step')}, all as recorded`
   if (recorded?.kind !== 'liveness' || recorded.verdict !== 'violated')
     return { ...nothing, message: `${asRecorded}; no violation${unsaid(recorded)}` }
   const { property } = recorded

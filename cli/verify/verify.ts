@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { counted } from '../../checker/brief.ts'
 import { BudgetSpent } from '../../checker/budget.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { inSeconds } from '../../checker/show.ts'
+import { scheduleOf } from '../../checker/trace/again.ts'
 import { TraceError } from '../../checker/trace/error.ts'
 import { describeTear, readTrace, traceRecords } from '../../checker/trace/read.ts'
 import type { RecordedNode, TraceHeader } from '../../checker/trace/trace.ts'
@@ -13,7 +15,7 @@ import { hashOfRun } from '../config/programs.ts'
 import { type Distribution, distributionOf } from '../emulate/summary.ts'
 import { amongGuests } from '../session/among-guests.ts'
 import { inSession } from '../session/session.ts'
-import { scheduleOf, sessionOf } from '../traces/recorded.ts'
+import { sessionOf } from '../traces/recorded.ts'
 import { requireExecutable } from '../traces/replay.ts'
 import { StepReader } from '../traces/step-reader.ts'
 import { Verification, type VerifiedProperty } from './verification.ts'
@@ -90,7 +92,7 @@ const execute = async (path: string, config: LoadedConfig, verification: Verific
   requireExecutable(path, trace)
   await inSession(config, sessionOf(trace, 'kept'), async ({ cluster }) => {
     const observer = new StepReader(cluster, {}).observer(step => verification.see(step))
-    const { diverged } = await replay(cluster, {}, scheduleOf(trace), observer)
+    const { diverged } = await replay(cluster, {}, scheduleOf(trace), { observer })
     if (diverged) throw diverged
   })
 }
@@ -144,7 +146,7 @@ export const describeVerified = (verified: Verified): string[] => [
   ]),
   ...verified.properties.filter(({ kind }) => kind === 'eventually').map(describeLiveness),
   ...verified.notes,
-  `${verified.steps} steps, ${verified.evaluations} evaluations in ${verified.seconds.toFixed(2)} s`,
+  `${counted(verified.steps, 'step')}, ${counted(verified.evaluations, 'evaluation')} in ${verified.seconds.toFixed(2)} s`,
 ]
 
 const describeLiveness = ({ name, outages, again, holds }: Verified['properties'][number]): string => {

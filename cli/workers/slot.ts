@@ -3,10 +3,13 @@ import type { Answer, Job } from '../../campaign/queue/job.ts'
 import { Budget } from '../../checker/budget.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { failureOf } from './failure.ts'
-import { Worker } from './workers.ts'
+import { defaultPatience, Worker } from './workers.ts'
 
 /** At most this many worker processes are kept, each with the nodes of one system. More would take more memory. */
 const workersKept = 3
+
+/** Without this, the counts of a campaign would depend on what else its machines do. */
+const patience = { ...defaultPatience, disturbances: 2 }
 
 /** Does jobs on one CPU, with a worker process for each system. */
 class Slot implements Performer {
@@ -42,7 +45,8 @@ class Slot implements Performer {
 
   async #workerFor({ config, property, seed }: Job): Promise<Worker> {
     const key = JSON.stringify([config, property, seed])
-    const worker = this.#workers.get(key) ?? new Worker({ file: config, seed, property, cpu: this.#cpu }, this.#cpus)
+    const worker =
+      this.#workers.get(key) ?? new Worker({ file: config, seed, property, cpu: this.#cpu }, this.#cpus, patience)
     this.#workers.delete(key)
     this.#workers.set(key, worker)
     const [oldest] = this.#workers

@@ -1,12 +1,11 @@
 import { on } from 'node:events'
 import { Budget } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'
-import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
-import type { NodeOutcome, NodeTask } from '../../checker/node-system.ts'
+import { isOfNode, type NodeOutcome, type NodeTask, type Task, type TaskOutcome } from '../../checker/cells/task.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import type { CountedNotes } from '../../harness/notes.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
-import { propertiesFor, type Sought } from '../config/goal.ts'
+import { allowsFindings, propertiesFor, type Sought } from '../config/goal.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { exitCode } from '../exit-code.ts'
 import { inSession } from '../session/session.ts'
@@ -34,8 +33,8 @@ export interface Order extends Sought {
 export interface Demand {
   readonly task: Task | NodeTask
   readonly variant: number
-  /** Time limit; infinite without one. */
-  readonly milliseconds: number
+  /** Time limit, by `Date.now()`; infinite without one. The worker may begin later than it is told. */
+  readonly until: number
 }
 
 /** A worker's answer. An answer before any demand is a failure to begin. */
@@ -73,6 +72,7 @@ const work = async (
     const cell = new OwnCell(cluster, propertiesFor(system, sought), {
       weights: system.weights,
       nodes: cluster.nodes,
+      allowFindings: allowsFindings(sought),
     })
     await cell.prepare()
     for await (const [demand, signal] of demands)
@@ -83,14 +83,15 @@ const work = async (
 
 const answer = async (
   cell: OwnCell<GlobalState>,
-  { task, variant, milliseconds }: Demand,
+  { task, variant, until }: Demand,
   signal: AbortSignal,
   notes: () => CountedNotes,
 ): Promise<Answer> => {
   try {
-    const budget = new Budget({ milliseconds, signal }, new Budget({ signal: strays.signal }))
-    const outcome =
-      'node' in task ? await cell.performAlone(task, variant, budget) : await cell.perform(task, variant, budget)
+    const budget = new Budget({ milliseconds: until - Date.now(), signal }, new Budget({ signal: strays.signal }))
+    const outcome = isOfNode(task)
+      ? await cell.performAlone(task, variant, budget)
+      : await cell.perform(task, variant, budget)
     strays.check()
     return { outcome, notes: notes() }
   } catch (error) {

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import type { Budget } from '../../checker/budget.ts'
 import type { Cell } from '../../checker/cells/cell.ts'
-import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
+import type { NodeOutcome, NodeTask, Task, TaskOutcome } from '../../checker/cells/task.ts'
 import { Unfaithful } from '../../checker/errors.ts'
-import { labelOf, type NodeOutcome, type NodeTask } from '../../checker/node-system.ts'
 import { labelsTo } from '../../checker/start.ts'
 import { removeAbandoned } from '../../harness/files/run-directory.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
@@ -35,9 +34,11 @@ export interface Patience {
    * before this ends.
    */
   readonly stepMs: number
+  /** How often an execution is done again that does not count because something else disturbed it; 0 by default. */
+  readonly disturbances?: number
 }
 
-const defaultPatience: Patience = { taskMs: 600_000, stepMs: 120_000 }
+export const defaultPatience: Patience = { taskMs: 600_000, stepMs: 120_000 }
 /** Why a worker was killed after running out of patience. */
 const hung = 'because it did not answer any more'
 /** Time within which a worker must end its nodes. */
@@ -90,16 +91,25 @@ export class Worker implements Cell {
   }
 
   async #perform(task: Task | NodeTask, variant: number, budget: Budget): Promise<TaskOutcome | NodeOutcome> {
+    let disturbances = 0
     for (let deaths = 0; ; ) {
       budget.check()
-      const answer = await this.#ask({ task, variant, milliseconds: budget.milliseconds }, budget)
+      const answer = await this.#ask({ task, variant, until: Date.now() + budget.milliseconds }, budget)
       if (typeof answer === 'object') {
-        if ('failure' in answer) throw errorOf(answer.failure)
-        this.#notes = answer.notes
-        return answer.outcome
+        if ('outcome' in answer) {
+          this.#notes = answer.notes
+          return answer.outcome
+        }
+        const error = errorOf(answer.failure)
+        // What a turn cut short would be cut short again.
+        const isDisturbed = error instanceof Unfaithful && !error.isCutShort
+        if (!isDisturbed || disturbances === (this.#patience.disturbances ?? 0)) throw error
+        disturbances += 1
+        continue
       }
       // The process has printed why: something in the configuration ended it.
-      if (answer === howOf(exitCode.usage, null)) throw new WorkerFailed({ code: exitCode.usage, lines: [] })
+      if (answer === howOf(exitCode.usage, null))
+        throw new WorkerFailed({ code: exitCode.usage, error: 'configuration', lines: [] })
       if (this.#moved && !this.#process) {
         this.#moved = undefined
         continue
@@ -109,7 +119,7 @@ export class Worker implements Cell {
       if (answer === hung || deaths > deathsMax)
         throw new Unfaithful(
           0,
-          lastOf(task),
+          labelsTo(task.start).at(-1) ?? 'the start',
           `a worker ended ${answer} with it, ${deaths === 1 ? 'once' : `${deaths} times`}`,
         )
     }
@@ -217,12 +227,6 @@ export class Worker implements Cell {
       worker.send(demand)
     })
   }
-}
-
-const lastOf = (task: Task | NodeTask): string => {
-  if ('start' in task) return labelsTo(task.start).at(-1) ?? 'the start'
-  const last = task.inputs.at(-1)
-  return last ? labelOf(last) : `the start of ${task.node}`
 }
 
 /** Kills a worker that was asked to end, if it does not do so in time. */

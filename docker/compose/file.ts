@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { createRequire } from 'node:module'
 import type { z } from 'zod'
 import { ConfigError } from '../../harness/config.ts'
 import { interpolate } from './interpolate.ts'
 import { type Compose, composeSchema } from './schema.ts'
+
+const require = createRequire(import.meta.url)
+/** Loaded only for a compose file. Loaded synchronously, because configurations call `fromCompose` so. */
+const yaml = (): typeof import('yaml') => require('yaml')
 
 /** A place in a file: names and indices from its root. */
 export type Place = readonly PropertyKey[]
@@ -17,6 +21,7 @@ export interface ComposeFile {
 
 /** @throws ConfigError with a line for each problem: file, line, field, what was expected */
 export const readComposeFile = (path: string): ComposeFile => {
+  const { LineCounter, parseDocument, visit } = yaml()
   const lines = new LineCounter()
   const document = parseDocument(readText(path), { lineCounter: lines, merge: true })
   const at = (offset: number) => `${path}:${lines.linePos(offset).line}`
@@ -63,6 +68,7 @@ const readText = (path: string): string => {
 /** Position of a place in the text, or of the innermost existing place around it. */
 const offsetOf = (root: unknown, place: Place): number => {
   let node = root
+  const { isNode, isPair, isScalar } = yaml()
   let offset = isNode(root) ? root.range![0] : 0
   for (const step of place) {
     const items: readonly unknown[] = (node as { items?: unknown[] } | null)?.items ?? []

@@ -42,6 +42,7 @@ interface ThreadMark {
   readonly randomness: RandomnessMark
   /** The deadline of the wait that the thread enters again. */
   readonly resumed: HeldThread['resumed']
+  readonly polls: HeldThread['polls']
 }
 
 export const markHeld = (node: HeldNode): HeldMark => ({
@@ -59,11 +60,12 @@ export const markHeld = (node: HeldNode): HeldMark => ({
     begun: process.begun,
     hasChildSignal: hasChildSignal(process.pid),
     timers: markTimers(process),
-    threads: [...process.threads].map(({ tid, ordinal, randomness, resumed }) => ({
+    threads: [...process.threads].map(({ tid, ordinal, randomness, resumed, polls }) => ({
       tid: innerId(tid),
       ordinal,
       randomness: randomness.mark(),
       resumed,
+      polls,
     })),
   })),
 })
@@ -100,7 +102,10 @@ export const adoptProcesses = (tracer: Tracer, node: HeldNode, { processes }: He
     process.isGo = mark.isGo
     process.begun = mark.begun
     rewindTimers(process, mark.timers)
-    for (const [index, thread] of [...process.threads].entries()) thread.resumed = mark.threads[index]!.resumed
+    for (const [index, thread] of [...process.threads].entries()) {
+      thread.resumed = mark.threads[index]!.resumed
+      thread.polls = mark.threads[index]!.polls
+    }
   }
 }
 

@@ -14,12 +14,12 @@ import { execMsMax, Handles, type NamedHandles } from './handles.ts'
 import { History } from './history.ts'
 import { Observer, type ObserverMark, observerOwner } from './observer.ts'
 import { Programs } from './programs.ts'
-import { callSights } from './sights.ts'
+import { callSights, operationSights } from './sights.ts'
 import type { Visitors } from './visitors.ts'
 
 /**
- * A client or observer counts as done after this many turns of the event loop in which all nodes were idle. With fewer,
- * a slow one would be cut off; with more, each step takes longer.
+ * Once something reached a client, or it began a call, it counts as done after this many turns of the event loop in
+ * which all nodes were idle. With fewer, a slow one would be cut off; with more, such steps take longer.
  */
 const quietTurns = 4
 /** Real time after which an observer, or a program run inside a node, is given up, in milliseconds. */
@@ -55,6 +55,8 @@ export class Clients {
   /** Whether a client or observer may have left something running. Then the event loop turns in each step. */
   #mayBeRunning: boolean
   #turnedAt = performance.now()
+  /** What had passed between clients and nodes when both were last quiet. Undefined while a call is beginning. */
+  #quietAt: string | undefined
 
   /** @param mark of clients to continue */
   constructor(
@@ -86,10 +88,10 @@ export class Clients {
     return this.#history.operations
   }
 
-  /** The results of calls, and which nodes were seen to have a state. */
+  /** The results of calls and operations, and which nodes were seen to have a state. */
   sights(): Sight[] {
     const calls = this.#system.clients.flatMap(({ name }) => callSights(this.calls.of(name), name))
-    return [...calls, ...this.observer.sights()]
+    return [...calls, ...operationSights(this.history), ...this.observer.sights()]
   }
 
   /**
@@ -145,6 +147,7 @@ export class Clients {
 
   #begin(name: string, ordinal: number, step: number, begin: (handles: NamedHandles) => Promise<unknown>): void {
     this.#mayBeRunning = true
+    this.#quietAt = undefined
     const settle = this.calls.begin(name, ordinal, step)
     const who = `clients.${name}`
     const run = async () => begin(this.#handles.for(who))
@@ -217,14 +220,19 @@ export class Clients {
     while (!isDone() && settle().length === 0) await sleep(1)
   }
 
-  /** Turns the event loop and runs the nodes until both are quiet. */
+  /** Whether something may have happened between clients and nodes since they were last quiet. */
+  get #areActive(): boolean {
+    return this.#connections.activity() !== this.#quietAt || this.#programs.areRunning
+  }
+
+  /** Turns the event loop and runs the nodes until both are quiet. In most steps nothing reaches a client: they are. */
   async #settleTurns(settle: () => Finding[]): Promise<Finding[]> {
-    let settled: string | undefined
+    if (!this.#areActive) return []
     for (let quiet = 0; quiet < quietTurns; quiet++) {
-      if (this.#connections.activity() !== settled || this.#programs.areRunning) {
+      if (this.#areActive) {
         const findings = settle()
         if (findings.length > 0) return findings
-        settled = this.#connections.activity()
+        this.#quietAt = this.#connections.activity()
         quiet = 0
       }
       await this.#turn(this.#lastCaller)

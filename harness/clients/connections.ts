@@ -13,6 +13,9 @@ const undici = (): typeof import('undici') => require('undici')
 
 const firstUdpPort = 50_000
 
+/** The longest time that a timer takes, in milliseconds: 24 days. */
+const never = 2 ** 31 - 1
+
 /** Callback by which undici learns that a connection is established, or why it failed. */
 type Connected = (error: Error | null, socket: never) => void
 
@@ -106,6 +109,11 @@ export class Connections {
       connect: (options, done) => this.#connect(options, done as Connected),
       headersTimeout: 0,
       bodyTimeout: 0,
+      // By default undici closes an idle connection after some seconds of this machine's time, or of the server's hint less
+      // the threshold. On a busy machine that would be in the middle of an execution.
+      keepAliveTimeout: never,
+      keepAliveMaxTimeout: never,
+      keepAliveTimeoutThreshold: -never,
     })
     return this.#agent
   }

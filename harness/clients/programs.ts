@@ -29,6 +29,7 @@ export class Programs {
     try {
       return await runInside(inside, command, msMax)
     } finally {
+      node.visit()
       this.#running -= 1
       this.#runner.tracer.foreignChildren -= 1
     }

@@ -1,3 +1,5 @@
+import { groupBy, type Operation } from '../../checker/history/operation.ts'
+import { shown } from '../../checker/show.ts'
 import type { Sight } from '../../checker/system.ts'
 import type { ClientCall } from '../config.ts'
 
@@ -7,6 +9,9 @@ export const sightOf = {
   result: (client: string) => `${client} returned`,
   error: (client: string) => `${client} threw`,
   state: (node: string) => `state of ${node}`,
+  /** A call or operation that returned this value. */
+  value: (caller: string, value: string) => `${caller} returned ${value}`,
+  operation: (name: string) => `operation ${name}`,
 } as const
 
 /** The results of one client's calls. */
@@ -18,5 +23,26 @@ export const callSights = (calls: readonly ClientCall[], client: string): Sight[
     { what: sightOf.result(client), count: ended.length - failed.length },
     { what: sightOf.error(client), count: failed.length, ...(failed[0] && { example: failed[0].error! }) },
   ]
-  return sights.filter(({ count }) => count > 0)
+  const values = ended.flatMap(({ error, value }) => (error === undefined && value !== undefined ? [value] : []))
+  return [...sights.filter(({ count }) => count > 0), ...valueSights(client, values)]
 }
+
+/** The operations of a history and their results, by the name of the operation. */
+export const operationSights = (history: readonly Operation[]): Sight[] =>
+  [...groupBy(history, ({ op }) => op)].flatMap(([op, operations]) => {
+    const what = sightOf.operation(op)
+    const results = operations.flatMap(({ outcome, result }) => (outcome === 'ok' ? [result] : []))
+    return [{ what, count: operations.length }, ...valueSights(what, results)]
+  })
+
+/** Counts equal values. They are one group, because every call may return another value. */
+const valueSights = (caller: string, values: readonly unknown[]): Sight[] => {
+  const counts = new Map<string, number>()
+  for (const value of values) {
+    const text = value === undefined ? 'nothing' : shown(value, valueLengthMax)
+    counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  return [...counts].map(([text, count]) => ({ what: sightOf.value(caller, text), count, group: caller }))
+}
+
+const valueLengthMax = 40

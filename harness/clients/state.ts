@@ -1,3 +1,4 @@
+import { nearest } from '../../checker/nearest.ts'
 import type { ClientCall, GlobalState, NodeView, Operation } from '../config.ts'
 import { pastMax } from './past.ts'
 
@@ -46,4 +47,7 @@ const unknownNode = (name: string, nodes: readonly { name: string }[]): never =>
 }
 
 export const noNode = (name: string, nodes: readonly { name: string }[]) =>
-  `no node ${name}: there are ${nodes.map(node => node.name).join(', ')}`
+  `no node ${name}: ${nearest(
+    name,
+    nodes.map(node => node.name),
+  )}`

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { nearest } from '../../checker/nearest.ts'
 import type { SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
-import { nearest } from './nearest.ts'
 import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
 import type { ResolvedContainer, ResolvedSystem, Volume } from './resolved.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defaultWeights } from '../../checker/choosers/weights.ts'
+import { nearest } from '../../checker/nearest.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
@@ -23,7 +24,6 @@ import type {
   SystemDefinition,
   Weights,
 } from './definition.ts'
-import { nearest } from './nearest.ts'
 
 /**
  * The schema of a definition. Messages say what was expected; `problems.ts` adds where, and what was found. Functions

@@ -30,6 +30,7 @@ const evidenceAnew = async (stage: Stage, driver: Driver, way: WayThere): Promis
   try {
     // The bound of its last steps may not have applied to the first.
     driver.setDelayMsMax(Number.POSITIVE_INFINITY)
+    driver.setSkewMsMax(Number.POSITIVE_INFINITY)
     await driver.follow(way)
   } catch (error) {
     if (error instanceof Unfaithful) return undefined

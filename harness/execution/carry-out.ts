@@ -2,7 +2,7 @@ import { readLabel } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
-import type { Action, Input, Option } from './choices.ts'
+import { type Action, earliestOf, type Input, type Option } from './choices.ts'
 import { happen } from './happen.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAgain } from './start.ts'
@@ -95,8 +95,12 @@ const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choic
 const fire = ({ execution, nodes }: Stage, node: Node): void => {
   const held = node.held!
   const deadline = held.earliestDeadline()
-  const delay = deadline === undefined ? 0 : execution.delays.at(nodes.indexOf(node), deadline)
-  if (delay > 0) execution.delayMs = Math.max(execution.delayMs ?? 0, Math.ceil(delay / millisecond))
+  if (deadline !== undefined) {
+    const delay = execution.delays.at(nodes.indexOf(node), deadline)
+    if (delay > 0) execution.delayMs = Math.max(execution.delayMs ?? 0, Math.ceil(delay / millisecond))
+    const skew = deadline - earliestOf(nodes)
+    if (skew > 0) execution.skewMs = Math.max(execution.skewMs ?? 0, Math.ceil(skew / millisecond))
+  }
   held.fireEarliest()
 }
 

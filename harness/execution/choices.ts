@@ -61,6 +61,8 @@ export interface Moment {
   readonly delays: Delays
   /** The longest time that a message may be in flight. */
   readonly delayMsMax: number
+  /** How far clocks may be apart. */
+  readonly skewMsMax: number
   /** For a system with a common time. */
   readonly time: Time | undefined
 }
@@ -171,20 +173,27 @@ const inputOption = (choice: Choice, input: Input): InputOption => ({
  * A node's timer may fire if no other clock would be left further behind than the allowed skew, and no message would be
  * in flight for longer than allowed.
  */
-const timers = ({ system, nodes, isCalling, delays, delayMsMax, cutAt }: Moment): InputOption[] => {
+const timers = ({ system, nodes, isCalling, delays, delayMsMax, skewMsMax, cutAt }: Moment): InputOption[] => {
   const isCutLong = cutAt !== undefined && system.cutMsMin > 0
-  const isBounded =
-    system.clockSkewMsMax < Number.POSITIVE_INFINITY || delayMsMax < Number.POSITIVE_INFINITY || isCutLong
+  const isBounded = Math.min(skewMsMax, delayMsMax) < Number.POSITIVE_INFINITY || isCutLong
   const pending: { readonly node: Node; readonly index: number; readonly deadline: Nanoseconds }[] = []
   for (const [index, node] of nodes.entries()) {
     const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
     if (deadline !== undefined) pending.push({ node, index, deadline })
   }
-  const latest = Math.min(...pending.map(({ deadline }) => deadline)) + system.clockSkewMsMax * millisecond
+  const latest = Math.min(...pending.map(({ deadline }) => deadline)) + skewMsMax * millisecond
   return pending
     .filter(({ deadline }) => deadline <= latest)
     .filter(({ index, deadline }) => delays.at(index, deadline) <= delayMsMax * millisecond)
     .map(({ node, deadline }) => timer(node, deadline, !isCalling && !isBounded))
+}
+
+/** The earliest deadline of all nodes' timers, each by its own clock; Infinity if there is none. */
+export const earliestOf = (nodes: readonly Node[]): Nanoseconds => {
+  let earliest = Number.POSITIVE_INFINITY
+  for (const { isAlive, held } of nodes)
+    if (isAlive) earliest = Math.min(earliest, held!.earliestDeadline() ?? Number.POSITIVE_INFINITY)
+  return earliest
 }
 
 interface TimerOption {
@@ -271,7 +280,7 @@ const resets = (moment: Moment): Option[] => {
 const resetOf = (connection: ReturnType<Network['connections']>[number]): Option => {
   const { opener, listener, number, label } = connection
   const { choice, action } = option('reset', opener, `reset ${label}`, { do: 'disconnect', connection })
-  return { choice: { ...choice, from: opener, to: listener, connection: number }, action }
+  return { choice: { from: opener, to: listener, connection: number, ...choice }, action }
 }
 
 const crashes = (moment: Moment): Option[] =>

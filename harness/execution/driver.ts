@@ -36,7 +36,7 @@ export class Driver {
   /** Whether its nodes read files that do not stay in memory. */
   #readsAlways = false
   #options: readonly Option[] = []
-  /** Whether the delay bound has changed since the present options were computed. */
+  /** Whether a bound on delays or clocks has changed since the present options were computed. */
   #isBoundAnew = false
   #state: GlobalState
   #details: StepDetails = noDetails
@@ -84,6 +84,12 @@ export class Driver {
     const before = this.#stage.delayMsMax
     this.#stage.delayMsMax = Math.min(milliseconds, this.#stage.system.delayMsMax)
     this.#isBoundAnew ||= this.#stage.delayMsMax !== before
+  }
+
+  setSkewMsMax(milliseconds: number): void {
+    const before = this.#stage.skewMsMax
+    this.#stage.skewMsMax = Math.min(milliseconds, this.#stage.system.clockSkewMsMax)
+    this.#isBoundAnew ||= this.#stage.skewMsMax !== before
   }
 
   /** @throws Unfaithful if the network was not faithful, or somebody else killed a node */
@@ -177,13 +183,15 @@ export class Driver {
     const { execution } = this.#stage
     execution.schedule.push(choice.label)
     execution.delayMs = undefined
+    execution.skewMs = undefined
     this.#recording.nextStep()
     execution.time?.begin(execution.stepIndex, chosen.choice.due)
     const started = startedBy(action)
     if (started !== undefined) await unlessInterrupted(this.#stage.node(started).prepare())
     const done = this.#stage.settleOthers(carryOut(this.#stage, chosen))
     this.#arrive(await endStep(this.#stage, done, messagesTaken(action), begun))
-    return { choice: chosen.choice, findings: done.findings, delayMs: execution.delayMs }
+    const { delayMs, skewMs } = execution
+    return { choice: chosen.choice, findings: done.findings, delayMs, skewMs }
   }
 
   #arrive({ options, details }: { options: readonly Option[]; details: StepDetails }): void {

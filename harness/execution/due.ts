@@ -66,7 +66,7 @@ const at = (option: Option, due: number | undefined): Option => {
   if (due === undefined) return option
   if (option.dated?.choice.due === due) return option.dated
   const { choice, action } = option
-  option.dated = { choice: { ...choice, due }, action }
+  option.dated = { choice: { due, ...choice }, action }
   return option.dated
 }
 

@@ -7,8 +7,12 @@ const manners: readonly ((output: string) => string | undefined)[] = [
     const [, after] = /^Traceback \(most recent call last\):\n((?:.|\n)*)/m.exec(lastTraceback(output)) ?? []
     return after?.split('\n').find(line => /^\S/.test(line))
   },
-  // The JVM
-  output => joined(lineWith(output, /^Exception in thread /), lineWith(output, /^Caused by: /)),
+  // The JVM: nothing caught it, or the program logged it before it ended
+  output =>
+    joined(
+      lineWith(output, /^(Exception in thread |([\w$]+\.)+[\w$]*(Exception|Error)\b)/),
+      lineWith(output, /^Caused by: /),
+    ),
   // Node.js
   output => joined(lineWith(output, /^(Uncaught )?[\w.]*(Error|Exception)\b.*/), cause(output)),
 ]

@@ -44,6 +44,8 @@ export class Execution {
   cutAt: Clocks | undefined
   /** How long a message was in flight when the present step fired a timer, if one was. */
   delayMs: number | undefined
+  /** How long the earliest timer of all nodes had been due when the present step fired another one, if it was. */
+  skewMs: number | undefined
   /** The results of each step, if the execution is being audited. */
   evidence: Evidence[] | undefined
   /** Index of the first step with evidence. It is later than 0 if the execution began at a mark. */

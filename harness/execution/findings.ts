@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { shortened } from '../../checker/brief.ts'
 import type { Finding } from '../../checker/system.ts'
 import type { Unsettled } from '../hold/cpu-limit.ts'
 import { isEnding } from '../hold/is-ending.ts'
@@ -35,8 +36,11 @@ export const crashOf = (node: Node): Finding => {
 }
 
 /** The finding for a node that did not open these ports during its start. */
-export const closedPortsOf = (node: Node, ports: readonly number[]): Finding =>
-  finding('crash', node, `is idle and has not opened port ${ports.join(', ')}`)
+export const closedPortsOf = (node: Node, ports: readonly number[]): Finding => {
+  const open = node.openPorts()
+  const instead = open.length === 0 ? 'it listens on no TCP port' : `it listens on ${open.join(', ')}`
+  return finding('crash', node, `is idle and has not opened port ${ports.join(', ')}: ${instead}`)
+}
 
 /** The finding for a node whose health check did not succeed during its start. */
 export const unhealthyOf = (node: Node): Finding =>
@@ -54,14 +58,20 @@ export const divergenceOf = (node: Node, { cpuMs, spinner }: Unsettled): Finding
 
 const finding = (kind: Finding['kind'], node: Node, what: string): Finding => {
   const output = node.lastOutput(linesKept)
-  const bare = { what: `${node.name} ${what}`, output }
-  const error = errorLineOf(node.output().stderr)
-  if (error !== undefined) return { kind, node: node.name, message: `${node.name} ${what}: ${error}`, bare }
-  const shown = output.slice(-linesShown).join('\n')
+  const { stdout, stderr } = node.output()
+  const error = errorLineOf(stderr) ?? errorLineOf(stdout)
+  const message = `${node.name} ${what}${error === undefined ? '' : `: ${error}`}`
+  const found = { kind, node: node.name, bare: { what: message, output } }
+  if (error !== undefined) return { ...found, message }
+  const shown = output
+    .slice(-linesShown)
+    .map(line => shortened(line, lineShown))
+    .join('\n')
   const wrote = shown === '' ? ', and wrote nothing' : `; its last output: ${JSON.stringify(shown)}`
-  return { kind, node: node.name, message: `${node.name} ${what}${wrote}`, bare }
+  return { ...found, message: `${message}${wrote}` }
 }
 
 /** Lines of output that are kept for a node that does not start. Other messages use a single line. */
 const linesKept = 20
 const linesShown = 5
+const lineShown = 300

@@ -36,7 +36,14 @@ export interface DescribedCall {
  * @param from the first step to compare: the start of a rewound life makes other calls than that of a new one
  */
 export const firstDifference = (one: RecordedCalls, other: RecordedCalls, from = 0): CallDifference | undefined =>
-  firstBy(isSame, one, other, from) ?? firstBy((a, b) => isSame(a, b) && a.gives === b.gives, one, other, from)
+  firstBy(isSame, one, other, from)
+
+/**
+ * The same for what few programs look at, such as the device of a file. New processes almost always differ in it, so it
+ * explains an execution only if nothing else does.
+ */
+export const incidentalDifference = (one: RecordedCalls, other: RecordedCalls, from = 0): CallDifference | undefined =>
+  firstBy((a, b) => isSame(a, b) && a.gives === b.gives, one, other, from)
 
 type Same = (one: CallRecord, other: CallRecord) => boolean
 

@@ -52,6 +52,7 @@ export const markCluster = (stage: Stage, clients: ClientsMark, outline: string)
   const [finding] = stage.settleAlive()
   if (finding) throw new CannotRewind(finding.message)
   if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
+  standAt(stage, nodes)
   return new ClusterMark(stage, { way: execution.way, nodes, execution: execution.mark(clients), outline })
 }
 
@@ -72,6 +73,7 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
     stage.execution = stage.newExecution(mark.way, network, mark.execution)
     for (const [index, node] of nodes.entries()) node.goOn(runner, mark.nodes[index]!)
     requireSame(stage, mark.outline)
+    standAt(stage, mark.nodes)
     stage.execution.goOn()
     return undefined
   } catch (error) {
@@ -79,6 +81,10 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
     stage.endExecution()
     return whyNot(error)
   }
+}
+
+const standAt = ({ nodes }: Stage, marked: readonly MarkedNode[]): void => {
+  for (const [index, node] of nodes.entries()) node.standAt(marked[index]!)
 }
 
 const goneNode = ({ nodes }: Stage, mark: ClusterMark) => nodes.find((node, index) => !node.isThere(mark.nodes[index]!))

@@ -1,4 +1,4 @@
-import { UsageError } from '../../checker/errors.ts'
+import { Unfaithful, UsageError } from '../../checker/errors.ts'
 import type { Finding } from '../../checker/system.ts'
 import { Network } from '../../proxy/network.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
@@ -6,6 +6,7 @@ import { noNode, stateOfViews, viewOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
 import { observerName } from '../config/schema.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
+import type { Unsettled } from '../hold/cpu-limit.ts'
 import { watchUnanswered } from '../hold/unanswered.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
@@ -45,6 +46,8 @@ export class Stage {
   patience = 1
   /** The longest time that a message may now be in flight. */
   delayMsMax: number
+  /** How far clocks may now be apart. */
+  skewMsMax: number
   /** In a system with a common time: what determines when things happen. */
   readonly timing: Timing | undefined
   /** What could not be held in any execution so far. */
@@ -69,6 +72,7 @@ export class Stage {
     this.nodes = nodes
     this.runner = runner
     this.delayMsMax = system.delayMsMax
+    this.skewMsMax = system.clockSkewMsMax
     this.execution = this.newExecution({ variant: 0, schedule: [] }, new Network())
   }
 
@@ -113,9 +117,19 @@ export class Stage {
   settle(nodes: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
     const held = nodes.flatMap(node => (node.held ? [node.held] : []))
     const unsettled = this.runner.settle(this.execution.network, held, cpuMsMax)
+    if (unsettled?.stuckSeconds !== undefined || unsettled?.waitedForClock) this.#failFor(unsettled)
     if (unsettled !== undefined)
       return { findings: [divergenceOf(this.node(unsettled.node.name), unsettled)], touched: nodes }
     return this.settleOthers({ findings: [], touched: nodes }, cpuMsMax)
+  }
+
+  #failFor({ node: { name }, cpuMs = 0, stuckSeconds }: Unsettled): never {
+    const { stepIndex, schedule } = this.execution
+    const what =
+      stuckSeconds === undefined
+        ? `${name} was still busy after ${Math.round(cpuMs)} ms of CPU time, until its clock was set ahead: it may wait for the clock, which hardly moves within a step`
+        : `${name} neither waited nor computed for ${Math.round(stuckSeconds)} s: other programs used the CPUs, or it waits for a device`
+    throw new Unfaithful(stepIndex, schedule.at(-1) ?? 'the start', what)
   }
 
   /** After a node took what others had sent, lets those continue that had no room left to write. */
@@ -152,11 +166,11 @@ export class Stage {
     return this.nodes.map(({ clock }) => clock.elapsed)
   }
 
-  /** Moves clocks forward so that none is further behind the leading one than the configuration allows. */
+  /** Moves clocks forward so that none is further behind the leading one than is allowed. */
   limitSkew(): void {
-    if (this.system.clockSkewMsMax === Number.POSITIVE_INFINITY) return
+    if (this.skewMsMax === Number.POSITIVE_INFINITY) return
     const latest = Math.max(...this.clocks())
-    for (const node of this.nodes) node.moveClockTo(latest - this.system.clockSkewMsMax * millisecond)
+    for (const node of this.nodes) node.moveClockTo(latest - this.skewMsMax * millisecond)
   }
 
   timers(): PendingTimers[] {
@@ -182,6 +196,7 @@ export class Stage {
       callers: clients.calls.callers,
       delays,
       delayMsMax: this.delayMsMax,
+      skewMsMax: this.skewMsMax,
       time,
     }
   }

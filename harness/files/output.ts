@@ -6,6 +6,12 @@ const nothing = Buffer.alloc(0)
 /** Bytes of a character of UTF-8. */
 const characterLengthMax = 4
 
+/**
+ * Bytes of a stream that are kept. A program that prints in an endless loop writes more than that in one step; a string of
+ * JavaScript has at most eight times as many.
+ */
+const keptMax = 64 << 20
+
 /** One stream of a node's output: a file to which its processes append, read as it grows. */
 export class Output {
   readonly path: string
@@ -19,21 +25,25 @@ export class Output {
   /** What the last reading added to it, with the beginning of its first line. */
   latest = ''
 
-  /** @param lengthMax at least this much of the end of the text is kept, and less than twice as much */
-  constructor(path: string, lengthMax = Number.POSITIVE_INFINITY) {
+  /** @param lengthMax at least this much of the end of the text is kept, and at most twice as much */
+  constructor(path: string, lengthMax = keptMax) {
     this.path = path
     this.#lengthMax = lengthMax
     this.descriptor = openSync(path, 'a+', 0o600)
   }
 
-  /** What was added since the last reading. */
+  /** What was added since the last reading; of very much, only the end. */
   read(): Buffer {
-    const chunks: Buffer[] = []
+    let chunks: Buffer[] = []
     for (;;) {
       const length = readSync(this.descriptor, this.#buffer, 0, this.#buffer.length, this.#offset)
       if (length > 0) chunks.push(Buffer.from(this.#buffer.subarray(0, length)))
       this.#offset += length
       if (length < this.#buffer.length) break
+      const start = fstatSync(this.descriptor).size - keptMax
+      if (start <= this.#offset) continue
+      chunks = []
+      this.#offset = start
     }
     const bytes = chunks.length === 0 ? nothing : Buffer.concat(chunks)
     if (bytes.length > 0) this.#add(this.#decoder.write(bytes))

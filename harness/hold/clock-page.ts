@@ -4,8 +4,9 @@ import type { VirtualClock } from './virtual-clock.ts'
 /**
  * A page at a fixed address in every held process: the node's clocks, and code that reads them in place of the vDSO's.
  * So reading a clock takes a few nanoseconds and no stop, and moving the clock takes one write for each process.
+ * ThreadSanitizer and MemorySanitizer allow only parts of the addresses to be mapped by others; this is in one of them.
  */
-export const pageAddress = 0x5000_0000_0000
+export const pageAddress = 0x5510_0000_0000
 export const pageSize = 4096
 
 export const isInPage = (address: number): boolean => address >= pageAddress && address < pageAddress + pageSize
@@ -23,7 +24,7 @@ const hex = (text: string) => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
  * reading. `call` is the distance to that call.
  */
 const countRead = (call: string) => `
-  48 b8 00 00 00 00 00 50 00 00   ${'' /* movabs rax, page */}
+  48 b8 00 00 00 00 10 55 00 00   ${'' /* movabs rax, page */}
   ff 40 30                        ${'' /* inc dword [rax + 48] */}
   f7 40 30 ff 0f 00 00            ${'' /* test dword [rax + 48], 4095 */}
   74 ${call}                      ${'' /* jz call */}`

@@ -26,9 +26,9 @@ const readsOfGrowth = 512
  * Longest time for one read and the work until the next. With more, a program that measures its work would be shown
  * hours; with less, one that waits would have to work more than on a real clock.
  */
-const workMax: Nanoseconds = 10_000
+const workMax: Nanoseconds = 50_000
 /** The clock page stops such a program once in so many reads. If it were more, short waits would last milliseconds. */
-const readsOfWorking = 64
+const readsOfWorking = 8
 
 /**
  * How often one process reads the clock in a step, as far as that is noticed, and what it does between two reads. A
@@ -57,6 +57,11 @@ export class ClockReads {
   /** Whether there are so many that it matters whether the process makes other system calls between them. */
   get areMany(): boolean {
     return !this.#isLoading && this.#count >= readsFreeOfWorking
+  }
+
+  /** How far reads have moved the clock in this step. */
+  get waited(): Nanoseconds {
+    return this.#waited
   }
 
   beginStep(isStarting: boolean): void {

@@ -68,6 +68,10 @@ const ruleBody = (rule: Rule): readonly Instruction[] => {
         conclude(trace),
         conclude(allow),
       ]
+    case 'flagged':
+      return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 0, 1, rule.bits], conclude(trace), conclude(allow)]
+    case 'unflagged':
+      return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 1, 0, rule.bits], conclude(trace), conclude(allow)]
     case 'given':
       return [
         [loadWord, 0, 0, low(rule.argument)],

@@ -10,13 +10,14 @@ import type { HeldProcess, HeldThread, LimitedWait } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { lastingCalls } from './lasting-calls.ts'
+import { countPoll, isPoll, pollAgain, pollsInVain } from './polls.ts'
 import { fixPort } from './ports.ts'
 import { interrupt, type Registers } from './ptrace.ts'
 import { resourceCalls } from './resources.ts'
 import { openShown } from './shown-files.ts'
 import { socketCalls } from './socket-timeouts.ts'
 import { type SyscallName, syscallName, syscallNumber } from './syscall-number.ts'
-import { systemCalls } from './system-calls.ts'
+import { CLONE_UNTRACED, systemCalls } from './system-calls.ts'
 import { clockNamed, millisecond, type Nanoseconds, never, second } from './virtual-clock.ts'
 import { deadlineOf, emptySets, endless, type WaitKind, waitKind, writeTime } from './waits.ts'
 
@@ -58,6 +59,7 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
     }
     return 'exit'
   }
+  if (number === syscallNumber.clone) registers.set('rdi', registers.get('rdi') - CLONE_UNTRACED)
   if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
   if (name && (showTimes(thread, registers, name) || openShown(thread, registers, name) || showSpace(thread, name)))
@@ -188,13 +190,21 @@ const beginWait = (thread: HeldThread, registers: Registers, number: number, kin
     return 'nap'
   }
   if (left <= 0) return lookOnly(thread, registers, kind)
-  const wait = limitedWait(thread, kind, number, registers.get(kind.timeout), deadline)
+  const isAside = isPoll(number) && pollsInVain(thread)
+  const wait = limitedWait(thread, kind, number, registers.get(kind.timeout), deadline, isAside)
   thread.wait = wait
   if (deadline < endless) process.node.timers.add(wait)
-  if (kind.forever !== undefined) registers.set('origRax', kind.forever)
+  if (isAside) {
+    process.node.note(noteOfPolls)
+    process.node.hasPollsAside = true
+    registers.set('origRax', syscallNumber.pause)
+  } else if (kind.forever !== undefined) registers.set('origRax', kind.forever)
   else registers.set(kind.timeout, kind.unit === 'milliseconds' ? -1 : 0)
   return 'exit'
 }
+
+const noteOfPolls =
+  'a thread asks for events again and again, and does nothing with the answer: it counts as waiting for others'
 
 /** The deadline of an interrupted wait, if this is the same call entered again. */
 const takeUp = (thread: HeldThread, registers: Registers): Nanoseconds | undefined => {
@@ -225,14 +235,17 @@ const limitedWait = (
   call: number,
   timeout: number,
   deadline: Nanoseconds,
+  isAside = false,
 ): LimitedWait => ({
   kind,
   call,
   timeout,
   deadline,
   over: false,
+  isAside,
   fire() {
     this.over = true
+    if (this.isAside) pollAgain(thread)
     thread.process.node.timers.delete(this)
     thread.interrupted = true
     interrupt(thread.tid)
@@ -250,8 +263,11 @@ export const exitCall = (thread: HeldThread, registers: Registers): void => {
   thread.forgetWait()
   registers.set(wait.kind.timeout, wait.timeout)
   if (wait.kind.isUpdated) writeTimeLeft(thread, wait)
-  if (!interruptedResults.has(registers.get('rax'))) return
-  if (wait.over) {
+  if (!interruptedResults.has(registers.get('rax'))) {
+    if (isPoll(wait.call)) countPoll(thread, registers)
+    return
+  }
+  if (wait.over && !wait.isAside) {
     emptySets(wait.kind, registers, memory)
     answerWith(registers, wait.kind.timedOut)
     return

@@ -31,6 +31,8 @@ export interface LimitedWait extends Timer {
   readonly timeout: number
   /** Set when its time ended. An interrupted call then returns as timed out. */
   over: boolean
+  /** Whether there is an answer, which the thread has had too often (polls.ts). An interrupted call is then made. */
+  readonly isAside: boolean
 }
 
 /** A wait for a socket with a timeout of its own. */
@@ -40,6 +42,16 @@ export interface SocketWait extends Timer {
   /** Address of the call. */
   readonly address: number
 }
+
+/** How a thread asked for events last, and how often in turn. */
+export interface Polls {
+  /** Where the call was made. */
+  readonly address: number
+  readonly answer: number
+  readonly count: number
+}
+
+export const noPolls: Polls = { address: 0, answer: 0, count: 0 }
 
 /** What a thread inherits from its creator. */
 export type Origin = Pick<HeldThread, 'randomness' | 'ordinal'>
@@ -77,6 +89,8 @@ export class HeldThread {
   hasToldAnew = false
   /** Whether it waited in epoll, poll, select or a futex when last examined, not in a call on one socket. */
   waitsInPoll = false
+  /** How often it got the same answer at once when it asked for events. */
+  polls: Polls = noPolls
   /** How often it looked for events in this step, without waiting, and found none. */
   looks = 0
   /** How often it has yielded by sched_yield. */
@@ -260,6 +274,10 @@ export class HeldNode {
   giveUpDeadlines: ReadonlyMap<string, Nanoseconds> = new Map()
   /** When its kernel gives up connections on which nothing gets through, by their labels; undefined for never. */
   readonly givesUp = new Map<string, Timer | undefined>()
+  /** Whether a thread waits, or has waited, because it asked for events in vain too often. */
+  hasPollsAside = false
+  /** How often something may have come to it from outside. */
+  arrivals = 0
   /** What could not be held, one sentence each. */
   readonly notes = new Set<string>()
   /** Descriptor of its root directory; undefined before it has one. */
@@ -362,11 +380,17 @@ export class HeldNode {
   beginStep(): void {
     this.timersAwaited = 0
     this.turnsUs = 0
+    this.arrivals += 1
     for (const process of this.processes.values()) {
       process.clockReads.beginStep(this.isStarting)
       process.awaitsTime = false
       for (const thread of process.threads) thread.looks = 0
     }
+  }
+
+  /** How far reads of one of its processes have moved the clock in this step. */
+  get waitedByReading(): Nanoseconds {
+    return Math.max(0, ...Array.from(this.processes.values(), ({ clockReads }) => clockReads.waited))
   }
 
   /** A step ends. */
@@ -378,7 +402,7 @@ export class HeldNode {
   countReads(thread: HeldThread, reads: number): void {
     const { clockReads } = thread.process
     const duration = clockReads.count(reads)
-    thread.isWatched = clockReads.areMany
+    if (clockReads.areMany) thread.isWatched = true
     if (duration > 0) clockReads.wait(this.#pass(thread.process, duration))
   }
 

@@ -1,4 +1,5 @@
 import { closeSync, constants, readFileSync, readSync } from 'node:fs'
+import { countersShown } from './counter-files.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
 import { innerId } from './inner-id.ts'
 import { openFor } from './inside.ts'
@@ -19,9 +20,8 @@ export const contentShown = (thread: HeldThread, path: string): string | undefin
   const content = machine[path]
   if (content) return content(thread)
   const [, id, task, name] = ofProcess.exec(path) ?? []
-  if (name === undefined) return undefined
   try {
-    return processContent(thread, id!, task, name)
+    return name === undefined ? counters(thread, path) : processContent(thread, id!, task, name)
   } catch {
     return undefined
   }
@@ -102,11 +102,17 @@ const machine: Readonly<Record<string, Content>> = {
   '/proc/sys/kernel/random/boot_id': ({ process: { node } }) => uuidOf(new Randomness(`${node.name} boot_id`)),
 }
 
+const counters = ({ process }: HeldThread, path: string): string | undefined =>
+  countersShown(path, (id, name) => ofKernel(process.pid, `/proc/${groupOf(process, id)}/${name}`))
+
+/** The process that an id in a path means, `self` among them. */
+const groupOf = ({ innerPid }: HeldProcess, id: string): number => (id.endsWith('self') ? innerPid : Number(id))
+
 const processContent = (thread: HeldThread, id: string, task: string | undefined, name: string): string => {
   const { process } = thread
   if (id === 'self' && task === undefined && name === 'stat') return statOf(ownStat(process), process)
   const { pid, node } = process
-  const group = id.endsWith('self') ? process.innerPid : Number(id)
+  const group = groupOf(process, id)
   const inner = id === 'thread-self' ? innerId(thread.tid) : task
   const text = ofKernel(pid, `/proc/${group}${inner === undefined ? '' : `/task/${inner}`}/${name}`)
   const whose = [...node.processes.values()].find(({ innerPid }) => innerPid === group)

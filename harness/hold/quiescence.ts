@@ -73,6 +73,13 @@ interface Rest {
 
 /** Kernel functions in which a thread waits for a program, never for a device. */
 const polls: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'poll_schedule_timeout'])
+/** The same for calls that read. */
+const reads: ReadonlySet<string> = new Set([
+  '__skb_wait_for_more_packets',
+  'inet_csk_accept',
+  'unix_stream_read_generic',
+  'anon_pipe_read',
+])
 
 /**
  * Whether a thread waits, is stopped by a signal, or is dead. A thread in state S may still be about to run, if it was
@@ -82,7 +89,7 @@ const polls: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'p
 export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
   thread.waitsInPoll = polls.has(place)
-  if (thread.waitsInPoll || thread.isStoppedBySignal || thread.napping) return true
+  if (thread.waitsInPoll || reads.has(place) || thread.isStoppedBySignal || thread.napping) return true
   const stat = thread.look('stat')
   if (stat === '') return true
   const state = stat.charAt(stat.lastIndexOf(')') + 2)

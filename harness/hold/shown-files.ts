@@ -17,22 +17,17 @@ import type { SyscallName } from './syscall-number.ts'
  * bytes.
  */
 
-/** Registers of a call's path and flags. */
-const openCalls: Partial<Record<SyscallName, { readonly path: RegisterName; readonly flags: RegisterName }>> = {
-  open: { path: 'rdi', flags: 'rsi' },
-  openat: { path: 'rsi', flags: 'rdx' },
-}
+/** Registers with a call's path. Calls that open something for other purposes than reading alone are not reported. */
+const pathOf: Partial<Record<SyscallName, RegisterName>> = { open: 'rdi', openat: 'rsi' }
 
-/** O_WRONLY | O_RDWR | O_PATH | O_DIRECTORY */
-const noReading = 1 | 2 | 0o10000000 | 0o200000
 const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
 const isRandom = (path: string) => path === '/dev/urandom' || path === '/dev/random'
 
 /** Whether the call opens such a file. If so, its exit must be seen. */
 export const openShown = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
-  const call = openCalls[name]
-  if (call === undefined || (registers.get(call.flags) & noReading) !== 0) return false
-  const path = pathAt(thread.process.memory, registers.get(call.path))
+  const register = pathOf[name]
+  if (register === undefined) return false
+  const path = pathAt(thread.process.memory, registers.get(register))
   if (path === undefined) return false
   if (!isOfKernel(path)) {
     keepFile(thread.process, path)
@@ -43,7 +38,7 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
     return true
   }
   const content = contentShown(thread, path)
-  return content !== undefined && openInstead(thread, registers, call.path, content)
+  return content !== undefined && openInstead(thread, registers, register, content)
 }
 
 /** Bytes of the first read, which ends with the page at the latest. Most paths are shorter; more bytes cost time. */

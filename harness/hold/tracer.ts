@@ -7,6 +7,7 @@ import { HeldThreads } from './held-threads.ts'
 import { isEnding } from './is-ending.ts'
 import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
+import { hasDoneElse, isPoll } from './polls.ts'
 import { prepare } from './prepare.ts'
 import {
   type Change,
@@ -241,8 +242,12 @@ export class Tracer {
     if (!thread.isWatched) return false
     const border = getCallBorder(thread.tid)
     if (border?.at !== 'entry') return false
-    thread.isWatched = false
-    if (!readsClock(border.number)) thread.process.clockReads.seeCall()
+    const { number } = border
+    const { clockReads } = thread.process
+    const isRead = readsClock(number)
+    thread.isWatched = isRead && thread.polls.count > 0
+    if (!isRead && clockReads.areMany) clockReads.seeCall()
+    if (!isRead && !isPoll(number)) hasDoneElse(thread)
     this.recorder?.atEntry(thread)
     return true
   }

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import type { Network } from '../../proxy/network.ts'
 import type { Disk } from '../files/disk.ts'
 import type { Output } from '../files/output.ts'
+import { cpuNsOf } from '../hold/cpu-time.ts'
 import type { HeldNode } from '../hold/held-node.ts'
 import { isEnding } from '../hold/is-ending.ts'
 import { sendSignal } from '../hold/launch.ts'
@@ -38,6 +39,8 @@ export class Life {
   readonly place: Place
   #start: StartMark | undefined
   #reason: string | undefined
+  /** How many programs were run inside, beside its own processes. */
+  #visits = 0
 
   constructor(held: HeldNode, place: Place, disk: Disk) {
     this.held = held
@@ -59,6 +62,21 @@ export class Life {
 
   get isAlive(): boolean {
     return this.held.exit === undefined
+  }
+
+  /** Call it when a program was run inside. */
+  visit(): void {
+    this.#visits += 1
+  }
+
+  /**
+   * Differs from what it was if anything has happened in this life: its processes ran, its clock moved, packets passed,
+   * or a program was run inside.
+   */
+  get activity(): string {
+    const { processes, clock } = this.held
+    const ran = [...processes.keys()].map(pid => `${pid} ${cpuNsOf(pid)}`)
+    return [clock.elapsed, this.uplink.packets, this.#visits, ...ran].join()
   }
 
   /** Whether it has processes: they have not ended, or are kept just before their end. */
@@ -149,7 +167,8 @@ export class Life {
       return true
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
-      this.#reason = error.message
+      // Frozen processes do not end by themselves: if none is left, somebody else killed them.
+      if (this.held.processes.size > 0) this.#reason = error.message
       return false
     }
   }
@@ -157,6 +176,12 @@ export class Life {
   /** Whether it can probably be rewound to a mark. If not, it stays as it is. */
   isThere({ processes }: LifeMark): boolean {
     return this.#hasProcesses && processes.isThere
+  }
+
+  /** Continues from a mark since which nothing has happened in it. Only what the tool knows of it may differ. */
+  stay({ processes, rewindOutput }: LifeMark): void {
+    processes.stay()
+    rewindOutput()
   }
 
   /** Rewinds it to a mark, detached from the network and frozen. @throws CannotRewind; it must then be killed */

@@ -66,6 +66,8 @@ export class Node {
   #isFirst = true
   #clock = new VirtualClock()
   #randomness = new Randomness('')
+  /** The last mark whose state it had, and the activity of its life by then. */
+  #standing: { readonly marked: MarkedNode; readonly activity: string } | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
 
@@ -278,12 +280,13 @@ export class Node {
   }
 
   /**
-   * Marks its present, quiescent state. It must settle again afterwards.
+   * Marks its present, quiescent state, unless it still has that of its last mark. It must settle again afterwards.
    *
    * @throws CannotRewind
    */
   mark(runner: Runner): MarkedNode {
     const life = this.#life
+    if (this.#standing && this.#standsAt(this.#standing.marked)) return this.#standing.marked
     if (life === undefined) throw new CannotRewind(`${this.name}: it is down`)
     try {
       return {
@@ -299,28 +302,42 @@ export class Node {
     }
   }
 
+  /** Call it when everything is quiescent in the state of this mark: the node stays there until something happens in it. */
+  standAt(marked: MarkedNode): void {
+    this.#standing = { marked, activity: marked.life.activity }
+  }
+
+  #standsAt(marked: MarkedNode): boolean {
+    if (this.#standing?.marked !== marked || this.#life !== marked.life) return false
+    // Its kernel gives up connections that no process has by itself, without a sign of it.
+    return marked.orphans.length === 0 && this.#standing.activity === marked.life.activity
+  }
+
+  /** Call it when a program was run inside, which may have changed anything. */
+  visit(): void {
+    this.#life?.visit()
+  }
+
   /** Whether it can probably be rewound to that mark. */
   isThere({ life, mark }: MarkedNode): boolean {
     return (life === this.#life || this.#lives.isParked(life)) && life.isThere(mark)
   }
 
   /**
-   * Rewinds it to a mark, on this network. It is frozen until `goOn`.
+   * Rewinds it to a mark, on this network. It is frozen until `goOn`, unless it had stayed there.
    *
    * @throws CannotRewind; it is down then, and must be renewed
    */
-  goBack({ seed, lives, isFirst, life, mark, orphans }: MarkedNode, runner: Runner, network: Network): void {
+  goBack(marked: MarkedNode, runner: Runner, network: Network): void {
+    const { seed, lives, isFirst, life } = marked
+    const hasStayed = this.#standsAt(marked)
+    this.#standing = undefined
     if (life === this.#life) this.#network!.release(this.name, 'nothing')
     else if (this.#life) this.#end(this.#life, runner, 'nothing')
     if (life !== this.#life && !this.#lives.takeOut(life)) throw inNode(this.name, new CannotRewind('it was ended'))
     this.#life = undefined
-    try {
-      life.goBack(runner, mark)
-      makeOrphans(life.uplink.namespace, orphans)
-    } catch (error) {
-      this.#lives.discard(life, runner)
-      throw inNode(this.name, error)
-    }
+    if (hasStayed) life.stay(marked.mark)
+    else this.#rewind(marked, runner)
     this.renew(seed)
     this.#livesBefore = lives
     this.#isFirst = isFirst
@@ -331,9 +348,19 @@ export class Node {
     this.#randomness = life.held.randomness
   }
 
+  #rewind({ life, mark, orphans }: MarkedNode, runner: Runner): void {
+    try {
+      life.goBack(runner, mark)
+      makeOrphans(life.uplink.namespace, orphans)
+    } catch (error) {
+      this.#lives.discard(life, runner)
+      throw inNode(this.name, error)
+    }
+  }
+
   /** Lets it continue from the mark to which it was rewound. It is not quiescent yet. */
   goOn(runner: Runner, { mark }: MarkedNode): void {
-    this.#life!.goOn(runner, mark)
+    if (this.#life!.held.frozen) this.#life!.goOn(runner, mark)
   }
 
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
@@ -366,10 +393,15 @@ export class Node {
 
   /** TCP ports that must be open at the end of its start but are not. */
   closedPorts(): number[] {
+    const open = this.openPorts()
+    return this.#definition.listens.filter(port => !open.includes(port))
+  }
+
+  /** TCP ports on which it listens, in ascending order. */
+  openPorts(): number[] {
     const pid = this.#life?.held.pid
     const listeners = pid ? tcpEntries(pid).filter(({ state }) => state === tcpState.listen) : []
-    const open = listeners.map(({ local }) => portOf(local))
-    return this.#definition.listens.filter(port => !open.includes(port))
+    return [...new Set(listeners.map(({ local }) => portOf(local)))].sort((a, b) => a - b)
   }
 
   /** Names the random bytes that this life reads from files. Each life in an execution has others. */

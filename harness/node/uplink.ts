@@ -12,6 +12,8 @@ const routes = '/proc/thread-self/net/fib_trie'
 export class Uplink {
   readonly namespace: NetworkNamespace
   readonly link: Link
+  /** How many packets have passed in either direction. */
+  #packets = 0
   readonly #routes: string
 
   /**
@@ -21,11 +23,30 @@ export class Uplink {
   constructor(address: string, namespace = NetworkNamespace.create()) {
     this.namespace = namespace
     try {
-      this.link = openTun(this.namespace, address)
+      this.link = this.#counted(openTun(this.namespace, address))
       this.#routes = this.#readRoutes()
     } catch (error) {
       this.namespace.close()
       throw error
+    }
+  }
+
+  get packets(): number {
+    return this.#packets
+  }
+
+  #counted(link: Link): Link {
+    return {
+      read: into => {
+        const length = link.read(into)
+        if (length > 0) this.#packets += 1
+        return length
+      },
+      write: (packet, length) => {
+        this.#packets += 1
+        link.write(packet, length)
+      },
+      close: () => link.close(),
     }
   }
 

@@ -5,7 +5,7 @@ import { type Call, makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
 import { type Difference, differences, isSameContent, mapsOf, type Region, regionsIn } from './regions.ts'
-import { WrittenPages } from './written-pages.ts'
+import { ownPagesOfLarge, WrittenPages } from './written-pages.ts'
 
 /**
  * Limit on the memory of marks. A process with more private memory, or that wrote more since its last mark, is not
@@ -60,7 +60,7 @@ export class MarkedMemory {
   }
 
   #markWhole(thread: HeldThread, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
-    const content = this.#copy(ownPages(this.#pid, regions))
+    const content = this.#copy(ownPagesIn(this.#pid, regions))
     this.#written ??= WrittenPages.watch(thread, regions.filter(isWorthWatching(content)))
     return { content, watched: this.#written?.watched ?? [], bytes: lengthOf(content) }
   }
@@ -108,7 +108,7 @@ export class MarkedMemory {
   #others(mark: MemoryMark, now: readonly Region[]): Run[] {
     const last = this.#last!
     const between = mark === last ? [] : changesBetween(last.content, mark.content)
-    if (this.#written === undefined) return unite(between, mark.content, ownPages(this.#pid, now.filter(isWritable)))
+    if (this.#written === undefined) return unite(between, mark.content, ownPagesIn(this.#pid, now.filter(isWritable)))
     if (mark !== last) this.#written.watched = unite(this.#written.watched, mark.watched)
     const unchanged = this.#written.unchanged(mark.regions)
     const { watched } = this.#written
@@ -116,7 +116,7 @@ export class MarkedMemory {
     return unite(
       between,
       without(watched, unchanged),
-      ownPages(this.#pid, unwatched),
+      ownPagesIn(this.#pid, unwatched),
       inside(mark.content, without(mark.regions, watched)),
     )
   }
@@ -140,6 +140,25 @@ export class MarkedMemory {
     if (this.#mapped?.maps !== maps) this.#mapped = { maps, regions: regionsIn(maps) }
     return this.#mapped.regions
   }
+}
+
+/** Looking at each page of a larger region would take longer than asking the kernel for those in use. */
+const largeMin = 1 << 30
+
+const ownPagesIn = (pid: number, regions: readonly Run[]): Run[] => {
+  const isLarge = ({ start, end }: Run) => end - start > largeMin
+  const large = regions.filter(isLarge)
+  const small = ownPages(
+    pid,
+    regions.filter(region => !isLarge(region)),
+  )
+  return large.length === 0 ? small : unite(small, ...large.map(region => ownPagesOfOne(pid, region)))
+}
+
+const ownPagesOfOne = (pid: number, region: Run): Run[] => {
+  const own = ownPagesOfLarge(pid, region)
+  if (own === undefined) throw new CannotRewind(`it maps ${Math.round((region.end - region.start) / 2 ** 30)} GB`)
+  return own
 }
 
 const isWritable = ({ access }: Region) => access[1] === 'w'

@@ -1,4 +1,4 @@
-import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { withDuplicate } from '../hold/descriptor.ts'
 import { CannotRewind } from './error.ts'
 import type { Descriptor } from './open-descriptors.ts'
@@ -39,7 +39,13 @@ const contentOf = (own: number): Buffer => {
   const { size } = fstatSync(own)
   if (size > bytesMax) throw new CannotRewind(`a file without a name has more than ${bytesMax >> 20} MB`)
   const content = Buffer.alloc(size)
-  let done = 0
-  for (let got = 1; got > 0 && done < size; done += got) got = readSync(own, content, done, size - done, done)
-  return content.subarray(0, done)
+  // The process may have opened it only for writing.
+  const readable = openSync(`/proc/self/fd/${own}`, 'r')
+  try {
+    let done = 0
+    for (let got = 1; got > 0 && done < size; done += got) got = readSync(readable, content, done, size - done, done)
+    return content.subarray(0, done)
+  } finally {
+    closeSync(readable)
+  }
 }

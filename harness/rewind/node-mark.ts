@@ -70,6 +70,11 @@ export class NodeMark {
     this.#rewindNode()
   }
 
+  /** Rewinds only what the tool knows of the node, because nothing has happened in it since the mark. */
+  stay(): void {
+    this.#rewindNode()
+  }
+
   /** Forgets ended threads as if they had never existed. */
   #forgetThreads(): void {
     for (const process of this.processes) process.reap()

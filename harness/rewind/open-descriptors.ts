@@ -63,8 +63,22 @@ const socketKind = (own: number): Kind => {
   if (domain === AF_UNIX) return 'local'
   if (internet.includes(domain) && type === DGRAM) return 'datagrams'
   if (internet.includes(domain) && type === STREAM) return tcpKind(own)
-  throw new CannotRewind(`a socket of domain ${domain} and type ${type} is open`)
+  throw new CannotRewind(`it has ${describeSocket(domain, type)}`)
 }
+
+/** By socket(2); a number without a name here is shown as it is. */
+const domainNames: Readonly<Record<number, string>> = {
+  2: 'IPv4',
+  10: 'IPv6',
+  16: 'netlink',
+  17: 'packet',
+  38: 'crypto',
+  40: 'vsock',
+}
+const typeNames: Readonly<Record<number, string>> = { 1: 'stream', 2: 'datagram', 3: 'raw', 5: 'seqpacket' }
+
+const describeSocket = (domain: number, type: number): string =>
+  `a ${domainNames[domain] ?? `domain ${domain}`} socket (${typeNames[type] ?? `type ${type}`})`
 
 /** TCP_ESTABLISHED, TCP_FIN_WAIT2 and TCP_CLOSE_WAIT: at least one end may send. */
 const connected = [1, 5, 8]

@@ -71,13 +71,27 @@ const tcpInfo = (fd: number, offset: number): number => {
 
 const IPPROTO_IPV6 = 41
 
-/** Integer options that programs set. They are compared and not restored. */
-const comparedOptions: readonly SocketOption[] = [
-  ...[2, 5, 6, 7, 8, 9, 12, 15, 16, 18, 29, 35, 46].map(name => option(SOL_SOCKET, name)),
-  ...[1, 2, 8, 10, 32, 33, 34, 49].map(name => option(IPPROTO_IP, name)),
-  ...[1, 2, 4, 5, 6, 9, 12, 13, 18, 23].map(name => option(IPPROTO_TCP, name)),
-  ...[16, 18, 26, 67].map(name => option(IPPROTO_IPV6, name)),
-]
+/** Integer options that programs set, by level. They are compared and not restored. */
+const compared: Readonly<Record<number, Readonly<Record<number, string>>>> = {
+  [SOL_SOCKET]: {
+    ...{ 2: 'SO_REUSEADDR', 5: 'SO_DONTROUTE', 6: 'SO_BROADCAST', 7: 'SO_SNDBUF', 8: 'SO_RCVBUF', 9: 'SO_KEEPALIVE' },
+    ...{ 12: 'SO_PRIORITY', 15: 'SO_REUSEPORT', 16: 'SO_PASSCRED', 18: 'SO_RCVLOWAT', 29: 'SO_TIMESTAMP' },
+    ...{ 35: 'SO_TIMESTAMPNS', 46: 'SO_BUSY_POLL' },
+  },
+  [IPPROTO_IP]: {
+    ...{ 1: 'IP_TOS', 2: 'IP_TTL', 8: 'IP_PKTINFO', 10: 'IP_MTU_DISCOVER', 32: 'IP_MULTICAST_IF' },
+    ...{ 33: 'IP_MULTICAST_TTL', 34: 'IP_MULTICAST_LOOP', 49: 'IP_MULTICAST_ALL' },
+  },
+  [IPPROTO_TCP]: {
+    ...{ 1: 'TCP_NODELAY', 2: 'TCP_MAXSEG', 4: 'TCP_KEEPIDLE', 5: 'TCP_KEEPINTVL', 6: 'TCP_KEEPCNT' },
+    ...{ 9: 'TCP_DEFER_ACCEPT', 12: 'TCP_QUICKACK', 13: 'TCP_CONGESTION', 18: 'TCP_USER_TIMEOUT', 23: 'TCP_FASTOPEN' },
+  },
+  [IPPROTO_IPV6]: { 16: 'IPV6_UNICAST_HOPS', 18: 'IPV6_MULTICAST_HOPS', 26: 'IPV6_V6ONLY', 67: 'IPV6_TCLASS' },
+}
+
+const comparedOptions: readonly SocketOption[] = [SOL_SOCKET, IPPROTO_IP, IPPROTO_TCP, IPPROTO_IPV6].flatMap(level =>
+  Object.keys(compared[level]!).map(name => option(level, Number(name))),
+)
 
 /** Options that are structures: SO_LINGER, SO_RCVTIMEO and SO_SNDTIMEO. */
 const blocks = [
@@ -209,7 +223,7 @@ export const connectionStateOf = (fd: number): number => {
 
 /** Settings of a socket, one line per option. */
 export const settingsOf = (fd: number): string[] =>
-  numbersOf(fd).map(([{ level, name }, value]) => `option ${level} ${name}: ${value}`)
+  numbersOf(fd).map(([{ level, name }, value]) => `${compared[level]![name]}: ${value}`)
 
 const numbersOf = (fd: number): (readonly [SocketOption, number])[] => {
   const value = Buffer.alloc(4)

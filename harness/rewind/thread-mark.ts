@@ -35,6 +35,7 @@ export class ThreadMark {
   readonly #extended: Buffer
   readonly #signalMask: Buffer
   readonly #resumed: HeldThread['resumed']
+  readonly #polls: HeldThread['polls']
   readonly #randomness: RandomnessMark
   /** What the kernel does in its memory when it ends; undefined if the kernel does not show it. */
   readonly legacy: Legacy | undefined
@@ -51,6 +52,7 @@ export class ThreadMark {
     this.#extended = getExtendedState(tid)
     this.#signalMask = getSignalMask(tid)
     this.#resumed = thread.resumed ?? thread.socketWait
+    this.#polls = thread.polls
     this.#randomness = thread.randomness.mark()
     this.#pending = pendingOf(tid)
     const isKnown = knownOf(thread) !== undefined
@@ -99,6 +101,7 @@ export class ThreadMark {
   #repeatCall(): void {
     this.#registers.store(this.thread.tid)
     this.thread.resumed = this.#resumed
+    this.thread.polls = this.#polls
     this.thread.forgetWait()
     this.thread.interrupted = false
     this.thread.napping = false

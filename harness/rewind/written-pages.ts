@@ -108,6 +108,18 @@ export class WrittenPages {
   }
 }
 
+/**
+ * Like `ownPages`, for a region of any size: a sanitizer maps terabytes, of which it uses little. Undefined if the kernel
+ * cannot tell.
+ */
+export const ownPagesOfLarge = (pid: number, region: Run): Run[] | undefined => {
+  try {
+    return withPages(pid, pages => inside(unite(lookForOwn(pages, region)), [region]))
+  } catch {
+    return undefined
+  }
+}
+
 /** Opens a descriptor for the process's writes in this process only; the traced process has none. */
 const openFaults = (thread: HeldThread): number | undefined => {
   const [fd] = makeCalls(thread, [[syscallNumber.userfaultfd, closeOnExec | nonBlocking | userModeOnly]])

@@ -52,13 +52,15 @@ const kindFields = ['type', 'kind', 'method', 'op', 'cmd', 'command', 'event', '
 
 /** A structured value as a label: `vote term=2 entries=[3]`. */
 export const describe = (value: unknown): string => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return shortLabel(describeField(value))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return labelOrQuotes(describeField(value))
   const entries = Object.entries(value)
   const kind = entries.find(([key, field]) => kindFields.includes(key) && typeof field === 'string')
   const others = entries.filter(entry => entry !== kind).map(([key, field]) => `${key}=${describeField(field)}`)
   const words = kind ? [kind[1], ...others] : others
-  return words.length === 0 ? '{}' : shortLabel(words.join(' '))
+  return words.length === 0 ? '{}' : labelOrQuotes(words.join(' '))
 }
+
+const labelOrQuotes = (text: string): string => shortLabel(text) || '""'
 
 /** The same, with the items of a list: `[0, 7, put, …]`. */
 export const describeItems = (value: unknown): string => {

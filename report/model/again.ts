@@ -1,31 +1,48 @@
+import { hadLongTurns, hadTimes, scheduleOf } from '../../checker/trace/again.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
+import { quoted, quotedForShell } from './quoted.ts'
 import { verdictOf } from './story.ts'
 
 /** A shell command that executes a trace again. */
 export const replayCommand = (path: string): string => `npx lastnail replay ${quotedForShell(path)}`
 
-const quotedForShell = (word: string) => (/^[\w./@:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
-
 /**
- * A vitest test that fails while the trace's schedule violates something. Undefined for a trace without a violation.
+ * A vitest test that fails while the trace's schedule violates something. Undefined where no test can repeat it, as for
+ * `holdOf`.
+ *
+ * @param beside path of the configuration, relative to the test's directory; by default it is named by its absolute path
  */
-export const testOf = (trace: Trace): string | undefined => {
-  const { header, steps } = trace
+export const testOf = (trace: Trace, beside?: string): string | undefined => {
+  const { path } = trace.header.config
+  const isNamed = beside === undefined
+  const hold = holdOf(trace, isNamed ? quoted(path) : `join(import.meta.dirname, ${quoted(beside)})`)
+  if (hold === undefined || path === '') return undefined
   const verdict = verdictOf(trace)
-  if (verdict?.verdict !== 'violated' || header.config.path === '') return undefined
-  const schedule = steps.flatMap(({ choice }) => choice?.label ?? [])
-  return `import { expect, test } from 'vitest'
+  return `${isNamed ? '' : "import { join } from 'node:path'\n"}import { expect, test } from 'vitest'
 import 'lastnail/vitest'
 
-test(${quoted(verdict.property ?? verdict.kind ?? 'it holds')}, { timeout: 60_000 }, async () => {
-  await expect(${quoted(header.config.path)}).toHold({
-    seed: ${header.seed},
-    schedule: [
-${schedule.map(label => `      ${quoted(label)},`).join('\n')}
-    ],
-  })
+test(${quoted(verdict?.property ?? verdict?.kind ?? 'it holds')}, { timeout: 60_000 }, async () => {
+${hold.map(line => `  ${line}`).join('\n')}
 })
 `
 }
 
-const quoted = (text: string) => `'${text.replaceAll(/['\\]/g, '\\$&').replaceAll('\n', '\\n')}'`
+/**
+ * The lines of a test that expect the trace's schedule to violate nothing any more. Undefined for a trace without a
+ * violation, and for an emulated run, whose times no test repeats.
+ *
+ * @param system as JavaScript
+ */
+export const holdOf = (trace: Trace, system: string): string[] | undefined => {
+  if (verdictOf(trace)?.verdict !== 'violated' || hadTimes(trace)) return undefined
+  return [
+    `await expect(${system}).toHold({`,
+    // The seed that a trace records is the sum of the check's seed and the variant.
+    `  seed: ${trace.header.seed},`,
+    ...(hadLongTurns(trace) ? ['  longTurns: true,'] : []),
+    '  schedule: [',
+    ...scheduleOf(trace).map(label => `    ${quoted(label)},`),
+    '  ],',
+    '})',
+  ]
+}

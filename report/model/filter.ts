@@ -40,7 +40,8 @@ const textsOf = ({ choice, messages, outputs, findings }: RecordedStep): string[
   ...findings.map(({ message }) => message),
 ]
 
-const patternOf = (text: string): RegExp => {
+/** A regular expression, or a plain text if it is not a valid one. Case is ignored. */
+export const patternOf = (text: string): RegExp => {
   try {
     return new RegExp(text, 'i')
   } catch {

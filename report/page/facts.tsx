@@ -1,3 +1,4 @@
+import { counted } from '../../checker/brief.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Story } from '../model/story.ts'
 import { Again } from './again.tsx'
@@ -36,19 +37,22 @@ export const Facts = ({ story, path }: { story: Story; path: string | undefined 
   )
 }
 
+const figures = ({ executions = 0, steps = 0, states = 0 }: Partial<Verdict>) =>
+  [counted(executions, 'execution'), counted(steps, 'step'), counted(states, 'state')].join(', ')
+
 /** Figures of the search. A verdict of another command or of an older version may lack some of them. */
 const SearchFacts = ({ verdict }: { verdict: Partial<Verdict> }) => {
-  const { executions, steps, states, seconds, discovery, repeated, notRepeated = [] } = verdict
+  const { executions, seconds, discovery, repeated, notRepeated = [] } = verdict
   return (
     <>
       {executions !== undefined && (
         <Fact name="Search">
-          {executions} executions, {steps} steps, {states} states in {seconds} s
+          {figures(verdict)} in {seconds} s
         </Fact>
       )}
       {discovery && (
         <Fact name="Found">
-          in execution {discovery.execution}, after {discovery.seconds} s, in {discovery.steps} steps
+          in execution {discovery.execution}, after {discovery.seconds} s, in {counted(discovery.steps, 'step')}
         </Fact>
       )}
       {repeated !== undefined && (

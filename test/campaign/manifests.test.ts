@@ -63,6 +63,7 @@ test('the manifests are valid by the schema of Kubernetes, and what they name ex
     manifests.find(each => each.kind === kind && each.metadata.name === name)
   for (const { spec } of manifests.filter(({ kind }) => kind === 'StatefulSet')) {
     expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels)
+    expect(named('Service', spec.serviceName)?.spec.selector).toEqual(spec.selector.matchLabels)
   }
   for (const each of [named('StatefulSet', 'worker'), named('Job', 'campaign')]) {
     const pod = each!.spec.template.spec

@@ -26,15 +26,15 @@ afterAll(async () => {
 })
 
 const stopped = join(directory, 'stopped')
-const startWorker = () => {
-  const worker = spawn(process.execPath, [join(import.meta.dirname, 'odd-worker.mjs'), redis.url, stopped])
+const startWorker = ({ url } = redis) => {
+  const worker = spawn(process.execPath, [join(import.meta.dirname, 'odd-worker.mjs'), url, stopped])
   workers.add(worker)
   worker.once('exit', () => workers.delete(worker))
   return worker
 }
 
-const openEngine = (onRedis: (is: RedisCondition) => void = () => undefined) =>
-  new RedisEngine({ url: redis.url, systems: [], width: 4, lockMs: 500, onRedis })
+const openEngine = (onRedis: (is: RedisCondition) => void = () => undefined, { url } = redis) =>
+  new RedisEngine({ url, systems: [], width: 4, lockMs: 500, onRedis })
 
 const job = (seed: number): Job => ({ config: 'a.config.ts', seed, tasks: [] })
 
@@ -95,6 +95,24 @@ test('a queue whose Redis is full meanwhile says so, and goes on once there is r
     client.disconnect()
     await engine.close()
     for (const worker of workers) worker.kill('SIGKILL')
+  }
+})
+
+test('a campaign and its worker can end while Redis is gone for good', { timeout: 60_000 }, async () => {
+  const gone = await RealRedis.start()
+  const told: RedisCondition[] = []
+  const engine = openEngine(is => told.push(is), gone)
+  try {
+    const worker = startWorker(gone)
+    expect(await engine.perform(job(1))).toEqual([])
+    await gone.kill()
+    while (!told.includes('lost')) await sleep(20)
+    expect(await engine.workers()).toEqual(['Redis is away'])
+    worker.kill('SIGTERM')
+    expect(await once(worker, 'exit')).toEqual([0, null])
+  } finally {
+    await engine.close()
+    await gone.stop()
   }
 })
 

@@ -74,10 +74,21 @@ test('a worker that has other programs takes nothing, and says which differs', {
     await worker.says(/takes nothing of campaign .*: adders.config.ts: store.js differs from where/)
     expect((await worker.kill('SIGTERM')).exitCode).toBe(0)
     campaign.kill('SIGINT')
-    expect((await campaign).exitCode).toBe(2)
+    const { exitCode, stdout } = await campaign
+    expect(exitCode).toBe(2)
+    expect(outcomeIn(stdout)).toMatchObject({
+      verdict: 'undetermined',
+      notes: [expect.stringMatching(/^nothing was executed: .*: adders.config.ts: store.js differs from where/)],
+    })
   } finally {
     other.remove()
   }
+})
+
+test('a campaign whose workers never come ends when its time is over, and says so', { timeout: 120_000 }, async () => {
+  const { stdout, exitCode } = await start(directory, [...searched, '--queue', redis.url, '--for', '2s'])
+  expect(exitCode).toBe(2)
+  expect(outcomeIn(stdout)).toMatchObject({ executions: 0, notes: ['nothing was executed: no worker came'] })
 })
 
 test('Redis that is missing, needs a password, is full, may evict, or is another server is reported in one line', {

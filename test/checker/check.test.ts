@@ -399,10 +399,10 @@ describe('a check within limits', () => {
 
 describe('a wrong check', () => {
   it.each([
-    [{ search: 'deep' as 'auto' }, 'no search "deep": there are auto, bounded, walk, local, consequence'],
+    [{ search: 'deep' as 'auto' }, 'no search "deep": known are auto, bounded, walk, local, consequence'],
     [{ executions: 0 }, 'executions: expected a whole number above zero, found 0'],
     [{ depth: 1.5 }, 'depth: expected a whole number above zero, found 1.5'],
-    [{ property: 'nothing' }, 'no property "nothing": there are nothingLost'],
+    [{ property: 'nothing' }, 'no property "nothing": did you mean "nothingLost"?'],
   ])('is refused: %o', async (options, message) => {
     await expect(check(counter(2), { nothingLost }, options)).rejects.toMatchObject({ name: 'UsageError', message })
   })
@@ -500,7 +500,7 @@ describe('a check of nodes that draw by chance', () => {
     const firstOfTwo = resets.indexOf(2)
     expect(new Set(resets.slice(0, firstOfTwo))).toEqual(new Set([0, 1]))
     expect(new Set(resets.slice(firstOfTwo))).toEqual(new Set([2]))
-    const again = await replay(system, { neverTwo }, verdict.schedule, undefined, verdict.variant)
+    const again = await replay(system, { neverTwo }, verdict.schedule, { variant: verdict.variant })
     expect(again.violation).toMatchObject({ property: 'neverTwo', step: 2 })
   })
 

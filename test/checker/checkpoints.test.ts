@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { TaskOutcome } from '../../checker/cells/task.ts'
+import { sometimes } from '../../checker/property.ts'
 import { initial, startAfter } from '../../checker/start.ts'
 import type { Checkpoint, Choice, System } from '../../checker/system.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
@@ -110,6 +111,18 @@ it('a long way is executed twice; from then on executions begin at its end', asy
   expect(cells.counts).toMatchObject({ executions: 5, steps: 61 * 3 + 63 + 3 })
   await cell.end()
   expect(system.saved).toBe(0)
+})
+
+it('what was met on the way to a saved state counts for each execution that begins there', async () => {
+  const system = new SavedRing()
+  const cell = new OwnCell(system, { hasPassed: sometimes<Ring>(({ place }) => place === 2) })
+  const cells = Cells.of([cell])
+  for (let ordinal = 0; ordinal < 4; ordinal++)
+    expect((await cells.run({ start: startAfter(moves(61)) })).sights).toEqual([
+      { what: 'hasPassed was met', count: 1 },
+    ])
+  expect(system.restores).toBe(2)
+  await cell.end()
 })
 
 it('a saved state that was lost is dropped without a try, and saved anew', async () => {

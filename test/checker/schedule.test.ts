@@ -85,7 +85,7 @@ describe('a schedule', () => {
         await executor.reset()
         await walk(executor, weighted(new Random(seed), defaultWeights), 40, () => false)
         const first = fingerprints.splice(0)
-        await replay(system, {}, executor.labels(), observer)
+        await replay(system, {}, executor.labels(), { observer })
         expect(first).toHaveLength(40)
         expect(fingerprints).toEqual(first)
       }),

@@ -178,7 +178,7 @@ describe('shrinking a recorded schedule', () => {
       'nothing to shrink: expected a violation of comesHome, but the schedule does not come to one',
     )
     await expect(shrink(ring(), {}, ['move'], death)).rejects.toThrow(
-      'no property "comesHome" that holds eventually: there are none',
+      'no property "comesHome" that holds eventually: there is none',
     )
   })
 

@@ -18,7 +18,7 @@ const allOk = ({ nodes }: ReturnType<typeof state>) => nodes.every(node => node.
 
 test('a list that is empty in every state, and one that is not in some', () => {
   expect(look(allOk, state({ log: [] }), state({}, { log: [] }))).toContainEqual({
-    ...{ path: 'nodes[].log', found: 0, missed: 2, was: 'empty' },
+    ...{ path: 'nodes[].log', found: 0, missed: 2, atEnd: 0, was: 'empty' },
   })
   const found = look(allOk, state({ log: [] }), state({ log: [] }, { log: [{ ok: true }] }))
   expect(found).toContainEqual(expect.objectContaining({ path: 'nodes[].log', found: 1 }))
@@ -49,9 +49,22 @@ test('a property that names what it reads is not evaluated to find that out', ()
     about: ({ history }) => history.length,
   })
   subjects.see({ history: [] })
-  expect(subjectsOf('p', subjects.sights())).toEqual([{ path: '', found: 0, missed: 1, was: 'empty' }])
+  expect(subjectsOf('p', subjects.sights())).toEqual([{ path: '', found: 0, missed: 1, atEnd: 0, was: 'empty' }])
   subjects.see({ history: [1] })
-  expect(subjectsOf('p', subjects.sights())).toEqual([{ path: '', found: 1, missed: 0, was: 'nothing' }])
+  expect(subjectsOf('p', subjects.sights())).toEqual([{ path: '', found: 1, missed: 0, atEnd: 0, was: 'nothing' }])
+})
+
+test('what was there at the end of executions is counted alike by a new process and by one that has executed much', () => {
+  const [without, withEntry] = [state({ log: [] }), state({ log: [{ ok: true }] })]
+  const atEnd = (subjects: Subjects<typeof without>, last: typeof without) =>
+    subjectsOf('p', [...subjects.sightsAtEnd(last), ...subjects.sights()]).find(({ path }) => path === 'nodes[].log')
+  const used = new Subjects('p', always(allOk))
+  for (let count = 0; count < 100; count++) used.see(withEntry)
+  used.sights()
+  for (const subjects of [used, new Subjects('p', always(allOk))]) {
+    expect(atEnd(subjects, withEntry)).toMatchObject({ atEnd: 1 })
+    expect(atEnd(subjects, without)?.atEnd ?? 0).toBe(0)
+  }
 })
 
 test('sometimes is a kind of property of its own', () => {

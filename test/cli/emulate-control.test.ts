@@ -36,7 +36,7 @@ test('at the pace virtual what it is told happens at the present time, and is do
     stdout: 'this is run',
     stderr: '',
   })
-  await expect(control.exec('nobody', ['true'])).rejects.toThrow('no node nobody: there are counter, reader')
+  await expect(control.exec('nobody', ['true'])).rejects.toThrow('no node nobody: known are counter, reader')
   await expect(control.exec('reader', ['no-such-program'])).resolves.toMatchObject({ exitCode: 127 })
   expect((await control.kill('counter')).nodes[0]).toMatchObject({ name: 'counter', isAlive: false })
   await expect(control.exec('counter', ['true'])).rejects.toThrow('counter is down: cannot run true in it')

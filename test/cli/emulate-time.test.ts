@@ -124,7 +124,7 @@ test('at the pace real the clock waits, commands take effect, and a replay needs
   await expect(control.impair('reader', 'counter', { delayMs: 0, duplicate: 0.5 })).rejects.toThrow(
     'packets come twice (--duplicate) at the pace native alone, this run is at real',
   )
-  await expect(control.kill('nobody')).rejects.toThrow('no node nobody: there are counter, reader')
+  await expect(control.kill('nobody')).rejects.toThrow('no node nobody: known are counter, reader')
   const before = (await control.list()).elapsedMs
   while ((await control.list()).elapsedMs < before + 1000) await sleep(50)
   run.kill('SIGINT')

@@ -78,7 +78,7 @@ test('a run can be told what to do, by a program and from the command line', asy
   await asked.reset('reader', 'counter')
   expect((await asked.kill('counter')).nodes[0]).toMatchObject({ name: 'counter', isAlive: false })
   expect((await asked.join('counter')).nodes[0]).toMatchObject({ isAlive: true })
-  await expect(asked.kill('nobody')).rejects.toThrow('no node nobody: there are counter, reader')
+  await expect(asked.kill('nobody')).rejects.toThrow('no node nobody: known are counter, reader')
   await expect(asked.act({ does: 'dance' } as never)).rejects.toThrow(/does/)
   await expect(asked.impair('reader', 'counter', { queue: { packets: 2 ** 53 } })).rejects.toThrow(/queue/)
   const packets = ['set', 'reader', 'counter', '--bandwidth', '1000', '--queue', '100001']

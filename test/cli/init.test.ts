@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { programOf } from '../../cli/config/ask-programs.ts'
 import { findConfig } from '../../cli/config/find-config.ts'
 import { initFromPrograms } from '../../cli/config/init.ts'
+import { loadConfig } from '../../cli/config/load-config.ts'
 import { command, lastnail } from './lastnail.ts'
 
 const newDirectory = (files: Readonly<Record<string, string>> = {}): string => {
@@ -100,4 +101,14 @@ test('the configuration of a directory is the one of our name, or else the only 
     /a.config.ts, b.config.mjs/,
   )
   expect(() => findConfig(newDirectory({ 'vitest.config.ts': other }))).toThrow(/"lastnail init" writes one/)
+})
+
+test('what init writes is a configuration, whatever a compose file or a command is called', async () => {
+  const directory = newDirectory({ "ann's shop.yaml": 'services: { web: { image: web, command: serve } }' })
+  expect(await lastnail(directory, 'init', "ann's shop.yaml")).toMatchObject({ code: 0 })
+  expect((await loadConfig(join(directory, 'lastnail.config.ts'))).definition.name).toBe('ann-s-shop')
+  const other = newDirectory()
+  await lastnail(other, 'init', '--node', "w=sh -c 'sleep 1\nsleep 2'")
+  const { nodes } = (await loadConfig(join(other, 'lastnail.config.ts'))).definition
+  expect(nodes).toMatchObject({ w: { command: ['sh', '-c', 'sleep 1\nsleep 2'] } })
 })

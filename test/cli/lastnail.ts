@@ -28,4 +28,4 @@ const withoutLoad = (output: string): string =>
   output
     .replace(/^lastnail: something else uses CPU .*\n?/gm, '')
     .replace(/^note: other programs used CPU .*\n/gm, '')
-    .replace(/,?"other programs used CPU [^"]*"/g, '')
+    .replace(/"other programs used CPU [^"]*",|,?"other programs used CPU [^"]*"/g, '')

@@ -61,7 +61,10 @@ test('mistakes are reported, and the server goes on', async () => {
     isError: true,
   })
   const wrong = await ask('check', { config: 'none.config.ts' })
-  expect(wrong).toEqual({ text: expect.stringMatching(/^lastnail: .*none\.config\.ts/), isError: true })
+  expect(wrong).toEqual({
+    text: expect.stringMatching(/^cannot read the configuration .*none\.config\.ts/),
+    isError: true,
+  })
   expect(await ask('check', { config: 3 })).toMatchObject({ isError: true })
 })
 

@@ -1,10 +1,11 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { deeperThan } from '../../cli/check/notes.ts'
 import { printed } from '../../cli/printed.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 const config = (parts: string) => `
-  import { always, defineSystem, eventually, jsonLines, sometimes } from 'lastnail'
+  import { always, defineSystem, eventually, history, jsonLines, sometimes } from 'lastnail'
   const node = { command: [process.execPath, 'quiet.js'], listens: 7000 }
   export default defineSystem({ name: 'quiet', nodes: { n1: node, n2: node }, ${parts} })`
 
@@ -19,6 +20,7 @@ beforeAll(() => {
       clients: {
         fails: async () => { throw new Error('no such luck') },
         hangs: ({ n1 }) => new Promise(() => n1),
+        reads: (_, { operation }) => operation({ op: 'read' }, async () => 503),
         works: async ({ n1 }) => (await n1.http(7000, '/')).body.text(),
       },
       properties: { fine: always(s => s.nodes.filter(n => n.state?.leader).length <= 1), up: eventually(() => true) },
@@ -31,9 +33,22 @@ beforeAll(() => {
         refused: sometimes(s => s.calls.some(call => call.value === 'no')),
         logIsRight: always(s => s.nodes.every(({ state }) => state?.log.every(entry => entry.isRight) ?? true)),
         noLeader: always(s => s.nodes.filter(({ state }) => state?.leeder).length <= 1),
+        nothing: always(() => true),
+        counts: always(history((before = 0) => before + 1, (_, count) => count > 0)),
+        alive: always(s => s.nodes.every(({ alive }) => alive)),
         saysYes: always(s => s.node('n1').state?.said !== 'no'),
         up: eventually(s => s.node('n1').alive, { within: '30s' }),
       },`),
+    'mortal.js':
+      "require('node:http').createServer((_, response) => { response.write('{}'); process.exit(3) }).listen(7000)",
+    'mortal.config.ts': `
+      import { always, defineSystem } from 'lastnail'
+      export default defineSystem({
+        name: 'mortal',
+        nodes: { n1: { command: [process.execPath, 'mortal.js'], listens: 7000 } },
+        clients: { ask: async ({ n1 }) => (await n1.http(7000, '/')).body.text() },
+        properties: { noAnswer: always(s => s.calls.every(call => call.value === undefined)) },
+      })`,
     'nobody.config.ts': config("clients: { ann: async ({ n3 }) => (await n3.http(7000, '/')).body.text() },"),
   })
   directory = copy.directory
@@ -51,14 +66,29 @@ test('`held` says what never happened, what did, and what would look deeper', { 
   expect(stdout).toMatch(/note: client hangs never returned in \d+ calls?\n/)
   expect(stdout).toMatch(/note: no drop ever happened, though faults has drop: 1; it needs a datagram in flight/)
   expect(stdout).not.toMatch(/note: .*(works|crash)/)
-  expect(stdout).toMatch(/^met: .*works returned in \d+ of \d+ calls/m)
-  expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times$/m)
+  expect(stdout).toMatch(/^met: .*works returned in \d+ of \d+ calls \("yes": \d+ times\)$/m)
+  expect(stdout).toMatch(/^met: operation read \d+ times \(503: \d+ times\)$/m)
+  expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times?$/m)
   expect(stdout).toMatch(/^met: up held at some time in 12 of 12 executions$/m)
-  expect(stdout).toMatch(/^searched: walks towards races, in \d+ executions of \d+ steps, to \d+ states first$/m)
+  expect(stdout).toMatch(/^met: state of fine was there at the end of 0 of 12 executions$/m)
+  expect(stdout).toMatch(/^searched: walks towards races, in \d+ executions? of \d+ steps?, to \d+ states? first$/m)
   expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
 })
 
-test('`held` says which goals were never met, and which properties were never tested', async () => {
+test('`held` leaves one execution to look at, and its report', async () => {
+  const { stdout } = await check('bare.config.ts', '--json')
+  const { trace, sample, report } = printed.check.parse(JSON.parse(stdout.trim().split('\n').at(-1)!))
+  expect({ trace, report }).toEqual({ trace: null, report: sample!.replace(/trace$/, 'html') })
+  expect(existsSync(report!)).toBe(true)
+  expect(await lastnail(directory, 'replay', sample!)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/\nexecuted \d+ steps?, all as recorded; no violation$/),
+  })
+})
+
+test('`held` says which goals were never met, and which properties were never tested', {
+  timeout: 300_000,
+}, async () => {
   const { code, stdout } = await check('goals.config.ts', '--json')
   expect({ code, stdout }).toMatchObject({ code: 0 })
   const { sometimes, notes } = printed.check.parse(JSON.parse(stdout.trim().split('\n').at(-1)!))
@@ -67,6 +97,7 @@ test('`held` says which goals were never met, and which properties were never te
     expect.stringMatching(/^refused was never met in any execution/),
     'logIsRight reads state.log, which was empty in every state',
     'noLeader was not tested: state.leeder was in no state',
+    'nothing was not tested: it reads nothing of the state',
     'up was checked without its bound of 30 s, because a search may delay messages without limit; emulate, and verify of its trace, judge it',
   ])
   const alone = await check('goals.config.ts', '--property', 'saysYes', '--json')
@@ -92,3 +123,24 @@ test.each(['1', '2'])(
     })
   },
 )
+
+test('the deeper search is the same search, and its command one that a shell reads', () => {
+  const options = {
+    from: "ann's.trace:3",
+    everyOrder: true,
+    rewind: false,
+    property: 'no loss',
+    search: 'walk',
+  } as const
+  expect(deeperThan('a b.config.ts', { seed: 1 }, options)).toBe(
+    "npx lastnail check 'a b.config.ts' --for 10m --seed 2 --property 'no loss' --search walk --from 'ann'\\''s.trace:3' --every-order --rewind off",
+  )
+})
+
+test.each(['1', '2'])('with --property, crashes are counted and the search goes on, in %s workers', async workers => {
+  const args = ['--property', 'noAnswer', '--workers', workers]
+  const { code, stdout } = await check('mortal.config.ts', ...args)
+  expect(stdout).toMatch(/^note: \d+ of 12 executions ended by a crash or divergence, .*first: crash of n1 /m)
+  expect(code).not.toBe(1)
+  expect(await check('mortal.config.ts')).toMatchObject({ code: 1 })
+})

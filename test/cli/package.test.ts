@@ -41,8 +41,10 @@ test('check gives what the command prints with --json', async () => {
       variant: 0,
       criticalTransition: null,
       delayMs: 0,
+      skewMs: 0,
       differs: null,
       sometimes: {},
+      sample: null,
       report: realpathSync(join(out, 'adders/latest/noUpdateLost.html')),
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
     },
@@ -54,7 +56,7 @@ test('a definition serves as well as a file; options that are wrong are refused'
   const n1 = { command: [process.execPath, join(directory, 'store.js')] }
   const system = defineSystem({ name: 'store', nodes: { n1 } })
   expect(await check(system, { executions: 1 })).toMatchObject({ verdict: 'held', executions: 1, trace: null })
-  await expect(check(system, { property: 'safe' })).rejects.toThrow('no property "safe": there are none')
+  await expect(check(system, { property: 'safe' })).rejects.toThrow('no property "safe": there is none')
   await expect(check({ name: 'store', nodes: { n1 } })).rejects.toThrow(
     "expected a system made by defineSystem(…), found { name: 'store', nodes: [Object] }",
   )
@@ -111,7 +113,14 @@ test('a schedule of which little can be executed says nothing, unless that is al
   const tried = (options: object) => expect(config).toHold({ schedule: obsolete, property: 'atMostTwo', ...options })
   await expect(tried({})).rejects.toThrow(
     'undetermined: the schedule no longer applies: 2 of the 5 steps of the schedule were executed; ' +
-      'left out: "one is no node", "two is no node", "three is no node"',
+      'skipped: "one is no node", "two is no node", "three is no node"',
+  )
+  const misspelt = schedule.with(3, schedule[3]!.replace('store', 'stor'))
+  await expect(expect(config).toHold({ schedule: misspelt, property: 'atMostTwo' })).rejects.toThrow(
+    `skipped: "${misspelt[3]}"`,
+  )
+  await expect(tried({ allowSkipped: true })).rejects.toThrow(
+    'allowSkipped: expected a number of steps or a list of labels, found true',
   )
   await expect(tried({ allowSkipped: others.slice(1) })).rejects.toThrow('the schedule no longer applies')
   await tried({ allowSkipped: others })
@@ -128,5 +137,5 @@ test('without a schedule it is a check within a budget; a failure can be pasted 
     `\ntrace: ${realpathSync(join(out, 'adders/latest/neverWritten.trace'))}\nas a test of its own:\n`,
   )
   const pasted = /toHold\((\{[\s\S]*\})\)$/.exec(failure)![1]!
-  expect(pasted).toMatch(/^\{ schedule: \[\n {2}"[ab]→store #1 4 bytes :7000 \\"read\\"",/)
+  expect(pasted).toMatch(/^\{\n {2}seed: 1,\n {2}schedule: \[\n {4}'[ab]→store #1 4 bytes :7000 "read"',/)
 })

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import { scheduleOf } from '../../cli/traces/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 /** What comes first counts: a door that was shut stays shut. */
@@ -58,11 +58,14 @@ test('a check leaves the trace of the dead execution, that of the closest live o
   expect(readFileSync(path('html'), 'utf8').length).toBeLessThan(both.length)
 })
 
-test('a check that finds nothing leaves no report', async () => {
+test('a check that finds nothing leaves one execution as a sample, and its report', async () => {
   const out = join(directory, 'nothing')
   const args = ['--property', 'atMostTwo', '--executions', '1', '--out', out]
-  expect((await run('check', 'adders.config.ts', ...args)).stdout).not.toContain('report:')
-  expect(existsSync(out)).toBe(false)
+  const { stdout } = await run('check', 'adders.config.ts', ...args)
+  const [, sample] = /^sample: (.*)$/m.exec(stdout)!
+  const [, report] = /^report: (.*)$/m.exec(stdout)!
+  expect([sample, report].map(path => existsSync(path!))).toEqual([true, true])
+  expect(readdirSync(dirname(sample!))).toEqual(['sample.html', 'sample.trace'])
 })
 
 test('a report is written where it is wanted; where it cannot be, one line says so', async () => {

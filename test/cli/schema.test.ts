@@ -37,6 +37,24 @@ test('check, shrink, replay, repeat and try print what their schemas say', { tim
   expect(await outputOf('shrink', trace)).toMatchObject({ verdict: 'violated' })
   expect(await outputOf('repeat', trace, '--times', '3')).toMatchObject({ times: 3, same: 3, differs: null })
   expect(await outputOf('try', adders, found.schedule[0]!)).toMatchObject({ verdict: 'held' })
+  expect(await outputOf('keep', trace)).toMatchObject({ times: 1 })
+  expect(await outputOf('keep', trace, '--test')).toMatchObject({ file: expect.stringMatching(/\.test\.ts$/) })
+  expect(await outputOf('report', trace, '--out', 'found.html')).toEqual({ file: 'found.html' })
+})
+
+test('with --json an error is an object too, with a code that does not change', async () => {
+  for (const [args, code, exitCode, message] of [
+    [['check', 'none.config.ts'], 'configuration', 64, /none\.config\.ts: no such file$/],
+    [['check', 'adders.config.ts', '--property', 'none'], 'usage', 64, /^no property "none"/],
+    [['check', '--no-such-option'], 'usage', 64, /^unknown option '--no-such-option'$/],
+    [['replay', 'none.trace'], 'trace', 64, /^cannot read the trace none\.trace: no such file$/],
+    [['control', 'list', '--run', 'none'], 'usage', 64, /no system runs|none/],
+  ] as const) {
+    const { stdout, stderr, code: exit } = await lastnail(directory, ...args, '--json')
+    const { error } = printed.error.parse(JSON.parse(stdout))
+    expect({ exit, ...error }).toEqual({ exit: exitCode, code, exitCode, message: expect.stringMatching(message) })
+    expect(stderr.split('\n')[0]).toContain(error.message.split('\n')[0])
+  }
 })
 
 test('emulate, topology and doctor do', { timeout: 60_000 }, async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -62,4 +63,17 @@ test('a body has a limit, also where its length is not said', async () => {
     status: 413,
     answer: { error: 'expected at most 1048576 bytes' },
   })
+})
+
+test('whoever has the token is answered beside any number of connections that say nothing', async () => {
+  const { port } = new URL(server.origin)
+  const silent = Array.from({ length: 200 }, () => connect(Number(port), '127.0.0.1'))
+  try {
+    await Promise.all(silent.map(socket => once(socket, 'connect')))
+    expect(await ask('GET', '/list')).toEqual({ status: 200, answer: { listed: true } })
+    const closed = () => silent.filter(({ closed }) => closed).length
+    await expect.poll(closed, { timeout: 20_000 }).toBeGreaterThanOrEqual(136)
+  } finally {
+    for (const socket of silent) socket.destroy()
+  }
 })

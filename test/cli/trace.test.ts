@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { TraceWriter } from '../../checker/trace/write.ts'
-import { scheduleOf } from '../../cli/traces/recorded.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 let directory: string
@@ -35,7 +35,19 @@ beforeAll(async () => {
 test('check prints one object of the fields that are documented', () => {
   expect(Object.keys(found)).toEqual([
     ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
-    ...['variant', 'trace', 'report', 'schedule', 'criticalTransition', 'delayMs', 'repeated', 'differs', 'sometimes'],
+    ...[
+      'variant',
+      'trace',
+      'sample',
+      'report',
+      'schedule',
+      'criticalTransition',
+      'delayMs',
+      'skewMs',
+      'repeated',
+      'differs',
+      'sometimes',
+    ],
     'notes',
   ])
   expect(found).toMatchObject({

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import { scheduleOf } from '../../cli/traces/recorded.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {
@@ -25,6 +25,13 @@ test('steps are named as far as it is clear which are meant; what could come nex
   expect(stdout).toContain('\n   or  b→store #1 4 bytes :7000 "read"\n')
   expect(stdout).toMatch(/\nheld\nno violation in 2 steps$/)
   expect(scheduleOf(readTrace(join(directory, 'tried.trace')))).toHaveLength(2)
+})
+
+test('one step is told as one, also by the debugger', async () => {
+  const { stdout } = await tryIt('a→store', '--out', 'one.trace')
+  expect(stdout).toMatch(/\nno violation in 1 step$/)
+  const debugged = await start(directory, ['debug', 'one.trace'], { input: 'quit\n' })
+  expect(debugged.stdout).toMatch(/^adders: 1 step; /)
 })
 
 test('a violation ends it, with exit code 1; a program reads it as JSON', async () => {

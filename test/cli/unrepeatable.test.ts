@@ -97,12 +97,14 @@ static void *count(void *to) { for (long all = atol(to); counted < all;) counted
 
 test.skipIf(!hasCompiler)(
   'a race of threads that compute: turns become longer, that is said, and what is found then repeats',
+  { timeout: 240_000 },
   async () => {
     const program = compile(race, { functions: counter, flags: ['-pthread'] })
-    // A turn ends after half a second, unless turns are long.
+    // A turn ends after half a second, unless turns are long. This computes for nearly twice as long, because a CPU is
+    // not always as fast as during the sample.
     const sample = 500_000_000
     const all = Math.round(
-      (sample * 700_000) / Number(execFileSync(program, [String(sample), 'tell'], { encoding: 'utf8' })),
+      (sample * 900_000) / Number(execFileSync(program, [String(sample), 'tell'], { encoding: 'utf8' })),
     )
     const { directory, remove } = copyOfFixtures({
       'racing.config.mjs': `

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { withTabs } from '../../.vitepress/tabs.mts'
 import { blocksOf, commandsOf, patternOf, proseOf, read, readersDirectory, root, run, writeBlock } from './page.ts'
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)].filter(name =>
@@ -37,6 +39,43 @@ describe.each(pages)('%s', page => {
         )
     }
   })
+})
+
+describe.each([
+  ['Python', 'py', ':'],
+  ['Go', 'go', 'go build stock.go && go build shop.go'],
+] as const)('docs/tutorial.md in %s', (language, extension, build) => {
+  const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+
+  test.skipIf(language === 'Go' && !has('go'))('finds the mistakes, and ends green', { timeout: 200_000 }, async () => {
+    const blocks = blocksOf(read('docs/tutorial.md'))
+    const [stock, shop, fixed] = blocks.filter(block => block.language === extension)
+    const [first, second] = blocks
+      .filter(({ file }) => file === 'lastnail.config.ts')
+      .map(({ text, ...block }) => {
+        const command = new RegExp(`In ${language}: (\\[.*?\\])\\.`).exec(text)![1]!
+        return { ...block, text: text.replace(/=> \['node', .*\]/, `=> ${command}`) }
+      })
+    const { directory, remove } = readersDirectory()
+    onTestFinished(remove)
+    const runOne = async (line: string) => (await run(directory, [{ line: `${build} && ${line}`, expected: '' }]))[0]!
+    for (const block of [stock!, shop!, first!]) writeBlock(directory, block)
+    expect(await runOne('npx lastnail check --executions 100')).toContain('\nviolated: safety neverOversold\n')
+    writeBlock(directory, fixed!)
+    if (language === 'Go')
+      expect(await runOne(`npx lastnail try lastnail.config.ts 'client ann' 'shop1 timer +30000ms'`)).toMatch(
+        /\nviolated: crash\n.*i\/o timeout/,
+      )
+    writeBlock(directory, second!)
+    expect(`\n${await runOne('npx lastnail check --executions 20')}`).toContain('\nheld\n')
+  })
+})
+
+test('the site shows programs in several languages as tabs', () => {
+  const groups = withTabs(read('docs/tutorial.md')).match(/^::: code-group$[\s\S]*?^:::$/gm)!
+  const titles = groups.map(group => [...group.matchAll(/^```\w+ \[(.*)\]$/gm)].map(([, title]) => title))
+  const stock = ['stock.js', 'stock.py', 'stock.go']
+  expect(titles).toEqual([stock, ['shop.js', 'shop.py', 'shop.go'], stock])
 })
 
 test('README is no longer than a reader reads', () => {

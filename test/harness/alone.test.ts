@@ -49,7 +49,7 @@ const walkAlone = async (
   const sights = new Map<string, NodeSight>()
   for (let task = begin.next(); task; task = begin.next()) {
     const { last } = await solo.perform(task, 0, new Budget({}))
-    sights.set(task.node, last!)
+    sights.set(task.start.node, last!)
     begin.learn(last)
   }
   return { begin, state: nodes.join(nodes.names.map(name => sights.get(name)!.state)) }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { clusterOf, labelsOf, take } from './system.ts'
 
@@ -46,6 +47,24 @@ test('a repeated client has its number of calls, each a choice of its own; one w
     [1, undefined, undefined],
     [2, 2, 2],
   ])
+})
+
+test('an idle connection stays open, however long this machine takes', async () => {
+  const server = `
+    let connections = 0
+    const server = require('http').createServer((_, response) => response.end(String(connections)))
+    server.on('connection', () => { connections += 1 })
+    server.listen(8080)`
+  const cluster = clusterOf({
+    nodes: { n: { command: ['node', '-e', server], listens: 8080 } },
+    clients: { ask: { run: async ({ n }) => (await n!.http(8080, '/')).body.text(), times: 2 } },
+  })
+  await cluster.reset()
+  await take(cluster, 'client ask')
+  // By its own default the HTTP client would close it after three seconds, a second before the server's hint.
+  await sleep(5500)
+  await take(cluster, 'client ask')
+  expect(cluster.state().calls.map(({ value }) => value)).toEqual(['1', '1'])
 })
 
 test('a node that ends while it is looked at has crashed: its observer is not to blame', async () => {

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { jsonLines } from '../../harness/config.ts'
+import { CpuLimit } from '../../harness/hold/cpu-limit.ts'
 import { cpuNsOf } from '../../harness/hold/cpu-time.ts'
+import type { HeldNode } from '../../harness/hold/held-node.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const echo = `
@@ -111,6 +113,43 @@ test('a node that never becomes idle computes no longer than its limit, nor whil
   expect(findings[0]!.message).toMatch(/^last is still busy after 2\d\d ms of CPU time/)
   await cluster.reset()
   expect(cpuNsOf(cluster.debugging.pidOf('last'))! - before).toBeLessThan(450e6)
+})
+
+test('a step that lasts until time is over ends then, without a finding, and the tool goes on', async () => {
+  const spins = 'console.log("up"); setTimeout(() => { for (;;) Math.random(); }, 10)'
+  const cluster = clusterOf({ nodes: { n: { command: ['node', '-e', spins] } }, stepLimit: 40_000 })
+  await cluster.reset()
+  const begun = performance.now()
+  cluster.endBy(begun)
+  await expect(take(cluster, 'n timer +10ms')).rejects.toMatchObject({ name: 'BudgetSpent', what: 'time' })
+  // It would have computed for forty seconds.
+  expect(performance.now() - begun).toBeLessThan(30_000)
+  cluster.endBy(Number.POSITIVE_INFINITY)
+  expect(await cluster.reset()).toEqual([])
+  expect(labelsOf(cluster)).toEqual(['n timer +10ms'])
+})
+
+test('a node that gets no CPU for long is no divergence', () => {
+  const nodeOf = (cpuMs: number[]) => {
+    const clock = { elapsed: 0 }
+    const moveClock = (elapsed: number) => {
+      clock.elapsed = elapsed
+    }
+    const used = () => cpuMs.shift() ?? 0
+    return { turnsUs: 0, cpuMs: used, waitedByReading: 0, clock, moveClock } as unknown as HeldNode
+  }
+  const exceedingOf = (node: HeldNode) => {
+    const limit = new CpuLimit([node], 10, () => undefined)
+    for (;;) {
+      const unsettled = limit.exceeding()
+      if (unsettled) return unsettled
+    }
+  }
+  expect(exceedingOf(nodeOf([]))).toMatchObject({ cpuMs: 0, stuckSeconds: expect.any(Number) })
+  // One that gets enough is one, if it is still busy once its clock is a second ahead.
+  const busy = nodeOf([0, 5, 11, 14])
+  expect(exceedingOf(busy)).toEqual({ node: busy, cpuMs: 14 })
+  expect(busy.clock.elapsed).toBe(1e9)
 })
 
 test('a crash keeps the disk, a restart finds it, and time goes on', async () => {

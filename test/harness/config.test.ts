@@ -349,7 +349,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       [
         'nodes.n1.command[1]: {{n9.address}} names no node; did you mean "n1"?',
         'nodes.n1.env.A: expected {{n1.address}} or {{n1.name}}, found {{n1.port}}',
-        'nodes.n1.env.B: {{leader.name}} names no node; known are n1',
+        'nodes.n1.env.B: {{leader.name}} names no node; the only one is n1',
       ],
     ],
     [

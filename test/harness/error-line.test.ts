@@ -40,6 +40,18 @@ Node.js v20.20.2`,
     'Exception in thread "main" java.lang.RuntimeException: cannot start\n\tat Main.main(Main.java:1)\nCaused by: java.net.BindException: Address in use\n\t... 1 more\n',
     'Exception in thread "main" java.lang.RuntimeException: cannot start, Caused by: java.net.BindException: Address in use',
   ],
+  [
+    'the JVM, where the program logs its error and ends',
+    `2026-11-25 [main] ERROR QuorumPeerMain - Invalid config, exiting abnormally
+org.apache.zookeeper.server.quorum.QuorumPeerConfig$ConfigException: Error processing zoo.cfg
+\tat org.apache.zookeeper.server.quorum.QuorumPeerConfig.parse(QuorumPeerConfig.java:198)
+Caused by: java.lang.IllegalArgumentException: myid file is missing
+\tat org.apache.zookeeper.server.quorum.QuorumPeerConfig.setupMyId(QuorumPeerConfig.java:794)
+\t... 3 more
+Invalid config, exiting abnormally
+`,
+    'org.apache.zookeeper.server.quorum.QuorumPeerConfig$ConfigException: Error processing zoo.cfg, Caused by: java.lang.IllegalArgumentException: myid file is missing',
+  ],
 ])('the line that says what a program died of is found: %s', (_, output, expected) => {
   expect(errorLineOf(output)).toBe(expected)
 })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { Random } from '../../checker/random.ts'
 import type { Cluster } from '../../harness/cluster.ts'
+import { cpuNsOf } from '../../harness/hold/cpu-time.ts'
 import { type Walk, walkAlong } from './checkpoint/walks.ts'
-import { clusterOf, labelsOf, stdoutOf } from './system.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 /** Three of these tell each other rumours in datagrams; what is heard goes through threads and a file. */
 const gossip = {
@@ -219,6 +220,26 @@ test('a mark is not used by another cluster, which executes the way again', asyn
   await other.restore(checkpoint!)
   expect(labelsOf(other)).toEqual(labelsOf(one))
   expect(other.notes()).toEqual(['a state could not be marked, or gone back to, in place: n1: what it had is gone'])
+})
+
+test('a node in which nothing has happened since a mark is neither rewound nor marked again', async () => {
+  const cluster = trioOf('node', true)
+  await cluster.reset()
+  await walkAlong(cluster, labelsOf(cluster).slice(0, 1))
+  const idle = ['n2', 'n3'] as const
+  const used = () => idle.map(name => cpuNsOf(cluster.debugging.pidOf(name)))
+  const first = (await cluster.checkpoint())!
+  const before = used()
+  const [fingerprint, output] = [cluster.fingerprint(), stdoutOf(cluster, 'n1')]
+  const timer = labelsOf(cluster).find(label => label.startsWith('n1 timer'))!
+  await take(cluster, timer)
+  const second = (await cluster.checkpoint())!
+  await take(cluster, labelsOf(cluster).find(label => label.startsWith('n1 timer'))!)
+  await cluster.restore(second)
+  await cluster.restore(first)
+  expect(used()).toEqual(before)
+  expect([cluster.fingerprint(), stdoutOf(cluster, 'n1')]).toEqual([fingerprint, output])
+  expect(cluster.notes()).toEqual([])
 })
 
 test('a mark is lost with its processes, and the way is executed again', async () => {

@@ -167,3 +167,12 @@ test('nothing is left of a process that has ended when its cluster is closed', a
   cluster.close()
   expect(existsSync(`/proc/${pid}`)).toBe(false)
 })
+
+test('a life that somebody else killed is not said to be impossible to rewind', async () => {
+  const cluster = clusterFor(['n.cjs', "console.log('up'); setTimeout(() => {}, 1000)"])
+  expect(await cluster.reset()).toEqual([])
+  process.kill(cluster.debugging.pidOf('n')!, 'SIGKILL')
+  expect(await cluster.reset()).toEqual([])
+  expect(cluster.starts).toBe(2)
+  expect(cluster.notes()).toEqual([])
+})

@@ -69,6 +69,12 @@ describe('what a program changes in the kernel is as it was in the next executio
       `os.pwrite(f.fileno(), b'other', 0)`,
       `${openFile}; os.unlink('f')`,
     ],
+    [
+      'the content of a file that has no name and cannot be read',
+      `return os.fstat(w).st_size`,
+      `os.write(w, b'other')`,
+      `w = os.open('w', os.O_WRONLY | os.O_CREAT); os.write(w, b'begun'); os.unlink('w')`,
+    ],
     ['the content of a memfd', `return os.pread(m, 9, 0)`, `os.pwrite(m, b'x', 0)`, `m = os.memfd_create('m')`],
     ['the directory that it is in', `return os.getcwd()`, `os.chdir('/')`],
     [
@@ -227,4 +233,17 @@ os.waitpid(pid, 0)`,
       /^n: a life of it could not be rewound, and was started anew: (its .* changed: |(other signals are pending|it has a message queue of POSIX)( \(2 times\))?$)/,
     )
   })
+})
+
+test('a socket that cannot be restored is named by its domain and type', async () => {
+  const program = `
+import socket, time
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+time.sleep(1000)
+`
+  const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
+  for (let execution = 0; execution < 2; execution++) expect(await cluster.reset()).toEqual([])
+  expect(cluster.notes()).toEqual([
+    'n: a life of it could not be rewound, and was started anew: it has a netlink socket (raw)',
+  ])
 })

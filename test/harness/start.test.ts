@@ -11,7 +11,7 @@ test('a start is over when the ports are open, also where the program sleeps on 
 test('a port that is not open after a minute of the node’s time is a finding', async () => {
   const tick = 'console.log("waiting"); setInterval(() => undefined, 20_000)'
   const cluster = clusterOf({ nodes: { n: { command: ['node', '-e', tick], listens: [7000] } } })
-  const message = 'n is idle and has not opened port 7000; its last output: "waiting"'
+  const message = 'n is idle and has not opened port 7000: it listens on no TCP port; its last output: "waiting"'
   expect(await cluster.reset()).toMatchObject([{ kind: 'crash', node: 'n', message }])
 })
 

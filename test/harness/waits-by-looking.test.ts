@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { heldOutput } from './held/program.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
@@ -77,6 +78,67 @@ time.sleep(1000)
 `
       const { lines } = await heldOutput(['python3', '-c', program], 0)
       expect(lines).toEqual(['over'])
+    })
+
+    const keepsAsking = `
+import select, socket, threading, time
+full, _ = socket.socketpair()
+inbox = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+inbox.bind(('0.0.0.0', 7000))
+def ask(timeout):
+    readable, _, _ = select.select([inbox], [full], [], timeout)
+    time.monotonic()
+    return readable
+`
+
+    test('waits where it is offered room to write again and again, until another thread has done something', async () => {
+      const program = `${keepsAsking}
+done = []
+def work():
+    for n in range(2): time.sleep(2)
+    done.append(n)
+threading.Thread(target=work).start()
+while not done: ask(3)
+print('done', time.monotonic(), flush=True)
+time.sleep(1000)
+`
+      const { lines, labels, notes } = await heldOutput(['python3', '-c', program], 2)
+      expect(lines).toEqual(['done 1004.0'])
+      expect(labels).toEqual(['n timer +2000ms', 'n timer +2000ms'])
+      expect(notes).toEqual([
+        'n: a thread asks for events again and again, and does nothing with the answer: it counts as waiting for others',
+      ])
+    })
+
+    test('waits so for a message, also where it goes back to a state that was marked meanwhile', async () => {
+      const program = `${keepsAsking}
+while True:
+    if ask(3): print(inbox.recv(9).decode(), flush=True)
+`
+      const sends = `
+import socket, time
+for text in b'one', b'two':
+    time.sleep(1)
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(text, ('n', 7000))
+time.sleep(1000)
+`
+      const cluster = clusterOf({
+        nodes: { n: { command: ['python3', '-c', program] }, m: { command: ['python3', '-c', sends] } },
+      })
+      const tillEnd = async () => {
+        for (const begin of ['m→n #1', 'm timer', 'm→n #2'])
+          await take(cluster, labelsOf(cluster).find(label => label.startsWith(begin))!)
+        return { lines: stdoutOf(cluster, 'n'), labels: labelsOf(cluster) }
+      }
+      await cluster.reset()
+      await take(cluster, 'm timer +1000ms')
+      const mark = await cluster.checkpoint()
+      const first = await tillEnd()
+      expect(first.lines).toEqual(['one', 'two'])
+      expect(mark).toBeDefined()
+      await cluster.restore(mark!)
+      expect(await tillEnd()).toEqual(first)
+      await mark!.discard()
     })
 
     for (const wait of ['select.epoll().poll(days)', 'select.select([], [], [], days)', 'time.sleep(days)'])

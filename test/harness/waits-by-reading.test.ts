@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { compile, hasCompiler, heldOutput } from './held/program.ts'
+import { Unfaithful } from '../../checker/errors.ts'
+import { compile, hasCompiler, heldOutput, runOn } from './held/program.ts'
+import { clusterOf, stdoutOf } from './system.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
@@ -93,4 +95,63 @@ time.sleep(1000)
       expect((await heldOutput([compile(body)], 1)).lines).toEqual(['0'])
     },
   )
+})
+
+describe('a loop that waits for the clock is no divergence', () => {
+  /** As PySyncObj sends to a peer that takes nothing: what it has not sent grows. */
+  const sends = (seconds: number, work = '') => `
+import pickle, socket, struct, time, zlib
+time.sleep(1)
+a, b = socket.socketpair()
+a.setblocking(False)
+unsent = bytes()
+def send():
+    global unsent
+    if time.monotonic() - begun > 30: raise TimeoutError
+    while unsent:
+        try: unsent = unsent[a.send(unsent):]
+        except BlockingIOError: return
+begun = time.monotonic()
+while time.monotonic() - begun < ${seconds}:
+    data = zlib.compress(pickle.dumps({'type': 'append_entries', 'term': 3}), 3)
+    unsent += struct.pack('i', len(data)) + data
+    send()
+    ${work}
+print(time.monotonic() - begun, flush=True)
+time.sleep(1000)
+`
+  const begin = async (command: readonly [string, ...string[]], stepLimit: number) => {
+    const cluster = clusterOf({ nodes: { n: { command } }, stepLimit })
+    expect(await cluster.reset()).toEqual([])
+    return cluster
+  }
+
+  test.skipIf(!hasPython)('though it works hard between two reads (needs python3)', async () => {
+    const cluster = await begin(['python3', '-c', sends(0.1)], 2000)
+    await runOn(cluster, 1)
+    expectWaits(stdoutOf(cluster, 'n'), [0.1])
+  })
+
+  test.skipIf(!hasPython)(
+    'and does not count if it ends only once its clock is set ahead (needs python3)',
+    async () => {
+      const cluster = await begin(['python3', '-c', sends(0.1, 'sum(range(100000))')], 1000)
+      const step = cluster.execute(cluster.enabled()[0]!)
+      await expect(step).rejects.toThrow(Unfaithful)
+      await expect(step).rejects.toThrow(
+        /n was still busy after \d+ ms of CPU time, until its clock was set ahead: it may/,
+      )
+      expect(await cluster.reset()).toEqual([])
+    },
+  )
+
+  test.skipIf(!hasCompiler)('but one that goes on after that is (needs cc)', async () => {
+    for (const body of ['for (;;) { now(); getppid(); }', 'for (;;) now();', 'for (volatile int i = 0;; i++);']) {
+      const cluster = await begin([compile(body)], 600)
+      const { findings } = await cluster.execute(cluster.enabled()[0]!)
+      expect(findings).toMatchObject([
+        { kind: 'divergence', message: expect.stringMatching(/^n (is still busy|spins)/) },
+      ])
+    }
+  })
 })

@@ -359,6 +359,16 @@ describe.each(Object.entries(all))('any bytes in %s', (_, dissector) => {
   })
 })
 
+test.each([
+  ['', '""'],
+  ['  ', '""'],
+  [{ type: '' }, '""'],
+  [{}, '{}'],
+])('a value without text, %j, has a label', (value, label) => {
+  expect(frames.jsonLines().datagram(Buffer.from(JSON.stringify(value)))).toBe(label)
+  expect(frames.msgpack().datagram(Buffer.from(pack(value)))).toBe(label)
+})
+
 describe('a stream that is not of the protocol', () => {
   const malformed: [name: string, dissector: Dissector, direction: Direction, stream: string][] = [
     ['a line with a NUL', frames.lines(), 'forward', 'a\0b\nc\n'],

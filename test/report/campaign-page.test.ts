@@ -38,6 +38,7 @@ const shown: CampaignShown = {
     'machine-1:4711: 812 jobs done, 2 of 2 at work',
     'machine-2:99: lastnail.config.ts: store.js differs from where the campaign was begun',
   ],
+  met: ['state.left of neverOversold was there at the end of 1536 of 1536 executions'],
   notes: ['refused was never met in any execution'],
 }
 
@@ -73,6 +74,7 @@ describe.skipIf(!hasBrowser)('the page of a campaign, in a browser', () => {
             '.lastnail/shops/a%20report.html',
           )
           expect(await page.getByText('<b>not a tag</b>').count()).toBe(1)
+          expect(await page.getByText('state.left of neverOversold was there').isVisible()).toBe(true)
           expect(await page.getByRole('img', { name: '6300 states after 3528 s' }).isVisible()).toBe(true)
           await page.evaluate(axe)
           const { violations }: { violations: { id: string }[] } = await page.evaluate('axe.run()')

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedChoice, RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
-import { testOf } from '../../report/model/again.ts'
+import { replayCommand, testOf } from '../../report/model/again.ts'
 import { barsOf } from '../../report/model/bars.ts'
 import { callsOf, describeCall } from '../../report/model/calls.ts'
 import { changedFields, diffOf } from '../../report/model/changes.ts'
@@ -308,4 +308,17 @@ test('a test to copy has the whole schedule; a trace without a violation has no 
   const text = testOf(trace)!
   for (const { choice } of trace.steps.slice(1)) expect(text).toContain(`      '${choice!.label}',`)
   expect(testOf({ ...trace, end: { verdict: null } })).toBeUndefined()
+})
+
+test('a command to replay is one that a shell reads', () => {
+  expect(replayCommand('.lastnail/shop/a.trace')).toBe('npx lastnail replay .lastnail/shop/a.trace')
+  expect(replayCommand("ann's shop.trace")).toBe(`npx lastnail replay 'ann'\\''s shop.trace'`)
+})
+
+test('a test to copy of a trace with long turns says so; an emulated run, whose times no test repeats, has none', () => {
+  const trace = historyTrace()
+  const recordedWith = (options: object) => ({ ...trace, header: { ...trace.header, options } })
+  expect(testOf(trace)).not.toContain('longTurns')
+  expect(testOf(recordedWith({ longTurns: true }))).toContain('\n    longTurns: true,\n    schedule: [\n')
+  expect(testOf(recordedWith({ timing: { pace: 'virtual' } }))).toBeUndefined()
 })

@@ -1,10 +1,14 @@
-import { SaxesParser } from 'saxes'
+import { createRequire } from 'node:module'
 import { TopologyError } from '../error.ts'
 import type { Topology } from '../topology.ts'
 import { element, escapeXml } from '../xml.ts'
 import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
 import { topologyOf } from './from-attributes.ts'
 import { graphOf } from './to-attributes.ts'
+
+const require = createRequire(import.meta.url)
+/** Loaded only for a GraphML file. */
+const saxes = (): typeof import('saxes') => require('saxes')
 
 /** Reads GraphML as in the Topology Zoo. Throws a `TopologyError` with the line of what is wrong. */
 export const readGraphml = (text: string): Topology => topologyOf(parseGraphml(text))
@@ -19,6 +23,7 @@ const parseGraphml = (text: string): AttributedGraph => {
   let owner: Owner = graph
   let data: { readonly name: string; text: string } | undefined
 
+  const { SaxesParser } = saxes()
   const parser = new SaxesParser()
   const wrong = (what: string) => new TopologyError(`line ${parser.line}: ${what}`)
   const required = (attributes: Readonly<Record<string, string>>, kind: string, name: string) => {

@@ -1,7 +1,8 @@
+import type { NodeTask } from '../../cells/task.ts'
 import { UsageError } from '../../errors.ts'
 import { readLabel } from '../../labels.ts'
 import { saidBy } from '../../likeness.ts'
-import type { NodeInput, NodeSight, NodeTask, Sent } from '../../node-system.ts'
+import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
 import type { Before } from './order.ts'
 import { afterInput, type Beginning } from './space.ts'
 
@@ -61,7 +62,7 @@ export class Begin {
     this.#asked = waiting ? { member: waiting, input: undefined } : this.#nextStep()
     if (this.#asked === undefined) return this.next()
     const { member, input } = this.#asked
-    return { node: member.name, inputs: input ? [...member.inputs, input] : [] }
+    return { start: { at: 'node', node: member.name, inputs: input ? [...member.inputs, input] : [] } }
   }
 
   /**

@@ -1,8 +1,8 @@
 import type { Properties } from '../../cells/executor.ts'
-import type { TaskOutcome } from '../../cells/task.ts'
+import type { NodeOutcome, NodeTask, TaskOutcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../errors.ts'
 import { readLabel } from '../../labels.ts'
-import { labelOf, type NodeInput, type NodeOutcome, type Nodes, type NodeTask } from '../../node-system.ts'
+import { labelOf, type NodeInput, type Nodes } from '../../node-system.ts'
 import { after, labelsTo, type Start, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
@@ -102,7 +102,7 @@ export class LocalSearch<State> implements Search {
       return
     }
     if (!(came instanceof Diverged)) this.#counted.count(came)
-    if (came instanceof Diverged || came.violation === undefined) this.#failures += 1
+    if (came instanceof Diverged || !(came.violation ?? came.finding)) this.#failures += 1
   }
 
   learnAlone(execution: NodeExecution, came: NodeOutcome | Diverged): void {
@@ -156,8 +156,8 @@ export class LocalSearch<State> implements Search {
     return space.isDone && this.#unknown === 0 && this.#notRepeated === 0
   }
 
-  #ask(alone: NodeTask, purpose: Purpose): NodeExecution {
-    const execution = { search: 'local', variant: 0, alone } as const
+  #ask(task: NodeTask, purpose: Purpose): NodeExecution {
+    const execution = { search: 'local', variant: 0, task } as const
     this.#purposes.set(execution, purpose)
     return execution
   }
@@ -169,12 +169,12 @@ export class LocalSearch<State> implements Search {
 
   #taskOf({ from, input }: Transition): NodeTask {
     const inputs = [...this.#begin.inputsOf(from.node), ...wayTo(from).map(edge => edge.input), input]
-    return { node: this.#options.nodes.names[from.node]!, inputs }
+    return { start: { at: 'node', node: this.#options.nodes.names[from.node]!, inputs } }
   }
 
   #retry(execution: NodeExecution, purpose: Purpose, error: Diverged): void {
-    const tries = (this.#tries.get(execution.alone) ?? 0) + 1
-    this.#tries.set(execution.alone, tries)
+    const tries = (this.#tries.get(execution.task) ?? 0) + 1
+    this.#tries.set(execution.task, tries)
     if (tries < triesMax) {
       this.#again.push(execution)
       return

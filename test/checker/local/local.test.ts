@@ -7,7 +7,7 @@ import { always } from '../../../checker/property.ts'
 import { Random } from '../../../checker/random.ts'
 import { Experience } from '../../../checker/searches/experience.ts'
 import { type LocalOptions, LocalSearch } from '../../../checker/searches/local/local.ts'
-import type { LocalCoverage } from '../../../checker/searches/search.ts'
+import { isAlone, type LocalCoverage } from '../../../checker/searches/search.ts'
 import { initial, labelsTo } from '../../../checker/start.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
 import { agreement, paxos } from '../systems/paxos.ts'
@@ -22,7 +22,7 @@ const searchAlone = async <Local>(
   const solo = new Solo(nodesOf(handlers))
   const orders: string[][] = []
   for (let asked = search.next(); asked; asked = search.next())
-    if ('alone' in asked) search.learnAlone(asked, await solo.perform(asked.alone, 0, new Budget({})))
+    if (isAlone(asked)) search.learnAlone(asked, await solo.perform(asked.task, 0, new Budget({})))
     else orders.push([...labelsTo(asked.task.start)])
   return { local: search.local, orders }
 }

@@ -152,6 +152,30 @@ test.each(Object.keys(debuggers) as (keyof typeof debuggers)[])(
   },
 )
 
+c('a program with LeakSanitizer says itself that it cannot look for leaks, unless it is told not to', async () => {
+  const leaks = compile('exit(0);', { flags: ['-fsanitize=leak'] })
+  const program = (options: string) => ['sh', '-c', `${options} ${leaks} 2>&1; echo $?; sleep 9`] as const
+  const looking = await heldOutput([...program('')], 1)
+  expect(looking.lines.join('\n')).toMatch(/LeakSanitizer does not work under ptrace/)
+  expect(looking.notes).toEqual([expect.stringMatching(/^n: ptrace is refused with EPERM: .* LeakSanitizer fail/)])
+  const notLooking = await heldOutput([...program('LSAN_OPTIONS=detect_leaks=0')], 1)
+  expect(notLooking).toMatchObject({ lines: ['0'], notes: [] })
+})
+
+test.skipIf(!hasCompiler).each(['address', 'thread', 'undefined'])(
+  'a program with the sanitizer of %s, which maps terabytes for itself, is held and rewound',
+  async sanitizer => {
+    const program = compile('puts("slept"); sleep(1); puts("again");', {
+      flags: [`-fsanitize=${sanitizer}`],
+    })
+    expect(await heldOutput([program], 2)).toEqual({
+      lines: ['slept', 'again'],
+      labels: ['n timer +1000ms', 'n timer +1000ms'],
+      notes: [],
+    })
+  },
+)
+
 const isRoot = process.getuid?.() === 0
 
 test.skipIf(!hasCompiler || !isRoot)('a program that is setuid gains no right, and that is said', async () => {

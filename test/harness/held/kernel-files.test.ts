@@ -75,6 +75,52 @@ test('memory and ids of the kernel are of the node', async () => {
   for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
 })
 
+test('what the kernel counts of this machine and its network is not seen, and sockets are shown', async () => {
+  const files = ['netstat', 'snmp', 'snmp6', 'dev', 'sockstat', 'tcp', 'udp', 'unix', 'netlink'].map(
+    name => `net/${name}`,
+  )
+  const others = [
+    'interrupts',
+    'softirqs',
+    'timer_list',
+    'vmstat',
+    'diskstats',
+    'pressure/cpu',
+    'self/io',
+    'self/schedstat',
+  ]
+  const { lines } = await heldOutput([
+    'python3',
+    '-c',
+    `
+import socket, time
+time.sleep(1)
+serving = socket.create_server(('127.0.0.1', 8000))
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+datagrams.bind(('0.0.0.0', 9000))
+path = socket.socket(socket.AF_UNIX)
+path.bind('/tmp/here')
+calling = socket.create_connection(('127.0.0.1', 8000))
+calling.send(b'hello')
+answering, _ = serving.accept()
+answering.recv(5)
+for name in '${[...files, ...others].join(' ')}'.split():
+    try: print(name, open('/proc/' + name).read())
+    except FileNotFoundError: pass
+time.sleep(1000)
+`,
+  ])
+  const shown = lines.join('\n')
+  expect(shown).toMatch(/: 0100007F:1F40 00000000:0000 0A 00000000:00000000 00:00000000 00000000 {5}0 {8}0 0$/m)
+  expect(shown).toMatch(/: 0100007F:1F40 0100007F:\w{4} 01 /)
+  expect(shown).toMatch(/: 00000000:2328 00000000:0000 07 /)
+  expect(shown).toMatch(/^0000000000000000: 00000002 00000000 00000000 0001 01 0 \/tmp\/here$/m)
+  expect(shown).toMatch(/^ +lo: +0 +0 +0 +0 /m)
+  expect(shown).toMatch(/^Tcp: 1 200 120000 -1 0 0 0 /m)
+  expect(shown).toMatch(/^vmstat nr_free_pages 0$/m)
+  expect(shown).toMatch(/^self\/io rchar: 0$/m)
+})
+
 test('each opening of /dev/urandom reads other bytes, and a rewound node reads the same', async () => {
   const read = 'head -c 8 /dev/urandom | od -An -tx1'
   const cluster = clusterOf({ nodes: { n: { command: ['sh', '-c', `${read}; ${read}; sleep 1; ${read}; sleep 9`] } } })

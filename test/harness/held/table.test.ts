@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { constants, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { filterProgram } from '../../../harness/hold/filter.ts'
 import { syscallNumber } from '../../../harness/hold/syscall-number.ts'
@@ -15,6 +15,8 @@ const conditions: Record<string, string> = {
   always: '',
   positive: 'with a finite time-out',
   given: 'with a time-out',
+  flagged: 'where the program asks that it is not traced',
+  unflagged: 'where it is opened for reading alone',
   elsewhere: 'where a library has not looked whether a file was written since the tool began',
   code: 'where a file is mapped to be executed',
   futexWait: 'waits with a time-out',
@@ -120,8 +122,8 @@ test('the filter does with every number what the table says', () => {
   expect(run(-1).action).toBe(allowed)
 })
 
-test('waits stop only with a finite time-out, options only where they tell times or leave something', () => {
-  const { epoll_wait, ppoll, futex, setsockopt, getsockopt, prctl, fcntl } = syscallNumber
+test('waits stop only with a finite time-out, options only where they tell times or leave something, clone only where what it makes would not be traced', () => {
+  const { epoll_wait, ppoll, futex, setsockopt, getsockopt, prctl, fcntl, clone } = syscallNumber
   const actions = [
     run(epoll_wait, [3, 0, 1, 100]),
     run(epoll_wait, [3, 0, 1, 0]),
@@ -143,6 +145,8 @@ test('waits stop only with a finite time-out, options only where they tell times
     run(prctl, [15]),
     run(fcntl, [3, 1031]),
     run(fcntl, [3, 4]),
+    run(clone, [0x80_0011]),
+    run(clone, [0x3d_0f00]),
   ].map(({ action }) => action === traced)
   expect(actions).toEqual([
     ...[true, false, false],
@@ -151,7 +155,16 @@ test('waits stop only with a finite time-out, options only where they tell times
     ...[true, false, false, true],
     ...[true, false],
     ...[true, false, true, false, true, false],
+    ...[true, false],
   ])
+})
+
+test('opening stops for reading alone', () => {
+  const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_DIRECTORY, O_NOFOLLOW } = constants
+  const flags = [O_RDONLY, O_RDONLY | O_NOFOLLOW, O_WRONLY | O_CREAT, O_RDWR, O_RDONLY | O_DIRECTORY]
+  const actions = flags.map(each => run(syscallNumber.openat, [-100, 4096, each]).action === traced)
+  expect(actions).toEqual([true, true, false, false, false])
+  expect(flags.map(each => run(syscallNumber.open, [4096, each]).action === traced)).toEqual(actions)
 })
 
 test('mapping stops for code of a file alone, and not for what is shared', () => {
@@ -165,7 +178,7 @@ test('mapping stops for code of a file alone, and not for what is shared', () =>
   expect(actions).toEqual([true, false, false, false])
 })
 
-test('no call takes more than thirty instructions', () => {
+test('no call takes more than forty instructions', () => {
   const most = Math.max(...Array.from({ length: 500 }, (_, number) => run(number, [1, 1, 1, 1, 1, 1]).steps))
-  expect(most).toBeLessThan(30)
+  expect(most).toBeLessThan(40)
 })

@@ -1,11 +1,14 @@
-/** A hint for an unknown name: the most similar known one, or all known ones. */
+import { shownList } from './brief.ts'
+
+/** A hint for an unknown name: the most similar known one, or some known ones. */
 export const nearest = (name: string, known: readonly string[]): string => {
   const distances = known.map(other => distance(name.toLowerCase(), other.toLowerCase()))
   const least = Math.min(...distances)
   const meant = known[distances.indexOf(least)]
   // With more than half of the letters wrong, it is not a typing error.
   if (meant !== undefined && least <= meant.length / 2) return `did you mean "${meant}"?`
-  return known.length === 0 ? 'there is none' : `known are ${known.join(', ')}`
+  if (known.length === 0) return 'there is none'
+  return known.length === 1 ? `the only one is ${known[0]}` : `known are ${shownList(known, 8)}`
 }
 
 /** Levenshtein: the least number of letters to add, remove or replace. */

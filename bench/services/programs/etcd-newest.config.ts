@@ -1,0 +1,3 @@
+import { etcd } from './etcd.ts'
+
+export default etcd('etcd-newest', 'cache/etcd')

@@ -1,0 +1,44 @@
+import { always, defineSystem, type NodeHandle } from 'lastnail'
+
+const names = ['n1', 'n2', 'n3']
+const cluster = names.map(name => `${name}=http://{{${name}.address}}:2380`).join(',')
+
+const member = (program: string, name: string) => {
+  const [peer, client] = [`http://{{${name}.address}}:2380`, `http://{{${name}.address}}:2379`]
+  const options = [
+    `--name=${name}`,
+    `--data-dir=/tmp/${name}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--initial-cluster=${cluster}`,
+  ]
+  return { command: [program, ...options], listens: 2379 }
+}
+
+const ask = async (node: NodeHandle, path: string, asked: object): Promise<unknown> => {
+  const { body } = await node.http(2379, path, { method: 'POST', body: JSON.stringify(asked) })
+  return body.json()
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** Three members with their own defaults. */
+export const etcd = (system: string, program: string) =>
+  defineSystem({
+    name: system,
+    nodes: Object.fromEntries(names.map(name => [name, member(program, name)])),
+    state: node => /raft.*became .*/.exec(node.output().stderr)?.[0],
+    clients: {
+      put: {
+        run: ({ n1 }, { ordinal }) => ask(n1!, '/v3/kv/put', { key: base64('x'), value: base64(`${ordinal}`) }),
+        times: 20,
+      },
+      get: { run: ({ n2 }) => ask(n2!, '/v3/kv/range', { key: base64('x') }), times: 20 },
+      local: { run: ({ n3 }) => ask(n3!, '/v3/kv/range', { key: base64('x'), serializable: true }), times: 20 },
+    },
+    // Servers find each other first, and are asked all along.
+    weights: { client: 0.1 },
+    properties: { answers: always(({ nodes }) => nodes.length === 3) },
+  })

@@ -1,0 +1,13 @@
+import type { RecordedStep, Trace } from './trace.ts'
+
+/** The schedule of a recorded execution. */
+export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
+  steps.flatMap(({ choice }) => choice?.label ?? [])
+
+/** Whether it was recorded after a thread's turns had been lengthened. */
+export const hadLongTurns = ({ header }: Pick<Trace, 'header'>): boolean =>
+  ((header.options ?? {}) as { readonly longTurns?: boolean }).longTurns === true
+
+/** Whether it was recorded of an emulated run, whose steps have times. */
+export const hadTimes = ({ header }: Pick<Trace, 'header'>): boolean =>
+  ((header.options ?? {}) as { readonly timing?: unknown }).timing !== undefined

@@ -1,0 +1,58 @@
+import { BudgetSpent } from '../budget.ts'
+import type { Cells } from '../cells/cells.ts'
+import type { TaskOutcome } from '../cells/task.ts'
+import type { Violation } from '../cells/violation.ts'
+import { Unfaithful } from '../errors.ts'
+import { labelsOf } from '../labels.ts'
+import { startAfter, startAsOffered } from '../start.ts'
+import type { Choice } from '../system.ts'
+import { isAlike } from './shrink.ts'
+import { slowMs } from './slow-network.ts'
+
+/** Relative precision of the least bound that violates. A smaller one would cost more executions. */
+const accuracy = 0.05
+
+/**
+ * The least bound on how far clocks are apart, in milliseconds, with which such a violation was met again; `null` if it
+ * was met with none, or the budget is spent.
+ */
+export const leastSkewMs = async (
+  cells: Cells,
+  schedule: readonly Choice[],
+  violation: Violation,
+): Promise<number | null> => {
+  let least: number | null = null
+  try {
+    const { skewMs, delayMs } = await cells.run({ start: startAfter(labelsOf(schedule)) })
+    if (skewMs <= slowMs) return skewMs
+    const isMetWithin = within(cells, { schedule, violation, delayMsMax: Math.max(slowMs, delayMs) })
+    if (await isMetWithin(0)) return 0
+    if (await isMetWithin(skewMs)) least = skewMs
+    for (let tooClose = 0; least !== null && least - tooClose > accuracy * least; ) {
+      const bound = Math.floor((tooClose + least) / 2)
+      if (await isMetWithin(bound)) least = bound
+      else tooClose = bound
+    }
+  } catch (error) {
+    if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error
+  }
+  return least
+}
+
+interface Known {
+  readonly schedule: readonly Choice[]
+  readonly violation: Violation
+  readonly delayMsMax: number
+}
+
+/** Whether such a violation is met by this schedule, or one like it, with clocks at most so far apart. */
+const within =
+  (cells: Cells, { schedule, violation, delayMsMax }: Known) =>
+  async (skewMsMax: number): Promise<boolean> => {
+    const start = startAsOffered(labelsOf(schedule))
+    const isMet = ({ violation: met, delayMs }: TaskOutcome) =>
+      !!met && isAlike(met, violation) && delayMs <= delayMsMax
+    if (isMet(await cells.run({ start, skewMsMax }))) return true
+    // Timers that fire when they are due may send messages, which must then be no later than allowed.
+    return isMet(await cells.run({ start, skewMsMax, delayMsMax }))
+  }
