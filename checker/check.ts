@@ -15,12 +15,13 @@ import { type CheckOptions, type Progress, type SearchOptions, validate } from '
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
 import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
-import { Deferred, needsSlowNetwork } from './verdict/deferred.ts'
+import { Deferred, needsUnusual } from './verdict/deferred.ts'
 import { Doubts } from './verdict/doubts.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
+import { isMetWithUsualClocks } from './verdict/skew.ts'
 import { slowMs } from './verdict/slow-network.ts'
 import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict/verdict.ts'
 
@@ -185,7 +186,7 @@ class Check {
         return this.#search(cells)
       }
       const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
-      if (found && needsSlowNetwork(found))
+      if (found && needsUnusual(found))
         this.#deferred.keep(found, found.discovery!.execution, this.#cells.counts.executions)
       else if (found?.verdict === 'violated') return found
       else this.#undetermined ??= found
@@ -244,7 +245,7 @@ class Check {
     if (finding && !violation) this.#doubts.isBroken(finding)
     if (undecided !== undefined) this.#doubts.isUndecided(undecided)
     if (!violation && starved === undefined) return undefined
-    if (violation && this.#deferred.found && outcome.delayMs > slowMs) return undefined
+    if (violation && this.#deferred.found && !(await this.#isUsual(explored, violation))) return undefined
     this.#finding = violation ? headline(violation.message) : `${starved} in doubt after ${schedule.length} steps`
     const discovery: Discovery = {
       by: execution.search,
@@ -257,6 +258,14 @@ class Check {
       .ofVariant(execution.variant)
       .alone(cells => this.#examineIn(cells, explored, violation))
     return found && { ...found, discovery, variant: execution.variant }
+  }
+
+  /** Whether a violation may need neither a slow network nor clocks apart. */
+  async #isUsual({ execution, outcome: { schedule, delayMs, skewMs } }: Explored, violation: Violation) {
+    if (delayMs > slowMs || skewMs <= slowMs) return delayMs <= slowMs
+    return this.#cells
+      .ofVariant(execution.variant)
+      .alone(cells => isMetWithUsualClocks(cells, schedule.slice(0, violation.step), violation))
   }
 
   async #examineIn(cells: Cells, explored: Explored, violation: Violation | undefined): Promise<Found | undefined> {

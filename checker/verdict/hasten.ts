@@ -6,12 +6,10 @@ import { Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
+import { narrow } from './least-bound.ts'
 import { minimiseSteps } from './minimise.ts'
 import { attemptAt, candidatesPatience, isAlike, type ShrunkViolation } from './shrink.ts'
 import { slowMs } from './slow-network.ts'
-
-/** Relative precision of the least bound that violates. A smaller one would cost more executions. */
-const accuracy = 0.05
 
 /** A violation, and how long messages must be in flight for it. */
 export type Hastened = Pick<ShrunkViolation, 'schedule' | 'message' | 'delayMs'>
@@ -48,17 +46,11 @@ export const hasten = async (
   if (delayMs <= slowMs) return best
   try {
     const within = cells.within(limits)
-    let tooFast = -1
-    for (
-      let bound = 0;
-      best.delayMs - tooFast > accuracy * best.delayMs;
-      bound = Math.floor((tooFast + best.delayMs) / 2)
-    ) {
+    await narrow(delayMs, -1, async bound => {
       const faster = await tryWithin(bound, within, best.schedule, violation)
-      if (faster) best = faster
-      else tooFast = bound
-      if (best.delayMs === 0) break
-    }
+      best = faster ?? best
+      return faster?.delayMs
+    })
     if (best.delayMs < delayMs) best = await shortest(within, best, violation)
   } catch (error) {
     if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error

@@ -6,11 +6,9 @@ import { Unfaithful } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
+import { narrow } from './least-bound.ts'
 import { isAlike } from './shrink.ts'
 import { slowMs } from './slow-network.ts'
-
-/** Relative precision of the least bound that violates. A smaller one would cost more executions. */
-const accuracy = 0.05
 
 /**
  * The least bound on how far clocks are apart, in milliseconds, with which such a violation was met again; `null` if it
@@ -27,16 +25,31 @@ export const leastSkewMs = async (
     if (skewMs <= slowMs) return skewMs
     const isMetWithin = within(cells, { schedule, violation, delayMsMax: Math.max(slowMs, delayMs) })
     if (await isMetWithin(0)) return 0
-    if (await isMetWithin(skewMs)) least = skewMs
-    for (let tooClose = 0; least !== null && least - tooClose > accuracy * least; ) {
-      const bound = Math.floor((tooClose + least) / 2)
-      if (await isMetWithin(bound)) least = bound
-      else tooClose = bound
-    }
+    if (!(await isMetWithin(skewMs))) return null
+    least = skewMs
+    await narrow(skewMs, 0, async bound => {
+      if (!(await isMetWithin(bound))) return undefined
+      least = bound
+      return bound
+    })
   } catch (error) {
     if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error
   }
   return least
+}
+
+/** Whether such a violation is met in a usual network with clocks as those of usual machines. */
+export const isMetWithUsualClocks = async (
+  cells: Cells,
+  schedule: readonly Choice[],
+  violation: Violation,
+): Promise<boolean> => {
+  try {
+    return await within(cells, { schedule, violation, delayMsMax: slowMs })(slowMs)
+  } catch (error) {
+    if (error instanceof BudgetSpent || error instanceof Unfaithful) return false
+    throw error
+  }
 }
 
 interface Known {

@@ -1,5 +1,5 @@
 /**
- * Milliseconds that a message may take on a usual network. A violation that needs a slower one is reported as such, and
- * recovery only on a slower one does not count as recovery.
+ * Milliseconds that a message may take on a usual network, and that clocks may be apart on usual machines. A violation
+ * that needs more is reported as such, and recovery only on a slower network does not count as recovery.
  */
 export const slowMs = 1000

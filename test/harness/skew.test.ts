@@ -7,10 +7,12 @@ import { clusterOf, labelsOf, take } from './system.ts'
 const files = {
   'lease.js': `
     setTimeout(() => console.log(JSON.stringify({ isOver: true })), Number(process.argv[2]))
-    setInterval(() => {}, 700)`,
+    setInterval(() => {}, Number(process.argv[3] ?? 700))`,
 }
 
-const lease = (duration: number) => ({ command: [process.execPath, 'lease.js', `${duration}`] })
+const lease = (duration: number, interval = 700) => ({
+  command: [process.execPath, 'lease.js', `${duration}`, `${interval}`],
+})
 
 /** The holder gives up its lease after one second, and the keeper after three. */
 const system = (options: Partial<SystemDefinition> = {}) =>
@@ -54,4 +56,21 @@ test('a violation that one clock for all nodes allows needs none apart', { timeo
   const properties = { neverOver: always<GlobalState>(state => !isOver(state, 'keeper')) }
   const found = await check(system(), properties, { search: 'walk', executions: 200 })
   expect(found).toMatchObject({ verdict: 'violated', property: 'neverOver', skewMs: 0 })
+})
+
+test('a violation that one clock allows is reported before one that needs clocks apart', {
+  timeout: 60_000,
+}, async () => {
+  // The keeper needs one timer and the holder three, so that orders that need clocks apart are met more often.
+  const nodes = { holder: lease(1000, 400), keeper: lease(3000, 4000) }
+  const neverBoth = always<GlobalState>(state => !isOver(state, 'holder') || !isOver(state, 'keeper'))
+  for (const seed of [1, 2, 3]) {
+    const found = await check(
+      system({ nodes }),
+      { holderIsFirst, neverBoth },
+      { search: 'walk', executions: 400, seed },
+    )
+    expect(found).toMatchObject({ verdict: 'violated', property: 'neverBoth' })
+    expect(found.skewMs).toBeLessThanOrEqual(1000)
+  }
 })
