@@ -7,7 +7,7 @@ import { withMeanRoundTrip } from '../topologies/round-trip.ts'
 import { describeSummary, summarise } from '../topologies/summary.ts'
 import type { Topology } from '../topologies/topology.ts'
 import { print } from './print.ts'
-import { aboveZero, wholeNumber } from './values.ts'
+import { aboveZero, share, wholeNumber } from './values.ts'
 
 interface OutputOptions {
   readonly meanRtt?: number
@@ -19,6 +19,7 @@ interface OutputOptions {
 interface GenerateOptions extends OutputOptions {
   readonly nodes: number
   readonly seed: number
+  readonly cross?: number
 }
 
 const descriptions: Readonly<Record<TopologyKind, string>> = {
@@ -39,9 +40,13 @@ export const addTopologyCommands = (root: Command): void => {
       .description(descriptions[kind])
       .option('--nodes <n>', 'how many', wholeNumber, kind === 'inet' ? 5000 : 100)
       .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
-    withOutputOptions(command).action(({ nodes, seed, ...output }: GenerateOptions) => {
+      .option('--cross <share>', 'share of the bandwidth of each link that traffic of others takes', share)
+    withOutputOptions(command).action(({ nodes, seed, cross, ...output }: GenerateOptions) => {
       checkOutput(output)
-      finish(generateInternet(kind, nodes, seed, output.meanRtt), output)
+      finish(
+        generateInternet(kind, nodes, seed, output.meanRtt, cross === undefined ? cross : { share: cross }),
+        output,
+      )
     })
   }
   const convert = topology

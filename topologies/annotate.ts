@@ -24,7 +24,7 @@ const core: Annotation = { bandwidth: 100e6, loss }
 
 /**
  * The internet of the CrystalBall experiments (Yabandeh et al., NSDI 2009, section 5.1): 100 Mbit/s, but 5 Mbit/s to
- * clients and 1 Mbit/s from them; cross traffic as loss.
+ * clients and 1 Mbit/s from them; cross traffic as loss (`cross.ts` has it as packets).
  */
 export const internet: Readonly<Record<LinkClass, Annotation>> = {
   'client-stub': { bandwidth: 5e6, upBandwidth: 1e6, loss },

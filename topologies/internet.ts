@@ -1,11 +1,12 @@
 import { annotate, internet } from './annotate.ts'
+import { type CrossShare, withCross } from './cross.ts'
 import { generate, type TopologyKind } from './generate.ts'
 import { withQueues } from './queues.ts'
 import { withMeanRoundTrip } from './round-trip.ts'
 import type { Topology } from './topology.ts'
 
 /**
- * A topology of a kind with bandwidth, loss and queues. Delays are scaled to the mean round trip in milliseconds, if
+ * A topology of a kind with bandwidth, loss and queues, and with cross traffic if it is given. Delays are scaled to the mean round trip in milliseconds, if
  * one is given. Throws a `TopologyError` for an invalid number.
  */
 export const generateInternet = (
@@ -13,7 +14,9 @@ export const generateInternet = (
   count: number,
   seed: number,
   meanRoundTripMs: number | undefined,
+  cross?: CrossShare,
 ): Topology => {
   const annotated = annotate(generate(kind, count, seed), internet, seed)
-  return withQueues(meanRoundTripMs === undefined ? annotated : withMeanRoundTrip(annotated, meanRoundTripMs))
+  const queued = withQueues(meanRoundTripMs === undefined ? annotated : withMeanRoundTrip(annotated, meanRoundTripMs))
+  return cross === undefined ? queued : withCross(queued, cross)
 }

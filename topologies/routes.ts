@@ -12,7 +12,7 @@ export interface Route extends Pipe {
 
 /**
  * The collapsed topology, as in ModelNet: a route for each ordered pair of the given nodes. Delay and jitter add up,
- * bandwidth and queue are those of the narrowest link, and a packet is lost if any link loses it. Throws a
+ * bandwidth, queue and cross traffic are those of the narrowest link, and a packet is lost if any link loses it. Throws a
  * `TopologyError` for an unknown node, and for a pair without a path.
  */
 export const collapse = (topology: Topology, ends: readonly string[]): Route[] =>
@@ -207,14 +207,16 @@ export const inSeries = (pipes: readonly Pipe[]): Pipe => {
   const sum = (value: (pipe: Pipe) => number) => pipes.reduce((all, pipe) => all + value(pipe), 0)
   const passes = pipes.reduce((all, { loss = 0 }) => all * (1 - loss), 1)
   const narrowest = pipes.reduce((one, other) => (widthOf(other) < widthOf(one) ? other : one))
-  const { bandwidth, queue } = narrowest
+  const { bandwidth, queue, cross } = narrowest
   return {
     delayMs: sum(({ delayMs }) => delayMs),
     jitterMs: sum(({ jitterMs = 0 }) => jitterMs),
     loss: 1 - passes,
     ...(bandwidth !== undefined && { bandwidth }),
     ...(queue !== undefined && { queue }),
+    ...(cross !== undefined && { cross }),
   }
 }
 
-const widthOf = ({ bandwidth = Number.POSITIVE_INFINITY }: Pipe) => bandwidth
+/** What others leave of its bandwidth. */
+const widthOf = ({ bandwidth = Number.POSITIVE_INFINITY, cross }: Pipe) => bandwidth - (cross?.bandwidth ?? 0)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { crossBurstMax, crossProblem } from './cross.ts'
 import { shortened, TopologyError } from './error.ts'
-import { disciplines, linkClasses, queuePacketsMax, roles, type Topology } from './topology.ts'
+import { disciplines, linkClasses, type Pipe, queuePacketsMax, roles, type Topology } from './topology.ts'
 
 /** Validates topologies. Messages say what was expected and found; `problemsOf` adds where. */
 
@@ -39,14 +40,33 @@ const queue = z.union(
   expected(queueExpected),
 )
 
+const crossExpected = 'cross traffic: { bandwidth: 1e6, bytes: 1000, burst: 1 }'
+const cross = fields(
+  {
+    bandwidth: z.number(expected('bits a second')).min(0, expected('bits a second, at least 0')),
+    bytes: atLeastOne('a number of bytes').exactOptional(),
+    burst: z
+      .int(expected('a number of packets'))
+      .min(1, expected('a number of packets, at least 1'))
+      .max(crossBurstMax, expected(`at most ${crossBurstMax} packets`))
+      .exactOptional(),
+  },
+  crossExpected,
+)
+
 const pipeShape = {
   delayMs: milliseconds,
   jitterMs: milliseconds.exactOptional(),
   bandwidth: atLeastOne('bits a second').exactOptional(),
   loss: probability().exactOptional(),
   queue: queue.exactOptional(),
+  cross: cross.exactOptional(),
 }
-const pipe = fields(pipeShape, 'a pipe: { delayMs, … }')
+const checkCross = ({ value, issues }: z.core.ParsePayload<Pick<Pipe, 'bandwidth' | 'queue' | 'cross'>>) => {
+  const message = crossProblem(value)
+  if (message !== undefined) issues.push({ code: 'custom', path: ['cross'], message, input: undefined })
+}
+const pipe = fields(pipeShape, 'a pipe: { delayMs, … }').check(checkCross)
 const waysShape = { ...pipeShape, back: pipe.nullable().exactOptional() }
 
 const node = fields(
@@ -55,7 +75,7 @@ const node = fields(
     role: oneOf(roles),
     at: z.tuple([finite, finite], expected('a place: [x, y]')).exactOptional(),
     label: text.exactOptional(),
-    access: fields(waysShape, 'the ways of a link: { delayMs, … }').exactOptional(),
+    access: fields(waysShape, 'the ways of a link: { delayMs, … }').check(checkCross).exactOptional(),
   },
   'a node: { id, role, … }',
 )
@@ -63,7 +83,7 @@ const node = fields(
 const link = fields(
   { from: text, to: text, class: oneOf(linkClasses), ...waysShape },
   'a link: { from, to, class, delayMs, … }',
-)
+).check(checkCross)
 
 const topology = fields(
   {

@@ -52,6 +52,18 @@ export interface Pipe {
   readonly loss?: number
   /** What may wait for bandwidth; without limit where absent. */
   readonly queue?: Queue
+  /** Traffic of others that shares bandwidth and queue; none where absent. */
+  readonly cross?: Cross
+}
+
+/** Bursts of equal packets by a Poisson process. They yield to nobody. */
+export interface Cross {
+  /** Bits a second in the mean; 0 for none. */
+  readonly bandwidth: number
+  /** Size of each packet; 1,000 where absent. */
+  readonly bytes?: number
+  /** How many packets come at once; 1 where absent. */
+  readonly burst?: number
 }
 
 /** What may wait for bandwidth, and how it is decided what is dropped: `droptail` where nothing is said, only what finds it full. */
@@ -88,12 +100,13 @@ export const pipesOf = (ways: Ways): { there: Pipe; back: Pipe | null } => {
 }
 
 /** A pipe without what else the object has. */
-const pipeOf = ({ delayMs, jitterMs, bandwidth, loss, queue }: Pipe): Pipe => ({
+const pipeOf = ({ delayMs, jitterMs, bandwidth, loss, queue, cross }: Pipe): Pipe => ({
   delayMs,
   ...(jitterMs !== undefined && { jitterMs }),
   ...(bandwidth !== undefined && { bandwidth }),
   ...(loss !== undefined && { loss }),
   ...(queue !== undefined && { queue }),
+  ...(cross !== undefined && { cross }),
 })
 
 /** How many links each node has, in the order of the nodes. */

@@ -3,6 +3,7 @@ import type { Happening } from '../../harness/timed/action.ts'
 import type { WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { manners } from '../../topologies/churn/plan.ts'
+import { crossBurstMax } from '../../topologies/cross.ts'
 import { disciplines, queuePacketsMax } from '../../topologies/topology.ts'
 
 const name = z.string().min(1)
@@ -21,6 +22,13 @@ const inOneDirection = {
     ])
     .exactOptional(),
   loss: probability.exactOptional(),
+  cross: z
+    .strictObject({
+      bandwidth: z.number().min(0),
+      bytes: z.int().min(1).exactOptional(),
+      burst: z.int().min(1).max(crossBurstMax).exactOptional(),
+    })
+    .exactOptional(),
 }
 
 const pipe: z.ZodType<PipeSettings> = z.strictObject({

@@ -92,8 +92,8 @@ const topologyOf = (
     throw new ConfigError(['emulation.place: expected a topology, in which nodes have places'])
   if (topology === undefined) return undefined
   if (typeof topology === 'string') return readTopology(resolve(directory, topology))
-  const { kind, nodes = kind === 'inet' ? inetNodes : otherNodes, seed, meanRtt } = topology
-  return generateInternet(kind, nodes, seed, meanRtt)
+  const { kind, nodes = kind === 'inet' ? inetNodes : otherNodes, seed, meanRtt, cross } = topology
+  return generateInternet(kind, nodes, seed, meanRtt, cross)
 }
 
 /** In the order of time. */

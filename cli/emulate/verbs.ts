@@ -21,6 +21,8 @@ interface PipeOptions {
   readonly queue?: number
   readonly discipline?: Discipline
   readonly loss?: number
+  readonly cross?: number
+  readonly burst?: number
   readonly duplicate?: number
   readonly reorder?: number
   readonly corrupt?: number
@@ -29,10 +31,13 @@ interface PipeOptions {
   readonly both?: boolean
 }
 
-type LinkOptions = Pick<PipeOptions, 'delay' | 'jitter' | 'bandwidth' | 'queue' | 'discipline' | 'loss' | 'clear'> & {
-  readonly down?: boolean
-  readonly up?: boolean
-}
+type ShapeOptions = Pick<PipeOptions, 'jitter' | 'bandwidth' | 'queue' | 'discipline' | 'cross' | 'burst'>
+
+type LinkOptions = ShapeOptions &
+  Pick<PipeOptions, 'delay' | 'loss' | 'clear'> & {
+    readonly down?: boolean
+    readonly up?: boolean
+  }
 
 interface Json {
   readonly json?: boolean | undefined
@@ -143,6 +148,8 @@ const withPipe = (command: Command): Command =>
     .option('--queue <packets>', 'how many packets may wait for bandwidth', wholeNumber)
     .addOption(new Option('--discipline <name>', 'how --queue drops packets').choices(disciplines))
     .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
+    .option('--cross <bits>', 'a second, traffic of others that takes bandwidth; 0 for none', wholeNumber)
+    .option('--burst <packets>', 'how many packets of --cross come at once', wholeNumber)
 
 const controllerAt = ({ run, url, token }: Where): Controller => {
   if (url === undefined && token === undefined) return control(run)
@@ -154,47 +161,31 @@ const controllerAt = ({ run, url, token }: Where): Controller => {
   return control({ origin: new URL(url).origin, token })
 }
 
-/** Jitter, bandwidth and queue of a pipe, as far as they are given. @throws UsageError */
-const shapeOf = ({
-  jitter,
-  bandwidth,
-  queue,
-  discipline,
-}: Readonly<Record<'jitter' | 'bandwidth' | 'queue', number | undefined>> & {
-  readonly discipline: Discipline | undefined
-}) => {
+/** Jitter, bandwidth, queue and cross traffic of a pipe, as far as they are given. @throws UsageError */
+const shapeOf = ({ jitter, bandwidth, queue, discipline, cross, burst }: ShapeOptions) => {
   if (discipline && queue === undefined) throw new UsageError('--discipline: expected --queue beside it')
+  if (burst !== undefined && cross === undefined) throw new UsageError('--burst: expected --cross beside it')
   return {
     ...(jitter !== undefined && { jitterMs: jitter }),
     ...(bandwidth !== undefined && { bandwidth }),
     ...(queue !== undefined && { queue: { packets: queue, ...(discipline && { discipline }) } }),
+    ...(cross !== undefined && { cross: { bandwidth: cross, ...(burst !== undefined && { burst }) } }),
   }
 }
 
-const settingOf = ({
-  cut,
-  clear,
-  delay,
-  jitter,
-  bandwidth,
-  queue,
-  discipline,
-  ...shares
-}: Omit<PipeOptions, 'both'>) => {
-  const shape = shapeOf({ jitter, bandwidth, queue, discipline })
+const settingOf = ({ cut, clear, delay, loss, duplicate, reorder, corrupt, ...shaped }: Omit<PipeOptions, 'both'>) => {
+  const shape = shapeOf(shaped)
   if (clear) return { pipe: null, isCut: false }
-  const given: PipeSettings = {
-    delayMs: delay ?? 0,
-    ...shape,
-    ...shares,
-  }
+  if (shape.cross && shape.bandwidth === undefined) throw new UsageError('--cross: expected --bandwidth beside it')
+  const shares = Object.entries({ loss, duplicate, reorder, corrupt }).filter(([, share]) => share !== undefined)
+  const given: PipeSettings = { delayMs: delay ?? 0, ...shape, ...Object.fromEntries(shares) }
   const isNothing = delay === undefined && Object.keys(given).length === 1
   if (isNothing && !cut) throw new UsageError('expected a setting such as --loss 0.1, --cut or --clear')
   return { ...(cut && { isCut: true }), ...(!isNothing && { pipe: given }) }
 }
 
-const linkChangeOf = ({ delay, jitter, bandwidth, queue, discipline, loss, clear, down, up }: LinkOptions) => {
-  const shape = shapeOf({ jitter, bandwidth, queue, discipline })
+const linkChangeOf = ({ delay, loss, clear, down, up, ...shaped }: LinkOptions) => {
+  const shape = shapeOf(shaped)
   if (down && up) throw new UsageError('expected --down or --up, not both')
   const change = {
     ...(clear && { asBefore: true }),

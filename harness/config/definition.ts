@@ -151,6 +151,11 @@ export interface LinkEvent {
   readonly bandwidth?: number | undefined
   /** Share of packets that are lost. */
   readonly loss?: number | undefined
+  /**
+   * Traffic of others that takes bandwidth and places in the queue: bits a second in the mean (0 for none), the size of
+   * each packet (1,000 bytes by default), and how many come at once (1 by default, at most 100).
+   */
+  readonly cross?: { readonly bandwidth: number; readonly bytes?: number; readonly burst?: number } | undefined
 }
 
 /** How a node's clock differs from an accurate one. */
@@ -172,6 +177,8 @@ export interface GeneratedTopology {
   readonly seed?: number | undefined
   /** Scales all delays so that the mean round trip between stubs takes this many milliseconds. */
   readonly meanRtt?: number | undefined
+  /** Traffic of others on each link: the share of its bandwidth, and packets as in `emulation.links`. */
+  readonly cross?: { readonly share: number; readonly bytes?: number; readonly burst?: number } | undefined
 }
 
 /** A file, or a model with bounds on the population and the manners in which nodes leave (`stop` by default). */

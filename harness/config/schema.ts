@@ -4,6 +4,7 @@ import { nearest } from '../../checker/nearest.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
+import { crossBurstMax } from '../../topologies/cross.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate.ts'
 import { placeForm } from '../../topologies/place.ts'
@@ -229,6 +230,13 @@ const messages = is<Dissector | Record<number, Dissector>>(
 
 const positive = (what: string) => z.number({ error: what }).positive({ error: what })
 const rate = positive('expected how many a minute, above 0').or(z.literal(0))
+const shareExpected = 'expected a share from 0 to 1'
+const shareOfAll = z.number({ error: shareExpected }).min(0, { error: shareExpected }).max(1, { error: shareExpected })
+const burstExpected = `expected how many packets come at once, from 1 to ${crossBurstMax}`
+const crossPackets = {
+  bytes: wholeNumber('expected a number of bytes, at least 1', 1).exactOptional(),
+  burst: wholeNumber(burstExpected, 1).max(crossBurstMax, { error: burstExpected }).exactOptional(),
+}
 const kindsExpected = `expected one of ${topologyKinds.join(', ')}`
 const topology = z.union(
   [
@@ -239,6 +247,10 @@ const topology = z.union(
         nodes: wholeNumber('expected how many, at least 1', 1).optional(),
         seed: wholeNumber('expected a whole number').default(1),
         meanRtt: positive('expected milliseconds above 0').optional(),
+        cross: fields(
+          { share: shareOfAll, ...crossPackets },
+          'cross traffic: { share: 0.3, bytes: 1000, burst: 1 }',
+        ).optional(),
       } satisfies Record<keyof GeneratedTopology, unknown>,
       'a topology: { kind, nodes, … }',
     ),
@@ -308,7 +320,7 @@ const linkExpected = "expected a node, whose own link it is, or the two ends of 
 const linkMs = z
   .number({ error: 'expected milliseconds, 0 or more' })
   .min(0, { error: 'expected milliseconds, 0 or more' })
-const lossExpected = 'expected a share from 0 to 1'
+const crossExpected = 'expected bits a second, 0 or more'
 const yesOrNo = z.boolean({ error: 'expected true or false' })
 const linkEvent = fields(
   {
@@ -319,7 +331,14 @@ const linkEvent = fields(
     delayMs: linkMs.optional(),
     jitterMs: linkMs.optional(),
     bandwidth: positive('expected bits a second, above 0').optional(),
-    loss: z.number({ error: lossExpected }).min(0, { error: lossExpected }).max(1, { error: lossExpected }).optional(),
+    loss: shareOfAll.optional(),
+    cross: fields(
+      {
+        bandwidth: z.number({ error: crossExpected }).min(0, { error: crossExpected }),
+        ...crossPackets,
+      },
+      'cross traffic: { bandwidth: 1e6, bytes: 1000, burst: 1 }',
+    ).optional(),
   } satisfies Record<keyof LinkEvent, unknown>,
   "a change of a link: { at: '30s', link, delayMs, … }",
 )

@@ -85,8 +85,11 @@ export const sentenceOf = (action: Happening): string => {
   }
 }
 
-const describeLink = ({ link, asBefore, isDown, delayMs, jitterMs, bandwidth, loss, queue }: LinkChange): string => {
-  const set = Object.entries({ delayMs, jitterMs, bandwidth, loss, queue }).filter(([, value]) => value !== undefined)
+const describeLink = ({ link, asBefore, isDown, ...change }: LinkChange): string => {
+  const { delayMs, jitterMs, bandwidth, loss, queue, cross } = change
+  const set = Object.entries({ delayMs, jitterMs, bandwidth, loss, queue, cross }).filter(
+    ([, value]) => value !== undefined,
+  )
   const laid = set.length === 0 ? [] : [settingsOf(Object.fromEntries(set))]
   return [
     shownLink(link),

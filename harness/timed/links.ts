@@ -23,6 +23,8 @@ export interface LinkChange {
   readonly bandwidth?: number
   readonly loss?: number
   readonly queue?: NonNullable<PipeSettings['queue']>
+  /** Traffic of others; `{ bandwidth: 0 }` for none. */
+  readonly cross?: NonNullable<PipeSettings['cross']>
 }
 
 /** What a change means for pipes and routes. */
@@ -45,8 +47,11 @@ export class Links {
     this.#now = plan.directions.map(({ pipe }) => pipe)
   }
 
-  /** @throws UsageError for a link that is not there, or that no packet passes, and a bandwidth for one without limit */
-  require({ link, bandwidth }: LinkChange): readonly number[] {
+  /**
+   * @throws UsageError for a link that is not there, or that no packet passes; for a bandwidth or cross traffic of one
+   * without limit
+   */
+  require({ link, bandwidth, cross }: LinkChange): readonly number[] {
     const found = this.#numbersOf(link)
     const shown = shownLink(link)
     if (found.length === 0)
@@ -56,8 +61,11 @@ export class Links {
           : `no packet passes a link ${shown}: expected one on the way between two nodes`,
       )
     // Pipes were merged by which of them are limited, so a limit cannot be added later.
-    if (bandwidth !== undefined && found.some(index => this.#plan.directions[index]!.pipe.bandwidth === undefined))
+    const isUnlimited = found.some(index => this.#plan.directions[index]!.pipe.bandwidth === undefined)
+    if (isUnlimited && bandwidth !== undefined)
       throw new UsageError(`link ${shown} has bandwidth without limit, and keeps it while the system runs`)
+    if (isUnlimited && cross !== undefined)
+      throw new UsageError(`link ${shown} has bandwidth without limit, of which cross traffic takes nothing away`)
     return found
   }
 

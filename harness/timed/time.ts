@@ -299,7 +299,7 @@ export class Time {
   changeLink(change: LinkChange): void {
     this.requireLink(change)
     const { pipes, ways } = this.#links!.change(change)
-    this.#ways.change(pipes)
+    this.#ways.change(pipes, this.#nowMs)
     for (const { from, to, isBroken } of ways) this.#reach.breakWay(from, to, isBroken)
   }
 

@@ -46,8 +46,8 @@ export class Ways {
   }
 
   /** Changes settings of pipes from now on. */
-  change(changes: readonly PipeChange[]): void {
-    for (const { pipe, settings } of changes) this.#all[pipe]!.change(settings)
+  change(changes: readonly PipeChange[], atMs: number): void {
+    for (const { pipe, settings } of changes) this.#all[pipe]!.change(settings, atMs)
   }
 
   /** Puts one more pipe on a way, before the others; undefined removes it. */

@@ -1,4 +1,5 @@
 import { ControlledDelay } from './codel.ts'
+import { type CrossSettings, CrossTraffic } from './cross-traffic.ts'
 import type { EarlyDrop } from './early-drop.ts'
 import { RandomEarlyDetection } from './red.ts'
 
@@ -18,6 +19,8 @@ export interface PipeSettings {
      */
     readonly discipline?: 'droptail' | 'red' | 'codel'
   }
+  /** Traffic of others that shares bandwidth and queue; none by default. */
+  readonly cross?: CrossSettings
   /** Probability that a packet is lost, from 0 to 1. This and the following are 0 by default. */
   readonly loss?: number
   /** Probability that a packet arrives twice. */
@@ -47,12 +50,15 @@ export class Pipe {
   #sent: Float64Array | undefined
   #next = 0
   #early: EarlyDrop | undefined
+  #cross: CrossTraffic | undefined
+  readonly #enterCross = (at: number, bytes: number) => void this.#send(at, bytes)
 
   constructor(settings: PipeSettings, random: () => number) {
     this.#settings = settings
     this.#random = random
     this.#sent = emptyQueue(settings)
     this.#early = earlyDropOf(settings, random)
+    this.#cross = crossOf(settings, random)
   }
 
   get settings(): PipeSettings {
@@ -60,7 +66,9 @@ export class Pipe {
   }
 
   /** It does something else to packets that come from now on; those that it has taken in come out as they would have. */
-  change(settings: PipeSettings): void {
+  change(settings: PipeSettings, now: number): void {
+    this.#cross?.until(now, this.#enterCross)
+    this.#cross = crossOf(settings, this.#random, now)
     const sent = this.#sent
     const before = sent ? [...sent.subarray(this.#next), ...sent.subarray(0, this.#next)] : []
     if (settings.queue?.discipline !== this.#settings.queue?.discipline)
@@ -73,26 +81,33 @@ export class Pipe {
 
   /** When a packet that arrives now comes out, or `lost` or `overflowed`. */
   enter(now: number, bytes: number): number {
-    const { delayMs, jitterMs = 0, bandwidth, loss = 0, reorder = 0 } = this.settings
+    const { delayMs, jitterMs = 0, loss = 0, reorder = 0 } = this.settings
     if (loss > 0 && this.#random() < loss) return lost
-    let sentAt = now
-    if (bandwidth !== undefined) {
-      const sendMs = (bytes * 8000) / bandwidth
-      if (this.#isFull(now, bytes, bandwidth)) return overflowed
-      const waitMs = Math.max(0, this.#freeAt - now)
-      if (this.#early?.drops(now, this.#share(now, bandwidth), waitMs, sendMs)) return overflowed
-      sentAt = now + waitMs + sendMs
-      this.#freeAt = sentAt
-      if (this.#sent) {
-        this.#sent[this.#next] = sentAt
-        this.#next = (this.#next + 1) % this.#sent.length
-      }
-    }
+    this.#cross?.until(now, this.#enterCross)
+    const sentAt = this.#send(now, bytes)
+    if (sentAt === overflowed) return overflowed
     if (reorder > 0 && this.#random() < reorder) return sentAt
     const jitter = jitterMs > 0 ? (2 * this.#random() - 1) * jitterMs : 0
     const out = Math.max(sentAt + Math.max(0, delayMs + jitter), this.#lastOut + instant)
     this.#lastOut = out
     return out
+  }
+
+  /** When a packet that arrives now will have been sent, or `overflowed`. */
+  #send(now: number, bytes: number): number {
+    const { bandwidth } = this.settings
+    if (bandwidth === undefined) return now
+    const sendMs = (bytes * 8000) / bandwidth
+    if (this.#isFull(now, bytes, bandwidth)) return overflowed
+    const waitMs = Math.max(0, this.#freeAt - now)
+    if (this.#early?.drops(now, this.#share(now, bandwidth), waitMs, sendMs)) return overflowed
+    const sentAt = now + waitMs + sendMs
+    this.#freeAt = sentAt
+    if (this.#sent) {
+      this.#sent[this.#next] = sentAt
+      this.#next = (this.#next + 1) % this.#sent.length
+    }
+    return sentAt
   }
 
   isDuplicated(): boolean {
@@ -133,6 +148,10 @@ const earlyDropOf = ({ queue }: PipeSettings, random: () => number): EarlyDrop |
   if (queue?.discipline === 'red') return new RandomEarlyDetection(random)
   return queue?.discipline === 'codel' ? new ControlledDelay() : undefined
 }
+
+/** A pipe without limit has room for all. */
+const crossOf = ({ bandwidth, cross }: PipeSettings, random: () => number, sinceMs?: number) =>
+  bandwidth !== undefined && cross && cross.bandwidth > 0 ? new CrossTraffic(cross, random, sinceMs) : undefined
 
 /** How many of these times, ascending from the one at `start`, are later than now. */
 const laterThan = (times: Float64Array, start: number, now: number): number => {

@@ -63,8 +63,8 @@ export class Router {
   }
 
   /** Applies all changes at once, between two packets. */
-  change(changes: readonly WayChange[], pipes: readonly PipeChange[] = []): void {
-    for (const { pipe, settings } of pipes) this.#pipes[pipe]!.change(settings)
+  change(changes: readonly WayChange[], pipes: readonly PipeChange[], now: number): void {
+    for (const { pipe, settings } of pipes) this.#pipes[pipe]!.change(settings, now)
     for (const { from, to, isCut, extra } of changes) {
       const path = this.#paths[from * this.#ports.length + to]
       if (path === undefined) continue

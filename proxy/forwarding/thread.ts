@@ -76,7 +76,7 @@ class Thread {
     awake(this.#data.wake)
     for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port)) {
       const order: Order = next.message
-      if (order.does === 'change') this.#router.change(order.changes, order.pipes)
+      if (order.does === 'change') this.#router.change(order.changes, order.pipes, performance.now())
       else if (order.does === 'end') this.#isOver = true
       else this.#isPaused = order.does === 'pause'
       this.#port.postMessage(order.id)

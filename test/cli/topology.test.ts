@@ -32,7 +32,9 @@ test('an internet of 5,000 nodes: summary, file and picture, with the mean round
 })
 
 test('a file goes from each format to the next, and means the same', async () => {
-  await run('transit-stub', '--nodes', '40', '--out', '0.json')
+  await run('transit-stub', '--nodes', '40', '--cross', '0.3', '--out', '0.json')
+  const { links } = JSON.parse(content('0.json'))
+  for (const { bandwidth, cross } of links) expect(cross).toEqual({ bandwidth: 0.3 * bandwidth })
   const summaries = []
   for (const [from, to] of [
     ['0.json', '1.graphml'],
@@ -43,6 +45,7 @@ test('a file goes from each format to the next, and means the same', async () =>
     expect(code).toBe(0)
     const { out, ...summary } = lastLine(stdout)
     expect(out).toBe(to)
+    expect(content(to)).toMatch(/cross/)
     summaries.push(
       JSON.stringify(summary, (_, value) => (typeof value === 'number' ? Number(value.toFixed(4)) : value)),
     )

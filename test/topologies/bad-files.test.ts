@@ -25,7 +25,7 @@ describe('our JSON', () => {
       'links[0].delayMs: expected milliseconds of at least 0, found -4',
     )
     expect(read({ links: [{ ...link, delay: 4 }] })).toThrow(
-      'links[0]: unknown field "delay": there are from, to, class, delayMs, jitterMs, bandwidth, loss, queue, back',
+      'links[0]: unknown field "delay": there are from, to, class, delayMs, jitterMs, bandwidth, loss, queue, cross, back',
     )
     expect(read({ links: [{ ...link, back: { delayMs: 1, loss: 1.5 } }] })).toThrow(
       'links[0].back.loss: expected a probability from 0 to 1, found 1.5',
@@ -38,6 +38,15 @@ describe('our JSON', () => {
     )
     expect(read({ links: [{ ...link, queue: 7 }] })).toThrow(
       "links[0].queue: expected a queue: { packets: 100 } or { bytes: 65536 }, and discipline: 'droptail', 'red' or 'codel', found 7",
+    )
+    expect(read({ links: [{ ...link, cross: { bandwidth: 1 } }] })).toThrow(
+      'links[0].cross: expected a bandwidth, which cross traffic shares',
+    )
+    expect(read({ links: [{ ...link, back: { delayMs: 1, bandwidth: 5, cross: { bandwidth: 5 } } }] })).toThrow(
+      'links[0].back.cross: expected a queue, or cross traffic below the bandwidth of 5: what waits would grow without end',
+    )
+    expect(read({ links: [{ ...link, bandwidth: 5, cross: { bandwidth: 1, burst: 101 } }] })).toThrow(
+      'links[0].cross.burst: expected at most 100 packets, found 101',
     )
     expect(read({ nodes: [{ ...node, role: 'router' }] })).toThrow(
       'nodes[0].role: expected one of transit, stub, client, found "router"',
@@ -117,6 +126,14 @@ describe('GML', () => {
     [
       graph(`${nodes}\nedge [ source 0 target 1 latency "1 ms" queue_packets 9007199254740992 ]`),
       'line 3: edge from "0" to "1": queue_packets: expected a number of packets from 1 to 100000, found "9007199254740992"',
+    ],
+    [
+      graph(`${nodes}\nedge [ source 0 target 1 latency "1 ms" cross_bandwidth 5 ]`),
+      'line 3: edge from "0" to "1": cross_bandwidth: expected a bandwidth, which cross traffic shares',
+    ],
+    [
+      graph(`${nodes}\nedge [ source 0 target 1 latency "1 ms" LinkSpeedRaw 9 cross_bandwidth 5 cross_burst 1.5 ]`),
+      'line 3: edge from "0" to "1": cross_burst: expected a number of packets from 1 to 100, found "1.5"',
     ],
     [
       graph(`${nodes}\nedge [ source 0 target 1 ]`),

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { crossBurstMax, crossProblem } from '../../topologies/cross.ts'
 import { classified } from '../../topologies/roles.ts'
 import {
   type Pipe,
@@ -16,19 +17,30 @@ const word = fc.stringMatching(/^[!-~]([ -~]{0,8}[!-~])?$/)
 const time = (min: number) => fc.integer({ min, max: 10_000_000_000 }).map(ns => ns / 1e6)
 
 const pipe = (): fc.Arbitrary<Pipe> =>
-  fc.record(
-    {
-      delayMs: time(0),
-      jitterMs: time(1),
-      bandwidth: fc.integer({ min: 1, max: 1e11 }),
-      loss: fc.double({ min: 1e-9, max: 1, noNaN: true }),
-      queue: fc.oneof(
-        fc.record({ packets: fc.integer({ min: 1, max: queuePacketsMax }) }),
-        fc.record({ bytes: fc.integer({ min: 1, max: 1e9 }) }),
-      ),
-    },
-    { requiredKeys: ['delayMs'] },
-  )
+  fc
+    .record(
+      {
+        delayMs: time(0),
+        jitterMs: time(1),
+        bandwidth: fc.integer({ min: 1, max: 1e11 }),
+        loss: fc.double({ min: 1e-9, max: 1, noNaN: true }),
+        queue: fc.oneof(
+          fc.record({ packets: fc.integer({ min: 1, max: queuePacketsMax }) }),
+          fc.record({ bytes: fc.integer({ min: 1, max: 1e9 }) }),
+        ),
+        cross: fc.record(
+          {
+            bandwidth: fc.integer({ min: 0, max: 1e11 }),
+            bytes: fc.integer({ min: 1, max: 65_535 }),
+            burst: fc.integer({ min: 1, max: crossBurstMax }),
+          },
+          { requiredKeys: ['bandwidth'] },
+        ),
+      },
+      { requiredKeys: ['delayMs'] },
+    )
+    // Cross traffic that a pipe cannot have is refused.
+    .map(({ cross, ...pipe }) => ({ ...pipe, ...(cross && !crossProblem({ ...pipe, cross }) && { cross }) }))
 
 const ways = (): fc.Arbitrary<Ways> =>
   fc

@@ -40,6 +40,16 @@ describe('collapse', () => {
     ])
   })
 
+  it('takes the link of which others leave least, with their traffic', () => {
+    const cross = { bandwidth: 1.5e6, burst: 4 }
+    const busy = {
+      ...line,
+      links: [line.links[0]!, { ...line.links[1]!, back: { delayMs: 1, bandwidth: 2e6, cross } }],
+    }
+    expect(collapse(busy, ['a', 'c'])).toMatchObject([{ bandwidth: 2e6, cross }, { bandwidth: 1e6 }])
+    expect(collapse(busy, ['a', 'c'])[1]).not.toHaveProperty('cross')
+  })
+
   it('goes hop by hop through links that routes share, and knows their other directions', () => {
     const topology: Topology = {
       nodes: ['a', 'b', 'c', 'd', 'e'].map(id => ({ id, role: 'stub' })),

@@ -29,6 +29,16 @@ export class AttributeReader {
     })
   }
 
+  wholeNumber(name: string, what: string, min: number, max: number): number | undefined {
+    const value = this.number(name, what, min, max)
+    if (value !== undefined && !Number.isInteger(value)) throw this.error(name, `expected ${what}, found "${value}"`)
+    return value
+  }
+
+  error(name: string, problem: string): TopologyError {
+    return new TopologyError(`${this.#where}: ${name}: ${problem}`)
+  }
+
   /** In milliseconds. */
   time(name: string): number | undefined {
     return this.#parsed(name, 'a time such as "10 ms"', parseTime)
@@ -43,7 +53,7 @@ export class AttributeReader {
     const text = this.text(name)
     if (text === undefined) return undefined
     const value = parse(text)
-    if (value === undefined) throw new TopologyError(`${this.#where}: ${name}: expected ${what}, found "${text}"`)
+    if (value === undefined) throw this.error(name, `expected ${what}, found "${text}"`)
     return value
   }
 }

@@ -1,6 +1,16 @@
+import { crossBurstMax, crossProblem } from '../cross.ts'
 import { TopologyError } from '../error.ts'
 import { classified, type Unclassified } from '../roles.ts'
-import { disciplines, linkClasses, type Pipe, queuePacketsMax, roles, type Topology, type Ways } from '../topology.ts'
+import {
+  type Cross,
+  disciplines,
+  linkClasses,
+  type Pipe,
+  queuePacketsMax,
+  roles,
+  type Topology,
+  type Ways,
+} from '../topology.ts'
 import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
 import { AttributeReader } from './attributes.ts'
 import { fibreMs } from './geography.ts'
@@ -11,8 +21,8 @@ type FoundNode = Unclassified['nodes'][number]
 /**
  * The meaning of a graph's attributes: Shadow's `latency`, `jitter`, `packet_loss`, `host_bandwidth_down` and `_up`,
  * the Topology Zoo's `label`, `Longitude`, `Latitude` and `LinkSpeedRaw`, and our own `x`, `y`, `role`, `class`,
- * `queue_packets`, `queue_bytes` and `queue_discipline`. Others are ignored, as are edges from a node to itself, which
- * stand for the path inside a node.
+ * `queue_packets`, `queue_bytes`, `queue_discipline`, `cross_bandwidth`, `cross_bytes` and `cross_burst`. Others are
+ * ignored, as are edges from a node to itself, which stand for the path inside a node.
  *
  * An edge without latency gets that of a fibre between its ends or, if one of them has no place, the mean of all other
  * such edges. Throws a `TopologyError` with the line of what is wrong.
@@ -63,6 +73,14 @@ const readAccess = (reader: AttributeReader): Ways | undefined => {
 
 type FoundArc = Omit<Arc, 'pipe'> & { readonly pipe: Omit<Pipe, 'delayMs'>; readonly delayMs: number | undefined }
 
+const readCross = (reader: AttributeReader): Cross | undefined => {
+  const bandwidth = reader.number('cross_bandwidth', 'bits a second, at least 0', 0)
+  const bytes = reader.number('cross_bytes', 'a number of bytes', 1)
+  const burst = reader.wholeNumber('cross_burst', `a number of packets from 1 to ${crossBurstMax}`, 1, crossBurstMax)
+  if (bandwidth === undefined) return undefined
+  return { bandwidth, ...(bytes !== undefined && { bytes }), ...(burst !== undefined && { burst }) }
+}
+
 const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundArc => {
   const reader = new AttributeReader(`line ${line}: edge from "${source}" to "${target}"`, attributes)
   const jitterMs = reader.time('jitter')
@@ -74,6 +92,13 @@ const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundAr
   const discipline = reader.word('queue_discipline', disciplines)
   const limit = packets !== undefined ? { packets } : bytes !== undefined ? { bytes } : undefined
   const queue = limit && { ...limit, ...(discipline && { discipline }) }
+  const cross = readCross(reader)
+  const problem = crossProblem({
+    ...(bandwidth !== undefined && { bandwidth }),
+    ...(queue && { queue }),
+    ...(cross && { cross }),
+  })
+  if (problem) throw reader.error('cross_bandwidth', problem)
   return {
     from: source,
     to: target,
@@ -84,6 +109,7 @@ const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundAr
       ...(bandwidth !== undefined && { bandwidth }),
       ...(loss !== undefined && loss > 0 && { loss }),
       ...(queue && { queue }),
+      ...(cross && { cross }),
     },
   }
 }

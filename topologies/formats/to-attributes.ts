@@ -30,12 +30,18 @@ const ofNode = ({ id, role, at, label = id, access }: TopologyNode): Attributes 
   }
 }
 
-const ofArc = ({ class: linkClass, pipe: { delayMs, jitterMs, bandwidth, loss = 0, queue } }: Arc): Attributes => ({
-  ...(linkClass && { class: linkClass }),
-  latency: formatTime(delayMs),
-  ...(jitterMs !== undefined && { jitter: formatTime(jitterMs) }),
-  packet_loss: loss,
-  ...(bandwidth !== undefined && { LinkSpeedRaw: bandwidth }),
-  ...(queue && ('packets' in queue ? { queue_packets: queue.packets } : { queue_bytes: queue.bytes })),
-  ...(queue?.discipline && { queue_discipline: queue.discipline }),
-})
+const ofArc = ({ class: linkClass, pipe }: Arc): Attributes => {
+  const { delayMs, jitterMs, bandwidth, loss = 0, queue, cross } = pipe
+  return {
+    ...(linkClass && { class: linkClass }),
+    latency: formatTime(delayMs),
+    ...(jitterMs !== undefined && { jitter: formatTime(jitterMs) }),
+    packet_loss: loss,
+    ...(bandwidth !== undefined && { LinkSpeedRaw: bandwidth }),
+    ...(queue && ('packets' in queue ? { queue_packets: queue.packets } : { queue_bytes: queue.bytes })),
+    ...(queue?.discipline && { queue_discipline: queue.discipline }),
+    ...(cross && { cross_bandwidth: cross.bandwidth }),
+    ...(cross?.bytes !== undefined && { cross_bytes: cross.bytes }),
+    ...(cross?.burst !== undefined && { cross_burst: cross.burst }),
+  }
+}

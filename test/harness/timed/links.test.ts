@@ -103,6 +103,11 @@ test('asBefore restores a link, whatever was changed', () => {
 test.each<[string, LinkChange, RegExp]>([
   ['a router has no link of its own', { link: 'left', delayMs: 1 }, /no node left has a link of its own/],
   ['a link that is not there', { link: ['a', 'c'], delayMs: 1 }, /no packet passes a link a–c/],
+  [
+    'cross traffic for a link without a limit',
+    { link: 'd', cross: { bandwidth: 1000 } },
+    /link d has bandwidth without limit, of which cross/,
+  ],
   ['a limit for a link without one', { link: 'd', bandwidth: 1000 }, /link d has bandwidth without limit/],
 ])('%s is refused', (_, change, message) => {
   expect(() => wire('each').change(change)).toThrow(message)
@@ -111,11 +116,11 @@ test.each<[string, LinkChange, RegExp]>([
 test('a pipe that changes lets out what it has taken in as it would have, and then the others, in order', () => {
   const pipe = new Pipe({ delayMs: 10, bandwidth: 8000, queue: { packets: 3 } }, () => 0.5)
   expect([pipe.enter(0, 1), pipe.enter(0, 1)]).toEqual([11, 12])
-  pipe.change({ delayMs: 0, bandwidth: 8000, queue: { packets: 1 } })
+  pipe.change({ delayMs: 0, bandwidth: 8000, queue: { packets: 1 } }, 0)
   // One is sent at 1 ms, one waits, and there is no room for another until the first has been sent.
   expect(pipe.enter(0.5, 1)).toBe(-2)
   expect(pipe.enter(1.5, 1)).toBeCloseTo(12)
   expect(pipe.enter(12, 1)).toBe(13)
-  pipe.change({ delayMs: 100, bandwidth: 8000, queue: { packets: 5 } })
+  pipe.change({ delayMs: 100, bandwidth: 8000, queue: { packets: 5 } }, 12)
   expect(pipe.enter(13, 1)).toBe(114)
 })

@@ -88,11 +88,11 @@ describe('a router', () => {
   it('cuts ways, also for what is on them, and joins them again', () => {
     const hosts = new Hosts(2, [{ delayMs: 10 }], both([0]))
     hosts.send(0, 1, 'a')
-    hosts.router.change([{ from: 0, to: 1, isCut: true }])
+    hosts.router.change([{ from: 0, to: 1, isCut: true }], [], 0)
     hosts.send(0, 1, 'b')
     hosts.send(1, 0, 'c')
     hosts.runTo(20)
-    hosts.router.change([{ from: 0, to: 1, isCut: false }])
+    hosts.router.change([{ from: 0, to: 1, isCut: false }], [], 0)
     hosts.send(0, 1, 'd')
     hosts.runTo(40)
     expect(hosts.received.map(({ text }) => text)).toEqual(['c', 'd'])
@@ -101,10 +101,10 @@ describe('a router', () => {
 
   it('lays one more pipe on a way, and takes it away', () => {
     const hosts = new Hosts(2, [{ delayMs: 10 }], both([0]))
-    hosts.router.change([{ from: 0, to: 1, extra: { delayMs: 30 } }])
+    hosts.router.change([{ from: 0, to: 1, extra: { delayMs: 30 } }], [], 0)
     hosts.send(0, 1, 'a')
     hosts.runTo(100)
-    hosts.router.change([{ from: 0, to: 1, extra: null }])
+    hosts.router.change([{ from: 0, to: 1, extra: null }], [], 0)
     hosts.send(0, 1, 'b')
     hosts.runTo(200)
     expect(hosts.received.map(({ at }) => at)).toEqual([40, 110])

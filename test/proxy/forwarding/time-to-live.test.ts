@@ -115,9 +115,9 @@ test('a packet that passes all routers arrives intact, with a time to live that 
 })
 
 test('a setting of the way is passed before the first router; a cut way has no answers', () => {
-  const slower = (router: Router) => router.change([{ from: 0, to: 1, extra: { delayMs: 1000 } }])
+  const slower = (router: Router) => router.change([{ from: 0, to: 1, extra: { delayMs: 1000 } }], [], 0)
   expect(send(datagram(1), { change: slower }).map(({ host, at }) => [host, at])).toEqual([[0, 1003]])
-  expect(send(datagram(1), { change: router => router.change([{ from: 0, to: 1, isCut: true }]) })).toEqual([])
+  expect(send(datagram(1), { change: router => router.change([{ from: 0, to: 1, isCut: true }], [], 0) })).toEqual([])
 })
 
 test('what tells of an error is not answered, nor is what could not be answered', () => {
