@@ -4,16 +4,23 @@ import { isEphemeral, type LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 import type { WayCounts } from './way.ts'
 
-/** A datagram in flight with its ports; or an ICMP message about a datagram, with the ports of that datagram. */
+/**
+ * A datagram in flight with its ports; or an ICMP message about a datagram, with the ports of that datagram; or another
+ * ICMP message, with ports 0.
+ */
 export interface DatagramMessage extends Message {
-  readonly kind: 'datagram' | 'unreachable'
+  readonly kind: 'datagram' | 'unreachable' | 'echo' | 'echo-reply' | 'exceeded'
   readonly sourcePort: number
   readonly destinationPort: number
+  /** Of a `datagram`: its time to live when it arrives, if that is known. */
+  readonly timeToLive?: number
+  /** Of `echo`, `echo-reply` and `exceeded`: the whole packet as it arrives. */
+  readonly packet?: Buffer
 }
 
 export type HeaderAndPayload = Pick<
   DatagramMessage,
-  'kind' | 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes'
+  'kind' | 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes' | 'timeToLive' | 'packet' | 'end'
 >
 
 /** The UDP datagrams in flight. */
@@ -39,14 +46,25 @@ export class Datagrams {
     return this.#held
   }
 
-  hold({ kind, from, to, sourcePort, destinationPort, bytes }: HeaderAndPayload): Message {
+  hold({ kind, from, to, sourcePort, destinationPort, bytes, timeToLive, packet, end }: HeaderAndPayload): Message {
     // An answer goes to a random port, so the port from which it comes names the service.
     const port = [destinationPort, sourcePort].find(each => !isEphemeral(each)) ?? 0
     const ordinal = this.#ordinals.next([from, to])
-    const message = { ordinal, from, to, transport: 'udp', kind, port, connection: 0, bytes } as const
+    const message = {
+      ordinal,
+      from,
+      to,
+      transport: 'udp',
+      kind,
+      port,
+      connection: 0,
+      bytes,
+      ...(end && { end }),
+    } as const
     const meaning = kind === 'datagram' ? this.#dissector(port)?.datagram(bytes) : undefined
     const label = this.#labelOf(message, meaning)
-    const held = { label, sourcePort, destinationPort, ...message }
+    const arriving = { ...(timeToLive !== undefined && { timeToLive }), ...(packet && { packet }) }
+    const held = { label, sourcePort, destinationPort, ...message, ...arriving }
     this.#held.push(held)
     return held
   }
@@ -63,7 +81,7 @@ export class Datagrams {
 
   /** Loses the datagrams in flight on these directions. */
   lose(cuts: Cuts): void {
-    this.#held = this.#held.filter(({ from, to }) => !cuts.has([from, to]))
+    this.#held = this.#held.filter(({ from, to, end }) => !cuts.has([from, end?.towards ?? to]))
   }
 
   #indexOf(message: Message, purpose: string): number {

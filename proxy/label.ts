@@ -33,10 +33,13 @@ export const messageLabels = (nameAt: (address: number) => string | undefined): 
  */
 const addressPattern = /(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?![\d.…]|:\d)/g
 
-/** `24 bytes :7000 "GET /state HTTP/1.1"`, `open :7000` */
-const plainMeaning = ({ kind, bytes, port }: Omit<Message, 'label'>) => {
-  const what = kind === 'data' || kind === 'datagram' ? `${bytes.length} byte${bytes.length === 1 ? '' : 's'}` : kind
-  return [what, ...(port === 0 ? [] : [`:${port}`]), ...preview(bytes)].join(' ')
+/** `24 bytes :7000 "GET /state HTTP/1.1"`, `open :7000`, `exceeded :33434 to b at hop 2` */
+const plainMeaning = ({ kind, bytes, port, end }: Omit<Message, 'label'>) => {
+  const size = `${bytes.length} byte${bytes.length === 1 ? '' : 's'}`
+  const isEcho = kind === 'echo' || kind === 'echo-reply'
+  const what = kind === 'data' || kind === 'datagram' ? size : isEcho ? `${kind} ${size}` : kind
+  const where = end ? [`to ${end.towards} at hop ${end.hop}`] : []
+  return [what, ...(port === 0 ? [] : [`:${port}`]), ...where, ...preview(bytes)].join(' ')
 }
 
 const previewLengthMax = 32

@@ -19,6 +19,7 @@ import type { Message } from './message.ts'
 import { Outbox } from './outbox.ts'
 import { type Ignored, type NotCarried, PacketReader } from './packet-reader.ts'
 import { PacketWriter } from './packet-writer.ts'
+import type { Router } from './routers.ts'
 import * as tcp from './tcp.ts'
 import { findUnanswered, type Unanswered } from './unanswered.ts'
 import type { VirtualHost } from './virtual-host.ts'
@@ -35,6 +36,8 @@ export interface NetworkOptions {
   readonly dissector?: (port: number) => Dissector | undefined
   /** Longer data without a dissector is split into several messages. */
   readonly messageBytesMax?: number
+  /** The routers that a packet passes; none by default. */
+  readonly routersBetween?: (from: string, to: string) => readonly Router[]
 }
 
 /** The state of a network between two steps, as plain data. */
@@ -64,7 +67,11 @@ export class Network {
 
   /** @param mark of a network to continue, once its nodes are attached */
   constructor(
-    { dissector = () => undefined, messageBytesMax = Number.POSITIVE_INFINITY }: NetworkOptions = {},
+    {
+      dissector = () => undefined,
+      messageBytesMax = Number.POSITIVE_INFINITY,
+      routersBetween = () => [],
+    }: NetworkOptions = {},
     mark?: NetworkMark,
   ) {
     this.#anomalies = { gaps: 0, retransmissions: 0, resent: 0, corrupt: 0, ...mark?.anomalies }
@@ -84,7 +91,7 @@ export class Network {
     this.#datagrams = new Datagrams(this.#ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const [hosts, connections, datagrams] = [this.#hosts, this.#connections, this.#datagrams]
-    const destinations = { hosts, connections, datagrams, cuts: this.#cuts, writer: this.#writer }
+    const destinations = { hosts, connections, datagrams, cuts: this.#cuts, writer: this.#writer, routersBetween }
     this.#reader = new PacketReader(destinations, this.#anomalies, mark?.ignored)
   }
 
@@ -294,7 +301,8 @@ export class Network {
     }
     const datagram = this.#datagrams.take(message, 'deliver')
     const [from, to] = [this.#hosts.get(datagram.from), this.#hosts.get(datagram.to)]
-    if (datagram.kind === 'unreachable') this.#writer.unreachable(from, to, datagram)
+    if (datagram.packet) this.#writer.whole(to, datagram.packet)
+    else if (datagram.kind === 'unreachable') this.#writer.unreachable(from, to, datagram)
     else this.#writer.datagram(from, to, datagram)
   }
 

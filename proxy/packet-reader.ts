@@ -1,20 +1,24 @@
 import { isForMany, isMulticast } from './address.ts'
 import type { Connections } from './connections.ts'
 import type { Cuts } from './cuts.ts'
-import type { Datagrams } from './datagrams.ts'
+import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endKey, type Host, type Hosts } from './hosts.ts'
 import {
+  type CorruptPacket,
   type Datagram,
   decode,
+  type Echo,
   flag,
-  type OtherPacket,
+  type Packet,
   packetLengthMax,
   type Segment,
   type Unreachable,
 } from './packet.ts'
 import type { PacketWriter } from './packet-writer.ts'
+import type { Router } from './routers.ts'
 import * as tcp from './tcp.ts'
+import { age, answerTimeExceeded } from './time-to-live.ts'
 
 /** Counts of packets that nobody receives. */
 export interface Ignored {
@@ -24,7 +28,7 @@ export interface Ignored {
   unknownDatagrams: number
   /** Broadcasts and multicasts. Nodes are not asked which of them they want to receive. */
   forMany: number
-  /** Neither TCP nor UDP, fragments, or with a source address other than the host's. */
+  /** Neither TCP, UDP nor an echo, fragments, or with a source address other than the host's. */
   other: number
 }
 
@@ -32,8 +36,8 @@ export interface Ignored {
 export interface NotCarried {
   readonly from: string
   /**
-   * `urgent`: sent with MSG_OOB, arrives like any other byte. `other`: a protocol other than TCP and UDP, such as that
-   * of `ping`.
+   * `urgent`: sent with MSG_OOB, arrives like any other byte. `other`: a protocol other than TCP, UDP and
+   * that of `ping`.
    */
   readonly what: 'broadcast' | 'multicast' | 'urgent' | 'other'
 }
@@ -48,6 +52,7 @@ interface Destinations {
   readonly datagrams: Datagrams
   readonly cuts: Cuts
   readonly writer: PacketWriter
+  readonly routersBetween: (from: string, to: string) => readonly Router[]
 }
 
 /** Routes the packets from nodes' kernels: to connections, datagrams in flight, or virtual hosts. */
@@ -91,16 +96,17 @@ export class PacketReader {
     else if (packet.kind === 'other' || packet.source !== from.address) this.#ignoreOther(from, packet)
     else if (packet.kind === 'unreachable') this.#routeUnreachable(from, packet)
     else if (packet.kind === 'udp') this.#routeDatagram(from, packet)
-    else this.#routeSegment(from, packet)
+    else if (packet.kind === 'tcp') this.#routeSegment(from, packet)
+    else this.#routeEcho(from, packet, length)
   }
 
   /** Ignores IGMP, by which a kernel announces at random times what its programs want to receive. */
-  #ignoreForMany({ name }: Host, { kind, destination }: Datagram | Segment | Unreachable | OtherPacket): void {
+  #ignoreForMany({ name }: Host, { kind, destination }: Exclude<Packet, CorruptPacket>): void {
     this.#ignored.forMany += 1
     if (kind === 'udp') this.#note({ from: name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
   }
 
-  #ignoreOther(from: Host, { kind, source }: Datagram | Segment | Unreachable | OtherPacket): void {
+  #ignoreOther(from: Host, { kind, source }: Exclude<Packet, CorruptPacket>): void {
     this.#ignored.other += 1
     if (kind === 'other' && source === from.address) this.#note({ from: from.name, what: 'other' })
   }
@@ -120,8 +126,53 @@ export class PacketReader {
     }
     const bytes = Buffer.from(datagram.payload)
     if (to.onDatagram) to.onDatagram({ from: from.name, sourcePort, port: destinationPort, payload: bytes })
-    else if (!cuts.has([from.name, to.name]))
-      datagrams.hold({ kind: 'datagram', from: from.name, to: to.name, sourcePort, destinationPort, bytes })
+    else if (!cuts.has([from.name, to.name])) {
+      const message = { from: from.name, to: to.name, sourcePort, destinationPort, bytes }
+      const routers = this.#pass(message)
+      if (routers !== undefined)
+        datagrams.hold({ kind: 'datagram', ...message, timeToLive: this.#buffer[8]! - routers })
+    }
+  }
+
+  #routeEcho(from: Host, { kind, destination, payload }: Echo, length: number): void {
+    const { hosts, datagrams, cuts } = this.#to
+    const to = hosts.at(destination)
+    if (to === undefined || to.onDatagram) this.#ignored.other += 1
+    else if (!cuts.has([from.name, to.name])) {
+      const ports = { sourcePort: 0, destinationPort: 0 }
+      const message = { from: from.name, to: to.name, ...ports, bytes: Buffer.from(payload) }
+      const routers = this.#pass(message)
+      if (routers === undefined) return
+      age(this.#buffer, routers)
+      datagrams.hold({ kind, ...message, packet: Buffer.from(this.#buffer.subarray(0, length)) })
+    }
+  }
+
+  /**
+   * Lets the packet in the buffer pass the routers of its way. Returns their number; undefined if its time to live is over
+   * before. Then the router there answers.
+   */
+  #pass({ from, to, sourcePort, destinationPort, bytes }: Omit<HeaderAndPayload, 'kind'>): number | undefined {
+    const routers = this.#to.routersBetween(from, to)
+    const timeToLive = this.#buffer[8]!
+    if (timeToLive > routers.length) return routers.length
+    const hop = Math.max(1, timeToLive)
+    const { address, answers } = routers[hop - 1]!
+    const length = answers ? answerTimeExceeded(this.#buffer, address, hop) : 0
+    if (length === 0) return undefined
+    const packet = Buffer.from(this.#buffer.subarray(0, length))
+    const end = { towards: to, hop, bytes: bytes.length }
+    this.#to.datagrams.hold({
+      kind: 'exceeded',
+      from,
+      to: from,
+      sourcePort,
+      destinationPort,
+      bytes: noBytes,
+      packet,
+      end,
+    })
+    return undefined
   }
 
   /** Routes a kernel's message that a datagram found no receiver to the datagram's sender. */

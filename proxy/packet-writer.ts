@@ -28,10 +28,16 @@ export class PacketWriter {
     this.#write(to, into => encodeSegment(into, segment), connection, flags === flag.ACK && payload.length === 0)
   }
 
-  datagram(from: Host, to: Host, { sourcePort, destinationPort, bytes: payload }: Ports & { bytes: Buffer }): void {
+  datagram(from: Host, to: Host, datagram: Ports & Pick<DatagramMessage, 'bytes' | 'timeToLive'>): void {
+    const { sourcePort, destinationPort, bytes: payload, timeToLive } = datagram
     const addresses = { source: from.address, destination: to.address }
     const packet = { kind: 'udp', ...addresses, sourcePort, destinationPort, payload } as const
-    this.#write(to, into => encodeDatagram(into, packet))
+    this.#write(to, into => encodeDatagram(into, packet, timeToLive))
+  }
+
+  /** A packet as it is. */
+  whole(to: Host, packet: Buffer): void {
+    this.#write(to, into => packet.copy(into))
   }
 
   /** Quotes the datagram of `to` that it answers, without its payload. */

@@ -40,7 +40,15 @@ export interface Unreachable {
   readonly destinationPort: number
 }
 
-/** A well-formed packet that is neither TCP, UDP nor ICMP about UDP, or a fragment. */
+/** ICMP "echo" or "echo reply": what `ping` sends, and its answer. */
+export interface Echo {
+  readonly kind: 'echo' | 'echo-reply'
+  readonly source: number
+  readonly destination: number
+  readonly payload: Buffer
+}
+
+/** A well-formed packet that is neither TCP, UDP, ICMP about UDP nor an echo, or a fragment. */
 export interface OtherPacket {
   readonly kind: 'other'
   readonly source: number
@@ -53,7 +61,7 @@ export interface CorruptPacket {
   readonly kind: 'corrupt'
 }
 
-export type Packet = Segment | Datagram | Unreachable | OtherPacket | CorruptPacket
+export type Packet = Segment | Datagram | Unreachable | Echo | OtherPacket | CorruptPacket
 
 export const flag = { FIN: 1, SYN: 2, RST: 4, PSH: 8, ACK: 16, URG: 32 } as const
 
@@ -82,6 +90,8 @@ export const decode = (bytes: Buffer, length: number): Packet => {
   if (protocol === ICMP && !isFragment) {
     const unreachable = decodeUnreachable(bytes, start, end)
     if (unreachable) return { ...unreachable, source, destination }
+    const echo = decodeEcho(bytes, start, end)
+    if (echo) return { ...echo, source, destination }
   }
   if (isFragment || (protocol !== TCP && protocol !== UDP)) return { kind: 'other', source, destination, protocol }
   return protocol === TCP
@@ -105,6 +115,14 @@ const decodeUnreachable = (bytes: Buffer, start: number, end: number) => {
   const [sourcePort, destinationPort] = [bytes.readUInt16BE(ports), bytes.readUInt16BE(ports + 2)]
   return { kind: 'unreachable', sourcePort, destinationPort } as const
 }
+
+/** Type 8 or 0, code 0, checksum, identifier and sequence number, and then what is to be sent back. */
+const decodeEcho = (bytes: Buffer, start: number, end: number) => {
+  const kind = end < start + 8 ? undefined : echoes[bytes.readUInt16BE(start)]
+  return kind && ({ kind, payload: bytes.subarray(start + 8, end) } as const)
+}
+
+const echoes: Readonly<Record<number, Echo['kind']>> = { 2048: 'echo', 0: 'echo-reply' }
 
 const decodeDatagram = (bytes: Buffer, start: number, end: number, source: number, destination: number): Packet => {
   if (end - start < udpHeader) return corrupt
@@ -165,9 +183,9 @@ const decodeOptions = (bytes: Buffer, start: number, end: number): { mss: number
 }
 
 /** Writes the packet to the start of `into` and returns its length. */
-export const encodeDatagram = (into: Buffer, datagram: Datagram): number => {
+export const encodeDatagram = (into: Buffer, datagram: Datagram, timeToLive = usualTimeToLive): number => {
   const length = udpHeader + datagram.payload.length
-  encodeHeader(into, UDP, ipHeader + length, datagram.source, datagram.destination)
+  encodeHeader(into, UDP, ipHeader + length, datagram.source, datagram.destination, timeToLive)
   into.writeUInt16BE(datagram.sourcePort, 20)
   into.writeUInt16BE(datagram.destinationPort, 22)
   into.writeUInt16BE(length, 24)
@@ -226,12 +244,21 @@ export const encodeIcmpError = (
   return end
 }
 
-const encodeHeader = (into: Buffer, protocol: number, length: number, source: number, destination: number): void => {
+const usualTimeToLive = 64
+
+const encodeHeader = (
+  into: Buffer,
+  protocol: number,
+  length: number,
+  source: number,
+  destination: number,
+  timeToLive = usualTimeToLive,
+): void => {
   into.writeUInt16BE(0x4500, 0)
   into.writeUInt16BE(length, 2)
   // No identification, "don't fragment".
   into.writeUInt32BE(0x0000_4000, 4)
-  into[8] = 64
+  into[8] = timeToLive
   into[9] = protocol
   into.writeUInt16BE(0, 10)
   into.writeUInt32BE(source, 12)

@@ -185,7 +185,7 @@ const timingOf = (
   system: ResolvedSystem,
   { churn, links: changes, pauseOf, pace, ...wiring }: EmulationOptions & { readonly pace: 'virtual' | 'real' },
 ): { timing: Timing; notes: readonly string[] } => {
-  const { pipes, routes, seed, links, notes } = planOf(
+  const { pipes, routes, hops, seed, links, notes } = planOf(
     system.nodes.map(({ name }) => ({ name, address: name })),
     wiring,
   )
@@ -194,7 +194,7 @@ const timingOf = (
     pace,
     initial: churn.initial,
     events: inOrder(churn.events, changes),
-    wiring: { pipes, routes, seed, ...(links && { links }) },
+    wiring: { pipes, routes, ...(hops && { hops }), seed, ...(links && { links }) },
     pausesMs: Object.fromEntries(system.clients.map(({ name }) => [name, pauseOf(name)])),
     clocks: system.emulation.clocks,
     inputs: [],

@@ -96,7 +96,7 @@ export interface EmulationDefinition {
   /**
    * `collapsed` (the default): everything that a machine sends or receives shares the machine's own link, and between
    * them each pair has a pipe of its own. `each`: packets pass the pipe of every link on their path, and all packets
-   * share it. At the pace `native` the routers between the links then answer as `traceroute` asks them to.
+   * share it. The routers between the links then answer as `traceroute` asks them to.
    */
   readonly hops?: 'collapsed' | 'each' | undefined
   /**

@@ -153,13 +153,13 @@ export class Alone implements NodeSystem {
   }
 
   #datagramOf(message: Message): Omit<Extract<PlayedMessage, { transport: 'udp' }>, 'from' | 'to'> {
-    const { kind, sourcePort, destinationPort, bytes } = message as Message &
+    const { kind, sourcePort, destinationPort, bytes, packet } = message as Message &
       Extract<PlayedMessage, { transport: 'udp' }>
     const own =
       kind === 'unreachable'
         ? { destinationPort: this.#named(destinationPort) }
         : { sourcePort: this.#named(sourcePort) }
-    return { transport: 'udp', kind, sourcePort, destinationPort, bytes, ...own }
+    return { transport: 'udp', kind, sourcePort, destinationPort, bytes, ...(packet && { packet }), ...own }
   }
 
   /** The number of a drawn port in all lives of the node. */

@@ -106,6 +106,6 @@ const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => 
 const notCarried: Record<NotCarried['what'], string> = {
   broadcast: 'broadcast is not carried: nobody got what was sent so',
   multicast: 'multicast is not carried: no other node got what was sent so',
-  other: 'protocols other than TCP and UDP, such as what ping sends, are not carried: nobody got what was sent so',
+  other: 'protocols other than TCP, UDP and that of ping are not carried: nobody got what was sent so',
   urgent: 'urgent data (MSG_OOB) arrives as any other: no mark and no SIGURG tell of it',
 }

@@ -1,6 +1,5 @@
 import type { Checkpoint } from '../../checker/system.ts'
 import { CannotMark } from '../../proxy/connection.ts'
-import { Network } from '../../proxy/network.ts'
 import type { ClientsMark } from '../clients/clients.ts'
 import type { MarkedNode } from '../node/node.ts'
 import { CannotRewind } from '../rewind/error.ts'
@@ -58,15 +57,12 @@ export const markCluster = (stage: Stage, clients: ClientsMark, outline: string)
 
 /** Goes back to a mark. Returns why that was not possible; the stage's execution has ended then. */
 export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined => {
-  const { nodes, runner, system } = stage
+  const { nodes, runner } = stage
   stage.execution.clients.close()
   try {
     const gone = goneNode(stage, mark)
     if (gone) throw new CannotRewind(`${gone.name}: what it had is gone`)
-    const network = new Network(
-      { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
-      mark.execution.network,
-    )
+    const network = stage.newNetwork(mark.execution.network)
     runner.stopUnsettled()
     for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, runner, network)
     network.goOn()

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Network } from '../../proxy/network.ts'
 import { findCriu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import type { ClientsMark } from '../clients/clients.ts'
@@ -51,10 +50,7 @@ const requireStill = (stage: Stage, outline: string): void => {
 
 const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThere): void => {
   const criu = findCriu()
-  const network = new Network(
-    { dissector: stage.system.dissectorOf, messageBytesMax: stage.system.messageBytesMax },
-    execution.network,
-  )
+  const network = stage.newNetwork(execution.network)
   for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.runner, network)
   network.goOn()
   stage.execution = stage.newExecution(way, network, execution)

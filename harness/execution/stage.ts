@@ -1,6 +1,6 @@
 import { Unfaithful, UsageError } from '../../checker/errors.ts'
 import type { Finding } from '../../checker/system.ts'
-import { Network } from '../../proxy/network.ts'
+import { Network, type NetworkMark } from '../../proxy/network.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { noNode, stateOfViews, viewOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
@@ -11,6 +11,7 @@ import { watchUnanswered } from '../hold/unanswered.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Runner } from '../runner.ts'
+import { routersOf } from '../timed/routers.ts'
 import { Time } from '../timed/time.ts'
 import type { Timing } from '../timed/timing.ts'
 import type { Moment } from './choices.ts'
@@ -74,6 +75,14 @@ export class Stage {
     this.delayMsMax = system.delayMsMax
     this.skewMsMax = system.clockSkewMsMax
     this.execution = this.newExecution({ variant: 0, schedule: [] }, new Network())
+  }
+
+  /** @param mark of a network to continue */
+  newNetwork(mark?: NetworkMark): Network {
+    const { system, timing } = this
+    const names = this.nodes.map(({ name }) => name)
+    const routers = timing && { routersBetween: routersOf(timing.wiring, names) }
+    return new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax, ...routers }, mark)
   }
 
   /** @param mark of the execution that this one continues */

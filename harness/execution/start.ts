@@ -1,5 +1,5 @@
 import type { Finding } from '../../checker/system.ts'
-import { Network } from '../../proxy/network.ts'
+import type { Network } from '../../proxy/network.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
 import { second } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
@@ -13,8 +13,8 @@ const startMax = 60 * second
 
 /** Begins an execution: starts all nodes, one after another. */
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
-  const { nodes, runner, system } = stage
-  const network = new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax })
+  const { nodes, runner } = stage
+  const network = stage.newNetwork()
   for (const { name, address } of stage.peers) network.attachPlayed(name, address)
   for (const node of nodes) node.renew(seed + variant)
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))

@@ -82,6 +82,11 @@ const setsockopt: Handler = (thread, registers) => {
   return setValue(process, registers, timeval(beyond + Math.ceil(microseconds), 0))
 }
 
+const ioctl: Handler = ({ process }) => {
+  process.node.note('ioctl(SIOCGSTAMP) is refused with ENOTTY: the kernel stamps what arrives by its own clock')
+  return -constants.errno.ENOTTY
+}
+
 const getsockopt: Handler = ({ process }, registers) => {
   const fd = registers.get('rdi') | 0
   const value =
@@ -117,7 +122,7 @@ export const userTimeoutMs = (own: number): number | undefined => {
   return milliseconds > 0 ? milliseconds : undefined
 }
 
-export const socketCalls: Partial<Record<SyscallName, Handler>> = { setsockopt, getsockopt }
+export const socketCalls: Partial<Record<SyscallName, Handler>> = { setsockopt, getsockopt, ioctl }
 
 /** How long the program lets calls wait for a socket; undefined if without limit, or if there is no such socket. */
 const timeoutOf = ({ pid }: HeldProcess, fd: number, name: number): Nanoseconds | undefined =>

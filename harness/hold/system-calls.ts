@@ -69,6 +69,8 @@ const NO_READING = 1 | 2 | 0o10000000 | 0o200000
 export const timeoutOptions = [20, 21, 66, 67] as const
 /** SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING, by old and new numbers. */
 export const timestampOptions = [29, 35, 37, 63, 64, 65] as const
+/** SIOCGSTAMP and SIOCGSTAMPNS, by old and new numbers. */
+export const timestampRequests = [0x8906, 0x8907, 0x8010_8906, 0x8010_8907] as const
 /** SO_REUSEPORT, and SO_ATTACH_REUSEPORT_CBPF. */
 export const sharedPortOptions = { share: 15, attachProgram: 51 } as const
 export const IPPROTO_TCP = 6
@@ -122,7 +124,8 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...ignored('crashes end processes but never cut a machine’s power, so nothing is flushed to disk', 'msync', 'sync'),
 
   ...native('files of the node’s own disk, which is the same at each start', 'read', 'write', 'close', 'lseek', 'pread64', 'pwrite64', 'readv', 'writev', 'access', 'sendfile', 'flock', 'truncate', 'ftruncate', 'getdents', 'getdents64', 'getcwd', 'chdir', 'fchdir', 'rename', 'mkdir', 'rmdir', 'creat', 'link', 'unlink', 'symlink', 'readlink', 'chmod', 'fchmod', 'chown', 'fchown', 'lchown', 'umask', 'utime', 'utimes', 'futimesat', 'utimensat', 'mknod', 'readahead', 'getxattr', 'lgetxattr', 'fgetxattr', 'listxattr', 'llistxattr', 'flistxattr', 'fadvise64', 'mkdirat', 'mknodat', 'fchownat', 'unlinkat', 'renameat', 'renameat2', 'linkat', 'symlinkat', 'readlinkat', 'fchmodat', 'fchmodat2', 'faccessat', 'faccessat2', 'fallocate', 'preadv', 'pwritev', 'preadv2', 'pwritev2', 'copy_file_range', 'openat2', 'name_to_handle_at', 'open_by_handle_at', 'cachestat', 'getxattrat', 'listxattrat', 'file_getattr', 'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch', 'fanotify_init', 'fanotify_mark'),
-  ...native('a new descriptor gets the lowest free number', 'dup', 'dup2', 'dup3', 'pipe', 'pipe2', 'ioctl', 'close_range', 'splice', 'tee', 'vmsplice', 'eventfd', 'eventfd2', 'epoll_create', 'epoll_create1', 'epoll_ctl', 'signalfd', 'signalfd4', 'timerfd_create', 'memfd_create', 'kcmp'),
+  ...native('a new descriptor gets the lowest free number', 'dup', 'dup2', 'dup3', 'pipe', 'pipe2', 'close_range', 'splice', 'tee', 'vmsplice', 'eventfd', 'eventfd2', 'epoll_create', 'epoll_create1', 'epoll_ctl', 'signalfd', 'signalfd4', 'timerfd_create', 'memfd_create', 'kcmp'),
+  ...held('arrival times of packets (SIOCGSTAMP) are refused with ENOTTY; the kernel does all other requests', { when: 'among', argument: 1, values: timestampRequests }, 'ioctl'),
   ...native('memory: addresses are not randomised', 'mprotect', 'munmap', 'brk', 'mremap', 'mincore', 'madvise', 'process_madvise', 'mlock', 'mlock2', 'munlock', 'mlockall', 'munlockall', 'remap_file_pages', 'mbind', 'set_mempolicy', 'get_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'pkey_mprotect', 'pkey_alloc', 'pkey_free', 'map_shadow_stack', 'mseal', 'userfaultfd', 'membarrier', 'process_vm_readv', 'process_vm_writev', 'process_mrelease'),
   ...held('the kernel chooses its port by a counter, if the program names none', { when: 'among', argument: 0, values: internet }, 'socket'),
   ...native('the node’s network: everything sent on it is held as messages', 'connect', 'accept', 'accept4', 'sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'sendmmsg', 'shutdown', 'bind', 'listen', 'getsockname', 'getpeername', 'socketpair'),

@@ -14,7 +14,7 @@ import { type Carry, type PacketCounts, Ways } from './ways.ts'
  * Milliseconds from a request to end until the program is killed. Longer would let a program that ignores it run on.
  */
 const graceMs = 5000
-/** Headers of IP and UDP. */
+/** Headers of IP and UDP, or of IP and ICMP. */
 const datagramHeaderBytes = 28
 /** Milliseconds until a kernel's first retransmission; each further one takes twice as long. */
 const againMs = 200
@@ -133,7 +133,7 @@ export class Time {
   }
 
   #send(message: Message): void {
-    const { from, to, transport, kind, bytes, label } = message
+    const { from, to, transport, kind, bytes, label, end } = message
     const atMs = this.#nowMs
     const flow = transport === 'udp' ? undefined : this.#flowOf(message)
     const sent: Sent = { atMs, dueMs: undefined, isLost: false, flow }
@@ -142,7 +142,8 @@ export class Time {
       sent.dueMs ??= rounded(at)
       sent.isLost = isLost
     }
-    if (flow === undefined)
+    if (end) this.#ways.turn(from, end, atMs, datagramHeaderBytes, comes(false), comes(true))
+    else if (flow === undefined)
       this.#ways.carry(from, to, atMs, bytes.length + datagramHeaderBytes, comes(false), comes(true))
     else flow.send(kind === 'data' ? bytes.length : 1, atMs, comes(false))
   }

@@ -1,6 +1,7 @@
 import type { Kind } from '../../proxy/forwarding/counters.ts'
 import { lost, overflowed, Pipe, type PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { PipeChange } from '../../proxy/forwarding/plan.ts'
+import type { PassageEnd } from '../../proxy/routers.ts'
 import { seededRandom } from '../../topologies/random.ts'
 import type { Agenda } from './agenda.ts'
 import type { Timing } from './timing.ts'
@@ -30,19 +31,23 @@ export class Ways {
   readonly #all: readonly Pipe[]
   /** By `from→to`. */
   readonly #pipes = new Map<string, readonly Pipe[]>()
+  /** By `from→to`: from each router on the way, the pipe to the hop before. */
+  readonly #back = new Map<string, readonly Pipe[]>()
   readonly #extra = new Map<string, Pipe>()
   readonly #random: () => number
 
   /** @param names of the nodes, in their order */
-  constructor({ pipes, routes, seed }: Timing['wiring'], names: readonly string[], agenda: Agenda) {
+  constructor({ pipes, routes, hops, seed }: Timing['wiring'], names: readonly string[], agenda: Agenda) {
     this.#agenda = agenda
     this.#random = seededRandom(seed)
     this.#all = pipes.map(settings => new Pipe(settings, this.#random))
-    for (const route of routes)
-      this.#pipes.set(
-        keyOf(names[route.from]!, names[route.to]!),
-        route.pipes.map(index => this.#all[index]!),
-      )
+    for (const [index, route] of routes.entries()) {
+      const key = keyOf(names[route.from]!, names[route.to]!)
+      const numbered = (pipe: number) => this.#all[pipe]!
+      this.#pipes.set(key, route.pipes.map(numbered))
+      const back = hops?.[index]?.flatMap(hop => hop.back ?? []) ?? []
+      this.#back.set(key, back.map(numbered))
+    }
   }
 
   /** Changes settings of pipes from now on. */
@@ -60,6 +65,23 @@ export class Ways {
   /** Sends a packet. It enters each pipe when it leaves the previous one, so packets that share a pipe queue in it. */
   carry(from: string, to: string, atMs: number, bytes: number, arrived: Fate, wasLost: Fate): void {
     this.#goOn(this.#along(from, to), 0, atMs, bytes, arrived, wasLost)
+  }
+
+  /** Carries a packet to the router at which it ends, and the router's answer, which quotes its headers, back. */
+  turn(
+    from: string,
+    { towards, hop, bytes }: PassageEnd,
+    atMs: number,
+    headerBytes: number,
+    arrived: Fate,
+    wasLost: Fate,
+  ): void {
+    const key = keyOf(from, towards)
+    const there = this.#along(from, towards)
+    const stage = there.length - this.#pipes.get(key)!.length + hop
+    const back = this.#back.get(key)!.slice(0, hop).reverse()
+    const answered = (at: number) => this.#goOn(back, 0, at, 2 * headerBytes, arrived, wasLost)
+    this.#goOn(there.slice(0, stage), 0, atMs, bytes + headerBytes, answered, wasLost)
   }
 
   /** Propagation delay of the whole way. */

@@ -105,27 +105,37 @@ test("pairs share a link between routers where hops: 'each' says so; else they d
   ])
 })
 
-/** Asks for the way to an address as traceroute does, and prints who answered, in order. */
+/** Asks for the way to an address as traceroute does, by UDP and by ICMP; prints who answered, in order, and after how long. */
 const trace = `
-import json, select, socket, sys, time
-def who_answers(time_to_live):
+import json, select, socket, struct, sys, time
+to = sys.argv[1]
+def by_udp(time_to_live):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.setsockopt(socket.SOL_IP, socket.IP_TTL, time_to_live)
         s.setsockopt(socket.SOL_IP, 11, 1) # IP_RECVERR
-        s.connect((sys.argv[1], 33434))
+        s.connect((to, 33434))
         s.send(b'?')
         errors = select.poll()
         errors.register(s, 0)
         errors.poll()
         (_, _, error), = s.recvmsg(64, 256, socket.MSG_ERRQUEUE)[1]
-        return socket.inet_ntoa(error[20:24]), error[5]
-way = []
-while not way or way[-1][1] == 11:
-    way.append(who_answers(len(way) + 1))
-print(json.dumps([who for who, _ in way]), flush=True)
+        return socket.inet_ntoa(error[20:24]), error[5] == 11
+def by_icmp(time_to_live):
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as s:
+        s.setsockopt(socket.SOL_IP, socket.IP_TTL, time_to_live)
+        s.sendto(struct.pack('!BBHHH', 8, 0, 0xf7ff, 0, 0), (to, 0))
+        answer, (who, _) = s.recvfrom(100)
+        return who, answer[20] == 11
+for ask in by_udp, by_icmp:
+    way, goes_on = [], True
+    while goes_on:
+        begun = time.time()
+        who, goes_on = ask(len(way) + 1)
+        way.append([who, round(1000 * (time.time() - begun))])
+    print(json.dumps(way), flush=True)
 time.sleep(1000)
 `
-const traced = `
+const traced = (pace: string) => `
 import { defineSystem } from 'lastnail'
 export default defineSystem({
   name: 'way',
@@ -135,16 +145,31 @@ export default defineSystem({
     a: { command: ['python3', 'trace.py', '{{r.address}}'] },
     b: { command: ['sleep', 'infinity'] },
   },
-  emulation: { topology: 'dumbbell.json', hops: 'each', pace: 'native', for: '5s' },
+  emulation: { topology: 'dumbbell.json', hops: 'each', pace: '${pace}', for: '5s' },
 })
 `
 
-test("routers of hops: 'each' answer packets whose time to live is over, as traceroute asks them to", async () => {
-  const files = { 'way.config.ts': traced, 'dumbbell.json': JSON.stringify(dumbbell), 'trace.py': trace }
-  const { directory, remove } = copyOfFixtures(files)
-  onTestFinished(remove)
-  const { code, stdout } = await lastnail(directory, 'emulate', 'way.config.ts', '--json')
-  expect(code).toBe(0)
-  const output = readFileSync(join(directory, dirname(JSON.parse(stdout).trace), 'output/a.stdout'), 'utf8')
-  expect(output).toBe('["100.64.0.0", "100.64.0.1", "10.77.0.2"]\n')
-})
+test.each(['native', 'real', 'virtual'])(
+  "routers of hops: 'each' answer packets whose time to live is over, as traceroute asks them to, at the pace %s",
+  async pace => {
+    const files = { 'way.config.ts': traced(pace), 'dumbbell.json': JSON.stringify(dumbbell), 'trace.py': trace }
+    const { directory, remove } = copyOfFixtures(files)
+    onTestFinished(remove)
+    const { code, stdout } = await lastnail(directory, 'emulate', 'way.config.ts', '--json')
+    expect(code).toBe(0)
+    const { trace: path } = JSON.parse(stdout)
+    const output = readFileSync(join(directory, dirname(path), 'output/a.stdout'), 'utf8')
+    const ways: [who: string, ms: number][][] = output
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(ways).toHaveLength(2)
+    for (const way of ways) {
+      expect(way.map(([who]) => who)).toEqual(['100.64.0.0', '100.64.0.1', '10.77.0.2'])
+      // The links take 1, 5 and 1 ms in each direction, and a little longer for packets that are sent at 1 Mbit/s.
+      for (const [index, ms] of [2, 12, 14].entries()) expect(way[index]![1]).toBeGreaterThanOrEqual(ms)
+      if (pace === 'virtual') expect(way.map(([, ms]) => ms)).toEqual([2, 13, 15])
+    }
+    if (pace !== 'native') expect((await lastnail(directory, 'replay', path)).code).toBe(0)
+  },
+)

@@ -14,6 +14,8 @@ c('what is not held is refused, and said once', async () => {
     printf("%ld %m\\n", syscall(0x40000000 | SYS_getpid));
     int on = 1, fd = socket(AF_INET, SOCK_DGRAM, 0);
     printf("%d %m\\n", setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on));
+    struct timeval arrived;
+    for (int i = 0x8906; i < 0x8908; i++) printf("%d %m\\n", ioctl(fd, i, &arrived));
     int called;
     asm volatile("int $0x80" : "=a"(called) : "a"(20) : "memory");
     printf("i386 getpid %d\\n", called);
@@ -26,6 +28,8 @@ c('what is not held is refused, and said once', async () => {
     '-1 Function not implemented',
     '-1 Function not implemented',
     '-1 Protocol not available',
+    '-1 Inappropriate ioctl for device',
+    '-1 Inappropriate ioctl for device',
     'i386 getpid -38',
   ])
   expect(notes).toEqual([
@@ -34,6 +38,7 @@ c('what is not held is refused, and said once', async () => {
     'n: system call 400 is refused with ENOSYS: it is not in the table of system calls',
     'n: system calls of i386 and x32 are refused with ENOSYS: only those of x86-64 are held',
     'n: setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',
+    'n: ioctl(SIOCGSTAMP) is refused with ENOTTY: the kernel stamps what arrives by its own clock',
   ])
 })
 

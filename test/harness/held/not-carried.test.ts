@@ -5,7 +5,7 @@ import { heldOutput, runOn } from './program.ts'
 const python = (body: string) =>
   ['python3', '-c', `import socket, struct, time\ntime.sleep(1)\n${body}\nwhile True: time.sleep(3600)`] as const
 
-test('broadcast, multicast and pings to other nodes are said, once for each; within the node multicast is heard', async () => {
+test('broadcast, multicast and other protocols are said, once for each; within the node multicast is heard', async () => {
   const { lines, notes } = await heldOutput(
     python(`
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -15,13 +15,13 @@ s.sendto(b'to a group', ('239.1.2.3', 7000))
 print(s.recv(100), flush=True)
 s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
 raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-raw.sendto(struct.pack('!BBHHH', 8, 0, 0xf7ff, 0, 0), ('10.9.9.9', 0))
+raw.sendto(struct.pack('!BBHHH', 13, 0, 0xf2ff, 0, 0), ('10.9.9.9', 0))
 for i in range(2): s.sendto(b'to all', ('255.255.255.255', 7000))`),
   )
   expect(lines).toEqual(["b'to a group'"])
   expect(notes).toEqual([
     'n: multicast is not carried: no other node got what was sent so',
-    'n: protocols other than TCP and UDP, such as what ping sends, are not carried: nobody got what was sent so',
+    'n: protocols other than TCP, UDP and that of ping are not carried: nobody got what was sent so',
     'n: broadcast is not carried: nobody got what was sent so',
   ])
 })

@@ -48,3 +48,26 @@ test('the same client, served', async () => {
   await take(cluster, labelsOf(cluster).find(label => label.startsWith('b→a #1 5 bytes'))!)
   expect(stdoutOf(cluster, 'a')).toEqual(["got b'HELLO'"])
 })
+
+const pinging = `
+import socket, struct, time
+time.sleep(1)
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+s.sendto(struct.pack('!BBHHH', 8, 0, 0xf7ff, 0, 0), ('b', 0))
+answer, _ = s.recvfrom(100)
+print('type', answer[20], flush=True)
+while True: time.sleep(3600)
+`
+
+test('a ping is a message, and so is the answer of the other node’s kernel', async () => {
+  const nodes = { a: { command: ['python3', 'ping.py'] }, b: { command: ['python3', 'b.py'] } } as const
+  const cluster = clusterOf({ nodes }, { 'ping.py': pinging, 'b.py': withoutPort })
+  for (let execution = 0; execution < 2; execution++) {
+    expect(await cluster.reset()).toEqual([])
+    await take(cluster, 'a timer +1000ms')
+    await take(cluster, 'a→b #1 echo 0 bytes')
+    await take(cluster, 'b→a #1 echo-reply 0 bytes')
+    expect(stdoutOf(cluster, 'a')).toEqual(['type 0'])
+  }
+  expect(cluster.notes()).toEqual([])
+})
