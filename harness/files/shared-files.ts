@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MountPlan } from '../hold/mounts.ts'
-import { Randomness } from '../hold/randomness.ts'
-import { randomBytesLength } from '../hold/shown-files.ts'
+import { beginRandomFile } from '../hold/random-files.ts'
 import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
 
 /** Paths of files that every node of a system sees instead of the machine's. */
@@ -57,9 +56,9 @@ export const writeSharedFiles = (directory: string, nodes: readonly Host[]): Sha
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
     resolvConf: write('resolv.conf', ''),
     random: name => {
-      const file = `random-${encodeURIComponent(name)}`
-      if (existsSync(join(directory, file))) return join(directory, file)
-      return write(file, new Randomness(`${name} /dev/urandom`).bytes(randomBytesLength))
+      const path = join(directory, `random-${encodeURIComponent(name)}`)
+      if (!existsSync(path)) beginRandomFile(path, name)
+      return path
     },
   }
 }

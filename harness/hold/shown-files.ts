@@ -8,6 +8,7 @@ import { openFor } from './inside.ts'
 import { contentShown } from './kernel-files.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
+import { completeRandomFile, randomPlace } from './random-files.ts'
 import { keepFile } from './resident-files.ts'
 import type { SyscallName } from './syscall-number.ts'
 
@@ -62,22 +63,15 @@ const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
   return undefined
 }
 
-/**
- * Distance between the beginnings of two openings of a file of random bytes. It is sixteen times an odd number, so
- * 65,536 openings begin at different places. The file is longer by `randomBytesAfter` than the part in which they
- * begin.
- */
-const stride = 4112
-const randomBytesBegun = 1 << 20
-const randomBytesAfter = 1 << 16
-export const randomBytesLength = randomBytesBegun + randomBytesAfter
-
 const fromBegin = 0
 
 const moveOn = ({ process }: HeldThread, fd: number): void => {
   if (fd < 0) return
-  const position = (process.node.countRandomFile() * stride) % randomBytesBegun
-  withDuplicate(process.pid, fd, own => lseek(own, position, fromBegin))
+  const place = randomPlace(process.node.countRandomFile())
+  withDuplicate(process.pid, fd, own => {
+    completeRandomFile(own)
+    lseek(own, place, fromBegin)
+  })
 }
 
 /** A directory that every node has in memory, and empty. The files that are opened instead are put there. */
