@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path/posix'
 
 /**
  * Files of /proc in which the kernel counts what this machine and its network do: interrupts, pages, packets. Programs
@@ -102,6 +103,11 @@ const ofProcess: Readonly<Record<string, Show>> = {
   io: text => text.replaceAll(/\d+$/gm, '0'),
   schedstat: () => '0 0 0\n',
 }
+
+/** Names of these files. */
+export const countedNames = [ofMachine, ofNetwork, ofProcess].flatMap(files =>
+  Object.keys(files).map(name => basename(name)),
+)
 
 const path = /^\/proc\/(?:(self|thread-self|\d+)\/(?:task\/\d+\/)?)?(?:(net)\/)?([\w/]+)$/
 

@@ -10,6 +10,7 @@ import type { HeldProcess, HeldThread, LimitedWait } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { lastingCalls } from './lasting-calls.ts'
+import type { ProcessMemory } from './memory.ts'
 import { countPoll, isPoll, pollAgain, pollsInVain } from './polls.ts'
 import { fixPort } from './ports.ts'
 import { interrupt, type Registers } from './ptrace.ts'
@@ -60,6 +61,7 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
     return 'exit'
   }
   if (number === syscallNumber.clone) registers.set('rdi', registers.get('rdi') - CLONE_UNTRACED)
+  if (number === syscallNumber.clone3) traceNew(thread.process.memory, registers.get('rdi'))
   if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
   if (name && (showTimes(thread, registers, name) || openShown(thread, registers, name) || showSpace(thread, name)))
@@ -67,6 +69,15 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'
+}
+
+/** @param flags address of the 64 bits with which a `struct clone_args` begins */
+const traceNew = (memory: ProcessMemory, flags: number): void => {
+  const low = memory.read(flags, 4).readUInt32LE()
+  if ((low & CLONE_UNTRACED) === 0) return
+  const traced = Buffer.alloc(4)
+  traced.writeUInt32LE(low - CLONE_UNTRACED)
+  memory.write(flags, traced)
 }
 
 /** Code of a file is inspected before the program executes it. */

@@ -1,4 +1,5 @@
 import { closeSync, constants, readFileSync, readSync } from 'node:fs'
+import { basename } from 'node:path/posix'
 import { countersShown } from './counter-files.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
 import { innerId } from './inner-id.ts'
@@ -26,8 +27,6 @@ export const contentShown = (thread: HeldThread, path: string): string | undefin
     return undefined
   }
 }
-
-const ofProcess = /^\/proc\/(self|thread-self|\d+)(?:\/task\/(\d+))?\/(stat|statm|status)$/
 
 /** Seconds and hundredths. */
 const hundredths = (seconds: number, nanoseconds: number) =>
@@ -101,6 +100,12 @@ const machine: Readonly<Record<string, Content>> = {
   '/proc/sys/kernel/random/uuid': ({ randomness }) => uuidOf(randomness),
   '/proc/sys/kernel/random/boot_id': ({ process: { node } }) => uuidOf(new Randomness(`${node.name} boot_id`)),
 }
+
+const ofProcessNames = ['stat', 'statm', 'status']
+const ofProcess = new RegExp(`^/proc/(self|thread-self|\\d+)(?:/task/(\\d+))?/(${ofProcessNames.join('|')})$`)
+
+/** Names of these files. */
+export const shownNames = [...ofProcessNames, ...Object.keys(machine).map(path => basename(path))]
 
 const counters = ({ process }: HeldThread, path: string): string | undefined =>
   countersShown(path, (id, name) => ofKernel(process.pid, `/proc/${groupOf(process, id)}/${name}`))

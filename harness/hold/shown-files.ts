@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, constants, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
+import { pathMeant, workingDirectory } from './asked-path.ts'
 import { withDuplicate } from './descriptor.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
 import { openFor } from './inside.ts'
@@ -10,7 +11,7 @@ import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
 import { completeRandomFile, randomPlace } from './random-files.ts'
 import { keepFile } from './resident-files.ts'
-import type { SyscallName } from './syscall-number.ts'
+import { type SyscallName, syscallNumber } from './syscall-number.ts'
 
 /**
  * Files in which the kernel shows time, properties of this machine, and random bytes. Opening one of the first two
@@ -18,18 +19,29 @@ import type { SyscallName } from './syscall-number.ts'
  * bytes.
  */
 
-/** Registers with a call's path. Calls that open something for other purposes than reading alone are not reported. */
-const pathOf: Partial<Record<SyscallName, RegisterName>> = { open: 'rdi', openat: 'rsi' }
+/** Where a call has the path and, if it has one, the descriptor from which a relative path counts. */
+interface Asked {
+  readonly path: RegisterName
+  readonly directory?: RegisterName
+}
+
+/** Calls that open something for other purposes than reading alone are not reported. */
+const askedBy: Partial<Record<SyscallName, Asked>> = {
+  open: { path: 'rdi' },
+  openat: { path: 'rsi', directory: 'rdi' },
+  openat2: { path: 'rsi', directory: 'rdi' },
+}
 
 const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
 const isRandom = (path: string) => path === '/dev/urandom' || path === '/dev/random'
 
 /** Whether the call opens such a file. If so, its exit must be seen. */
 export const openShown = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
-  const register = pathOf[name]
-  if (register === undefined) return false
-  const path = pathAt(thread.process.memory, registers.get(register))
-  if (path === undefined) return false
+  const asked = askedBy[name]
+  if (asked === undefined) return false
+  const written = pathAt(thread.process.memory, registers.get(asked.path))
+  if (written === undefined) return false
+  const path = pathMeant(thread, asked.directory ? registers.get(asked.directory) | 0 : workingDirectory, written)
   if (!isOfKernel(path)) {
     keepFile(thread.process, path)
     return false
@@ -39,7 +51,24 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
     return true
   }
   const content = contentShown(thread, path)
-  return content !== undefined && openInstead(thread, registers, register, content)
+  if (content === undefined || !openInstead(thread, registers, asked.path, content)) return false
+  if (name === 'openat2') makeOpenat(thread, registers)
+  return true
+}
+
+/** Offset of the flags in a `struct open_how`. */
+const flagsAt = 0
+
+/** The file that is opened instead lies elsewhere, so rules of openat2 about the way to a file would refuse it. */
+const makeOpenat = (thread: HeldThread, registers: Registers): void => {
+  const { atExit } = thread
+  const how = registers.get('rdx')
+  registers.set('origRax', syscallNumber.openat)
+  registers.set('rdx', thread.process.memory.read(how + flagsAt, 4).readUInt32LE())
+  thread.atExit = after => {
+    atExit?.(after)
+    after.set('rdx', how)
+  }
 }
 
 /** Bytes of the first read, which ends with the page at the latest. Most paths are shorter; more bytes cost time. */

@@ -157,6 +157,17 @@ test.each(Object.keys(debuggers) as (keyof typeof debuggers)[])(
   },
 )
 
+c('a process that was asked to be made untraced is held as any other', async () => {
+  const asked = ['syscall(SYS_clone, 0x800000 | SIGCHLD, 0, 0, 0, 0)', 'syscall(SYS_clone3, &how, sizeof how)']
+  const program = compile(`
+    uint64_t how[11] = { 0x800000, [4] = SIGCHLD };
+    ${asked.map(call => `if (${call} == 0) { sleep(2); printf("%.1f\\n", now()); exit(0); }`).join('\n')}
+  `)
+  const { lines, labels } = await heldOutput([program])
+  expect(lines).toEqual(['3.0', '3.0'])
+  expect(labels).toEqual(['n timer +1000ms', 'n timer +2000ms'])
+})
+
 c('a program with LeakSanitizer says itself that it cannot look for leaks, unless it is told not to', async () => {
   const leaks = compile('exit(0);', { flags: ['-fsanitize=leak'] })
   const program = (options: string) => ['sh', '-c', `${options} ${leaks} 2>&1; echo $?; sleep 9`] as const

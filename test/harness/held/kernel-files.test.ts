@@ -57,6 +57,47 @@ test.skipIf(!hasCompiler)('/proc tells of the node: its time, its CPU, its memor
   expect(lines.at(-1)).toBe('none No such file or directory')
 })
 
+test.skipIf(!hasCompiler)('/proc tells of the node however a path to it is written', async () => {
+  const program = compile(
+    `
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY), own = open("/proc/self", O_PATH);
+    struct open_how how = { .flags = O_RDONLY };
+    struct open_how beneath = { .flags = O_RDONLY, .resolve = RESOLVE_BENEATH };
+    shown(openat(proc, "uptime", O_RDONLY));
+    shown(openat(own, "../uptime", O_RDONLY));
+    shown(openat(own, "io", O_RDONLY));
+    shown(open("//proc/./self/../uptime", O_RDONLY));
+    shown(syscall(SYS_openat2, -100, "/proc/uptime", &how, sizeof how));
+    shown(syscall(SYS_openat2, proc, "uptime", &beneath, sizeof beneath));
+    chdir("/proc");
+    shown(open("uptime", O_RDONLY));
+    shown(open("self/schedstat", O_RDONLY));
+    printf("%d\\n", openat(77, "uptime", O_RDONLY));
+  `,
+    {
+      functions: `
+#include <linux/openat2.h>
+static void shown(int fd) {
+  char text[99] = "none";
+  if (fd >= 0) text[read(fd, text, 98)] = 0;
+  puts(strtok(text, "\\n"));
+}`,
+    },
+  )
+  const uptime = '1001.00 1000.00'
+  expect((await heldOutput([program])).lines).toEqual([
+    uptime,
+    uptime,
+    'rchar: 0',
+    uptime,
+    uptime,
+    uptime,
+    uptime,
+    '0 0 0',
+    '-1',
+  ])
+})
+
 test('memory and ids of the kernel are of the node', async () => {
   const { lines } = await heldOutput([
     'sh',
