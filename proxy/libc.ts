@@ -66,6 +66,8 @@ export const CLONE_NEWPID = 0x2000_0000
 export const CLONE_NEWNET = 0x4000_0000
 
 export const AF_INET = 2
+/** In place of a directory's descriptor: a path counts from the working directory. */
+export const AT_FDCWD = -100
 
 /** A failed call of the C library. The fields are those of Node's own system errors. */
 export class SystemError extends Error {

@@ -1,11 +1,9 @@
 import { readlinkSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path/posix'
+import { AT_FDCWD } from '../../proxy/libc.ts'
 import { countedNames } from './counter-files.ts'
 import type { HeldThread } from './held-node.ts'
 import { shownNames } from './kernel-files.ts'
-
-/** AT_FDCWD: a path counts from the working directory. */
-export const workingDirectory = -100
 
 const names = new Set(['random', 'urandom', ...shownNames, ...countedNames])
 
@@ -24,7 +22,7 @@ export const pathMeant = (thread: HeldThread, directory: number, path: string): 
 }
 
 const from = ({ tid }: HeldThread, directory: number, path: string): string => {
-  const place = directory === workingDirectory ? 'cwd' : `fd/${directory}`
+  const place = directory === AT_FDCWD ? 'cwd' : `fd/${directory}`
   try {
     return join(readlinkSync(`/proc/${tid}/${place}`), path)
   } catch {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { closeSync, constants, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
-import { pathMeant, workingDirectory } from './asked-path.ts'
+import { AT_FDCWD, close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
+import { pathMeant } from './asked-path.ts'
 import { withDuplicate } from './descriptor.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
 import { openFor } from './inside.ts'
@@ -41,7 +41,7 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
   if (asked === undefined) return false
   const written = pathAt(thread.process.memory, registers.get(asked.path))
   if (written === undefined) return false
-  const path = pathMeant(thread, asked.directory ? registers.get(asked.directory) | 0 : workingDirectory, written)
+  const path = pathMeant(thread, asked.directory ? registers.get(asked.directory) | 0 : AT_FDCWD, written)
   if (!isOfKernel(path)) {
     keepFile(thread.process, path)
     return false
@@ -56,15 +56,15 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
   return true
 }
 
-/** Offset of the flags in a `struct open_how`. */
-const flagsAt = 0
-
-/** The file that is opened instead lies elsewhere, so rules of openat2 about the way to a file would refuse it. */
+/**
+ * The file that is opened instead lies elsewhere, so rules of openat2 about the way to a file would refuse it. A `struct
+ * open_how` begins with the flags.
+ */
 const makeOpenat = (thread: HeldThread, registers: Registers): void => {
   const { atExit } = thread
   const how = registers.get('rdx')
   registers.set('origRax', syscallNumber.openat)
-  registers.set('rdx', thread.process.memory.read(how + flagsAt, 4).readUInt32LE())
+  registers.set('rdx', thread.process.memory.read(how, 4).readUInt32LE())
   thread.atExit = after => {
     atExit?.(after)
     after.set('rdx', how)

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { check, libc } from '../../proxy/libc.ts'
+import { AT_FDCWD, check, libc } from '../../proxy/libc.ts'
 import { treeOf } from '../files/tree.ts'
 import { hidesBelow } from '../hold/attributes.ts'
 import { insideDirectory } from '../hold/inside.ts'
@@ -181,7 +181,6 @@ const forget = (path: string, lower: string, now: Entry): void => {
 }
 
 const setTimes = libc.func('int utimensat(int directory, const char *path, void *times, int flags)')
-const here = -100
 const noFollow = 0x100
 /** UTIME_OMIT: keeps the time of the last access. */
 const omitted = 0x3fff_fffen
@@ -191,7 +190,7 @@ const nanoseconds = 1_000_000_000n
 const setTime = (path: string, mtimeNs: bigint): void => {
   if (lstatSync(path, { bigint: true }).mtimeNs === mtimeNs) return
   const times = BigInt64Array.of(0n, omitted, mtimeNs / nanoseconds, mtimeNs % nanoseconds)
-  check('utimensat', setTimes(here, path, Buffer.from(times.buffer), noFollow))
+  check('utimensat', setTimes(AT_FDCWD, path, Buffer.from(times.buffer), noFollow))
 }
 
 /** Gives it its owner and mode. */
