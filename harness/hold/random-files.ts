@@ -1,6 +1,9 @@
 import { appendFileSync, fstatSync, statSync, writeFileSync } from 'node:fs'
 import { Randomness } from './randomness.ts'
 
+/** Names of the devices of random bytes. */
+export const randomNames = ['random', 'urandom']
+
 /**
  * Distance between the beginnings of two openings of a file of random bytes. It is sixteen times an odd number, so
  * 65,536 openings begin at different places. The file is longer by `randomBytesAfter` than the part in which they

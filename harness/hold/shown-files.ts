@@ -9,7 +9,7 @@ import { openFor } from './inside.ts'
 import { contentShown } from './kernel-files.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
-import { completeRandomFile, randomPlace } from './random-files.ts'
+import { completeRandomFile, randomNames, randomPlace } from './random-files.ts'
 import { keepFile } from './resident-files.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
 
@@ -25,7 +25,7 @@ interface Asked {
   readonly directory?: RegisterName
 }
 
-/** Calls that open something for other purposes than reading alone are not reported. */
+/** Of `open` and `openat` those are not reported that open something for other purposes than reading alone. */
 const askedBy: Partial<Record<SyscallName, Asked>> = {
   open: { path: 'rdi' },
   openat: { path: 'rsi', directory: 'rdi' },
@@ -33,7 +33,7 @@ const askedBy: Partial<Record<SyscallName, Asked>> = {
 }
 
 const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
-const isRandom = (path: string) => path === '/dev/urandom' || path === '/dev/random'
+const randomPaths = new Set(randomNames.map(name => `/dev/${name}`))
 
 /** Whether the call opens such a file. If so, its exit must be seen. */
 export const openShown = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
@@ -46,28 +46,47 @@ export const openShown = (thread: HeldThread, registers: Registers, name: Syscal
     keepFile(thread.process, path)
     return false
   }
-  if (isRandom(path)) {
+  if (randomPaths.has(path)) {
     thread.atExit = after => moveOn(thread, after.get('rax'))
     return true
   }
+  if (name === 'openat2') return openat2Shown(thread, registers, path)
+  return isOpenedInstead(thread, registers, asked.path, path)
+}
+
+const isOpenedInstead = (thread: HeldThread, registers: Registers, register: RegisterName, path: string): boolean => {
   const content = contentShown(thread, path)
-  if (content === undefined || !openInstead(thread, registers, asked.path, content)) return false
-  if (name === 'openat2') makeOpenat(thread, registers)
-  return true
+  return content !== undefined && openInstead(thread, registers, register, content)
 }
 
 /**
- * The file that is opened instead lies elsewhere, so rules of openat2 about the way to a file would refuse it. A `struct
- * open_how` begins with the flags.
+ * The file that is opened instead lies elsewhere, so rules of openat2 about the way to a file would refuse it. The call
+ * becomes openat.
  */
-const makeOpenat = (thread: HeldThread, registers: Registers): void => {
-  const { atExit } = thread
+const openat2Shown = (thread: HeldThread, registers: Registers, path: string): boolean => {
   const how = registers.get('rdx')
+  const flags = flagsOf(thread.process.memory, how)
+  if (flags === undefined || (flags & accessMode) !== constants.O_RDONLY) return false
+  if (!isOpenedInstead(thread, registers, 'rsi', path)) return false
   registers.set('origRax', syscallNumber.openat)
-  registers.set('rdx', thread.process.memory.read(how, 4).readUInt32LE())
+  registers.set('rdx', flags)
+  const { atExit } = thread
   thread.atExit = after => {
     atExit?.(after)
     after.set('rdx', how)
+  }
+  return true
+}
+
+/** O_ACCMODE */
+const accessMode = 3
+
+/** A `struct open_how` begins with them. Undefined if there is none, which the call itself will say. */
+const flagsOf = (memory: ProcessMemory, how: number): number | undefined => {
+  try {
+    return memory.read(how, 4).readUInt32LE()
+  } catch {
+    return undefined
   }
 }
 

@@ -73,6 +73,19 @@ test.skipIf(!hasCompiler)('/proc tells of the node however a path to it is writt
     shown(open("uptime", O_RDONLY));
     shown(open("self/schedstat", O_RDONLY));
     printf("%d\\n", openat(77, "uptime", O_RDONLY));
+    errno = 0;
+    syscall(SYS_openat2, -100, "/proc/uptime", (void *)8, sizeof how);
+    printf("%m\\n");
+    mkdir("/tmp/there", 0755);
+    mkdir("/tmp/there/stat.d", 0755);
+    int made = open("/tmp/there/stat", O_WRONLY | O_CREAT, 0644);
+    write(made, "own\\n", 4);
+    chdir("/tmp/there/stat.d");
+    shown(open("/proc/self/cwd/../stat", O_RDONLY));
+    symlink("/tmp/there/stat.d", "/tmp/away");
+    shown(openat(-100, "/tmp/away/../stat", O_RDONLY));
+    shown(open("/tmp/there/../../proc/uptime", O_RDONLY));
+    shown(open("/proc/self/task/../io", O_RDONLY));
   `,
     {
       functions: `
@@ -95,6 +108,11 @@ static void shown(int fd) {
     uptime,
     '0 0 0',
     '-1',
+    'Bad address',
+    'own',
+    'own',
+    uptime,
+    'rchar: 0',
   ])
 })
 
