@@ -129,9 +129,9 @@ export class RedisEngine implements Engine {
     if (!found) return this.#add(id, pending.job)
     const isDone = found.finishedOn !== undefined && found.finishedOn !== null
     if (!isDone || !this.#pending.delete(id)) return
-    if (found.failedReason)
-      pending.reject(new GivenUp(`a job was given up after it was begun three times: ${found.failedReason}`))
-    else pending.resolve(decode(found.returnvalue as string))
+    // A job that failed at first and was done later still has the reason of its failure.
+    if (typeof found.returnvalue === 'string') pending.resolve(decode(found.returnvalue))
+    else pending.reject(new GivenUp(`a job was given up after it was begun three times: ${found.failedReason}`))
     await found.remove()
   }
 }

@@ -61,6 +61,17 @@ test('a job that ends three workers is given up and reported, and others are don
   }
 })
 
+test('a job that fails once and is done when it is begun again has its answers', { timeout: 60_000 }, async () => {
+  const engine = openEngine()
+  try {
+    startWorker()
+    expect(await engine.perform(job(888))).toEqual([])
+  } finally {
+    await engine.close()
+    for (const worker of workers) worker.kill('SIGKILL')
+  }
+})
+
 test('a worker that hangs loses its job to another', { timeout: 120_000 }, async () => {
   const engine = openEngine()
   try {
