@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
 import { bucketOf } from './bucket.ts'
@@ -28,7 +28,7 @@ export const keep = (directory: string, found: Found, finding: Finding): Kept =>
     ({ schedule }) => schedule.bucket === bucket && schedule.system === found.system,
   )
   if (known) return countAgain(known, finding)
-  const path = join(directory, `${nameOf(found)}-${bucket}.json`)
+  const path = unusedPath(join(directory, `${nameOf(found)}-${bucket}`))
   writeSchedule(path, { format: 1, ...found, bucket, found: { first: finding, last: finding, times: 1 } })
   return { path, times: 1 }
 }
@@ -79,8 +79,22 @@ const countAgain = ({ path, schedule }: KeptSchedule, last: Finding): Kept => {
   return { path, times }
 }
 
+/** Systems that share a directory may have the same bug. */
+const unusedPath = (name: string): string => {
+  for (let ordinal = 1; ; ordinal++) {
+    const path = ordinal === 1 ? `${name}.json` : `${name}-${ordinal}.json`
+    if (!existsSync(path)) return path
+  }
+}
+
+/** How much of a property's name is in the name of its file. File systems allow 255 bytes. */
+const nameLengthMax = 100
+
 const nameOf = ({ property, kind }: Found): string =>
-  (property ?? kind).replaceAll(/[^\w.-]/g, '-').replace(/^[.-]/, '_')
+  (property ?? kind)
+    .slice(0, nameLengthMax)
+    .replaceAll(/[^\w.-]/g, '-')
+    .replace(/^[.-]/, '_')
 
 const makeDirectory = (directory: string): void => {
   try {
