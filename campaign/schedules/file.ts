@@ -46,9 +46,9 @@ const parse = (path: string, content: string): unknown => {
   try {
     return JSON.parse(content)
   } catch (cause) {
-    throw new UsageError(`${path} is torn, or was edited to something that is not JSON: ${(cause as Error).message}`, {
-      cause,
-    })
+    // The message quotes the file, with its ends of lines.
+    const why = (cause as Error).message.replaceAll(/\s+/g, ' ')
+    throw new UsageError(`${path} is torn, or was edited to something that is not JSON: ${why}`, { cause })
   }
 }
 

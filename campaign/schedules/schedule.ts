@@ -5,6 +5,15 @@ export const format = 1
 
 const count = z.int().min(0)
 const text = z.string()
+
+const isObjectAsJson = (json: string): boolean => {
+  try {
+    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(json)).success
+  } catch {
+    return false
+  }
+}
+
 const finding = z.strictObject({
   at: z.iso.datetime().describe('time in UTC'),
   commit: text.nullable().describe('commit of the configuration’s repository; null outside of one'),
@@ -31,6 +40,7 @@ export const scheduleSchema = z.strictObject({
   found: z.strictObject({ first: finding, last: finding, times: count }),
   programs: z.record(text, text).describe('versions, and the hash of the configuration, when it was found'),
   timing: text
+    .refine(isObjectAsJson, 'expected an object as JSON')
     .optional()
     .describe(
       'JSON, for a schedule of an emulated run: its pipes, plans and inputs, without which its steps are not enabled',
