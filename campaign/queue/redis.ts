@@ -12,8 +12,8 @@ export const connectionOf = (url: string) => {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 6379),
     db: Number(pathname.slice(1) || 0),
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(username !== '' && { username: decoded(username, url) }),
+    ...(password !== '' && { password: decoded(password, url) }),
     ...(protocol === 'rediss:' && { tls: {} }),
     maxRetriesPerRequest: null,
     retryStrategy: (times: number) => Math.min(2_000, 100 * times),
@@ -30,7 +30,18 @@ const parse = (url: string): URL => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isDatabase = /^\/?\d*$/.test(parsed?.pathname ?? '')
   if (parsed && ['redis:', 'rediss:'].includes(parsed.protocol) && parsed.hostname !== '' && isDatabase) return parsed
-  throw new QueueRefused(`expected an address such as redis://localhost:6379, found "${url}"`)
+  const withoutSecrets = url.replace(/\/\/.*@/, '//')
+  throw new QueueRefused(`expected an address such as redis://localhost:6379, found "${withoutSecrets}"`)
+}
+
+const decoded = (text: string, url: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch (cause) {
+    throw new QueueRefused(`the user or password of ${shownUrl(url)} is not encoded for a URL: "%" is written "%25"`, {
+      cause,
+    })
+  }
 }
 
 /**
