@@ -5,6 +5,9 @@ import { execa } from 'execa'
 import { UsageError } from '../checker/errors.ts'
 import { git } from './git.ts'
 
+/** Unsets what a hook of git sets: it would apply to every repository, and git would change the caller's. */
+export const noRepository = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined } as const
+
 /** The judgement of a commit. `skip`: it cannot be judged. */
 export interface Judgement {
   readonly is: 'good' | 'bad' | 'skip'
@@ -121,7 +124,7 @@ class Search {
     const { exitCode, stdout, stderr } = await execa('git', ['bisect', ...args], {
       cwd: this.#worktree,
       reject: false,
-      env: { LC_ALL: 'C' },
+      env: { ...noRepository, LC_ALL: 'C' },
     })
     const said = `${stdout}\n${stderr}`
     if (exitCode === 0 || said.includes("only 'skip'ped commits left")) return said

@@ -1,11 +1,10 @@
 import { realpathSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { execa } from 'execa'
-import { type Bisected, bisect, type Judgement, pathAt, type Tried } from '../../campaign/bisect.ts'
+import { type Bisected, bisect, type Judgement, noRepository, pathAt, type Tried } from '../../campaign/bisect.ts'
 import { git } from '../../campaign/git.ts'
 import { BudgetSpent } from '../../checker/budget.ts'
 import { UsageError } from '../../checker/errors.ts'
-import { exitCode } from '../exit-code.ts'
 import { whileUninterrupted } from '../session/interrupt.ts'
 import { keptAt, type Regressed } from './regress.ts'
 
@@ -64,34 +63,48 @@ interface Place extends BisectScheduleOptions {
 
 const judgeAt = async (place: Place): Promise<Judgement> => {
   const { repository, within, worktree, commit, build, signal } = place
-  if (build !== undefined) {
-    const { failed, all, shortMessage } = await execa(build, {
-      ...{ shell: true, cwd: worktree, all: true, reject: false, stdin: 'ignore', cancelSignal: signal },
-    })
-    if (failed) return { is: 'skip', why: `the build command failed: ${lastLine(all) || shortMessage}` }
-  }
+  const failure = build === undefined ? undefined : await failureOfBuild(build, worktree, signal)
+  if (failure !== undefined) return { is: 'skip', why: `the build command failed: ${failure}` }
   const config = await pathAt(repository, within, commit)
   if (config === undefined) return { is: 'skip', why: `it has no ${within}` }
   return tryIn(place, join(worktree, config))
+}
+
+/** The last line that a failed build printed; undefined if it succeeded. */
+const failureOfBuild = async (command: string, worktree: string, signal: AbortSignal): Promise<string | undefined> => {
+  const building = execa(command, {
+    ...{ shell: true, cwd: worktree, all: true, reject: false, stdin: 'ignore', env: noRepository },
+    // It leads a group of processes, because ending only the shell would leave the programs that it runs.
+    detached: true,
+  })
+  // Its worktree is removed next, so there is nothing to tidy up.
+  const endGroup = () => {
+    try {
+      process.kill(-building.pid!, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
+  signal.addEventListener('abort', endGroup)
+  const { failed, all, shortMessage } = await building.finally(() => signal.removeEventListener('abort', endGroup))
+  return failed ? lastLine(all) || shortMessage : undefined
 }
 
 /** Runs in its own process, so that modules loaded for one version of a configuration are not reused for another. */
 const tryIn = async ({ worktree, file, executions, signal }: Place, config: string): Promise<Judgement> => {
   const args = ['regress', file, '--config', config, '--executions', String(executions), '--json']
   const {
-    exitCode: code,
+    exitCode,
+    signal: killedBy,
     stdout,
-    stderr,
   } = await execa(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
-    cwd: worktree,
-    reject: false,
-    cancelSignal: signal,
-    stdin: 'ignore',
+    ...{ cwd: worktree, env: noRepository, reject: false, stdin: 'ignore', cancelSignal: signal },
   })
-  if (code !== exitCode.held && code !== exitCode.violated && code !== exitCode.undetermined)
-    return { is: 'skip', why: lastLine(stderr).replace(/^lastnail: /, '') || `it ended with code ${code}` }
-  const [regressed] = (JSON.parse(lastLine(stdout)) as { schedules: Regressed[] }).schedules
-  const { outcome, message } = regressed!
+  const line = lastLine(stdout)
+  if (line === '') return { is: 'skip', why: `it ended ${killedBy ? `by ${killedBy}` : `with code ${exitCode}`}` }
+  const said = JSON.parse(line) as { schedules: Regressed[] } | { error: { message: string } }
+  if ('error' in said) return { is: 'skip', why: said.error.message.split('\n', 1)[0]! }
+  const { outcome, message } = said.schedules[0]!
   if (outcome === 'fails') return { is: 'bad', why: message }
   return outcome === 'passes' ? { is: 'good', why: message } : { is: 'skip', why: message }
 }

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
+import { writeSchedule } from '../../campaign/schedules/file.ts'
+import type { Schedule } from '../../campaign/schedules/schedule.ts'
 
 /** Two adders each add one to a store: they read, and write what comes after it if nobody has written meanwhile. */
 const adder = (says: string) => `import { createSocket } from 'node:dgram'
@@ -83,6 +85,19 @@ export class Service {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, content)
     }
+  }
+
+  /** Keeps a schedule, by default one without a step; returns its path. */
+  keep(changes: Partial<Schedule> = {}, name = 'kept.json'): string {
+    const path = join(this.directory, name)
+    const finding = { at: '2026-01-01T00:00:00Z', commit: null }
+    writeSchedule(path, {
+      ...{ format: 1, system: 'additions', config: 'lastnail.config.ts', property: 'nothingLost', kind: 'safety' },
+      ...{ message: 'nothingLost does not hold', seed: 1, variant: 0, bucket: '01234567', criticalTransition: null },
+      ...{ found: { first: finding, last: finding, times: 1 }, programs: {}, labels: [] },
+      ...changes,
+    })
+    return path
   }
 
   /** @returns the commit */
