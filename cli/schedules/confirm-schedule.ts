@@ -17,13 +17,16 @@ import { newPlace } from '../store.ts'
 import { lookForLifeAfter, recordConfirmed } from '../traces/confirm.ts'
 import { requirePlace } from '../traces/record.ts'
 import { sessionKept } from '../traces/recorded.ts'
-import { configOf, keptAt } from './regress.ts'
+import { configOf, keptAt, misfitOf } from './regress.ts'
 
 /** The result of a search around a schedule. */
 export interface Confirmed {
   readonly file: string
   readonly property: string | null
-  /** `passes`: no execution violated anything. `no longer applies`: no execution came near the schedule. */
+  /**
+   * `passes`: no execution violated anything. `no longer applies`: no execution came near the schedule, or one violated
+   * something that new processes did not repeat.
+   */
   readonly outcome: 'fails' | 'passes' | 'no longer applies'
   readonly executions: number
   /** Executions that took at least three quarters of the schedule's steps. */
@@ -72,6 +75,8 @@ class Around {
   readonly #begun = performance.now()
   #executions = 0
   #near = 0
+  /** Of the first violation that new processes did not repeat. */
+  #unrepeated: string | undefined
 
   constructor(session: Session, file: string, schedule: Schedule, options: ConfirmOptions) {
     this.#session = session
@@ -84,20 +89,17 @@ class Around {
     const { system, cluster, signal } = this.#session
     const { milliseconds, executions, seed } = this.#options
     const random = new Random(seed)
+    const { labels, kind } = this.#schedule
+    // A schedule of a violation in the initial state has no step.
+    const places = Math.max(1, labels.length)
     const executor = new Executor(cluster, this.#properties)
     executor.budget = new Budget({ milliseconds, executions, signal })
     try {
       for (let ordinal = 0; ; ordinal++) {
         executor.budget.takeExecution()
-        const { labels, kind } = this.#schedule
-        const variant = kind === 'liveness' ? 0 : Math.floor(ordinal / (labels.length * manners.length))
+        const variant = kind === 'liveness' ? 0 : Math.floor(ordinal / (places * manners.length))
         const around = { variant, weights: system.weights, random: random.fork() }
-        const { isNear } = await executeNear(
-          executor,
-          labels,
-          perturbation(ordinal, Math.max(1, labels.length)),
-          around,
-        )
+        const { isNear } = await executeNear(executor, labels, perturbation(ordinal, places), around)
         const { violation } = executor
         if (violation?.kind === 'crash' && violation.step === 0) throw new DoesNotStart(violation)
         this.#executions += 1
@@ -116,8 +118,9 @@ class Around {
     const { property } = this.#schedule
     if (property === null) return {}
     const { properties } = this.#session.system
-    if (Object.hasOwn(properties, property)) return { [property]: properties[property]! }
-    throw new UsageError(`${this.#file} is about a property ${property}, which the configuration has no more`)
+    const misfit = misfitOf(this.#schedule, properties)
+    if (misfit !== undefined) throw new UsageError(`${this.#file} no longer applies: ${misfit}`)
+    return { [property]: properties[property]! }
   }
 
   /** The violation, after new processes repeated it; undefined if they did not. */
@@ -155,7 +158,10 @@ class Around {
     const confirmed = await recordConfirmed<
       typeof claimed | (Omit<typeof claimed, 'verdict'> & { verdict: 'undetermined' })
     >(this.#session, trace, claimed, { options, property: this.#schedule.property ?? undefined })
-    if (confirmed.verdict !== 'violated') return undefined
+    if (confirmed.verdict !== 'violated') {
+      this.#unrepeated ??= confirmed.message
+      return undefined
+    }
     return { ...this.#told, outcome: 'fails', bound: null, trace, message: headline(found.message) }
   }
 
@@ -166,18 +172,20 @@ class Around {
   }
 
   #conclude(): Confirmed {
-    const bound = boundOfNone(this.#near)
     const often = `${this.#near} of ${this.#executions} executions came near`
-    if (this.#near === 0)
+    const told = { ...this.#told, trace: null }
+    if (this.#unrepeated !== undefined)
       return {
-        ...this.#told,
+        ...told,
         outcome: 'no longer applies',
-        bound,
-        trace: null,
-        message: `${often}: too few to draw a conclusion`,
+        bound: null,
+        message: `${often}; one does not repeat: ${this.#unrepeated}`,
       }
+    const bound = boundOfNone(this.#near)
+    if (this.#near === 0)
+      return { ...told, outcome: 'no longer applies', bound, message: `${often}: too few to draw a conclusion` }
     const message = `${often}, and none violated anything: with 95 % confidence, the chance that such an execution violates it is below ${bound.toPrecision(2)}`
-    return { ...this.#told, outcome: 'passes', bound, trace: null, message }
+    return { ...told, outcome: 'passes', bound, message }
   }
 }
 

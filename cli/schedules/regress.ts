@@ -5,7 +5,7 @@ import { readSchedule, writeSchedule } from '../../campaign/schedules/file.ts'
 import { type Change, type Followed, followSchedule, type Missing } from '../../campaign/schedules/follow.ts'
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { shownList } from '../../checker/brief.ts'
-import { Executor } from '../../checker/cells/executor.ts'
+import { Executor, type Properties } from '../../checker/cells/executor.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { DoesNotStart, UsageError } from '../../checker/errors.ts'
@@ -88,23 +88,30 @@ export const configOf = async ({ path, schedule }: KeptSchedule, given?: string)
   return config
 }
 
+/** Why the present properties cannot be violated as a schedule's was, in one line; undefined if they can. */
+export const misfitOf = (
+  { property, kind }: Pick<Schedule, 'property' | 'kind'>,
+  properties: Properties<GlobalState>,
+): string | undefined => {
+  if (property === null) return undefined
+  if (!Object.hasOwn(properties, property))
+    return `there is no property ${property} any more: ${nearest(property, Object.keys(properties))}`
+  const now = properties[property]!
+  // A bound in time makes a liveness property one of safety too.
+  const isSame = kind === 'liveness' ? now.kind === 'eventually' : now.kind === 'always' || now.withinMs !== undefined
+  return isSame ? undefined : `${property} was violated as ${kind}, and now it is of the kind ${now.kind}`
+}
+
 type Came = Omit<Regressed, 'file'> & { readonly labels: readonly string[] }
 
 const tryKept = (config: LoadedConfig, schedule: Schedule, executions: number): Promise<Came> =>
   inSession(config, sessionKept(schedule), async session => {
     const { property, labels } = schedule
     const { properties: all } = session.system
-    if (property !== null && !Object.hasOwn(all, property)) {
-      const why = `there is no property ${property} any more: ${nearest(property, Object.keys(all))}`
-      return {
-        property,
-        outcome: 'no longer applies',
-        executed: 0,
-        of: labels.length,
-        adapted: [],
-        labels: [],
-        message: why,
-      }
+    const misfit = misfitOf(schedule, all)
+    if (misfit !== undefined) {
+      const nothing = { property, executed: 0, of: labels.length, adapted: [], labels: [] }
+      return { ...nothing, outcome: 'no longer applies', message: misfit }
     }
     const properties = property === null ? {} : { [property]: all[property]! }
     const executor = new Executor(session.cluster, properties)
