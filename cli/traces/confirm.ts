@@ -3,7 +3,7 @@ import { Cells } from '../../checker/cells/cells.ts'
 import type { Replay } from '../../checker/cells/replay.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { select } from '../../checker/check.ts'
-import { Diverged } from '../../checker/errors.ts'
+import { Diverged, UsageError } from '../../checker/errors.ts'
 import { Random } from '../../checker/random.ts'
 import {
   confirmWalks,
@@ -81,14 +81,23 @@ const differenceOf = async (
   }
 }
 
-/** @throws Diverged if the schedule cannot be executed */
-export const lookForLifeAfter = (
+/**
+ * @throws Diverged if the schedule cannot be executed
+ *
+ * @throws UsageError if the property is no liveness property any more
+ */
+export const lookForLifeAfter = async (
   session: Session,
   found: Pick<Claimed, 'schedule' | 'property' | 'criticalTransition'>,
-): Promise<Death> =>
-  withCells(session, { variant: 0, alone: found.property! }, cells =>
+): Promise<Death> => {
+  const property = found.property!
+  const now = select(session.system.properties, property)[property]!
+  if (now.kind !== 'eventually')
+    throw new UsageError(`${property} was violated as liveness, and now it is of the kind ${now.kind}`)
+  return withCells(session, { variant: 0, alone: property }, cells =>
     lookForLife(cells, found.schedule, deathOf(session, found)),
   )
+}
 
 const walkLengthMin = 64
 

@@ -38,6 +38,8 @@ const isTrace = (path: string): boolean => path.endsWith('.trace')
  * Executes one schedule repeatedly and names the first system call in which an execution differs from the first.
  *
  * @param path of a trace, whose schedule is executed, or of a configuration, for which one is drawn
+ *
+ * @throws Diverged if the system does not enable the steps of a trace
  */
 export const repeatPath = async (path: string, options: RepeatOptions): Promise<Repeated> => {
   if (!isTrace(path)) return repeatConfig(await loadConfig(path), options)
@@ -56,7 +58,7 @@ const repeatConfig = (
   inSession(config, { seed, rewind, ...recorded }, async session => {
     const schedule = labels ?? (await drawSchedule(session, steps))
     const { cluster, signal, seed } = session
-    const came = await repeatSchedule(cluster, schedule, times, { rewind, signal, onExecution })
+    const came = await repeatSchedule(cluster, schedule, times, { rewind, mustApply: true, signal, onExecution })
     return { ...came, steps: schedule.length, seed }
   })
 

@@ -1,4 +1,5 @@
 import { replay } from '../../checker/cells/replay.ts'
+import type { Diverged } from '../../checker/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Cluster } from '../../harness/cluster.ts'
 import {
@@ -37,6 +38,8 @@ export interface RepetitionOptions {
   readonly variant?: number
   /** Whether processes are rewound, as in a check; otherwise every execution begins with new processes. */
   readonly rewind: boolean
+  /** Whether a schedule that cannot be executed, in the same way each time, is an error. */
+  readonly mustApply?: boolean
   /** Ends it early. */
   readonly signal: AbortSignal
   /** Called after each execution. */
@@ -53,6 +56,8 @@ export interface Repetitions {
 
 /**
  * Executes a schedule up to `times` times and names the first system call in which an execution differs from the first.
+ *
+ * @throws Diverged if it must apply and does not
  */
 export const repeatSchedule = (
   cluster: Cluster,
@@ -83,6 +88,7 @@ class Repetition {
       if (difference === undefined) same += 1
       found ??= difference
     }
+    if (!found && first.diverged && this.#options.mustApply) throw first.diverged
     return { times, same, differs: found ? await this.#explain(found) : null }
   }
 
@@ -124,22 +130,24 @@ class Repetition {
       variant: this.#options.variant,
     })
     this.#options.onExecution?.(count, isRecorded)
-    return { steps, diverged: diverged?.message }
+    return { steps, diverged }
   }
 }
 
 interface Execution {
   readonly steps: readonly RecordedStep[]
-  readonly diverged: string | undefined
+  readonly diverged: Diverged | undefined
 }
 
 type Seen = Pick<Difference, 'step' | 'label' | 'seen' | 'node'>
 
 const differenceOf = (first: Execution, other: Execution): Seen | undefined => {
-  for (const [step, was] of first.steps.entries()) {
-    const is = other.steps[step]
-    const label = was.choice?.label ?? ''
-    if (is === undefined) return { step, label, seen: other.diverged ?? 'it ended before', node: null }
+  const steps = Math.max(first.steps.length, other.steps.length)
+  for (let step = 0; step < steps; step++) {
+    const [was, is] = [first.steps[step], other.steps[step]]
+    const label = (was ?? is)!.choice?.label ?? ''
+    if (was === undefined || is === undefined)
+      return { step, label, seen: (was ? other : first).diverged?.message ?? 'it ended before', node: null }
     const difference = exactDifference(was, is)
     if (difference) return { step, label, ...difference }
   }

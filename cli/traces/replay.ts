@@ -1,6 +1,7 @@
 import { counted } from '../../checker/brief.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import { headline } from '../../checker/cells/violation.ts'
+import { select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
@@ -11,7 +12,7 @@ import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { inSession, type Session } from '../session/session.ts'
 import { compareWith } from './comparison.ts'
 import { lookForLifeAfter } from './confirm.ts'
-import { sessionOf, upTo } from './recorded.ts'
+import { sessionOf, upTo, violationOf } from './recorded.ts'
 import { StepReader } from './step-reader.ts'
 
 /** The result of executing a trace again, as `--json` prints it. */
@@ -36,17 +37,24 @@ export const replayTrace = async (path: string, to?: number): Promise<Replayed &
   const config = await configOfTrace(path, trace)
   return inSession(config, sessionOf(trace, 'kept'), async session => {
     const { cluster, system, seed } = session
-    const reader = new StepReader(cluster, system.properties)
-    const replayed = await replay(cluster, system.properties, labels, {
-      observer: compareWith(trace.steps, reader),
-    })
+    const observer = compareWith(trace.steps, new StepReader(cluster, system.properties))
+    // What else was violated or crashed before is not what the trace was recorded for.
+    const property = violationOf(trace)?.property ?? undefined
+    const allowFindings = property !== undefined
+    const replayed = await replay(cluster, select(system.properties, property), labels, { observer, allowFindings })
     if (replayed.diverged) throw replayed.diverged
     const { steps, violation } = replayed
     const state = cluster.state()
-    const { verdict, property, kind, message, walks } = violation
+    const {
+      verdict,
+      property: violated,
+      kind,
+      message,
+      walks,
+    } = violation
       ? ({ ...violation, verdict: 'violated', property: violation.property ?? null, walks: 0 } as const)
       : await conclude(session, trace, labels)
-    return { verdict, property, kind, steps, seed, trace: path, schedule: labels, walks, message, state }
+    return { verdict, property: violated, kind, steps, seed, trace: path, schedule: labels, walks, message, state }
   })
 }
 
