@@ -42,19 +42,18 @@ export const tools = {
     ({ config, for: time, executions, property, seed }, signal) =>
       ownCommand(
         [
-          'check',
-          ...(config === undefined ? [] : [config]),
-          ...['--for', time, '--seed', String(seed)],
+          ...['check', '--for', time, '--seed', String(seed)],
           ...(executions === undefined ? [] : ['--executions', String(executions)]),
           ...(property === undefined ? [] : ['--property', property]),
         ],
+        config,
         signal,
       ),
   ),
   replay: tool(
     'Executes a trace again with new processes and says whether it violates again, or where it diverged.',
     z.strictObject({ trace, to: step.optional().describe('stops after this step') }),
-    ({ trace, to }, signal) => ownCommand(['replay', trace, ...(to === undefined ? [] : ['--to', String(to)])], signal),
+    ({ trace, to }, signal) => ownCommand(['replay', ...(to === undefined ? [] : ['--to', String(to)])], trace, signal),
   ),
   steps: tool(
     `Lists the labels of a trace’s steps, at most ${stepsMax}.`,
@@ -95,9 +94,18 @@ export const tools = {
   ),
 } as const satisfies Readonly<Record<string, Tool>>
 
-/** Output of this same command with `--json`. It runs as another process, which has its own CPU and can be ended. */
-const ownCommand = async (args: readonly string[], cancelSignal: AbortSignal): Promise<string> => {
-  const { stdout, stderr } = await execa(process.execPath, [process.argv[1]!, ...args, '--json'], {
+/**
+ * Output of this same command with `--json`. It runs as another process, which has its own CPU and can be ended.
+ *
+ * @param file its operand, which is none of its options even if it begins like one
+ */
+const ownCommand = async (
+  options: readonly string[],
+  file: string | undefined,
+  cancelSignal: AbortSignal,
+): Promise<string> => {
+  const args = [...options, '--json', '--', ...(file === undefined ? [] : [file])]
+  const { stdout, stderr } = await execa(process.execPath, [process.argv[1]!, ...args], {
     cancelSignal,
     reject: false,
     stdin: 'ignore',

@@ -9,11 +9,10 @@ import { commandOf, processes, processesIn } from './leftovers.ts'
 const { directory, remove } = copyOfFixtures()
 const client = new Client({ name: 'test', version: '1' })
 
-beforeAll(() =>
-  client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [command, 'mcp'], cwd: directory, stderr: 'ignore' }),
-  ),
-)
+const server = () =>
+  new StdioClientTransport({ command: process.execPath, args: [command, 'mcp'], cwd: directory, stderr: 'ignore' })
+
+beforeAll(() => client.connect(server()))
 afterAll(async () => {
   await client.close()
   remove()
@@ -66,13 +65,22 @@ test('mistakes are reported, and the server goes on', async () => {
     isError: true,
   })
   expect(await ask('check', { config: 3 })).toMatchObject({ isError: true })
+  expect(await ask('check', { config: '--help' })).toEqual({
+    text: expect.stringMatching(/^cannot read the configuration .*--help/),
+    isError: true,
+  })
+  expect(await ask('replay', { trace: '--help' })).toEqual({
+    text: expect.stringMatching(/^cannot read the trace --help: no such file$/),
+    isError: true,
+  })
 })
 
-test('a cancelled check ends, with its processes', { timeout: 60_000 }, async () => {
-  const program = `idle-${basename(directory)}.cjs`
+/** A configuration that can be checked without end, and its nodes. */
+const idle = (name: string) => {
+  const program = `${name}-${basename(directory)}.cjs`
   writeFileSync(join(directory, program), 'setInterval(() => {}, 1000)')
   writeFileSync(
-    join(directory, 'idle.config.ts'),
+    join(directory, `${name}.config.ts`),
     `import { always, defineSystem } from 'lastnail'
 export default defineSystem({
   name: 'idle',
@@ -80,13 +88,31 @@ export default defineSystem({
   properties: { p: always(() => true) },
 })`,
   )
-  const before = processesIn(directory).length
   const nodes = () => processes().filter(pid => commandOf(pid).split('\0').includes(program))
+  return { asked: { config: `${name}.config.ts`, for: '5m' }, nodes }
+}
+
+test('a cancelled check ends, with its processes', { timeout: 60_000 }, async () => {
+  const before = processesIn(directory).length
+  const { asked, nodes } = idle('cancelled')
   const { signal, abort } = abortable()
-  const asked = ask('check', { config: 'idle.config.ts', for: '5m' }, { signal })
+  const answer = ask('check', asked, { signal })
   await expect.poll(nodes, { timeout: 20_000 }).not.toEqual([])
   abort()
-  await expect(asked).rejects.toThrow()
+  await expect(answer).rejects.toThrow()
+  await expect.poll(nodes, { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => processesIn(directory).length, { timeout: 20_000 }).toBe(before)
+})
+
+test('a check whose client is gone ends, with its processes', { timeout: 60_000 }, async () => {
+  const before = processesIn(directory).length
+  const { asked, nodes } = idle('left')
+  const leaving = new Client({ name: 'leaving', version: '1' })
+  await leaving.connect(server())
+  const answer = leaving.callTool({ name: 'check', arguments: asked }, { timeout: 60_000 }).catch(() => undefined)
+  await expect.poll(nodes, { timeout: 20_000 }).not.toEqual([])
+  await leaving.close()
+  await answer
   await expect.poll(nodes, { timeout: 20_000 }).toEqual([])
   await expect.poll(() => processesIn(directory).length, { timeout: 20_000 }).toBe(before)
 })
