@@ -29,7 +29,8 @@ export class CampaignPage {
       files.map(async file => `${file}: ${(await commitOf(dirname(resolve(file)))) ?? 'in no git repository'}`),
     )
     try {
-      writeFileSync(this.#path, '')
+      // The page of an earlier campaign stays until this one has something to show.
+      writeFileSync(this.#path, '', { flag: 'a' })
     } catch (cause) {
       throw new UsageError(`cannot write the page ${path}: ${(cause as Error).message}`, { cause })
     }

@@ -91,8 +91,6 @@ const cellsOfRound = 8
  */
 export const runCampaign = async (configs: readonly LoadedConfig[], options: CampaignOptions): Promise<Campaign> => {
   requirePlace(resolve(options.out))
-  // Each execution under way adds a listener; without this, Node.js would warn of a leak.
-  setMaxListeners(0, options.signal)
   const systems = configs.map(config => new SystemUnderCampaign(config, options))
   return new Rounds(systems, options).run()
 }
@@ -138,31 +136,32 @@ class Rounds {
   readonly #bugs = new Map<string, Bug>()
   readonly #states = new StatesMet()
   readonly #notes = new Set<string>()
+  /** Ends all rounds once one has failed, with its error. */
+  readonly #failing = new AbortController()
+  readonly #signal: AbortSignal
   /** Findings are executed again by this process, one at a time. */
   readonly #recording = new PQueue({ concurrency: 1 })
 
   constructor(systems: readonly SystemUnderCampaign[], options: CampaignOptions) {
     this.#systems = systems
     this.#options = options
-    this.#budget = new Budget({ milliseconds: options.milliseconds, signal: options.signal })
+    this.#signal = AbortSignal.any([options.signal, this.#failing.signal])
+    // Each execution under way adds a listener; without this, Node.js would warn of a leak.
+    setMaxListeners(0, this.#signal)
+    this.#budget = new Budget({ milliseconds: options.milliseconds })
   }
 
   async run(): Promise<Campaign> {
     const { engine } = this.#options
     const underWay = new PQueue({ concurrency: 2 * engine.width })
-    let failed: { readonly error: unknown } | undefined
     for (const [system, ordinal, size] of this.#planned()) {
       await underWay.onSizeLessThan(1)
-      if (this.#isOver || failed) break
-      underWay
-        .add(() => this.#round(system, ordinal, size))
-        .catch(error => {
-          failed ??= { error }
-        })
+      if (this.#isOver) break
+      underWay.add(() => this.#round(system, ordinal, size)).catch(error => this.#failing.abort(error))
     }
     await underWay.onIdle()
     await this.#recording.onIdle()
-    if (failed) throw failed.error
+    this.#failing.signal.throwIfAborted()
     if (this.#rounds.length === 0) this.#notes.add(nothingDone(await engine.workers()))
     return this.#campaign
   }
@@ -178,12 +177,12 @@ class Rounds {
   }
 
   get #isOver(): boolean {
-    return this.#options.signal.aborted || this.#budget.milliseconds <= 0
+    return this.#signal.aborted || this.#budget.milliseconds <= 0
   }
 
   async #round(of: SystemUnderCampaign, ordinal: number, executions: number): Promise<void> {
     if (this.#isOver) return
-    const { engine, property, seed, signal, milliseconds } = this.#options
+    const { engine, property, seed, milliseconds } = this.#options
     const { config, system } = of
     const batches = new Batches({
       engine,
@@ -197,7 +196,7 @@ class Rounds {
     const verdict = await checkInCells(batches.cells(cellsOfRound, ordinal), select(system.properties, property), {
       seed: seed + ordinal,
       executions,
-      signal,
+      signal: this.#signal,
       ...(milliseconds !== undefined && { milliseconds: Math.max(1, this.#budget.milliseconds) }),
     })
     // Time ran out before the round began. Its own clock may be a fraction of a millisecond ahead of the campaign's.

@@ -30,7 +30,7 @@ export const addCampaignCommands = (root: Command, done: (code: number) => void)
     .option('--out <directory>', 'directory for traces', defaultOut)
     .option('--schedules <directory>', 'directory for kept schedules (schedules/, beside each configuration)')
     .option('--page <file>', 'writes a page that shows the progress, and keeps it up to date')
-    .option('--lock <duration>', 'with --queue: a worker that is silent for this long loses its job', duration, 15_000)
+    .option('--lock <duration>', 'with --queue: a worker that is silent for this long loses its job', lockOf, 15_000)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (files: readonly string[], options: CampaignArguments) => done(await campaign(files, options)))
 
@@ -48,7 +48,6 @@ export const addCampaignCommands = (root: Command, done: (code: number) => void)
         import('../config/programs.ts'),
       ])
       await requireRedis(queue)
-      const say = (line: string) => void process.stderr.write(`lastnail: ${line}\n`)
       say(`waits for campaigns of ${shownUrl(queue)}, with ${workers} ${workers === 1 ? 'process' : 'processes'}`)
       const performers = slots(workers)
       await whileUninterrupted(signal =>
@@ -76,6 +75,8 @@ interface CampaignArguments {
   readonly json?: boolean
 }
 
+const say = (line: string) => void process.stderr.write(`lastnail: ${line}\n`)
+
 const workersMax = 4_096
 
 const workersOf = (text: string): number => {
@@ -83,6 +84,15 @@ const workersOf = (text: string): number => {
   if (count < 1 || count > workersMax)
     throw new InvalidArgumentError(`expected a whole number from 1 to ${workersMax}.`)
   return count
+}
+
+/** Workers renew their locks twice in this time. If it were shorter, a busy one would lose its jobs again and again. */
+const lockMsMin = 1_000
+
+const lockOf = (text: string): number => {
+  const time = duration(text)
+  if (time < lockMsMin) throw new InvalidArgumentError('expected at least 1s.')
+  return time
 }
 
 const campaign = async (
@@ -111,8 +121,10 @@ const campaign = async (
       }),
     )
     const outcome = outcomeOfCampaign(came)
-    await shown?.end(came, () => engine.workers())
     line.end()
+    await shown
+      ?.end(came, () => engine.workers())
+      .catch((error: Error) => say(`cannot write the page ${page}: ${error.message}`))
     print(json ? JSON.stringify(outcome) : describeCampaign(outcome, came))
     return exitCode[outcome.verdict]
   } finally {
@@ -144,8 +156,9 @@ const engineFor = async (
     lock,
   }: { readonly queue?: string | undefined; readonly workers?: number | undefined; lock: number },
 ): Promise<Engine> => {
+  // Also needed with a queue: this process executes each finding again.
+  requireAbilities()
   if (queue === undefined) {
-    requireAbilities()
     const [{ LocalEngine }, { slots }] = await Promise.all([
       import('../../campaign/queue/engine.ts'),
       import('../workers/slot.ts'),
@@ -163,6 +176,6 @@ const engineFor = async (
     width: workers ?? queuedWidth,
     lockMs: lock,
     systems: configs.map(config => ({ config: relative('', config.path), programs: programsOf(config) })),
-    onRedis: is => void process.stderr.write(`lastnail: Redis ${redisIs[is]}\n`),
+    onRedis: is => say(`Redis ${redisIs[is]}`),
   })
 }
