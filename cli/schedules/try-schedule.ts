@@ -59,12 +59,13 @@ export const trySchedule = (
     await executor.reset()
     if (executor.violation?.kind === 'crash') throw new DoesNotStart(executor.violation)
     const offered = labelsOf(executor.offered())
-    const skipped = (await attempt(executor, schedule)).map(place => schedule[place]!)
+    const places = await attempt(executor, schedule)
+    const skipped = places.map(place => schedule[place]!)
     const executed = executor.labels()
     const came = { schedule: executed, executed: executed.length, skipped, state: session.cluster.state() }
     if (executor.violation) return { ...came, ...(await confirm(session, properties, executed, executor.violation)) }
     const [first] = schedule
-    if (first !== undefined && skipped[0] === first && !isAllowed(first, options.allowSkipped))
+    if (first !== undefined && places[0] === 0 && !isAllowed(first, options.allowSkipped))
       throw new UsageError(`the schedule begins with "${first}", which is not enabled: ${nearest(first, offered)}`)
     const often = `${executed.length} of the ${counted(schedule.length, 'step')} of the schedule were executed`
     if (tooMany(skipped, options.allowSkipped))

@@ -125,6 +125,8 @@ test('a schedule of which little can be executed says nothing, unless that is al
   await expect(tried({ allowSkipped: others.slice(1) })).rejects.toThrow('the schedule no longer applies')
   await tried({ allowSkipped: others })
   await tried({ allowSkipped: 3 })
+  const again = [schedule[0]!, schedule[1]!, schedule[0]!]
+  await expect(config).toHold({ schedule: again, property: 'atMostTwo', allowSkipped: 1 })
 })
 
 test('without a schedule it is a check within a budget; a failure can be pasted as a test', async () => {
