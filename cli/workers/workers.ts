@@ -11,8 +11,8 @@ import { onCpus } from '../../harness/hold/affinity.ts'
 import { isInterrupted } from '../../harness/hold/interruption.ts'
 import { putProcessFirst } from '../../harness/hold/turns.ts'
 import { addNotes, type CountedNotes } from '../../harness/notes.ts'
-import { exitCode, WorkerFailed } from '../exit-code.ts'
-import { errorOf } from './failure.ts'
+import { exitCode, MachineLacks, WorkerFailed } from '../exit-code.ts'
+import { errorOf, failureOf } from './failure.ts'
 import { StarvationWatch } from './starved.ts'
 import { whenStopped } from './stopped.ts'
 import type { Answer, Demand, Order } from './worker.ts'
@@ -149,7 +149,7 @@ export class Worker implements Cell {
   /** Disconnects from the process and waits for its end, with a limit that is short if this command was interrupted. */
   async end(): Promise<void> {
     const worker = this.#process
-    if (!worker) return
+    if (!worker || hasFailedToStart(worker)) return
     const ended = once(worker, 'exit')
     if (worker.connected) worker.disconnect()
     if (isInterrupted()) endSoon(worker)
@@ -169,6 +169,11 @@ export class Worker implements Cell {
     this.#process = worker
     this.#notesBefore = this.notes
     this.#notes = new Map()
+    worker.on('error', () => {
+      // The next demand starts another one.
+      if (hasFailedToStart(worker) && this.#process === worker) this.#process = undefined
+    })
+    if (hasFailedToStart(worker)) return worker
     worker.once('exit', (code, killedBy) => {
       if (killedBy && isInterrupted()) removeAbandoned()
       else if (killedBy && this.#moved !== worker)
@@ -184,7 +189,6 @@ export class Worker implements Cell {
       forget()
       watch.end()
     })
-    worker.on('error', () => undefined)
     worker.send(this.#order)
     return worker
   }
@@ -219,15 +223,24 @@ export class Worker implements Cell {
       const take = (answer: Answer | string) => {
         clearTimeout(late)
         forget()
-        worker.off('message', take).off('exit', exit)
+        worker.off('message', take).off('exit', exit).off('error', error)
         resolve(answer)
       }
       const exit = (code: number | null, killedBy: string | null) => take(howOf(code, killedBy))
-      worker.once('message', take).once('exit', exit)
-      worker.send(demand)
+      const error = ({ message }: Error) => {
+        if (hasFailedToStart(worker)) take({ failure: failureOf(new MachineLacks(notStarted(message))) })
+      }
+      worker.once('message', take).once('exit', exit).on('error', error)
+      if (!hasFailedToStart(worker)) worker.send(demand)
     })
   }
 }
+
+/** Such a process emits an error and never exits. */
+const hasFailedToStart = ({ pid }: ChildProcess): boolean => pid === undefined
+
+const notStarted = (why: string): string =>
+  `a worker process cannot be started: ${why}; raise the limit on processes or files, or use fewer --workers`
 
 /** Kills a worker that was asked to end, if it does not do so in time. */
 const killLater = (worker: ChildProcess, milliseconds: number): void => {
