@@ -19,7 +19,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-export interface BatchesOptions extends Omit<Job, 'tasks'> {
+export interface BatchesOptions extends Omit<Job, 'tasks' | 'campaign'> {
   readonly engine: Engine
   /** Converts a failure to an error. */
   readonly errorOf: (failure: unknown) => Error

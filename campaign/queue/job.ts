@@ -13,6 +13,8 @@ export interface Asked {
  * repeated whenever it is not known whether it was done.
  */
 export interface Job {
+  /** Of which campaign, for a worker of several: programs may have changed since the one before. */
+  readonly campaign?: string | undefined
   /** Path of the configuration, as the campaign names it. */
   readonly config: string
   /** Evaluates only this property. */

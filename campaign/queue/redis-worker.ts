@@ -82,7 +82,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
     here.worker = new Worker<Job, string>(
       queueOf(campaign.id),
       async ({ data }) => {
-        const answers = await performers.perform(data)
+        const answers = await performers.perform({ ...data, campaign: campaign.id })
         here.done += 1
         return encode(answers)
       },

@@ -15,7 +15,7 @@ const patience = { ...defaultPatience, disturbances: 2 }
 class Slot implements Performer {
   readonly #cpu: number
   readonly #cpus: readonly number[]
-  /** By system and options. The most recently used one is last. */
+  /** By campaign, system and options. The most recently used one is last. */
   readonly #workers = new Map<string, Worker>()
   readonly #abort = new AbortController()
 
@@ -43,8 +43,8 @@ class Slot implements Performer {
     await Promise.all([...this.#workers.values()].map(worker => worker.end()))
   }
 
-  async #workerFor({ config, property, seed }: Job): Promise<Worker> {
-    const key = JSON.stringify([config, property, seed])
+  async #workerFor({ campaign, config, property, seed }: Job): Promise<Worker> {
+    const key = JSON.stringify([campaign, config, property, seed])
     const worker =
       this.#workers.get(key) ?? new Worker({ file: config, seed, property, cpu: this.#cpu }, this.#cpus, patience)
     this.#workers.delete(key)

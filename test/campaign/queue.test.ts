@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { printed } from '../../cli/printed.ts'
@@ -81,6 +83,26 @@ test('a worker that has other programs takes nothing, and says which differs', {
       notes: [expect.stringMatching(/^nothing was executed: .*: adders.config.ts: store.js differs from where/)],
     })
   } finally {
+    other.remove()
+  }
+})
+
+test('a worker executes what the programs are in each campaign, also after it has worked for one before', {
+  timeout: 300_000,
+}, async () => {
+  const other = copyOfFixtures()
+  const worker = startWorker(other.directory)
+  try {
+    const campaign = async () => {
+      const args = ['campaign', 'adders.config.ts', '--property', 'atMostTwo', '--executions', '16', '--json']
+      return outcomeIn((await start(other.directory, [...args, '--queue', redis.url])).stdout)
+    }
+    expect(await campaign()).toMatchObject({ verdict: 'held', executions: 16 })
+    const adder = join(other.directory, 'adder.js')
+    writeFileSync(adder, readFileSync(adder, 'utf8').replace(/`write .*`/, "'write 3'"))
+    expect(await campaign()).toMatchObject({ verdict: 'violated', property: 'atMostTwo' })
+  } finally {
+    await worker.kill('SIGTERM')
     other.remove()
   }
 })
