@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { UsageError } from '../checker/errors.ts'
-import { git } from './git.ts'
-
-/** Unsets what a hook of git sets: it would apply to every repository, and git would change the caller's. */
-export const noRepository = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined } as const
+import { git, noRepository } from './git.ts'
 
 /** The judgement of a commit. `skip`: it cannot be judged. */
 export interface Judgement {

@@ -1,5 +1,8 @@
 import { UsageError } from '../checker/errors.ts'
 
+/** Unsets what a hook of git sets: it would apply to every repository, and git would change the caller's. */
+export const noRepository = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined } as const
+
 /**
  * Runs git in a directory and returns its output.
  *
@@ -11,8 +14,7 @@ export const git = async (directory: string, ...args: readonly string[]): Promis
   const { failed, stdout, stderr, shortMessage } = await execa('git', [...args], {
     cwd: directory,
     reject: false,
-    // Variables of the caller's own git must not apply to this repository.
-    env: { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined, LC_ALL: 'C' },
+    env: { ...noRepository, LC_ALL: 'C' },
   })
   if (failed) throw new UsageError(`git ${args.join(' ')}: ${lastLine(stderr) || shortMessage}`)
   return stdout

@@ -164,13 +164,17 @@ const confirmed = z.strictObject({
   property,
   outcome: z
     .enum(['fails', 'passes', 'no longer applies'])
-    .describe('no longer applies: no execution came near the schedule'),
+    .describe(
+      'no longer applies: no execution came near the schedule, or one violated something that new processes did not repeat',
+    ),
   executions: count,
   near: count.describe('executions that took at least three quarters of the schedule’s steps'),
   bound: z
     .number()
     .nullable()
-    .describe('upper end of the 95 % interval of the chance that such an execution violates it; null if one did'),
+    .describe(
+      'upper end of the 95 % interval of the chance that such an execution violates it; null if one did, or if one does not repeat',
+    ),
   seconds: amount,
   trace: path,
   message,

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { bucketOf } from './bucket.ts'
 import { readSchedule, writeSchedule } from './file.ts'
@@ -48,7 +49,9 @@ export const schedulesIn = (directory: string): KeptSchedule[] => {
   const problems = read.flatMap(each => (typeof each === 'string' ? [each] : []))
   const [first, ...others] = problems
   if (first !== undefined)
-    throw new UsageError(others.length === 0 ? first : `${first}; nor can ${others.length} other files be read`)
+    throw new UsageError(
+      others.length === 0 ? first : `${first}; nor can ${counted(others.length, 'other file')} be read`,
+    )
   return read as KeptSchedule[]
 }
 
