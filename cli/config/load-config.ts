@@ -77,12 +77,22 @@ const readConfig = (path: string): Buffer => {
 const execute = async (path: string, cache: string): Promise<unknown> => {
   const library = await import(packageUrl)
   const jiti = createJiti(path, { fsCache: cache, virtualModules: { lastnail: library } })
+  for (const module of modulesOf.get(path) ?? []) delete jiti.cache[module]
+  const before = new Set(Object.keys(jiti.cache))
   try {
     return await jiti.import(path)
   } catch (cause) {
     throw new ConfigError([explain(cause, path)], { cause })
+  } finally {
+    modulesOf.set(
+      path,
+      Object.keys(jiti.cache).filter(module => !before.has(module)),
+    )
   }
 }
+
+/** Modules that a configuration brought along. They are loaded again with it, because files may have changed. */
+const modulesOf = new Map<string, readonly string[]>()
 
 const definitionOf = (exported: unknown, path: string): SystemDefinition => {
   const hasDefault = typeof exported === 'object' && exported !== null && 'default' in exported

@@ -146,3 +146,16 @@ test('a default export that defineSystem did not make', async () => {
     `${path}: expected a default export made by defineSystem(…), found { name: 'x', nodes: [Object] }`,
   ])
 })
+
+test('a configuration is read again with what it imports, because files may have changed', async () => {
+  const path = write(
+    'again.config.ts',
+    `import { name } from './name.ts'
+     import { defineSystem } from 'lastnail'
+     export default defineSystem({ name, ${nodes} })`,
+  )
+  write('name.ts', `export const name = 'before'`)
+  expect((await loadConfig(path)).definition.name).toBe('before')
+  write('name.ts', `export const name = 'after'`)
+  expect((await loadConfig(path)).definition.name).toBe('after')
+})
