@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
 
-const main = new URL('../dist/cli/main.js', import.meta.url)
+const main = new URL('../dist/bundle/main.js', import.meta.url)
 const machineLacks = 69
 const notWritten = 74
 

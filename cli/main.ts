@@ -22,6 +22,7 @@ import { type ErrorCode, exitCode, explainError } from './exit-code.ts'
 import { abilities } from './machine.ts'
 import { type CheckOptions, defaultOut, timeOf } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
+import { version } from './package.ts'
 import { print } from './print.ts'
 import { showProgress, statusLine } from './progress.ts'
 import { keepSchedule } from './schedules/keep.ts'
@@ -31,7 +32,6 @@ import { addTopologyCommands } from './topology.ts'
 import { replayTrace } from './traces/replay.ts'
 import { tryByHand } from './try.ts'
 import { duration, onOff, pace, port, wholeNumber } from './values.ts'
-import { version } from './version.ts'
 
 /** A worker for each CPU, as long as it is worth its start. */
 const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>

@@ -3,8 +3,8 @@ import type { Trace } from '../checker/trace/trace.ts'
 import { pack } from './pack.ts'
 import type { Served } from './page-data.ts'
 
-/** Where `npm run build` puts the page's script and style: beside the compiled form of this file. */
-const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/report/' : './', import.meta.url)
+/** Where `npm run build` puts the page's script and style. */
+const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/page/' : '../page/', import.meta.url)
 
 /**
  * The report page, with all its data in it. Its content security policy forbids loading anything, and running any other

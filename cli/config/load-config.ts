@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { dirname, parse, resolve } from 'node:path'
+import { dirname, extname, parse, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { createJiti } from 'jiti'
 import { fromCompose } from '../../docker/compose/nodes.ts'
@@ -28,8 +28,12 @@ export interface LoadedConfig {
 
 /**
  * What a configuration imports as `lastnail`: this package, even if it is not installed in the configuration's project.
+ * In the bundle, all files are in one directory.
  */
-const packageUrl = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../../index.js', import.meta.url).href
+const packageUrl = new URL(
+  `${import.meta.dirname.endsWith('config') ? '../..' : '.'}/index${extname(import.meta.filename)}`,
+  import.meta.url,
+).href
 
 /**
  * Loads a configuration in TypeScript or JavaScript, or a compose file. Throws a `ConfigError` with one line if it

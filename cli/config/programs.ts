@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { type ResolvedNode, resolveSystem } from '../../harness/config.ts'
-import { version } from '../version.ts'
+import { packageRoot, version } from '../package.ts'
 import type { LoadedConfig } from './load-config.ts'
 
 /**
@@ -140,11 +140,8 @@ const hashOf = (path: string): string => {
 
 /** Hash of this tool's own code. */
 const hashOfTool = (): string => {
-  const root = join(import.meta.dirname, '../..')
-  const own = ['campaign', 'checker', 'cli', 'docker', 'harness', 'proxy']
+  const built = join(packageRoot, 'dist/bundle')
   const hash = createHash('sha256')
-  for (const folder of own)
-    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).sort())
-      if (/\.[jt]s$/.test(name)) hash.update(name).update(hashOf(join(root, folder, name)))
+  for (const name of readdirSync(built).sort()) hash.update(name).update(hashOf(join(built, name)))
   return hash.digest('hex')
 }

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import type { Outcome } from '../check/outcome.ts'
 import { exitCode } from '../exit-code.ts'
+import { packageRoot } from '../package.ts'
 import { violationOf } from '../traces/recorded.ts'
 
 /** How often a run stands still to search its present state, and for how long each search takes. */
@@ -41,9 +42,7 @@ export const stopsTheClock = (pace: string): UsageError =>
   new UsageError(`--check-every stops the clock, which at the pace ${pace} goes on`)
 
 /** This command. A search is another process of it, with nodes of its own. */
-const command = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../bin/lastnail.js' : '../../../bin/lastnail.js', import.meta.url),
-)
+const command = join(packageRoot, 'bin/lastnail.js')
 
 /** The search's message about a violation, taken from its trace. */
 const messageIn = (trace: string | null): string =>

@@ -3,7 +3,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import PQueue from 'p-queue'
 import { explainError } from '../exit-code.ts'
-import { version } from '../version.ts'
+import { version } from '../package.ts'
 import { type Tool, tools } from './tools.ts'
 
 /** Limit on the characters of an answer, because clients have little room to read it. */

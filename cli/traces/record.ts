@@ -9,8 +9,8 @@ import { TraceWriter } from '../../checker/trace/write.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { hashOfRun } from '../config/programs.ts'
+import { version } from '../package.ts'
 import type { Session } from '../session/session.ts'
-import { version } from '../version.ts'
 import { StepReader } from './step-reader.ts'
 
 /**

@@ -22,7 +22,7 @@ test('the package has the command, commented types, examples and documentation, 
   const paths = files.map(({ path }) => path)
   expect(paths).toEqual(
     expect.arrayContaining([
-      ...['bin/lastnail.js', 'dist/index.js', 'dist/harness/config/definition.d.ts'],
+      ...['bin/lastnail.js', 'dist/bundle/index.js', 'dist/index.d.ts', 'dist/harness/config/definition.d.ts'],
       ...['examples/liferaft/lastnail.config.ts', 'README.md'],
     ]),
   )
