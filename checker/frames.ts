@@ -1,4 +1,6 @@
-import { join, relative } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { basename, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A position in a program. */
@@ -7,9 +9,10 @@ export interface Frame {
   readonly line: number
 }
 
-const root = join(import.meta.dirname, '..')
-const own = ['bin', 'campaign', 'checker', 'cli', 'docker', 'harness', 'proxy', 'report', 'topologies'].map(name =>
-  join(root, name, '/'),
+/** The directory of all folders: of the sources, or of the modules that they are compiled to. */
+const root = join(import.meta.dirname, basename(import.meta.dirname) === 'checker' ? '..' : '../..')
+const own = ['bin', 'campaign', 'checker', 'cli', 'dist', 'docker', 'harness', 'proxy', 'report', 'topologies'].map(
+  name => join(root, name, '/'),
 )
 /** Code that a configuration calls directly. Errors thrown there are about how it was called. */
 const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/config/', 'proxy/virtual-host'].map(
@@ -20,12 +23,34 @@ const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/
 export const framesOf = (error: unknown): Frame[] => {
   const stack = error instanceof Error ? error.stack : undefined
   if (typeof stack !== 'string') return []
-  return stack.split('\n').flatMap(line => {
-    const [, place, number] = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(line) ?? []
+  return stack.split('\n').flatMap(text => {
+    const [, place, line, column] = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):(\d+)\)?$/.exec(text) ?? []
     if (place === undefined || place.includes('/node_modules/')) return []
-    return [{ path: place.startsWith('file:') ? fileURLToPath(place) : place, line: Number(number) }]
+    const path = place.startsWith('file:') ? fileURLToPath(place) : place
+    return [sourceOf(path, Number(line), Number(column))]
   })
 }
+
+const bundle = join(root, 'dist/bundle/')
+
+/** Where a place in the bundle comes from; any other stays as it is. */
+const sourceOf = (path: string, line: number, column: number): Frame => {
+  const map = path.startsWith(bundle) ? mapOf(path) : undefined
+  const source = map?.findEntry(line - 1, column - 1)
+  if (source === undefined || !('originalSource' in source)) return { path, line }
+  return { path: resolve(bundle, source.originalSource), line: source.originalLine + 1 }
+}
+
+const maps = new Map<string, SourceMap | undefined>()
+
+/** Undefined if there is none. */
+const mapOf = (path: string): SourceMap | undefined => {
+  if (!maps.has(path)) maps.set(path, readMap(`${path}.map`))
+  return maps.get(path)
+}
+
+const readMap = (path: string): SourceMap | undefined =>
+  existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8'))) : undefined
 
 const isOwn = ({ path }: Frame) => own.some(folder => path.startsWith(folder))
 const isHandedOut = ({ path }: Frame) => handedOut.some(prefix => path.startsWith(prefix))

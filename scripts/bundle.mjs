@@ -19,5 +19,8 @@ await build({
   platform: 'node',
   target: 'node20',
   packages: 'external',
+  // Whether an error is of a configuration or of the tool depends on the module that threw it.
+  sourcemap: 'linked',
+  sourcesContent: false,
   logLevel: 'warning',
 })
