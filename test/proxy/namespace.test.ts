@@ -56,9 +56,9 @@ test('the thread comes back, also from an error, and nothing stays open', async 
   link.close()
   link.close()
   namespace.close()
-  // A device is closed by another thread, and takes its time.
+  // A device is closed by another thread, and takes its time. The test runner may close some of its own meanwhile.
   while (descriptors() > before.descriptors) await sleep(1)
-  expect({ home: home(), descriptors: descriptors() }).toEqual(before)
+  expect(home()).toBe(before.home)
 })
 
 test('errors of the C library name the call and the reason', () => {
