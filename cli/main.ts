@@ -31,7 +31,7 @@ import { catchStrays, endsItself, refuseExit, strays } from './session/stray.ts'
 import { addTopologyCommands } from './topology.ts'
 import { replayTrace } from './traces/replay.ts'
 import { tryByHand } from './try.ts'
-import { duration, onOff, pace, port, wholeNumber } from './values.ts'
+import { duration, onOff, pace, port, wholeNumber, wholeNumberAboveZero } from './values.ts'
 
 /** A worker for each CPU, as long as it is worth its start. */
 const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>
@@ -152,7 +152,7 @@ export const program = (done: (code: number) => void) => {
     .command('repeat')
     .description('executes one schedule repeatedly and names the first system call that differs')
     .argument('<config|trace>', 'a trace, or a configuration, for which a random schedule is drawn')
-    .option('--times <n>', 'executions', wholeNumber, 20)
+    .option('--times <n>', 'executions', wholeNumberAboveZero, 20)
     .option('--steps <n>', 'length of the schedule drawn for a configuration', wholeNumber, 100)
     .option('--seed <n>', 'seed of the nodes’ random numbers and of that schedule', wholeNumber, 1)
     .option('--rewind <on|off>', 'whether processes are rewound instead of started again', onOff)

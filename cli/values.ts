@@ -25,6 +25,12 @@ export const wholeNumber = (text: string): number => {
   return Number(text)
 }
 
+export const wholeNumberAboveZero = (text: string): number => {
+  const count = wholeNumber(text)
+  if (count === 0) throw new InvalidArgumentError('expected a whole number of at least 1.')
+  return count
+}
+
 export const port = (text: string): number => {
   const value = wholeNumber(text)
   if (value > 65_535) throw new InvalidArgumentError('expected a port, from 0 to 65535.')

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Tried } from '../../campaign/bisect.ts'
 import type { Kept } from '../../campaign/schedules/corpus.ts'
 import { exitCode } from '../exit-code.ts'
 import { defaultOut } from '../options.ts'
 import { print } from '../print.ts'
 import { statusLine } from '../progress.ts'
-import { duration, wholeNumber } from '../values.ts'
+import { duration, wholeNumber, wholeNumberAboveZero } from '../values.ts'
 import { keepAsTest, keepSchedule } from './keep.ts'
 
 /** Adds the commands for schedules that are kept in a repository. */
@@ -32,7 +32,12 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
     .description('executes kept schedules on the present build')
     .argument('[schedules]', 'a schedule, or a directory of schedules', 'schedules')
     .option('--config <file>', 'overrides the configurations that the schedules name')
-    .option('--executions <n>', 'limit for a schedule with steps that are not enabled any more', atLeastOne, 32)
+    .option(
+      '--executions <n>',
+      'limit for a schedule with steps that are not enabled any more',
+      wholeNumberAboveZero,
+      32,
+    )
     .option('--update', 'rewrites schedules that had to be adapted, as they were executed')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: RegressArguments) => {
@@ -52,7 +57,7 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
     .requiredOption('--good <revision>', 'a revision on which it passes')
     .option('--bad <revision>', 'a revision on which it fails', 'HEAD')
     .option('--build <command>', 'a shell command to build each checkout; commits on which it fails are skipped')
-    .option('--executions <n>', 'limit if steps are not enabled any more', atLeastOne, 32)
+    .option('--executions <n>', 'limit if steps are not enabled any more', wholeNumberAboveZero, 32)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: BisectArguments) => {
       const { bisectSchedule, describeBisected, describeTriedCommit } = await import('./bisect.ts')
@@ -80,13 +85,6 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
       print(json ? JSON.stringify(confirmed) : describeConfirmed(confirmed))
       done(codeOf[confirmed.outcome])
     })
-}
-
-/** Without an execution, nothing can be said of a schedule. */
-const atLeastOne = (text: string): number => {
-  const count = wholeNumber(text)
-  if (count < 1) throw new InvalidArgumentError('expected a whole number of at least 1.')
-  return count
 }
 
 const codeOf = {

@@ -102,15 +102,17 @@ class Repetition {
       // The start of a rewound process makes other calls than the start of a new one, so it is skipped.
       const from = this.#options.rewind ? 1 : 0
       let incidental: CallDifference | undefined
-      for (let recorded = 2; recorded <= recordedMax && !this.#options.signal.aborted; recorded++) {
+      let recorded = 1
+      while (recorded < recordedMax && !this.#options.signal.aborted) {
+        recorded += 1
         await this.#execute(recorded, true)
         const { calls } = this.#cluster.recording
         const call = firstDifference(first, calls, from)
         if (call) return this.#name(seen, call, recorded)
         incidental ??= incidentalDifference(first, calls, from)
       }
-      if (incidental) return this.#name(seen, incidental, recordedMax)
-      return { ...seen, thread: null, call: null, was: null, is: null, recorded: recordedMax }
+      if (incidental) return this.#name(seen, incidental, recorded)
+      return { ...seen, thread: null, call: null, was: null, is: null, recorded }
     } finally {
       this.#cluster.recording.isOn = false
       this.#cluster.endLives()

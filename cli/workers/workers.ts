@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { extname, join } from 'node:path'
 import type { Budget } from '../../checker/budget.ts'
 import type { Cell } from '../../checker/cells/cell.ts'
@@ -150,7 +149,7 @@ export class Worker implements Cell {
   async end(): Promise<void> {
     const worker = this.#process
     if (!worker || hasFailedToStart(worker)) return
-    const ended = once(worker, 'exit')
+    const ended = new Promise(resolve => worker.once('exit', resolve))
     if (worker.connected) worker.disconnect()
     if (isInterrupted()) endSoon(worker)
     else killLater(worker, endMsMax)
