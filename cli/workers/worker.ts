@@ -3,6 +3,7 @@ import { Budget } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { isOfNode, type NodeOutcome, type NodeTask, type Task, type TaskOutcome } from '../../checker/cells/task.ts'
 import type { GlobalState } from '../../harness/config.ts'
+import { endWithParent } from '../../harness/hold/interruption.ts'
 import type { CountedNotes } from '../../harness/notes.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import { allowsFindings, propertiesFor, type Sought } from '../config/goal.ts'
@@ -108,6 +109,7 @@ const end = (): never => {
   process.exit()
 }
 
+endWithParent()
 catchStrays(error => void send({ failure: failureOf(error) }).then(end))
 refuseExit(exitCode.usage)
 process.once('message', async order => {

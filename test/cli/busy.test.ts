@@ -103,6 +103,24 @@ test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', asy
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
 })
 
+test('workers end where the command is killed while nodes spin at their start', async () => {
+  const { directory, tool } = begin(
+    nodes['spins at its start'],
+    'check',
+    'busy.config.ts',
+    '--for',
+    '10m',
+    '--workers',
+    '2',
+  )
+  while (processesIn(directory).length < 5) await sleep(20)
+  await sleep(600)
+  process.kill(tool.pid!, 'SIGKILL')
+  const begun = performance.now()
+  while (processesIn(directory).length > 0 && performance.now() - begun < endMsMax) await sleep(100)
+  expect(processesIn(directory)).toEqual([])
+})
+
 test.each([
   ['spins at its start', 'native'],
   ['spins at its start', 'virtual'],
