@@ -69,18 +69,12 @@ test.each(Object.keys(nodes) as (keyof typeof nodes)[])('check ends where a node
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
 })
 
+const checkWithWorkers = (behaviour: keyof typeof nodes) =>
+  begin(nodes[behaviour], 'check', 'busy.config.ts', '--for', '10m', '--workers', '2', '--json')
+
 // Whether a worker is about to look after a signal when it comes is chance: several tries.
 test.each([1, 2, 3])('check with workers ends where threads of nodes spin on every CPU, try %i', async () => {
-  const checking = begin(
-    nodes['has threads that spin'],
-    'check',
-    'busy.config.ts',
-    '--for',
-    '10m',
-    '--workers',
-    '2',
-    '--json',
-  )
+  const checking = checkWithWorkers('has threads that spin')
   // Until all of them do.
   await sleep(2500)
   const { exitCode } = await endAfter(checking, 'SIGINT', 5)
@@ -88,31 +82,14 @@ test.each([1, 2, 3])('check with workers ends where threads of nodes spin on eve
 })
 
 test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', async signal => {
-  const checking = begin(
-    nodes['spins at its start'],
-    'check',
-    'busy.config.ts',
-    '--for',
-    '10m',
-    '--workers',
-    '2',
-    '--json',
-  )
+  const checking = checkWithWorkers('spins at its start')
   const { exitCode, stdout } = await endAfter(checking, signal, 5)
   expect(exitCode).toBe(2)
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
 })
 
 test('workers end where the command is killed while nodes spin at their start', async () => {
-  const { directory, tool } = begin(
-    nodes['spins at its start'],
-    'check',
-    'busy.config.ts',
-    '--for',
-    '10m',
-    '--workers',
-    '2',
-  )
+  const { directory, tool } = checkWithWorkers('spins at its start')
   while (processesIn(directory).length < 5) await sleep(20)
   await sleep(600)
   process.kill(tool.pid!, 'SIGKILL')
