@@ -100,3 +100,7 @@ export const check = (call: string, result: number): number => {
 }
 
 export const setsockopt = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
+
+export const prctl = libc.func('int prctl(int option, unsigned long value)')
+/** The signal that the kernel sends when the thread that made this process ends. */
+export const PR_SET_PDEATHSIG = 1

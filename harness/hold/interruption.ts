@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import koffi from 'koffi'
 import { BudgetSpent } from '../../checker/budget.ts'
-import { check, libc } from '../../proxy/libc.ts'
+import { check, libc, PR_SET_PDEATHSIG, prctl } from '../../proxy/libc.ts'
 import { endingPriority, goAhead } from './turns.ts'
 
 /**
@@ -57,15 +57,12 @@ const code = Buffer.from(
   'hex',
 )
 
-const prctl = libc.func('int prctl(int option, unsigned long value)')
-const setDeathSignal = 1
-
 /**
  * Has this process asked to end when the one that started it ends in any way. Disconnecting from it would be noticed
  * only after a step.
  */
 export const endWithParent = (): void => {
-  check('prctl', prctl(setDeathSignal, constants.signals.SIGTERM))
+  check('prctl', prctl(PR_SET_PDEATHSIG, constants.signals.SIGTERM))
 }
 
 /** Number of signals received. */

@@ -8,6 +8,7 @@ import {
   check,
   errno,
   libc,
+  PR_SET_PDEATHSIG,
   read,
   SystemError,
   setns,
@@ -148,14 +149,13 @@ const spawnStarter = (plan: Launch, gate: number, report: number): number =>
 const gateDescriptor = 7
 const ready = '\n'
 const usualUmask = 0o022
-const setDeathSignal = 1
 const killSignal = 9
 
 /** The calls of the starter, up to the exec of the program. */
 const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
   ...ownProc(),
   ...dropPrivileges(),
-  isHeld ? noNewPrivileges : { name: 'prctl', arguments: [setDeathSignal, killSignal] },
+  isHeld ? noNewPrivileges : { name: 'prctl', arguments: [PR_SET_PDEATHSIG, killSignal] },
   { name: 'umask', arguments: [usualUmask] },
   closeOthers,
   { name: 'write', arguments: [starterDescriptor.report, ready, ready.length], least: ready.length },

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { libc } from '../../proxy/libc.ts'
+import { libc, prctl } from '../../proxy/libc.ts'
 import { allow, allowedCpus } from './affinity.ts'
 import { collectOnOwnThread } from './own-collector.ts'
 
@@ -8,7 +8,6 @@ const schedGetparam = libc.func('int sched_getparam(int pid, _Out_ int32_t *para
 const schedYield = libc.func('int sched_yield()')
 const getrusage = libc.func('int getrusage(int who, void *usage)')
 const usleep = libc.func('int usleep(unsigned int microseconds)')
-const prctl = libc.func('int prctl(int option, unsigned long value)')
 const prlimit = libc.func('int prlimit(int pid, int resource, void *limit, void *former)')
 
 const policy = { other: 0, firstInFirstOut: 1, resetOnFork: 0x4000_0000 } as const
