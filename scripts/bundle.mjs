@@ -1,13 +1,12 @@
 // Joins the modules of this package into few files, because Node.js takes half a millisecond to load each of four hundred.
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
 const outdir = join(root, 'dist/bundle')
 
-rmSync(outdir, { recursive: true, force: true })
-await build({
+const { outputFiles } = await build({
   absWorkingDir: root,
   // What is imported by others, or begins a process or thread.
   entryPoints: ['index.ts', 'vitest.ts', 'cli/main.ts', 'cli/workers/worker.ts', 'proxy/forwarding/thread.ts'],
@@ -23,4 +22,14 @@ await build({
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
+  write: false,
 })
+
+// Commands may start meanwhile: at each moment all files of a bundle are there.
+mkdirSync(outdir, { recursive: true })
+for (const { path, contents } of outputFiles) {
+  writeFileSync(`${path}.new`, contents)
+  renameSync(`${path}.new`, path)
+}
+const written = new Set(outputFiles.map(({ path }) => basename(path)))
+for (const name of readdirSync(outdir)) if (!written.has(name)) rmSync(join(outdir, name))
