@@ -4,10 +4,8 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import PQueue from 'p-queue'
 import { explainError } from '../exit-code.ts'
 import { version } from '../package.ts'
+import { boundedText } from './bounded.ts'
 import { type Tool, tools } from './tools.ts'
-
-/** Limit on the characters of an answer, because clients have little room to read it. */
-const answerMax = 20_000
 
 /** Serves the Model Context Protocol on stdin and stdout until stdin ends. */
 export const serveMcp = async (): Promise<void> => {
@@ -34,7 +32,4 @@ const makeServer = (): McpServer => {
   return server
 }
 
-const said = (text: string) => ({ content: [{ type: 'text' as const, text: bounded(text) }] })
-
-const bounded = (text: string): string =>
-  text.length <= answerMax ? text : `${text.slice(0, answerMax)}\n… ${text.length - answerMax} more characters`
+const said = (text: string) => ({ content: [{ type: 'text' as const, text: boundedText(text) }] })

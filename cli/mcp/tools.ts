@@ -5,6 +5,7 @@ import { readTrace } from '../../checker/trace/read.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { withTimeline } from '../debug/timeline.ts'
 import { labelOf, viewDiff, viewList, viewStates, viewStep } from '../debug/views.ts'
+import { boundedJson } from './bounded.ts'
 
 /** A tool that a client can call. */
 export interface Tool {
@@ -112,9 +113,9 @@ const ownCommand = async (
   })
   const line = stdout.slice(stdout.trimEnd().lastIndexOf('\n') + 1)
   if (line === '') throw new UsageError(stderr.trimEnd() || 'it was interrupted')
-  const { error } = JSON.parse(line) as { error?: { message: string } }
-  if (error) throw new UsageError(error.message)
-  return line
+  const printed = JSON.parse(line) as { error?: { message: string } }
+  if (printed.error) throw new UsageError(printed.error.message)
+  return boundedJson(printed)
 }
 
 const executionOf = (path: string): Execution => new Execution(readTrace(path, { torn: 'accept' }))

@@ -1,20 +1,19 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { bucketOf } from '../../campaign/schedules/bucket.ts'
 import { type KeptSchedule, schedulesIn } from '../../campaign/schedules/corpus.ts'
 import { readSchedule, writeSchedule } from '../../campaign/schedules/file.ts'
 import { type Change, type Followed, followSchedule, type Missing } from '../../campaign/schedules/follow.ts'
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { shownList } from '../../checker/brief.ts'
 import { Executor, type Properties } from '../../checker/cells/executor.ts'
-import { replay } from '../../checker/cells/replay.ts'
 import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { DoesNotStart, UsageError } from '../../checker/errors.ts'
-import { differenceFrom } from '../../checker/verdict/confirm.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import { nearest } from '../../harness/config.ts'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { inSession, type Session } from '../session/session.ts'
-import { lookForLifeAfter } from '../traces/confirm.ts'
+import { differenceOnNewProcesses, lookForLifeAfter } from '../traces/confirm.ts'
 import { sessionKept } from '../traces/recorded.ts'
 
 /** The result of executing a kept schedule on the present build. */
@@ -61,12 +60,19 @@ export const regress = async (path: string, options: RegressOptions): Promise<Re
     options.onSchedule?.(file, index + 1, tasks.length)
     const came = await tryKept(config, schedule, options.executions)
     if (options.update && came.adapted.length > 0 && came.outcome !== 'no longer applies')
-      writeSchedule(file, { ...schedule, labels: [...came.labels] })
+      writeSchedule(file, adapted(schedule, [...came.labels]))
     const { labels: _, ...told } = came
     regressed.push({ file, ...told })
   }
   return regressed
 }
+
+/** A later finding of the same bug must be known by the bucket of the steps as they are now. */
+const adapted = (schedule: Schedule, labels: string[]): Schedule => ({
+  ...schedule,
+  labels,
+  bucket: bucketOf({ ...schedule, labels }),
+})
 
 /** @throws UsageError */
 export const keptAt = (path: string): KeptSchedule[] => {
@@ -144,15 +150,10 @@ const judge = async (
 }
 
 /** A violation counts only if new processes repeat it at the same step. */
-const confirm = async (
-  { cluster, system }: Session,
-  schedule: readonly string[],
-  { kind, property, message, step }: Violation,
-): Promise<Judged> => {
-  cluster.endLives()
-  const properties = property === undefined ? {} : { [property]: system.properties[property]! }
-  const again = await replay<GlobalState>(cluster, properties, schedule)
-  const difference = differenceFrom({ kind, property: property ?? null, schedule: schedule.slice(0, step) }, again)
+const confirm = async (session: Session, labels: readonly string[], violation: Violation): Promise<Judged> => {
+  const { property, message } = violation
+  const properties = property === undefined ? {} : { [property]: session.system.properties[property]! }
+  const difference = await differenceOnNewProcesses(session, properties, labels, violation)
   if (difference === undefined) return { outcome: 'fails', message: headline(message) }
   return {
     outcome: 'no longer applies',

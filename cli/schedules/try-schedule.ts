@@ -1,17 +1,16 @@
 import { counted, shownList } from '../../checker/brief.ts'
 import { Executor, type Properties } from '../../checker/cells/executor.ts'
-import { replay } from '../../checker/cells/replay.ts'
 import { attempt } from '../../checker/cells/schedule.ts'
 import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { check, select } from '../../checker/check.ts'
 import { DoesNotStart, UsageError } from '../../checker/errors.ts'
 import { labelsOf } from '../../checker/labels.ts'
 import { shown } from '../../checker/show.ts'
-import { differenceFrom } from '../../checker/verdict/confirm.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import { nearest } from '../../harness/config.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { inSession, type Session, type SessionOptions } from '../session/session.ts'
+import { differenceOnNewProcesses } from '../traces/confirm.ts'
 
 export interface TryOptions extends SessionOptions {
   /** Looks only at this property. */
@@ -82,16 +81,13 @@ export const trySchedule = (
 
 /** A violation counts only if new processes repeat it at the same step. */
 const confirm = async (
-  { cluster }: Session,
+  session: Session,
   properties: Properties<GlobalState>,
   schedule: readonly string[],
-  { kind, property, message }: Violation,
+  violation: Violation,
 ): Promise<Pick<Tried, 'verdict' | 'message'>> => {
-  cluster.endLives()
-  const difference = differenceFrom(
-    { kind, property: property ?? null, schedule },
-    await replay(cluster, properties, schedule),
-  )
+  const { message } = violation
+  const difference = await differenceOnNewProcesses(session, properties, schedule, violation)
   if (difference === undefined) return { verdict: 'violated', message }
   return {
     verdict: 'undetermined',

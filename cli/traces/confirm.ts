@@ -1,7 +1,8 @@
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
-import type { Replay } from '../../checker/cells/replay.ts'
-import { headline } from '../../checker/cells/violation.ts'
+import type { Properties } from '../../checker/cells/executor.ts'
+import { type Replay, replay } from '../../checker/cells/replay.ts'
+import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { select } from '../../checker/check.ts'
 import { Diverged, UsageError } from '../../checker/errors.ts'
 import { Random } from '../../checker/random.ts'
@@ -13,6 +14,7 @@ import {
   lookForLife,
 } from '../../checker/verdict/confirm.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
+import type { GlobalState } from '../../harness/config.ts'
 import type { Session } from '../session/session.ts'
 import { record } from './record.ts'
 
@@ -53,6 +55,21 @@ export const recordConfirmed = async <Found extends Claimed>(
     },
   })
   return confirmed
+}
+
+/**
+ * Executes a violation once more with new processes. Returns what they did instead of repeating it at its step, as words
+ * to follow `it`; `undefined` if they repeated it.
+ */
+export const differenceOnNewProcesses = async (
+  { cluster }: Session,
+  properties: Properties<GlobalState>,
+  labels: readonly string[],
+  { kind, property, step }: Violation,
+): Promise<string | undefined> => {
+  cluster.endLives()
+  const again = await replay(cluster, properties, labels)
+  return differenceFrom({ kind, property: property ?? null, schedule: labels.slice(0, step) }, again)
 }
 
 const unconfirmed = ({ message }: Claimed, difference: string): Pick<Verdict, 'verdict' | 'repeated' | 'message'> => ({

@@ -53,8 +53,14 @@ test('regress says that it fails; that it passes on the service that was mended;
   expect(adapted).toMatchObject({ code: 1, outcome: 'fails', executed: 6 })
   expect(adapted.adapted.map(({ step }) => step)).toEqual([5, 6])
   expect(readFileSync(file, 'utf8')).toBe(before)
+  // As if its last steps had been of other kinds.
+  writeFileSync(file, before.replace(/"bucket": "\w+"/, '"bucket": "another"'))
   await regress('--update')
   expect(await regress(file)).toMatchObject({ code: 1, outcome: 'fails', adapted: [] })
+  const { labels } = JSON.parse(readFileSync(file, 'utf8'))
+  await run(service, 'try', 'lastnail.config.ts', ...labels, '--out', 'adapted.trace')
+  const { stdout } = await run(service, 'keep', 'adapted.trace')
+  expect(stdout).toBe(`known already, found 3 times by now: ${file}`)
   writeFileSync(file, before)
 })
 
