@@ -1,4 +1,5 @@
 import { CallRecorder } from '../hold/call-recorder.ts'
+import type { HeldNode } from '../hold/held-node.ts'
 import { regionsOf } from '../rewind/regions.ts'
 import type { RecordedCalls } from './first-difference.ts'
 import type { Stage } from './stage.ts'
@@ -40,9 +41,11 @@ export class Recording {
     return counts
   }
 
-  /** The system calls of this execution, and the nodes' present memory mappings. */
+  /** The system calls of this execution, and the present memory mappings of nodes whose process is still there. */
   get calls(): RecordedCalls {
-    const mapped = this.#stage.nodes.map(({ name, held }) => [name, held ? regionsOf(held.pid) : []] as const)
+    const mapped = this.#stage.nodes.map(
+      ({ name, held }) => [name, held && isThere(held) ? regionsOf(held.pid) : []] as const,
+    )
     return { steps: this.#steps, regions: new Map(mapped) }
   }
 
@@ -50,3 +53,5 @@ export class Recording {
     return this.#stage.runner.tracer.recorder?.steps ?? []
   }
 }
+
+const isThere = ({ exit, ended }: HeldNode): boolean => exit === undefined || ended !== undefined

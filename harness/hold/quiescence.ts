@@ -89,9 +89,11 @@ const reads: ReadonlySet<string> = new Set([
 export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
   thread.waitsInPoll = polls.has(place)
-  if (thread.waitsInPoll || reads.has(place) || thread.isStoppedBySignal || thread.napping) return true
+  if (thread.waitsInPoll || reads.has(place) || thread.isStoppedBySignal) return true
   const stat = thread.look('stat')
   if (stat === '') return true
   const state = stat.charAt(stat.lastIndexOf(')') + 2)
+  // When its process ends, a napping thread leaves its stop, and may wait for the kernel before it has ended.
+  if (thread.napping && state === 't') return true
   return 'ZX'.includes(state) || (state === 'S' && place !== '0')
 }

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { withTabs } from '../../.vitepress/tabs.mts'
+import { has } from '../has.ts'
 import { blocksOf, commandsOf, patternOf, proseOf, read, readersDirectory, root, run, writeBlock } from './page.ts'
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)].filter(name =>
@@ -45,8 +45,6 @@ describe.each([
   ['Python', 'py', ':'],
   ['Go', 'go', 'go build stock.go && go build shop.go'],
 ] as const)('docs/tutorial.md in %s', (language, extension, build) => {
-  const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
-
   test.skipIf(language === 'Go' && !has('go'))('finds the mistakes, and ends green', { timeout: 200_000 }, async () => {
     const blocks = blocksOf(read('docs/tutorial.md'))
     const [stock, shop, fixed] = blocks.filter(block => block.language === extension)

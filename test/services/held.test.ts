@@ -1,16 +1,15 @@
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { check } from '../../cli/library.ts'
 import { always, defineSystem, jsonLines, type NodeHandle, type SystemDefinition } from '../../harness/config.ts'
 import { directoryWith } from '../harness/system.ts'
+import { has } from '../has.ts'
 
 /**
  * Correct services of the common kinds: none of them may be accused, and none may end undetermined. Every execution that
  * begins in place must be the one that begins on new processes, or a check of a correct service cannot be held.
  */
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
-const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 const post = async (...nodes: (NodeHandle | undefined)[]) => {
   for (const node of nodes) await (await node!.http(8080, '/', { method: 'POST' })).body.text()
