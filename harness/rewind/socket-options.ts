@@ -223,7 +223,21 @@ export const connectionStateOf = (fd: number): number => {
 
 /** Settings of a socket, one line per option. */
 export const settingsOf = (fd: number): string[] =>
-  numbersOf(fd).map(([{ level, name }, value]) => `${compared[level]![name]}: ${value}`)
+  numbersOf(fd)
+    .filter(([each]) => !isSendBuffer(each) || !growsByListening(fd))
+    .map(([{ level, name }, value]) => `${compared[level]![name]}: ${value}`)
+
+const isSendBuffer = ({ level, name }: SocketOption) => level === SOL_SOCKET && name === 7
+const protocol = option(SOL_SOCKET, 38)
+const multipath = 262
+const sendBufferLocked = 1
+
+/**
+ * Where a listener of multipath TCP, Go's default, listens again, the kernel adds to the size of this buffer.
+ * Connections take theirs from the ordinary listener beneath it, whose size stays the same.
+ */
+const growsByListening = (fd: number): boolean =>
+  getNumber(fd, protocol) === multipath && (getNumber(fd, bufferLock) & sendBufferLocked) === 0
 
 const numbersOf = (fd: number): (readonly [SocketOption, number])[] => {
   const value = Buffer.alloc(4)

@@ -33,6 +33,23 @@ test('a process that has ended is lived again', async () => {
   await expectSame(['n.py', "import time; print('up', flush=True); time.sleep(1); print('end')"], ['up', 'end'], 1)
 })
 
+// IPPROTO_MPTCP, with which Go listens.
+test('a listener of multipath TCP listens again', () =>
+  expectSame(
+    [
+      'n.py',
+      `import os, socket, time
+listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+listener.bind(('', 7000))
+listener.listen()
+print('up', flush=True)
+time.sleep(1)
+os._exit(0)`,
+    ],
+    ['up'],
+    1,
+  ))
+
 test('a process that a signal ends is started anew', () =>
   expectSame(['n.py', "import ctypes, time; print('up', flush=True); time.sleep(1); ctypes.string_at(0)"], ['up'], 4))
 
