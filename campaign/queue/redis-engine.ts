@@ -45,6 +45,8 @@ export class RedisEngine implements Engine {
   readonly #pending = new Map<string, Pending>()
   readonly #timers: NodeJS.Timeout[]
   #ordinal = 0
+  /** Redis may take longer to answer than until the next look. */
+  #isLooking = false
   readonly #onRedis: RedisEngineOptions['onRedis']
   #condition: RedisCondition = 'well'
 
@@ -117,8 +119,10 @@ export class RedisEngine implements Engine {
   }
 
   async #lookForAll(): Promise<void> {
-    if (this.#condition === 'lost') return
+    if (this.#condition === 'lost' || this.#isLooking) return
+    this.#isLooking = true
     for (const id of [...this.#pending.keys()]) await this.#look(id).catch(() => undefined)
+    this.#isLooking = false
   }
 
   /** Takes the answer of a job if there is one, and adds a job again that Redis has lost. */

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import PQueue from 'p-queue'
 import { Batches } from '../../campaign/queue/batches.ts'
@@ -227,7 +228,7 @@ class Rounds {
     const key = `${name} ${bucket}`
     const known = this.#bugs.get(key)
     const { property, kind } = found
-    if (known?.trace) {
+    if (known?.trace && existsSync(known.trace)) {
       await this.#keep(known.trace, config)
       this.#bugs.set(key, { ...known, times: known.times + 1 })
       return
@@ -242,7 +243,8 @@ class Rounds {
     }
     const file = await this.#keep(trace, config)
     const message = headline(verdict.message)
-    this.#bugs.set(key, { system: name, property, kind, message, bucket, times: 1, file, trace, report })
+    const times = (known?.times ?? 0) + 1
+    this.#bugs.set(key, { system: name, property, kind, message, bucket, times, file, trace, report })
   }
 
   async #keep(trace: string, config: LoadedConfig): Promise<string> {
