@@ -90,7 +90,8 @@ export class OwnCell<State> implements Cell {
       const abstraction = system.abstraction ?? 'observed'
       const seen = task.isWatched ? { watched } : {}
       const what = { schedule, fingerprints, abstraction, violation, finding, undecided, delayMs, skewMs, lastLive }
-      await system.audit?.()
+      // What an examination comes to is executed on new processes in the end.
+      if (isOfSearch(task) && !violation) await system.audit?.()
       return { ...what, arrival, toLive, sights, surprises: learned, ...seen }
     } finally {
       executor.end()
@@ -180,6 +181,8 @@ export class OwnCell<State> implements Cell {
 }
 
 /** What the walks of an execution have in common. */
+const isOfSearch = ({ surprises, isWatched }: Task): boolean => surprises !== undefined || isWatched === true
+
 interface Walking {
   readonly task: Task
   readonly surprises: Surprises

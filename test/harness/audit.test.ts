@@ -53,7 +53,11 @@ test('an audit repeats an execution of which only the last walks bound delays', 
   const walks = (seed: number) => [{ chooser: 'fair', seed, length: 6 }] as const
   for (let seed = 1; seed <= 14; seed++) {
     const untilLive = { properties: ['never'], delayMsMax: 1000, walks: walks(seed) }
-    const { toLive } = await cell.perform({ start: startAfter([timer, timer, timer]), untilLive }, 0, new Budget({}))
+    const { toLive } = await cell.perform(
+      { start: startAfter([timer, timer, timer]), untilLive, surprises: [] },
+      0,
+      new Budget({}),
+    )
     expect(toLive).toMatchObject({ begin: 3, isBound: true })
   }
   expect(cluster.notes()).toEqual([])
