@@ -128,9 +128,11 @@ func main() {
 }`
 
 describe.skipIf(!has('go'))('a statically linked Go program (needs golang-go)', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'lastnail-test-'))
-  const program = join(directory, 'timers')
+  let directory: string
+  let program: string
   beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'lastnail-test-'))
+    program = join(directory, 'timers')
     writeFileSync(`${program}.go`, goProgram)
     execFileSync('go', ['build', '-o', program, `${program}.go`], {
       env: { ...process.env, CGO_ENABLED: '0', GOCACHE: join(directory, 'cache'), GO111MODULE: 'off' },
