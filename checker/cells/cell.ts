@@ -180,9 +180,9 @@ export class OwnCell<State> implements Cell {
   }
 }
 
-/** What the walks of an execution have in common. */
 const isOfSearch = ({ surprises, isWatched }: Task): boolean => surprises !== undefined || isWatched === true
 
+/** What the walks of an execution have in common. */
 interface Walking {
   readonly task: Task
   readonly surprises: Surprises
