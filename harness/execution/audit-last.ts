@@ -16,7 +16,6 @@ export const auditLast = async (stage: Stage, driver: Driver): Promise<boolean> 
   if (evidence === undefined || disturbanceOf(stage) !== undefined) return false
   const again = await evidenceAnew(stage, driver, way)
   if (again === undefined || disturbanceOf(stage) !== undefined) return false
-  driver.endAudit()
   const differences = differencesOf(evidence, again.slice(evidenceFrom))
   for (const { node, ...found } of differences) {
     const difference = { ...found, step: evidenceFrom + found.step }

@@ -7,11 +7,11 @@ import type { Message } from '../../proxy/message.ts'
  */
 
 /**
- * Of executions that began in place, the second is repeated, so that short checks have an audit too, and then one in a
- * hundred. Each costs a start of new processes.
+ * One in this many executions that began in place is repeated, and also the second one, so that short checks have an
+ * audit too. Each costs a start of new processes.
  */
-const auditsFrom = 2
 const auditsEvery = 100
+const auditsFrom = 1
 
 /** The results of a step, by node and by what is compared. */
 export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>
@@ -24,20 +24,12 @@ export interface AuditDifference {
   readonly what: string
 }
 
-/** Counts executions that begin in place, and tells when one is to be repeated. */
+/** Counts executions that begin in place. Returns true for those to repeat. */
 export class AuditTurns {
   #count = 0
-  #dueAt = auditsFrom
 
-  /** Call it for each execution. Returns whether it is to be repeated, if it can be. */
   next(): boolean {
-    this.#count += 1
-    return this.#count >= this.#dueAt
-  }
-
-  /** An execution was repeated. */
-  done(): void {
-    this.#dueAt = this.#count + auditsEvery
+    return this.#count++ % auditsEvery === auditsFrom
   }
 }
 

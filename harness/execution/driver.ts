@@ -128,11 +128,6 @@ export class Driver {
     execution.evidence = this.#isCompared() ? [] : undefined
   }
 
-  /** The last execution was audited. */
-  endAudit(): void {
-    this.#auditTurns.done()
-  }
-
   /** Has a node executed alone, in turns with the whole system. */
   aloneOf(node: Node): Alone {
     const { system, runner, nodes, timing } = this.#stage
