@@ -1,5 +1,4 @@
 import { CallRecorder } from '../hold/call-recorder.ts'
-import type { HeldNode } from '../hold/held-node.ts'
 import { regionsOf } from '../rewind/regions.ts'
 import type { RecordedCalls } from './first-difference.ts'
 import type { Stage } from './stage.ts'
@@ -44,7 +43,7 @@ export class Recording {
   /** The system calls of this execution, and the present memory mappings of nodes whose process is still there. */
   get calls(): RecordedCalls {
     const mapped = this.#stage.nodes.map(
-      ({ name, held }) => [name, held && isThere(held) ? regionsOf(held.pid) : []] as const,
+      ({ name, held }) => [name, held?.hasProcesses ? regionsOf(held.pid) : []] as const,
     )
     return { steps: this.#steps, regions: new Map(mapped) }
   }
@@ -53,5 +52,3 @@ export class Recording {
     return this.#stage.runner.tracer.recorder?.steps ?? []
   }
 }
-
-const isThere = ({ exit, ended }: HeldNode): boolean => exit === undefined || ended !== undefined

@@ -358,6 +358,11 @@ export class HeldNode {
     this.givesUp.clear()
   }
 
+  /** Whether its processes have not ended, or are kept just before their end. */
+  get hasProcesses(): boolean {
+    return this.exit === undefined || this.ended !== undefined
+  }
+
   get threads(): HeldThread[] {
     const all: HeldThread[] = []
     for (const { threads } of this.processes.values()) all.push(...threads)

@@ -79,11 +79,6 @@ export class Life {
     return [clock.elapsed, this.uplink.packets, this.#visits, ...ran].join()
   }
 
-  /** Whether it has processes: they have not ended, or are kept just before their end. */
-  get #hasProcesses(): boolean {
-    return this.isAlive || this.held.ended !== undefined
-  }
-
   /**
    * Lets its program run, or continue after parking. It is not quiescent yet.
    *
@@ -161,7 +156,7 @@ export class Life {
    * killed.
    */
   park(runner: Runner): boolean {
-    if (!this.#start || !this.#hasProcesses) return false
+    if (!this.#start || !this.held.hasProcesses) return false
     try {
       this.goBack(runner, this.#start)
       return true
@@ -175,7 +170,7 @@ export class Life {
 
   /** Whether it can probably be rewound to a mark. If not, it stays as it is. */
   isThere({ processes }: LifeMark): boolean {
-    return this.#hasProcesses && processes.isThere
+    return this.held.hasProcesses && processes.isThere
   }
 
   /** Continues from a mark since which nothing has happened in it. Only what the tool knows of it may differ. */
@@ -206,7 +201,7 @@ export class Life {
    * sends.
    */
   kill(): void {
-    if (this.held.pid !== 0 && this.#hasProcesses) sendSignal(this.held.pid, constants.signals.SIGKILL)
+    if (this.held.pid !== 0 && this.held.hasProcesses) sendSignal(this.held.pid, constants.signals.SIGKILL)
   }
 
   /** Waits until the killed processes have ended, and frees everything. */

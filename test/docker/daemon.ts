@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Docker from 'dockerode'
+import { has } from '../has.ts'
 
 /**
  * Why tests with containers are skipped here; undefined where they are run.
  */
 export const cannotRunContainers = (): string | undefined => {
   if (process.getuid!() !== 0) return 'only root can start a Docker engine'
-  const isThere = process.env.PATH!.split(delimiter).some(place => existsSync(join(place, 'dockerd')))
-  return isThere ? undefined : 'dockerd is not installed (Debian: docker.io)'
+  return has('dockerd') ? undefined : 'dockerd is not installed (Debian: docker.io)'
 }
 
 export interface Daemon {
