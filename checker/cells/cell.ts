@@ -8,6 +8,7 @@ import type { Nodes } from '../node-system.ts'
 import { labelsTo } from '../start.ts'
 import type { System } from '../system.ts'
 import { Solo } from './alone.ts'
+import { bind } from './bounds.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { attempt, attemptPromptly, follow } from './schedule.ts'
@@ -72,9 +73,7 @@ export class OwnCell<State> implements Cell {
     const executor = this.#executor
     this.#solo?.forget()
     executor.budget = budget
-    executor.system.setPatience?.(task.patience ?? 1)
-    executor.system.setDelayMsMax?.(task.delayMsMax ?? Number.POSITIVE_INFINITY)
-    executor.system.setSkewMsMax?.(task.skewMsMax ?? Number.POSITIVE_INFINITY)
+    bind(executor.system, task)
     try {
       const arrival = await this.#arrive(task, variant)
       const surprises = new Surprises(task.surprises ?? [])

@@ -1,5 +1,6 @@
 import { Diverged } from '../errors.ts'
 import type { System } from '../system.ts'
+import { bind } from './bounds.ts'
 import { Executor, type ExecutorOptions, type Properties } from './executor.ts'
 import { follow } from './schedule.ts'
 import type { Violation } from './violation.ts'
@@ -21,7 +22,7 @@ export interface ReplayOptions<State> extends ExecutorOptions<State> {
   readonly variant?: number | undefined
 }
 
-/** Executes a schedule from the initial state. An `observer` sees each step, so that it can record it. */
+/** Executes a schedule from the initial state, within no bounds of earlier executions. An `observer` sees each step, so that it can record it. */
 export const replay = async <State>(
   system: System<State>,
   properties: Properties<State>,
@@ -30,6 +31,7 @@ export const replay = async <State>(
 ): Promise<Replay> => {
   const executor = new Executor(system, properties, options)
   let diverged: Diverged | undefined
+  bind(system)
   try {
     await executor.reset(variant)
     await follow(executor, schedule)

@@ -3,6 +3,7 @@ import type { Surprise } from '../choosers/surprise.ts'
 import type { NodeSight } from '../node-system.ts'
 import type { NodeStart, Start } from '../start.ts'
 import type { Abstraction, Choice, Sight } from '../system.ts'
+import type { Bounds } from './bounds.ts'
 import type { Violation } from './violation.ts'
 
 /** Walks, one after another, until each of these liveness properties has held since the first walk began. */
@@ -16,16 +17,10 @@ export interface UntilLive {
 }
 
 /** One execution of the whole system that a search requests. It is plain data and comes to the same result in every cell. */
-export interface Task {
+export interface Task extends Bounds {
   readonly start: Start
   /** Whether it must begin with a reset, and never at a saved state. */
   readonly isAnew?: boolean
-  /** Share of the usual bound that a node may compute in a step before it counts as diverging; 1 by default. */
-  readonly patience?: number
-  /** The longest time that a message may be in flight, in milliseconds; by default the system's own limit. */
-  readonly delayMsMax?: number
-  /** How far clocks may be apart, in milliseconds; by default the system's own limit. */
-  readonly skewMsMax?: number
   /** Walks after the start. */
   readonly walks?: readonly Walk[]
   /** Walks to a live state, after the start and `walks`. */

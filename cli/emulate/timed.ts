@@ -4,7 +4,6 @@ import { replay } from '../../checker/cells/replay.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { TimedRun } from '../../harness/emulation/timed-run.ts'
@@ -21,6 +20,7 @@ import { amongGuests } from '../session/among-guests.ts'
 import { openEngine } from '../session/engine.ts'
 import { newPlace } from '../store.ts'
 import { createTrace, headerOf } from '../traces/record.ts'
+import { unsearched } from '../traces/recorded.ts'
 import { StepReader } from '../traces/step-reader.ts'
 import { openControl } from './control.ts'
 import { OutputFiles } from './output-files.ts'
@@ -152,19 +152,6 @@ const foundBesides = (
   const { property, kind, message, step, atMs } = first
   const place = `from step ${step} of the run, at ${atMs / 1000} s, a search found: `
   return { verdict: 'violated', property, kind, message: `${place}${message}` }
-}
-
-/** Fields of a verdict that only a search can fill. */
-const unsearched: Omit<Partial<Verdict>, 'coverage'> & { readonly coverage: object } = {
-  variant: 0,
-  criticalTransition: null,
-  delayMs: null,
-  skewMs: null,
-  discovery: null,
-  closestLive: null,
-  notRepeated: [],
-  unsteady: null,
-  coverage: {},
 }
 
 const secondsSince = (begun: number) => (performance.now() - begun) / 1000

@@ -82,5 +82,19 @@ export type Violated = Verdict & { readonly kind: NonNullable<Verdict['kind']> }
 /** The verdict at the end of a trace, if it is a violation. */
 export const violationOf = ({ end }: Trace): Violated | undefined => {
   const verdict = end?.verdict as Violated | null | undefined
-  return verdict?.verdict === 'violated' ? verdict : undefined
+  return verdict?.verdict === 'violated' ? { ...unsearched, ...verdict } : undefined
+}
+
+/** Fields of a verdict that only a search can fill. An emulated run, and steps tried by hand, record none. */
+export const unsearched: Omit<Partial<Verdict>, 'coverage'> & { readonly coverage: object } = {
+  variant: 0,
+  criticalTransition: null,
+  delayMs: null,
+  skewMs: null,
+  discovery: null,
+  closestLive: null,
+  notRepeated: [],
+  unsteady: null,
+  notes: [],
+  coverage: {},
 }

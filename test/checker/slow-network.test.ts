@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
+import { replay } from '../../checker/cells/replay.ts'
 import { check } from '../../checker/check.ts'
 import { always } from '../../checker/property.ts'
+import { initial } from '../../checker/start.ts'
 import type { Choice, Step, System } from '../../checker/system.ts'
+import { cellsOf } from './systems/cells-of.ts'
 import { choiceOf } from './systems/model.ts'
 
 const choice = (kind: 'deliver' | 'timer', label: string): Choice => choiceOf({ kind, node: 'n', label })
@@ -59,4 +62,13 @@ test('a violation that needs a slow network is reported if there is no other, wi
   expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', delayMs: 5000, schedule: [timer.label] })
   // It does not cost all that the search may have.
   expect(verdict.executions).toBeLessThan(200)
+})
+
+test('a schedule that is executed again is not kept within the bounds of the execution before', async () => {
+  const system = new Impatient()
+  const cells = cellsOf(system, {})
+  await cells.run({ start: initial, delayMsMax: 1000 })
+  const { violation, diverged } = await replay(system, {}, [left.label, timer.label])
+  expect(diverged).toBeUndefined()
+  expect(violation).toMatchObject({ kind: 'crash', step: 2 })
 })

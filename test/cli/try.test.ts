@@ -34,6 +34,16 @@ test('one step is told as one, also by the debugger', async () => {
   expect(debugged.stdout).toMatch(/^adders: 1 step; /)
 })
 
+test('a violation that was met by hand is shrunk, and kept', { timeout: 120_000 }, async () => {
+  const steps = ['a→store', 'b→store', 'store→b', 'store→a', 'a→store write']
+  expect((await tryIt(...steps, 'b→store', '--out', 'met.trace')).code).toBe(1)
+  const shrunk = await lastnail(directory, 'shrink', 'met.trace')
+  expect(shrunk).toMatchObject({ code: 1, stdout: expect.stringMatching(/\nviolated: safety neverWritten\n/) })
+  const kept = await lastnail(directory, 'keep', 'met.shrunk.trace')
+  expect(kept).toMatchObject({ code: 0, stdout: expect.stringMatching(/^kept /) })
+  expect((await lastnail(directory, 'regress', 'schedules')).stdout).toContain('neverWritten')
+})
+
 test('a violation ends it, with exit code 1; a program reads it as JSON', async () => {
   const { code, stdout } = await tryIt('a→store', 'store→a', 'a→store write', 'b→store', '--json')
   expect(code).toBe(1)
