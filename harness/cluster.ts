@@ -254,20 +254,15 @@ export class Cluster implements System<GlobalState> {
 
   /** Marks the present state in place, quiescent and without a finding; `undefined` if that is not possible. */
   async mark(): Promise<ClusterMark | undefined> {
-    return this.#isKept ? this.checkpoints.mark() : undefined
+    return this.#isRewound ? this.checkpoints.mark() : undefined
   }
 
   async checkpoint(): Promise<ClusterMark | ClusterCheckpoint | undefined> {
-    return this.#isKept ? this.checkpoints.take() : undefined
+    return this.#isRewound ? this.checkpoints.take() : undefined
   }
 
   restore(checkpoint: ClusterMark | ClusterCheckpoint): Promise<void> {
     return this.checkpoints.restore(checkpoint)
-  }
-
-  /** Whether its states may be kept. A checkpoint does not contain how much of a plan has happened. */
-  get #isKept(): boolean {
-    return this.#isRewound && this.time === undefined
   }
 
   /** Ends all processes. The next execution begins with new ones. */

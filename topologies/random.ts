@@ -4,12 +4,19 @@ import { mersenne } from 'pure-rand/generator/mersenne'
 /** Uniform in [0, 1); the interface of `Math.random`. */
 export type Random = () => number
 
-/** The same seed gives the same numbers. Only its lowest 32 bits count. */
-export const seededRandom = (seed: number): Random => {
-  // Mersenne Twister mixes its seed. With small seeds, the first numbers of xoroshiro128+ are all near 0 or 1.
-  const generator = mersenne(seed)
-  return () => uniformFloat64(generator)
+export interface SeededRandom extends Random {
+  /** Another one that goes on with the same numbers. */
+  copy(): SeededRandom
 }
+
+/** The same seed gives the same numbers. Only its lowest 32 bits count. */
+export const seededRandom = (seed: number): SeededRandom => {
+  // Mersenne Twister mixes its seed. With small seeds, the first numbers of xoroshiro128+ are all near 0 or 1.
+  return drawnFrom(mersenne(seed))
+}
+
+const drawnFrom = (generator: ReturnType<typeof mersenne>): SeededRandom =>
+  Object.assign(() => uniformFloat64(generator), { copy: () => drawnFrom(generator.clone()) })
 
 /** A uniform integer in [0, limit). */
 export const below = (random: Random, limit: number): number => Math.floor(random() * limit)

@@ -30,7 +30,8 @@ export class Checkpoints<State> {
   readonly #asked = new Set<string>()
   /** Least recently used first. */
   #saved: Saved[] = []
-  #cannot = false
+  /** States after this many steps or more are not saved: one could not be, and mostly processes have more memory later. */
+  #savedUpTo = Number.POSITIVE_INFINITY
   /** Variants whose nodes have been started. Their next start is faster, because processes are rewound. */
   readonly #startedVariants = new Set<number>()
   readonly #resetMs = new Average()
@@ -92,7 +93,7 @@ export class Checkpoints<State> {
 
   #isWorthSaving(labels: readonly string[], variant: number): boolean {
     const { system, violation, broken } = this.#executor
-    if (this.#cannot || !system.checkpoint || violation || broken) return false
+    if (labels.length >= this.#savedUpTo || !system.checkpoint || violation || broken) return false
     if (this.#costMs(labels.length) < this.#goBackMs) return false
     const key = [variant, ...labels].join('\n')
     if (this.#asked.has(key)) return this.#nearest(labels, variant)?.labels.length !== labels.length
@@ -103,8 +104,10 @@ export class Checkpoints<State> {
 
   async #save(labels: readonly string[], variant: number): Promise<void> {
     const checkpoint = await this.#executor.system.checkpoint!()
-    this.#cannot = checkpoint === undefined
-    if (checkpoint === undefined) return
+    if (checkpoint === undefined) {
+      this.#savedUpTo = labels.length
+      return
+    }
     this.#saved.push({ variant, labels, checkpoint, mark: this.#executor.mark() })
     if (this.#saved.length > savedMax) await this.#saved.shift()!.checkpoint.discard()
   }

@@ -16,7 +16,7 @@ export interface WayThere {
   readonly schedule: readonly string[]
 }
 
-/** An execution at one quiescent instant, without its processes. Plain data. */
+/** An execution at one quiescent instant, without its processes. */
 export interface ExecutionMark {
   readonly clients: ClientsMark
   readonly network: NetworkMark
@@ -26,6 +26,8 @@ export interface ExecutionMark {
   readonly history: readonly (readonly [node: string, inputs: InputsMark])[]
   /** Labels of messages that were seen. */
   readonly known: readonly string[]
+  /** A copy. */
+  readonly time: Time | undefined
 }
 
 /** An execution: what is in flight, what was done so far, and what is left of its budgets. */
@@ -83,6 +85,7 @@ export class Execution {
       delays: this.delays.mark(),
       history: [...this.#history].map(([node, inputs]) => [node, inputs.mark()]),
       known: [...this.#seen],
+      time: this.time?.copy(),
     }
   }
 

@@ -89,7 +89,7 @@ export class Stage {
   newExecution(way: WayThere, network: Network, mark?: ExecutionMark): Execution {
     const clients = this.#newClients(network, mark?.clients)
     const names = this.nodes.map(({ name }) => name)
-    const time = this.timing && new Time(this.timing, names)
+    const time = mark ? mark.time?.copy() : this.timing && new Time(this.timing, names)
     return new Execution(this.system, way, { network, clients, time }, mark)
   }
 

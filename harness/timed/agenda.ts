@@ -1,11 +1,29 @@
 import FlatQueue from 'flatqueue'
+import type { Copied, Copies } from './copies.ts'
+
+/** Something to do at a time. */
+export interface Entry extends Copied {
+  do(atMs: number): void
+}
 
 /** Entries to do in virtual time, earliest first. Equal entries in equal order are done in equal order. */
-export class Agenda {
+export class Agenda implements Copied {
   readonly #queue = new FlatQueue()
-  readonly #entries: ((atMs: number) => void)[] = []
+  readonly #entries: (Entry | undefined)[] = []
   readonly #free: number[] = []
   #nowMs = 0
+
+  copy(copies: Copies): Agenda {
+    const made = copies.note(this, new Agenda())
+    const { ids, values, length } = this.#queue
+    made.#queue.ids = ids.slice(0, length)
+    made.#queue.values = values.slice(0, length)
+    made.#queue.length = length
+    for (const entry of this.#entries) made.#entries.push(entry && copies.of(entry))
+    made.#free.push(...this.#free)
+    made.#nowMs = this.#nowMs
+    return made
+  }
 
   /** The time of the last entry done. */
   get nowMs(): number {
@@ -17,7 +35,7 @@ export class Agenda {
     return this.#queue.peekValue() ?? Number.POSITIVE_INFINITY
   }
 
-  at(ms: number, entry: (atMs: number) => void): void {
+  at(ms: number, entry: Entry): void {
     const slot = this.#free.pop() ?? this.#entries.length
     this.#entries[slot] = entry
     this.#queue.push(slot, ms)
@@ -32,9 +50,11 @@ export class Agenda {
   doNext(): void {
     const atMs = this.dueMs
     const slot = this.#queue.pop()!
+    const entry = this.#entries[slot]!
+    this.#entries[slot] = undefined
     this.#free.push(slot)
     this.#nowMs = Math.max(this.#nowMs, atMs)
-    this.#entries[slot]!(atMs)
+    entry.do(atMs)
   }
 
   /** Does all entries that are due until then. */

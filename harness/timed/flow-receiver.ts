@@ -1,6 +1,7 @@
-import type { Agenda } from './agenda.ts'
+import type { Agenda, Entry } from './agenda.ts'
+import type { Copied, Copies } from './copies.ts'
 import type { Segment } from './segment.ts'
-import type { Carry } from './ways.ts'
+import type { Awaiting, Carrier } from './ways.ts'
 
 const acknowledgementBytes = 52
 /**
@@ -10,7 +11,8 @@ const quickSegments = 16
 /** Later, every second segment is acknowledged, or one that none follows for this long (`TCP_DELACK_MIN`). */
 const delayedMs = 40
 
-export interface Receipts {
+/** The sending end. */
+export interface Receipts extends Copied {
   /** Everything before this position has arrived. */
   received(end: number, atMs: number): void
   /** The sender learns that these have arrived. */
@@ -18,9 +20,10 @@ export interface Receipts {
 }
 
 /** The receiving end of a flow: it orders segments and acknowledges them. */
-export class FlowReceiver {
+export class FlowReceiver implements Copied {
   readonly #agenda: Agenda
-  readonly #back: Carry
+  /** Carries acknowledgements. */
+  readonly back: Carrier
   readonly #receipts: Receipts
   #received = 0
   /** Of segments that arrived before their predecessors: the end, by the beginning. */
@@ -30,10 +33,25 @@ export class FlowReceiver {
   #segments = 0
   #isDelayed = false
 
-  constructor(agenda: Agenda, back: Carry, receipts: Receipts) {
+  constructor(agenda: Agenda, back: Carrier, receipts: Receipts) {
     this.#agenda = agenda
-    this.#back = back
+    this.back = back
     this.#receipts = receipts
+  }
+
+  /** The sending end has one. */
+  copy(copies: Copies): FlowReceiver {
+    copies.of(this.#receipts)
+    return copies.noted(this)
+  }
+
+  /** Takes on the state of another one. */
+  become(other: FlowReceiver, copies: Copies): void {
+    this.#received = other.#received
+    for (const [from, to] of other.#early) this.#early.set(from, to)
+    this.#untold = other.#untold.map(segment => copies.ofPlain(segment))
+    this.#segments = other.#segments
+    this.#isDelayed = other.#isDelayed
   }
 
   take(segment: Segment, atMs: number): void {
@@ -54,21 +72,67 @@ export class FlowReceiver {
   #tellLater(atMs: number): void {
     if (this.#isDelayed) return
     this.#isDelayed = true
-    this.#agenda.at(atMs + delayedMs, at => {
-      this.#isDelayed = false
-      if (this.#untold.length > 0) this.#tell(at)
-    })
+    this.#agenda.at(atMs + delayedMs, new Delayed(this))
+  }
+
+  /** An acknowledgement was delayed for long enough. */
+  endDelay(atMs: number): void {
+    this.#isDelayed = false
+    if (this.#untold.length > 0) this.#tell(atMs)
+  }
+
+  /** The sender learns that these have arrived. */
+  told(segments: readonly Segment[], atMs: number): void {
+    this.#receipts.acknowledged(segments, atMs)
+  }
+
+  /** An acknowledgement was lost: the next one includes its segments. */
+  tellAgain(segments: readonly Segment[]): void {
+    this.#untold.unshift(...segments)
   }
 
   #tell(atMs: number): void {
     const told = this.#untold
     this.#untold = []
-    this.#back(
-      atMs,
-      acknowledgementBytes,
-      at => this.#receipts.acknowledged(told, at),
-      // If this acknowledgement is lost, the next one includes its segments.
-      () => void this.#untold.unshift(...told),
-    )
+    this.back.carry(atMs, acknowledgementBytes, new Acknowledgement(this, told))
+  }
+}
+
+class Acknowledgement implements Awaiting {
+  readonly #receiver: FlowReceiver
+  readonly #segments: readonly Segment[]
+
+  constructor(receiver: FlowReceiver, segments: readonly Segment[]) {
+    this.#receiver = receiver
+    this.#segments = segments
+  }
+
+  copy(copies: Copies): Acknowledgement {
+    const segments = this.#segments.map(segment => copies.ofPlain(segment))
+    return new Acknowledgement(copies.of(this.#receiver), segments)
+  }
+
+  arrived(atMs: number): void {
+    this.#receiver.told(this.#segments, atMs)
+  }
+
+  wasLost(): void {
+    this.#receiver.tellAgain(this.#segments)
+  }
+}
+
+class Delayed implements Entry {
+  readonly #receiver: FlowReceiver
+
+  constructor(receiver: FlowReceiver) {
+    this.#receiver = receiver
+  }
+
+  copy(copies: Copies): Delayed {
+    return new Delayed(copies.of(this.#receiver))
+  }
+
+  do(atMs: number): void {
+    this.#receiver.endDelay(atMs)
   }
 }

@@ -1,9 +1,10 @@
-import type { Agenda } from './agenda.ts'
-import { FlowReceiver } from './flow-receiver.ts'
+import type { Agenda, Entry } from './agenda.ts'
+import type { Copies } from './copies.ts'
+import { FlowReceiver, type Receipts } from './flow-receiver.ts'
 import { RoundTrips } from './round-trips.ts'
 import type { Segment } from './segment.ts'
 import { SendWindow } from './send-window.ts'
-import type { Carry, Fate } from './ways.ts'
+import type { Awaiting, Carrier } from './ways.ts'
 
 /** Payload of a segment: an Ethernet packet without the headers of IP and TCP and the option for time stamps. */
 const segmentBytes = 1448
@@ -17,23 +18,27 @@ const retransmitMsAtFirst = 1000
 const triesMax = 15
 /** A segment counts as lost once this many later ones have arrived (RFC 6675). */
 const laterMax = 3
+
+/** Is told when what was written has arrived. */
+type Reader = Pick<Awaiting, 'arrived' | 'copy'>
+
 /**
  * One direction of a TCP connection, segment by segment, in virtual time: a model of Linux's sender (slow start and its
  * end by HyStart, CUBIC, selective acknowledgements, probes and time-outs) and of its receiver, which acknowledges
  * every second segment on the way back. Not modelled: a receiver's window that is still growing, pacing, and undoing a
  * reduction of the window that proves unnecessary.
  */
-export class Flow {
+export class Flow implements Receipts {
   readonly #agenda: Agenda
-  readonly #there: Carry
+  readonly #there: Carrier
   readonly #receiver: FlowReceiver
-  readonly #window = new SendWindow()
-  readonly #roundTrips = new RoundTrips()
+  readonly #window: SendWindow
+  readonly #roundTrips: RoundTrips
   /** Bytes that were written, and how many of them were sent at least once. */
   #written = 0
   #sent = 0
-  /** Ends of the writes, each with the callback for its arrival. */
-  readonly #awaited: { readonly end: number; readonly arrived: Fate }[] = []
+  /** Ends of the writes, each with who awaits its arrival. */
+  readonly #awaited: { readonly end: number; readonly reader: Reader }[] = []
   /** Segments in flight, ordered by their last sending, without those known to have arrived. */
   #underWay: Segment[] = []
   /** How many segments in flight are not known to be lost. */
@@ -53,25 +58,49 @@ export class Flow {
    * @param there carries segments
    *
    * @param back carries acknowledgements
+   *
+   * @param of another flow: what it knows at present
    */
-  constructor(agenda: Agenda, there: Carry, back: Carry) {
+  constructor(agenda: Agenda, there: Carrier, back: Carrier, of?: { window: SendWindow; roundTrips: RoundTrips }) {
     this.#agenda = agenda
     this.#there = there
-    this.#receiver = new FlowReceiver(agenda, back, {
-      received: (end, atMs) => this.#received(end, atMs),
-      acknowledged: (segments, atMs) => this.#acknowledged(segments, atMs),
-    })
+    this.#receiver = new FlowReceiver(agenda, back, this)
+    this.#window = of?.window ?? new SendWindow()
+    this.#roundTrips = of?.roundTrips ?? new RoundTrips()
+  }
+
+  copy(copies: Copies): Flow {
+    const of = { window: this.#window.copy(), roundTrips: this.#roundTrips.copy() }
+    const back = copies.of(this.#receiver.back)
+    const made = copies.note(this, new Flow(copies.of(this.#agenda), copies.of(this.#there), back, of))
+    copies.note(this.#receiver, made.#receiver).become(this.#receiver, copies)
+    const copyOf = (segment: Segment) => copies.ofPlain(segment)
+    made.#awaited.push(...this.#awaited.map(({ end, reader }) => ({ end, reader: copies.of(reader) })))
+    made.#written = this.#written
+    made.#sent = this.#sent
+    made.#underWay = this.#underWay.map(copyOf)
+    made.#outstanding = this.#outstanding
+    made.#again = this.#again.map(copyOf)
+    made.#order = this.#order
+    made.#newestDelivered = this.#newestDelivered
+    made.#silenceMs = this.#silenceMs
+    made.#isTimed = this.#isTimed
+    made.#hasProbed = this.#hasProbed
+    made.#backoff = this.#backoff
+    made.#lastSentMs = this.#lastSentMs
+    made.#isOver = this.#isOver
+    return made
   }
 
   /**
    * Sends this many bytes; 1 for a packet that opens or ends the connection.
    *
-   * @param arrived called when the last byte has arrived, in order
+   * @param reader is told when the last byte has arrived, in order
    */
-  send(bytes: number, atMs: number, arrived: Fate): void {
+  send(bytes: number, atMs: number, reader: Reader): void {
     if (this.#outstanding === 0 && atMs - this.#lastSentMs > this.#timeOutMs()) this.#window.beginAgain()
     this.#written += bytes
-    this.#awaited.push({ end: this.#written, arrived })
+    this.#awaited.push({ end: this.#written, reader })
     this.#transmit(atMs)
   }
 
@@ -81,8 +110,8 @@ export class Flow {
     this.#silenceMs = Number.POSITIVE_INFINITY
   }
 
-  #received(end: number, atMs: number): void {
-    while (this.#awaited.length > 0 && this.#awaited[0]!.end <= end) this.#awaited.shift()!.arrived(atMs)
+  received(end: number, atMs: number): void {
+    while (this.#awaited.length > 0 && this.#awaited[0]!.end <= end) this.#awaited.shift()!.reader.arrived(atMs)
   }
 
   /** Sends as much as the window allows. */
@@ -116,16 +145,11 @@ export class Flow {
     segment.later = 0
     this.#underWay.push(segment)
     this.#lastSentMs = atMs
-    this.#there(
-      atMs,
-      segment.to - segment.from + headerBytes,
-      at => this.#receiver.take(segment, at),
-      () => undefined,
-    )
+    this.#there.carry(atMs, segment.to - segment.from + headerBytes, new SentSegment(this.#receiver, segment))
   }
 
   /** The sender learns that segments have arrived. */
-  #acknowledged(segments: readonly Segment[], atMs: number): void {
+  acknowledged(segments: readonly Segment[], atMs: number): void {
     if (this.#isOver) return
     // A segment that was sent twice may have arrived twice since the last acknowledgement.
     const fresh = [...new Set(segments)].filter(segment => !segment.isDelivered)
@@ -165,12 +189,14 @@ export class Flow {
       if (segment.later >= laterMax || lateMs >= patienceMs) this.#lose(segment, atMs)
       else waitMs = Math.min(waitMs, patienceMs - lateMs)
     }
-    if (waitMs < Number.POSITIVE_INFINITY)
-      this.#agenda.at(atMs + Math.max(waitMs, 0.001), at => {
-        if (this.#isOver) return
-        this.#findLost(at)
-        this.#transmit(at)
-      })
+    if (waitMs < Number.POSITIVE_INFINITY) this.#agenda.at(atMs + Math.max(waitMs, 0.001), new LookForLost(this))
+  }
+
+  /** Segments may have become too late. */
+  lookForLost(atMs: number): void {
+    if (this.#isOver) return
+    this.#findLost(atMs)
+    this.#transmit(atMs)
   }
 
   #lose(segment: Segment, atMs: number): void {
@@ -202,11 +228,14 @@ export class Flow {
   #time(atMs: number): void {
     if (this.#isTimed || this.#silenceMs === Number.POSITIVE_INFINITY) return
     this.#isTimed = true
-    this.#agenda.at(Math.max(atMs, this.#silenceMs), at => {
-      this.#isTimed = false
-      if (this.#silenceMs <= at) this.#breakSilence(at)
-      else this.#time(at)
-    })
+    this.#agenda.at(Math.max(atMs, this.#silenceMs), new EndSilence(this))
+  }
+
+  /** The silence may have been too long. */
+  endSilence(atMs: number): void {
+    this.#isTimed = false
+    if (this.#silenceMs <= atMs) this.#breakSilence(atMs)
+    else this.#time(atMs)
   }
 
   #breakSilence(atMs: number): void {
@@ -225,5 +254,59 @@ export class Flow {
   #timeOutMs(): number {
     const { isKnown, smooth, varies } = this.#roundTrips
     return isKnown ? smooth + Math.max(retransmitMsMin, 4 * varies) : retransmitMsAtFirst
+  }
+}
+
+/** A segment on its way to the receiver. */
+class SentSegment implements Awaiting {
+  readonly #receiver: FlowReceiver
+  readonly #segment: Segment
+
+  constructor(receiver: FlowReceiver, segment: Segment) {
+    this.#receiver = receiver
+    this.#segment = segment
+  }
+
+  copy(copies: Copies): SentSegment {
+    return new SentSegment(copies.of(this.#receiver), copies.ofPlain(this.#segment))
+  }
+
+  arrived(atMs: number): void {
+    this.#receiver.take(this.#segment, atMs)
+  }
+
+  /** The sender will find out. */
+  wasLost(): void {}
+}
+
+class LookForLost implements Entry {
+  readonly #flow: Flow
+
+  constructor(flow: Flow) {
+    this.#flow = flow
+  }
+
+  copy(copies: Copies): LookForLost {
+    return new LookForLost(copies.of(this.#flow))
+  }
+
+  do(atMs: number): void {
+    this.#flow.lookForLost(atMs)
+  }
+}
+
+class EndSilence implements Entry {
+  readonly #flow: Flow
+
+  constructor(flow: Flow) {
+    this.#flow = flow
+  }
+
+  copy(copies: Copies): EndSilence {
+    return new EndSilence(copies.of(this.#flow))
+  }
+
+  do(atMs: number): void {
+    this.#flow.endSilence(atMs)
   }
 }

@@ -47,6 +47,13 @@ export class Links {
     this.#now = plan.directions.map(({ pipe }) => pipe)
   }
 
+  copy(): Links {
+    const made = new Links(this.#plan, this.#routes)
+    made.#now.splice(0, made.#now.length, ...this.#now)
+    for (const index of this.#down) made.#down.add(index)
+    return made
+  }
+
   /**
    * @throws UsageError for a link that is not there, or that no packet passes; for a bandwidth or cross traffic of one
    * without limit

@@ -16,6 +16,16 @@ export class Reach {
     this.#isCut = new Uint8Array(count * count)
   }
 
+  copy(): Reach {
+    const made = new Reach(this.#count)
+    made.#groups = this.#groups
+    for (const node of this.#nodes) made.#nodes.add(node)
+    for (const way of this.#ways) made.#ways.add(way)
+    for (const way of this.#broken) made.#broken.add(way)
+    made.#isCut.set(this.#isCut)
+    return made
+  }
+
   /** Only nodes of the same group reach each other. Nodes of no group form one more. */
   partition(groups: readonly (readonly number[])[]): void {
     this.#groups = Array.from({ length: this.#count }, (_, node) => groups.findIndex(group => group.includes(node)))

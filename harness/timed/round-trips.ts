@@ -5,6 +5,10 @@ export class RoundTrips {
   varies = 0
   last = 0
 
+  copy(): RoundTrips {
+    return Object.assign(new RoundTrips(), this)
+  }
+
   get isKnown(): boolean {
     return this.least < Number.POSITIVE_INFINITY
   }

@@ -34,6 +34,19 @@ export class SendWindow {
   #cutOrder = 0
   #round = { end: -1, begunMs: 0, ackMs: 0, least: Number.POSITIVE_INFINITY, samples: 0 }
 
+  copy(): SendWindow {
+    const made = new SendWindow()
+    made.#segments = this.#segments
+    made.#threshold = this.#threshold
+    made.isLimiting = this.isLimiting
+    made.#aim = this.#aim
+    made.#aimedMs = this.#aimedMs
+    made.#aimS = this.#aimS
+    made.#cutOrder = this.#cutOrder
+    made.#round = { ...this.#round }
+    return made
+  }
+
   get segments(): number {
     return Math.floor(this.#segments)
   }

@@ -3,12 +3,13 @@ import type { Way } from '../../proxy/way.ts'
 import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Happening } from './action.ts'
 import { Agenda } from './agenda.ts'
+import { Copies } from './copies.ts'
 import { Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import type { TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
-import { type Carry, type PacketCounts, Ways } from './ways.ts'
+import { type Awaiting, type PacketCounts, Ways } from './ways.ts'
 
 /**
  * Milliseconds from a request to end until the program is killed. Longer would let a program that ignores it run on.
@@ -20,13 +21,35 @@ const datagramHeaderBytes = 28
 const againMs = 200
 
 /** A message in flight. */
-interface Sent {
+class Sent implements Awaiting {
   readonly atMs: number
-  /** When it arrives, or is lost. Undefined while that depends on later events. */
-  dueMs: number | undefined
-  isLost: boolean
   /** The flow that carries it; undefined for a datagram. */
   readonly flow: Flow | undefined
+  /** When it arrives, or is lost. Undefined while that depends on later events. */
+  dueMs: number | undefined
+  isLost = false
+
+  constructor(atMs: number, flow: Flow | undefined) {
+    this.atMs = atMs
+    this.flow = flow
+  }
+
+  copy(copies: Copies): Sent {
+    const made = new Sent(this.atMs, this.flow && copies.of(this.flow))
+    made.dueMs = this.dueMs
+    made.isLost = this.isLost
+    return made
+  }
+
+  arrived(atMs: number): void {
+    this.dueMs ??= rounded(atMs)
+    this.isLost = false
+  }
+
+  wasLost(atMs: number): void {
+    this.dueMs ??= rounded(atMs)
+    this.isLost = true
+  }
 }
 
 /**
@@ -36,7 +59,7 @@ interface Sent {
 export class Time {
   readonly timing: Timing
   /** What packets and senders do next; never further ahead than the next step could be. */
-  readonly #agenda = new Agenda()
+  readonly #agenda: Agenda
   readonly #ways: Ways
   readonly #names: readonly string[]
   readonly #reach: Reach
@@ -64,18 +87,49 @@ export class Time {
   readonly #settings = new Map<string, WaySetting>()
   #groups: readonly (readonly string[])[] | null = null
 
-  /** @param names of the nodes, in their order */
-  constructor(timing: Timing, names: readonly string[]) {
+  /**
+   * @param names of the nodes, in their order
+   *
+   * @param of another one with this timing: its parts at present
+   */
+  constructor(
+    timing: Timing,
+    names: readonly string[],
+    of?: { readonly agenda: Agenda; readonly ways: Ways; readonly reach: Reach; readonly links: Links | undefined },
+  ) {
+    const { wiring } = timing
     this.timing = timing
     this.#names = names
     this.#inputs = [...timing.inputs]
-    this.#ways = new Ways(timing.wiring, names, this.#agenda)
-    this.#reach = new Reach(names.length)
-    const { links, routes } = timing.wiring
-    this.#links = links && new Links(links, routes)
+    this.#agenda = of?.agenda ?? new Agenda()
+    this.#ways = of?.ways ?? new Ways(wiring, names, this.#agenda)
+    this.#reach = of?.reach ?? new Reach(names.length)
+    this.#links = of ? of.links : wiring.links && new Links(wiring.links, wiring.routes)
     const offset = (name: string) => timing.clocks[name]?.offsetMs ?? 0
     const least = Math.min(0, ...names.map(offset))
     this.#offsetMs = new Map(names.map(name => [name, offset(name) - least]))
+  }
+
+  /** Another one in the same state. */
+  copy(): Time {
+    const copies = new Copies()
+    // What is on the agenda refers to all else.
+    const agenda = copies.of(this.#agenda)
+    const parts = { agenda, ways: copies.of(this.#ways), reach: this.#reach.copy(), links: this.#links?.copy() }
+    const made = new Time(this.timing, this.#names, parts)
+    made.#nowMs = this.#nowMs
+    made.#happened = this.#happened
+    made.#isAsked = this.#isAsked
+    for (const [label, sent] of this.#sent) made.#sent.set(label, copies.of(sent))
+    for (const [direction, flow] of this.#flows) made.#flows.set(direction, copies.of(flow))
+    Object.assign(made.#done, this.#done)
+    made.#inputs.splice(0, made.#inputs.length, ...this.#inputs)
+    for (const [name, atMs] of this.#leaving) made.#leaving.set(name, atMs)
+    for (const name of this.#unplugged) made.#unplugged.add(name)
+    for (const [client, atMs] of this.#paused) made.#paused.set(client, atMs)
+    for (const [way, setting] of this.#settings) made.#settings.set(way, setting)
+    made.#groups = this.#groups
+    return made
   }
 
   get nowMs(): number {
@@ -136,16 +190,11 @@ export class Time {
     const { from, to, transport, kind, bytes, label, end } = message
     const atMs = this.#nowMs
     const flow = transport === 'udp' ? undefined : this.#flowOf(message)
-    const sent: Sent = { atMs, dueMs: undefined, isLost: false, flow }
+    const sent = new Sent(atMs, flow)
     this.#sent.set(label, sent)
-    const comes = (isLost: boolean) => (at: number) => {
-      sent.dueMs ??= rounded(at)
-      sent.isLost = isLost
-    }
-    if (end) this.#ways.turn(from, end, atMs, datagramHeaderBytes, comes(false), comes(true))
-    else if (flow === undefined)
-      this.#ways.carry(from, to, atMs, bytes.length + datagramHeaderBytes, comes(false), comes(true))
-    else flow.send(kind === 'data' ? bytes.length : 1, atMs, comes(false))
+    if (end) this.#ways.turn(from, end, atMs, datagramHeaderBytes, sent)
+    else if (flow === undefined) this.#ways.carry(from, to, atMs, bytes.length + datagramHeaderBytes, sent)
+    else flow.send(kind === 'data' ? bytes.length : 1, atMs, sent)
   }
 
   #flowOf(message: Message): Flow {
@@ -154,11 +203,7 @@ export class Time {
     const known = isNew ? undefined : this.#flows.get(key)
     if (known) return known
     const { from, to } = message
-    const carry =
-      (one: string, other: string): Carry =>
-      (...packet) =>
-        this.#ways.carry(one, other, ...packet)
-    const flow = new Flow(this.#agenda, carry(from, to), carry(to, from))
+    const flow = new Flow(this.#agenda, this.#ways.carrier(from, to), this.#ways.carrier(to, from))
     this.#flows.set(key, flow)
     return flow
   }

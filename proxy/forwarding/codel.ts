@@ -17,6 +17,16 @@ export class ControlledDelay implements EarlyDrop {
   #count = 0
   #lastCount = 0
 
+  copy(): ControlledDelay {
+    const made = new ControlledDelay()
+    made.#aboveSince = this.#aboveSince
+    made.#isDropping = this.#isDropping
+    made.#dropNext = this.#dropNext
+    made.#count = this.#count
+    made.#lastCount = this.#lastCount
+    return made
+  }
+
   drops(now: number, _share: number, waitMs: number, sendMs: number): boolean {
     const leavesAt = now + waitMs
     const isTooLong = this.#isTooLong(leavesAt, waitMs, sendMs)

@@ -17,23 +17,31 @@ const burstsMax = 2000
 
 /** Bursts of equal packets by a Poisson process. They are drawn when the next packet comes, so that an idle pipe costs nothing. */
 export class CrossTraffic {
+  readonly #settings: CrossSettings
   readonly #bytes: number
   readonly #burst: number
   readonly #meanGapMs: number
-  readonly #random: () => number
+  #random: () => number
   #nextMs: number
 
   /** @param sinceMs when it begins; by default it has always been there */
-  constructor(
-    { bandwidth, bytes = bytesByDefault, burst = 1 }: CrossSettings,
-    random: () => number,
-    sinceMs = Number.NEGATIVE_INFINITY,
-  ) {
+  constructor(settings: CrossSettings, random: () => number, sinceMs = Number.NEGATIVE_INFINITY) {
+    const { bandwidth, bytes = bytesByDefault, burst = 1 } = settings
+    this.#settings = settings
     this.#bytes = bytes
     this.#burst = burst
     this.#meanGapMs = (burst * bytes * 8000) / bandwidth
     this.#random = random
     this.#nextMs = sinceMs + this.#gapMs()
+  }
+
+  /** Another one in the same state. @param random its random numbers from now on */
+  copy(random: () => number): CrossTraffic {
+    // The constructor draws a gap, which is not one of the numbers to come.
+    const made = new CrossTraffic(this.#settings, () => 0)
+    made.#random = random
+    made.#nextMs = this.#nextMs
+    return made
   }
 
   /** Calls `enter` for each packet that comes until now. */

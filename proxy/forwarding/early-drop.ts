@@ -10,4 +10,6 @@ export interface EarlyDrop {
    * @param sendMs time to send it
    */
   drops(now: number, share: number, waitMs: number, sendMs: number): boolean
+  /** Another one in the same state. @param random its random numbers from now on */
+  copy(random: () => number): EarlyDrop
 }

@@ -61,6 +61,19 @@ export class Pipe {
     this.#cross = crossOf(settings, random)
   }
 
+  /** Another one in the same state. @param random its random numbers from now on */
+  copy(random: () => number): Pipe {
+    const made = new Pipe({ ...this.#settings, cross: { bandwidth: 0 } }, random)
+    made.#settings = this.#settings
+    made.#freeAt = this.#freeAt
+    made.#lastOut = this.#lastOut
+    made.#sent = this.#sent?.slice()
+    made.#next = this.#next
+    made.#early = this.#early?.copy(random)
+    made.#cross = this.#cross?.copy(random)
+    return made
+  }
+
   get settings(): PipeSettings {
     return this.#settings
   }

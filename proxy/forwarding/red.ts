@@ -23,6 +23,14 @@ export class RandomEarlyDetection implements EarlyDrop {
     this.#random = random
   }
 
+  copy(random: () => number): RandomEarlyDetection {
+    const made = new RandomEarlyDetection(random)
+    made.#average = this.#average
+    made.#sinceDrop = this.#sinceDrop
+    made.#idleSince = this.#idleSince
+    return made
+  }
+
   drops(now: number, share: number, waitMs: number, sendMs: number): boolean {
     // Small packets could have been sent while the queue was empty. Each would have found it empty.
     if (waitMs === 0) this.#average *= (1 - weight) ** Math.max(0, (now - this.#idleSince) / sendMs)

@@ -25,6 +25,9 @@ class SavedRing implements System<Ring> {
   saved = 0
   /** How many resets there had been when everything saved was lost. */
   lostAfter = 0
+  /** States after more moves than this cannot be saved. */
+  movesMax = Number.POSITIVE_INFINITY
+  tries = 0
   readonly #started = new Set<number>()
   readonly #startMs: number
 
@@ -59,7 +62,9 @@ class SavedRing implements System<Ring> {
     return this.#ring.fingerprint()
   }
 
-  async checkpoint(): Promise<RingCheckpoint> {
+  async checkpoint(): Promise<RingCheckpoint | undefined> {
+    this.tries += 1
+    if (this.#moves.length > this.movesMax) return undefined
     this.saved += 1
     const discard = async () => {
       this.saved -= 1
@@ -136,6 +141,13 @@ it('a saved state that was lost is dropped without a try, and saved anew', async
   expect(system).toMatchObject({ resets: 3, restores: 1, saved: 1 })
   await run()
   expect(system).toMatchObject({ resets: 3, restores: 2, saved: 1 })
+})
+
+it('where a state cannot be saved, those further along are not tried, and earlier ones are', async () => {
+  const system = Object.assign(new SavedRing(), { movesMax: 70 })
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  for (const count of [80, 90, 61]) for (let i = 0; i < 3; i++) await cells.run({ start: startAfter(moves(count)) })
+  expect(system).toMatchObject({ tries: 2, saved: 1, restores: 1 })
 })
 
 it('an execution that must begin at the start does so, whatever was saved', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Agenda } from '../../../harness/timed/agenda.ts'
 import { Flow } from '../../../harness/timed/flow.ts'
-import { type Carry, Ways } from '../../../harness/timed/ways.ts'
+import { type Carrier, Ways } from '../../../harness/timed/ways.ts'
 import type { PipeSettings } from '../../../proxy/forwarding/pipe.ts'
 
 /** Flows from `a` to `b` through one pipe there, and back through one with the same delay. */
@@ -13,18 +13,24 @@ const wire = (there: PipeSettings, back: PipeSettings = { delayMs: there.delayMs
     { from: 1, to: 0, pipes: [1] },
   ]
   const ways = new Ways({ pipes: [there, back], routes, seed: 1 }, ['a', 'b'], agenda)
-  const carry =
-    (from: string, to: string): Carry =>
-    (...packet) =>
-      ways.carry(from, to, ...packet)
-  return { agenda, flow: () => new Flow(agenda, carry('a', 'b'), carry('b', 'a')) }
+  return { agenda, flow: () => new Flow(agenda, ways.carrier('a', 'b'), ways.carrier('b', 'a')) }
 }
+
+const notCopied = () => {
+  throw new Error('nobody copies it')
+}
+const reader = (arrived: (atMs: number) => void) => ({ arrived, copy: notCopied })
 
 /** When what is sent at once by so many flows has arrived, each at milliseconds. */
 const transfers = (settings: PipeSettings, ...sizes: readonly number[]): number[] => {
   const { agenda, flow } = wire(settings)
   const took = sizes.map(() => Number.NaN)
-  for (const [index, bytes] of sizes.entries()) flow().send(bytes, 0, at => (took[index] = at))
+  for (const [index, bytes] of sizes.entries())
+    flow().send(
+      bytes,
+      0,
+      reader(at => (took[index] = at)),
+    )
   agenda.doUntil(1e7)
   return took
 }
@@ -66,9 +72,17 @@ describe('what a transfer takes', () => {
   test('a short transfer does not wait for the end of a long one that began before', () => {
     const { agenda, flow } = wire({ delayMs: 10, bandwidth: 10e6, queue: { packets: 50 } })
     const ends: Record<string, number> = {}
-    flow().send(20e6, 0, at => (ends.long = at))
+    flow().send(
+      20e6,
+      0,
+      reader(at => (ends.long = at)),
+    )
     agenda.doUntil(5000)
-    flow().send(10_000, 5000, at => (ends.short = at))
+    flow().send(
+      10_000,
+      5000,
+      reader(at => (ends.short = at)),
+    )
     agenda.doUntil(1e6)
     expect(ends.short! - 5000).toBeLessThan(500)
     expect(ends.long!).toBeGreaterThan(16_000)
@@ -84,11 +98,21 @@ describe('what a transfer takes', () => {
   test('the first of a connection is sent again after a second, and what a way never lets through is given up', () => {
     const agenda = new Agenda()
     let tries = 0
-    const there: Carry = (atMs, _, arrived, wasLost) =>
-      agenda.at(atMs + 10, ++tries === 1 ? () => wasLost(atMs) : arrived)
-    const back: Carry = (atMs, _, arrived) => agenda.at(atMs + 10, arrived)
+    const later = (ms: number, todo: (atMs: number) => void) => agenda.at(ms, { do: todo, copy: notCopied })
+    const there: Carrier = {
+      carry: (atMs, _, packet) => later(atMs + 10, at => (++tries === 1 ? packet.wasLost(atMs) : packet.arrived(at))),
+      copy: notCopied,
+    }
+    const back: Carrier = {
+      carry: (atMs, _, packet) => later(atMs + 10, at => packet.arrived(at)),
+      copy: notCopied,
+    }
     let arrivedMs = 0
-    new Flow(agenda, there, back).send(1, 0, at => (arrivedMs = at))
+    new Flow(agenda, there, back).send(
+      1,
+      0,
+      reader(at => (arrivedMs = at)),
+    )
     agenda.doUntil(1e6)
     expect(arrivedMs).toBe(1010)
 
@@ -112,7 +136,11 @@ test('nothing overtakes what was sent before, whatever is lost', () => {
       for (const [index, { bytes, gap }] of all.entries()) {
         at += gap
         agenda.doUntil(at)
-        one.send(bytes, at, () => arrived.push(index))
+        one.send(
+          bytes,
+          at,
+          reader(() => arrived.push(index)),
+        )
       }
       // Once all is acknowledged there is nothing left to do.
       for (let entries = 0; agenda.hasUntil(Number.POSITIVE_INFINITY); entries++) {
