@@ -36,8 +36,9 @@ export class ClusterMark implements Checkpoint {
     this.#hasFailed = true
   }
 
-  /** Its resources are freed with the processes. */
-  async discard(): Promise<void> {}
+  async discard(): Promise<void> {
+    discard(this.#stage, this.nodes)
+  }
 }
 
 /**
@@ -47,12 +48,23 @@ export class ClusterMark implements Checkpoint {
  */
 export const markCluster = (stage: Stage, clients: ClientsMark, outline: string): ClusterMark => {
   const { execution, runner } = stage
-  const nodes = stage.nodes.map(node => node.mark(runner))
-  const [finding] = stage.settleAlive()
-  if (finding) throw new CannotRewind(finding.message)
-  if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
-  standAt(stage, nodes)
-  return new ClusterMark(stage, { way: execution.way, nodes, execution: execution.mark(clients), outline })
+  const nodes: MarkedNode[] = []
+  try {
+    for (const node of stage.nodes) nodes.push(node.mark(runner))
+    const [finding] = stage.settleAlive()
+    if (finding) throw new CannotRewind(finding.message)
+    if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
+    standAt(stage, nodes)
+    return new ClusterMark(stage, { way: execution.way, nodes, execution: execution.mark(clients), outline })
+  } catch (error) {
+    discard(stage, nodes)
+    throw error
+  }
+}
+
+/** Frees what is held for these marks of the first nodes. */
+const discard = (stage: Stage, marked: readonly MarkedNode[]): void => {
+  for (const [index, each] of marked.entries()) stage.nodes[index]!.discard(each, stage.runner)
 }
 
 /** Goes back to a mark. Returns why that was not possible; the stage's execution has ended then. */

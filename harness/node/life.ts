@@ -39,6 +39,8 @@ export class Life {
   readonly place: Place
   #start: StartMark | undefined
   #reason: string | undefined
+  /** Those that somebody may go back to, besides the end of its start, and how many may. */
+  readonly #marks = new Map<LifeMark, number>()
   /** How many programs were run inside, beside its own processes. */
   #visits = 0
 
@@ -110,11 +112,34 @@ export class Life {
   /**
    * Marks its present, quiescent state. It must settle again afterwards.
    *
-   * @param facing the counterparts of its connections; undefined if it may have none
+   * @param facing the counterparts of its connections
    *
    * @throws CannotRewind
    */
-  mark(runner: Runner, facing?: Facing): LifeMark {
+  mark(runner: Runner, facing: Facing): LifeMark {
+    const mark = this.#mark(runner, facing)
+    this.share(mark)
+    return mark
+  }
+
+  /** One more may go back to this mark. */
+  share(mark: LifeMark): void {
+    this.#marks.set(mark, (this.#marks.get(mark) ?? 0) + 1)
+  }
+
+  /** One of those goes back to this mark no more. */
+  forget(mark: LifeMark): void {
+    const others = (this.#marks.get(mark) ?? 0) - 1
+    if (others > 0) this.#marks.set(mark, others)
+    else this.#marks.delete(mark)
+  }
+
+  get hasMarks(): boolean {
+    return this.#marks.size > 0
+  }
+
+  /** @param facing undefined if it may have no connections */
+  #mark(runner: Runner, facing?: Facing): LifeMark {
     const { held, place, disk } = this
     if (!this.isAlive) throw new CannotRewind('it has ended')
     const rewinds = [this.stdout.mark(), this.stderr.mark()]
@@ -134,7 +159,7 @@ export class Life {
    */
   markStart(runner: Runner, datagrams: StartMark['datagrams']): void {
     try {
-      this.#start = { ...this.mark(runner), datagrams }
+      this.#start = { ...this.#mark(runner), datagrams }
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
       this.#reason = error.message
@@ -156,9 +181,21 @@ export class Life {
    * killed.
    */
   park(runner: Runner): boolean {
-    if (!this.#start || !this.held.hasProcesses) return false
+    return this.#parkAt(this.#start, runner)
+  }
+
+  /**
+   * Rewinds it to its last mark and leaves it frozen, so that one can go back to any. Returns false if that is not
+   * possible; it must then be killed.
+   */
+  keep(runner: Runner): boolean {
+    return this.#parkAt([...this.#marks.keys()].at(-1), runner)
+  }
+
+  #parkAt(mark: LifeMark | undefined, runner: Runner): boolean {
+    if (!mark || !this.held.hasProcesses) return false
     try {
-      this.goBack(runner, this.#start)
+      this.goBack(runner, mark)
       return true
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error

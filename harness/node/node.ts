@@ -37,10 +37,24 @@ export interface MarkedNode {
   readonly seed: number
   readonly lives: number
   readonly isFirst: boolean
+  /** What it has while it is up, and while it is down. */
+  readonly has: MarkedLife | MarkedDown
+}
+
+interface MarkedLife {
   readonly life: Life
   readonly mark: LifeMark
   /** Connections that only its kernel still has. */
   readonly orphans: readonly Side[]
+}
+
+interface MarkedDown {
+  readonly life: undefined
+  /** A copy of the disk of its next life; undefined for an empty one. */
+  readonly disk: Disk | undefined
+  /** A copy. */
+  readonly clock: VirtualClock
+  readonly randomness: RandomnessMark
 }
 
 /** A node of the system: what stays while it is started, killed and started again. */
@@ -285,32 +299,40 @@ export class Node {
    * @throws CannotRewind
    */
   mark(runner: Runner): MarkedNode {
-    const life = this.#life
-    if (this.#standing && this.#standsAt(this.#standing.marked)) return this.#standing.marked
-    if (life === undefined) throw new CannotRewind(`${this.name}: it is down`)
+    const standing = this.#standing?.marked
+    if (standing?.has.life && this.#standsAt(standing)) {
+      standing.has.life.share(standing.has.mark)
+      return standing
+    }
+    const has = this.#life ? this.#markLife(this.#life, runner) : this.#markDown()
+    return { seed: this.#seed, lives: this.#livesBefore, isFirst: this.#isFirst, has }
+  }
+
+  #markLife(life: Life, runner: Runner): MarkedLife {
     try {
-      return {
-        seed: this.#seed,
-        lives: this.#livesBefore,
-        isFirst: this.#isFirst,
-        life,
-        orphans: orphansOf(life.held.pid, this.#facing),
-        mark: life.mark(runner, this.#facing),
-      }
+      const orphans = orphansOf(life.held.pid, this.#facing)
+      return { life, orphans, mark: life.mark(runner, this.#facing) }
     } catch (error) {
       throw inNode(this.name, error)
     }
   }
 
+  #markDown(): MarkedDown {
+    const disk = this.#disk?.copy(this.#newDirectory())
+    return { life: undefined, disk, clock: this.#clock.copy(), randomness: this.#randomness.mark() }
+  }
+
   /** Call it when everything is quiescent in the state of this mark: the node stays there until something happens in it. */
   standAt(marked: MarkedNode): void {
-    this.#standing = { marked, activity: marked.life.activity }
+    const { life } = marked.has
+    this.#standing = life && { marked, activity: life.activity }
   }
 
   #standsAt(marked: MarkedNode): boolean {
-    if (this.#standing?.marked !== marked || this.#life !== marked.life) return false
+    const { has } = marked
+    if (this.#standing?.marked !== marked || has.life === undefined || this.#life !== has.life) return false
     // Its kernel gives up connections that no process has by itself, without a sign of it.
-    return marked.orphans.length === 0 && this.#standing.activity === marked.life.activity
+    return has.orphans.length === 0 && this.#standing.activity === has.life.activity
   }
 
   /** Call it when a program was run inside, which may have changed anything. */
@@ -319,8 +341,9 @@ export class Node {
   }
 
   /** Whether it can probably be rewound to that mark. */
-  isThere({ life, mark }: MarkedNode): boolean {
-    return (life === this.#life || this.#lives.isParked(life)) && life.isThere(mark)
+  isThere({ has }: MarkedNode): boolean {
+    if (has.life === undefined) return true
+    return (has.life === this.#life || this.#lives.isParked(has.life)) && has.life.isThere(has.mark)
   }
 
   /**
@@ -329,26 +352,52 @@ export class Node {
    * @throws CannotRewind; it is down then, and must be renewed
    */
   goBack(marked: MarkedNode, runner: Runner, network: Network): void {
-    const { seed, lives, isFirst, life } = marked
+    const { seed, lives, isFirst, has } = marked
     const hasStayed = this.#standsAt(marked)
     this.#standing = undefined
-    if (life === this.#life) this.#network!.release(this.name, 'nothing')
+    if (this.#life !== undefined && has.life === this.#life) this.#network!.release(this.name, 'nothing')
     else if (this.#life) this.#end(this.#life, runner, 'nothing')
-    if (life !== this.#life && !this.#lives.takeOut(life)) throw inNode(this.name, new CannotRewind('it was ended'))
-    this.#life = undefined
-    if (hasStayed) life.stay(marked.mark)
-    else this.#rewind(marked, runner)
+    if (has.life) this.#goBackToLife(has, hasStayed, runner)
     this.renew(seed)
     this.#livesBefore = lives
     this.#isFirst = isFirst
-    network.attach(this.name, this.address, life.uplink.link)
     this.#network = network
+    if (has.life) this.#continue(has.life, network)
+    else this.#stayDown(has)
+  }
+
+  #goBackToLife(has: MarkedLife, hasStayed: boolean, runner: Runner): void {
+    if (has.life !== this.#life && !this.#lives.takeOut(has.life))
+      throw inNode(this.name, new CannotRewind('it was ended'))
+    this.#life = undefined
+    if (hasStayed) has.life.stay(has.mark)
+    else this.#rewind(has, runner)
+  }
+
+  #continue(life: Life, network: Network): void {
+    network.attach(this.name, this.address, life.uplink.link)
     this.#life = life
     this.#clock = life.held.clock
     this.#randomness = life.held.randomness
   }
 
-  #rewind({ life, mark, orphans }: MarkedNode, runner: Runner): void {
+  #stayDown({ disk, clock, randomness }: MarkedDown): void {
+    this.#disk = disk?.copy(this.#newDirectory())
+    this.#clock = clock.copy()
+    this.#randomness = Randomness.from(randomness)
+  }
+
+  /** Frees what is held for a mark. */
+  discard({ has }: MarkedNode, runner: Runner): void {
+    if (has.life === undefined) {
+      has.disk?.remove()
+      return
+    }
+    has.life.forget(has.mark)
+    this.#lives.hasLostMark(has.life, runner)
+  }
+
+  #rewind({ life, mark, orphans }: MarkedLife, runner: Runner): void {
     try {
       life.goBack(runner, mark)
       makeOrphans(life.uplink.namespace, orphans)
@@ -359,8 +408,8 @@ export class Node {
   }
 
   /** Lets it continue from the mark to which it was rewound. It is not quiescent yet. */
-  goOn(runner: Runner, { mark }: MarkedNode): void {
-    if (this.#life!.held.frozen) this.#life!.goOn(runner, mark)
+  goOn(runner: Runner, { has }: MarkedNode): void {
+    if (has.life?.held.frozen) has.life.goOn(runner, has.mark)
   }
 
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)

@@ -17,6 +17,8 @@ export class ParkedLives {
   /** Why lives could not be lived again, and how many; only the first few reasons. */
   readonly reasons = new Map<string, number>()
   readonly #parked = new Map<string, Life>()
+  /** Ended lives that are kept for their marks alone. */
+  readonly #kept = new Set<Life>()
   /** How often each beginning occurred in the middle of an execution. */
   readonly #seen = new Map<string, number>()
   /** Beginnings of the lives with which executions begin. */
@@ -40,16 +42,23 @@ export class ParkedLives {
   /** The same for a given life; false if it is not parked. */
   takeOut(life: Life): boolean {
     const parked = [...this.#parked].find(([, each]) => each === life)
-    return parked !== undefined && this.#parked.delete(parked[0])
+    return parked === undefined ? this.#kept.delete(life) : this.#parked.delete(parked[0])
   }
 
   isParked(life: Life): boolean {
-    return [...this.#parked.values()].includes(life)
+    return this.#kept.has(life) || [...this.#parked.values()].includes(life)
+  }
+
+  /** Call it when a life has lost a mark: without marks, a life that was kept for them is ended. */
+  hasLostMark(life: Life, runner: Runner): void {
+    if (life.hasMarks || !this.#kept.delete(life)) return
+    this.discard(life, runner)
   }
 
   /** Ends a life that nobody has any more and that cannot be rewound. */
   discard(life: Life, runner: Runner): void {
-    this.#end(life, runner)
+    life.kill()
+    life.bury(runner)
   }
 
   /**
@@ -91,7 +100,7 @@ export class ParkedLives {
     return this.#wanted.has(life) && !life.isMarked
   }
 
-  /** Parks a life, or ends it. */
+  /** Parks a life, keeps it for its marks, or ends it. */
   end(life: Life, runner: Runner): void {
     const beginning = this.#beginnings.get(life)
     if (beginning !== undefined && !this.#parked.has(beginning) && this.#park(life, runner)) {
@@ -103,25 +112,30 @@ export class ParkedLives {
 
   /** Ends all, and the one that is lived now. */
   close(runner: Runner, life: Life | undefined): void {
-    const all = life ? [...this.#parked.values(), life] : [...this.#parked.values()]
+    const all = [...this.#parked.values(), ...this.#kept, ...(life ? [life] : [])]
     for (const each of all) each.kill()
     for (const each of all) each.bury(runner)
     this.#parked.clear()
+    this.#kept.clear()
   }
 
   /** Returns whether it was parked. A life that is neither parked nor lived would never be ended. */
   #park(life: Life, runner: Runner): boolean {
-    try {
-      return life.park(runner)
-    } catch (error) {
-      this.#end(life, runner)
-      throw error
-    }
+    return this.#orDiscard(life, runner, () => life.park(runner))
   }
 
   #end(life: Life, runner: Runner): void {
-    life.kill()
-    life.bury(runner)
+    if (this.#orDiscard(life, runner, () => life.keep(runner))) this.#kept.add(life)
+    else this.discard(life, runner)
+  }
+
+  #orDiscard(life: Life, runner: Runner, work: () => boolean): boolean {
+    try {
+      return work()
+    } catch (error) {
+      this.discard(life, runner)
+      throw error
+    }
   }
 
   /** Ends the parked lives whose beginnings occurred least often, if there are too many. */

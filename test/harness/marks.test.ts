@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Random } from '../../checker/random.ts'
 import type { Cluster } from '../../harness/cluster.ts'
 import { cpuNsOf } from '../../harness/hold/cpu-time.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
 import { type Walk, walkAlong } from './checkpoint/walks.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
@@ -147,7 +148,7 @@ const commands = {
   'python over TCP, many lengths': ['python3', 'n.py'],
 } as const
 
-const trioOf = (kind: keyof typeof gossip, rewind: boolean): Cluster => {
+const trioOf = (kind: keyof typeof gossip, rewind: boolean, timing?: Timing): Cluster => {
   const node = (name: string, ...peers: string[]) => ({
     command: [...commands[kind], name, ...peers.map(peer => `{{${peer}.address}}`)],
   })
@@ -158,7 +159,7 @@ const trioOf = (kind: keyof typeof gossip, rewind: boolean): Cluster => {
       overlap: 2,
     },
     { [commands[kind][1]]: gossip[kind] },
-    { seed: 1, rewind },
+    { seed: 1, rewind, ...(timing && { timing }) },
   )
 }
 
@@ -208,6 +209,71 @@ test.each(Object.keys(gossip) as (keyof typeof gossip)[])(
       await others.reset()
       expect(await walkAlong(others, walk.labels)).toEqual(walk)
     }
+  },
+)
+
+/** Three nodes in a net that loses and delays, one of which comes later, goes and comes again. */
+const netOfThree: Timing = {
+  pace: 'virtual',
+  initial: ['n1', 'n2'],
+  events: [
+    { atMs: 300, does: 'join', node: 'n3' },
+    { atMs: 900, does: 'leave', node: 'n3', manner: 'kill' },
+    { atMs: 1200, does: 'join', node: 'n3' },
+  ],
+  wiring: {
+    pipes: Array.from({ length: 6 }, (_, index) => ({
+      ...{ delayMs: 10 + 7 * index, jitterMs: 5, loss: 0.1, bandwidth: 1e6, queue: { packets: 10 } },
+      ...(index === 0 && { cross: { bandwidth: 3e5 } }),
+    })),
+    routes: [0, 1, 2].flatMap(from =>
+      [0, 1, 2].filter(to => to !== from).map((to, place) => ({ from, to, pipes: [2 * from + place] })),
+    ),
+    seed: 3,
+  },
+  pausesMs: {},
+  clocks: { n2: { driftPpm: 50 } },
+  inputs: [],
+  isSearched: true,
+}
+
+/** Executes what is due first, or now and then something else; marks some states, and goes back to some of them. */
+const wanderInTime = async (cluster: Cluster): Promise<{ walks: Walk[]; wentBack: number }> => {
+  const random = new Random(2)
+  const marks: Marked[] = []
+  const walks: Walk[] = []
+  let walk: Walk = { labels: [], seen: [] }
+  await cluster.reset()
+  for (let step = 0; step < 300; step++) {
+    if (marks.length > 0 && random.next() < 0.05) {
+      walks.push(walk)
+      const { checkpoint, walk: before } = random.pick(marks)
+      await cluster.restore(checkpoint)
+      walk = { labels: [...before.labels], seen: [...before.seen] }
+    }
+    const enabled = cluster.enabled()
+    const [first] = enabled.toSorted((one, other) => (one.due ?? 1e9) - (other.due ?? 1e9))
+    await walkAlong(cluster, [(random.next() < 0.9 ? first! : random.pick(enabled)).label], walk)
+    if (random.next() > 0.07) continue
+    const checkpoint = await cluster.mark()
+    if (checkpoint) marks.push({ checkpoint, walk: { labels: [...walk.labels], seen: [...walk.seen] } })
+  }
+  return { walks: [...walks, walk], wentBack: walks.length }
+}
+
+test.each(['node', 'node over TCP'] as const)(
+  'so it is in a system with a common time: packets on their way are the same again, and nodes that are down (%s)',
+  async kind => {
+    const cluster = trioOf(kind, true, netOfThree)
+    const { walks, wentBack } = await wanderInTime(cluster)
+    expect(wentBack).toBeGreaterThan(8)
+    expect(walks.some(({ labels }) => labels.includes('join n3'))).toBe(true)
+    const others = trioOf(kind, false, netOfThree)
+    for (const walk of walks) {
+      await others.reset()
+      expect(await walkAlong(others, walk.labels)).toEqual(walk)
+    }
+    expect(cluster.notes()).toEqual([])
   },
 )
 

@@ -17,7 +17,7 @@ export const directoryWith = (files: Readonly<Record<string, string>>): string =
 export const clusterOf = (
   definition: Omit<SystemDefinition, 'name'>,
   files: Readonly<Record<string, string>> = {},
-  options: Pick<ClusterOptions, 'seed' | 'rewind'> = {},
+  options: Pick<ClusterOptions, 'seed' | 'rewind' | 'timing'> = {},
 ): Cluster => {
   const directory = directoryWith(files)
   const cluster = new Cluster(resolveSystem(defineSystem({ name: 'test', ...definition }), { directory }), options)

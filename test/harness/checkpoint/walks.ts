@@ -7,8 +7,9 @@ const seen = (cluster: Cluster) => {
   const { messages, outputs } = cluster.details
   return {
     fingerprint: cluster.fingerprint(),
-    choices: cluster.enabled().map(({ label }) => label),
+    choices: cluster.enabled().map(({ label, due }) => (due === undefined ? label : `${label} at ${due} ms`)),
     timers: cluster.timers,
+    packets: { ...cluster.packets },
     nodes,
     calls,
     messages: messages.map(({ label, bytes }) => [label, bytes.toString('hex')]),
