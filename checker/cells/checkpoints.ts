@@ -18,11 +18,16 @@ const askedMax = 1_000
  * are not saved.
  */
 const restoreMsGuess = 200
+/**
+ * A state is saved when it is first requested if its schedule takes so many times as long as restoring it: then saving in
+ * vain costs little.
+ */
+const savedAtOnceFrom = 20
 
 /**
  * Speeds up executions that share a long beginning, such as walks from behind a critical transition and candidates for
- * a shorter schedule. A state is saved when it is requested for the second time, if the system can save it and
- * restoring takes less time than executing its schedule. If there are too many, the least recently used one is
+ * a shorter schedule. A state is saved when it is requested for the second time, or the first if its schedule is long, if the
+ * system can save it and restoring takes less time than executing its schedule. If there are too many, the least recently used one is
  * discarded.
  */
 export class Checkpoints<State> {
@@ -94,9 +99,11 @@ export class Checkpoints<State> {
   #isWorthSaving(labels: readonly string[], variant: number): boolean {
     const { system, violation, broken } = this.#executor
     if (labels.length >= this.#savedUpTo || !system.checkpoint || violation || broken) return false
-    if (this.#costMs(labels.length) < this.#goBackMs) return false
+    const cost = this.#costMs(labels.length)
+    if (cost < this.#goBackMs) return false
     const key = [variant, ...labels].join('\n')
-    if (this.#asked.has(key)) return this.#nearest(labels, variant)?.labels.length !== labels.length
+    if (this.#asked.has(key) || cost >= savedAtOnceFrom * this.#goBackMs)
+      return this.#nearest(labels, variant)?.labels.length !== labels.length
     if (this.#asked.size === askedMax) this.#asked.clear()
     this.#asked.add(key)
     return false

@@ -118,6 +118,13 @@ it('a long way is executed twice; from then on executions begin at its end', asy
   expect(system.saved).toBe(0)
 })
 
+it('a very long way is executed once', async () => {
+  const system = new SavedRing()
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  for (let i = 0; i < 3; i++) await cells.run({ start: startAfter(moves(900)) })
+  expect(system).toMatchObject({ resets: 1, restores: 2, saved: 1 })
+})
+
 it('what was met on the way to a saved state counts for each execution that begins there', async () => {
   const system = new SavedRing()
   const cell = new OwnCell(system, { hasPassed: sometimes<Ring>(({ place }) => place === 2) })
