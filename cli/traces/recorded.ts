@@ -8,10 +8,22 @@ import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import type { SessionOptions } from '../session/session.ts'
 
-/** The schedule that `TRACE` or `TRACE:STEP` names. A torn trace is used as far as it goes. */
+/**
+ * The schedule that `TRACE` or `TRACE:STEP` names. A torn trace is used as far as it goes.
+ *
+ * @throws UsageError for a trace that cannot be executed
+ */
 export const scheduleFrom = (text: string): string[] => {
   const { path, step } = partsOf(text)
-  return upTo(scheduleOf(readTrace(path, { torn: 'accept' })), step, path)
+  const trace = readTrace(path, { torn: 'accept' })
+  requireExecutable(path, trace)
+  return upTo(scheduleOf(trace), step, path)
+}
+
+/** @throws UsageError for a trace that cannot be executed */
+export const requireExecutable = (path: string, { header }: Pick<Trace, 'header'>): void => {
+  if ((header.options as { pace?: string } | undefined)?.pace === 'native')
+    throw new UsageError(`${path} is of a run at the pace native: it can be looked at, and not executed again`)
 }
 
 export const partsOf = (text: string): { path: string; step: number | undefined } => {

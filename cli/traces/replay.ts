@@ -12,7 +12,7 @@ import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { inSession, type Session } from '../session/session.ts'
 import { compareWith } from './comparison.ts'
 import { lookForLifeAfter } from './confirm.ts'
-import { sessionOf, upTo, violationOf } from './recorded.ts'
+import { requireExecutable, sessionOf, upTo, violationOf } from './recorded.ts'
 import { StepReader } from './step-reader.ts'
 
 /** The result of executing a trace again, as `--json` prints it. */
@@ -68,12 +68,6 @@ export const configOfTrace = async (path: string, trace: Trace): Promise<LoadedC
   if (config.sha256 !== header.config.sha256)
     process.stderr.write(`lastnail: ${config.path} has changed since ${path} was recorded\n`)
   return config
-}
-
-/** @throws UsageError for a trace that cannot be executed */
-export const requireExecutable = (path: string, { header }: Pick<Trace, 'header'>): void => {
-  if ((header.options as { pace?: string } | undefined)?.pace === 'native')
-    throw new UsageError(`${path} is of a run at the pace native: it can be looked at, and not executed again`)
 }
 
 /** The verdict on an execution that went as recorded without a violation. */

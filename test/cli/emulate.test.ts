@@ -54,8 +54,9 @@ test('a run tells what held, how clients fared, and leaves a trace that the repo
   expect(labels.filter(label => label !== 'look')).toEqual(['counter leaves (kill)', 'counter joins'])
   expect(readFileSync(join(directory, summary.plot), 'utf8')).toMatch(/^<svg/)
   expect((await lastnail(directory, 'report', summary.trace)).code).toBe(0)
-  const again = await lastnail(directory, 'replay', summary.trace)
-  expect(again).toMatchObject({ code: 64, stderr: expect.stringContaining('is of a run at the pace native') })
+  const refused = { code: 64, stderr: expect.stringContaining('is of a run at the pace native') }
+  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject(refused)
+  expect(await lastnail(directory, 'check', 'counter.config.ts', '--from', summary.trace)).toMatchObject(refused)
 })
 
 test('a run can be told what to do, by a program and from the command line', async () => {
