@@ -11,6 +11,8 @@ interface Saved {
 
 /** At most this many states are kept. Each takes as much disk space as all processes take memory. */
 const savedMax = 4
+/** After this many states that could not be saved, and none that could, no more are tried. */
+const failuresMax = 8
 /** At most this many requests for states are remembered. */
 const askedMax = 1_000
 /**
@@ -37,6 +39,8 @@ export class Checkpoints<State> {
   #saved: Saved[] = []
   /** States after this many steps or more are not saved: one could not be, and mostly processes have more memory later. */
   #savedUpTo = Number.POSITIVE_INFINITY
+  /** States that could not be saved since the last one that could. */
+  #failures = 0
   /** Variants whose nodes have been started. Their next start is faster, because processes are rewound. */
   readonly #startedVariants = new Set<number>()
   readonly #resetMs = new Average()
@@ -112,9 +116,11 @@ export class Checkpoints<State> {
   async #save(labels: readonly string[], variant: number): Promise<void> {
     const checkpoint = await this.#executor.system.checkpoint!()
     if (checkpoint === undefined) {
-      this.#savedUpTo = labels.length
+      this.#failures += 1
+      this.#savedUpTo = this.#failures < failuresMax ? labels.length : 0
       return
     }
+    this.#failures = 0
     this.#saved.push({ variant, labels, checkpoint, mark: this.#executor.mark() })
     if (this.#saved.length > savedMax) await this.#saved.shift()!.checkpoint.discard()
   }

@@ -157,6 +157,14 @@ it('where a state cannot be saved, those further along are not tried, and earlie
   expect(system).toMatchObject({ tries: 2, saved: 1, restores: 1 })
 })
 
+it('a system that cannot be saved is not tried for ever', async () => {
+  const system = Object.assign(new SavedRing(), { movesMax: 0 })
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  for (let count = 100; count > 60; count--)
+    for (let i = 0; i < 2; i++) await cells.run({ start: startAfter(moves(count)) })
+  expect(system.tries).toBe(8)
+})
+
 it('an execution that must begin at the start does so, whatever was saved', async () => {
   const system = new SavedRing()
   const cells = Cells.of([new OwnCell(system, { comesHome })])
