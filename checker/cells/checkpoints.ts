@@ -21,23 +21,26 @@ const askedMax = 1_000
  */
 const restoreMsGuess = 200
 /**
- * A state is saved when it is first requested if its schedule takes so many times as long as restoring it: then saving in
- * vain costs little.
+ * A state is saved when it is first requested if its schedule takes so many times as long as restoring it: then saving
+ * in vain costs little.
  */
 const savedAtOnceFrom = 20
 
 /**
  * Speeds up executions that share a long beginning, such as walks from behind a critical transition and candidates for
- * a shorter schedule. A state is saved when it is requested for the second time, or the first if its schedule is long, if the
- * system can save it and restoring takes less time than executing its schedule. If there are too many, the least recently used one is
- * discarded.
+ * a shorter schedule. A state is saved when it is requested for the second time, or the first if its schedule is long,
+ * if the system can save it and restoring takes less time than executing its schedule. If there are too many, the least
+ * recently used one is discarded.
  */
 export class Checkpoints<State> {
   readonly #executor: Executor<State>
   readonly #asked = new Set<string>()
   /** Least recently used first. */
   #saved: Saved[] = []
-  /** States after this many steps or more are not saved: one could not be, and mostly processes have more memory later. */
+  /**
+   * States after this many steps or more are not saved: one of them could not be. Mostly processes have too much memory,
+   * and more later.
+   */
   #savedUpTo = Number.POSITIVE_INFINITY
   /** States that could not be saved since the last one that could. */
   #failures = 0

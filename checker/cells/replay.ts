@@ -22,7 +22,10 @@ export interface ReplayOptions<State> extends ExecutorOptions<State> {
   readonly variant?: number | undefined
 }
 
-/** Executes a schedule from the initial state, within no bounds of earlier executions. An `observer` sees each step, so that it can record it. */
+/**
+ * Executes a schedule from the initial state, within no bounds of earlier executions. An `observer` sees each step, so
+ * that it can record it.
+ */
 export const replay = async <State>(
   system: System<State>,
   properties: Properties<State>,
