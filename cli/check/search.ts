@@ -64,7 +64,7 @@ export const search = async (
  * A process that waits for workers must not be pinned to one CPU: another program may use that up, and this must be
  * noticed.
  */
-const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> => {
+export const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> => {
   const held = allowedCpus()
   allow(0, cpus)
   try {

@@ -1,14 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { Budget } from '../../checker/budget.ts'
+import { checkInCells } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { startAfter } from '../../checker/start.ts'
 import { readTrace } from '../../checker/trace/read.ts'
+import type { ResolvedSystem } from '../../harness/config.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
 import type { Outcome } from '../check/outcome.ts'
+import { onAllCpus } from '../check/search.ts'
+import { propertiesFor } from '../config/goal.ts'
 import { exitCode } from '../exit-code.ts'
 import { packageRoot } from '../package.ts'
 import { violationOf } from '../traces/recorded.ts'
+import { Worker } from '../workers/workers.ts'
 
 /** How often a run stands still to search its present state, and for how long each search takes. */
 export interface SearchPlan {
@@ -32,9 +40,34 @@ export interface Searched {
   readonly found: readonly FoundBesides[]
 }
 
+/** A state of the run. */
 interface Beginning {
   readonly step: number
   readonly atMs: number
+  /** Of the steps so far. */
+  readonly labels: readonly string[]
+}
+
+/** The run to search from. */
+export interface SearchedRun {
+  /** Path of its configuration. */
+  readonly config: string
+  readonly system: ResolvedSystem
+  readonly timing: Timing
+  /** What was done to it from outside so far. */
+  readonly inputs: () => Timing['inputs']
+  /** Path of its trace, as far as it is written. */
+  readonly trace: string
+  readonly out: string
+  readonly seed: number
+}
+
+/** What a search came to. */
+interface Looked {
+  readonly executions: number
+  readonly seconds: number
+  /** Whether it met something that may be a violation. */
+  readonly isSuspicious: boolean
 }
 
 /** The clock stops during a search, which only virtual time allows. */
@@ -51,14 +84,19 @@ const messageIn = (trace: string | null): string =>
 /** Searches shorter than this have one cell, because each worker takes about a second to start. */
 const forWorkersMsMin = 10_000
 
-/** Searches from states of a run with `check --from` its trace. The run itself is not touched. */
+/**
+ * Searches from states of a run. The run itself is not touched: workers execute its steps on nodes of their own, each of
+ * them once, because they go on from the state where they searched before. What they find is found again, examined and
+ * recorded by `check --from` the run's trace.
+ */
 export class SearchBesides {
   readonly #plan: SearchPlan
-  readonly #args: readonly string[]
+  readonly #run: SearchedRun
   readonly #cpus: readonly number[]
-  readonly #from: string
-  readonly #seed: number
   readonly #signal: AbortSignal
+  #workers: Worker[] = []
+  /** How many inputs its workers know of. */
+  #inputs = 0
   readonly #found: FoundBesides[] = []
   #searches = 0
   #executions = 0
@@ -66,36 +104,16 @@ export class SearchBesides {
   /** Searches that could not begin or found nothing to do, one line each. */
   readonly notes: string[] = []
 
-  /**
-   * @param trace of the run, as far as it is written
-   *
-   * @param cpus that a search may use
-   */
+  /** @param cpus that a search may use */
   constructor(
     plan: SearchPlan,
-    {
-      config,
-      trace,
-      out,
-      seed,
-      cpus,
-      signal,
-    }: {
-      readonly config: string
-      readonly trace: string
-      readonly out: string
-      readonly seed: number
-      readonly cpus: readonly number[]
-      readonly signal: AbortSignal
-    },
+    run: SearchedRun,
+    { cpus, signal }: { readonly cpus: readonly number[]; readonly signal: AbortSignal },
   ) {
     this.#plan = plan
-    this.#from = trace
-    this.#seed = seed
+    this.#run = run
     this.#cpus = cpus
     this.#signal = signal
-    const alone = plan.forMs < forWorkersMsMin ? ['--workers', '1'] : []
-    this.#args = ['check', config, '--for', `${plan.forMs}ms`, '--out', out, '--json', ...alone]
   }
 
   get everyMs(): number {
@@ -107,32 +125,94 @@ export class SearchBesides {
   }
 
   /** Searches from the state after a step. Errors become notes, and the run goes on. */
-  async search({ step, atMs }: Beginning): Promise<void> {
+  async search(from: Beginning): Promise<void> {
     this.#searches += 1
-    const { code, stdout, stderr } = await this.#run(step)
+    const looked = await this.#look(from.labels).catch((error: Error) => error)
     if (this.#signal.aborted) return
-    if (code !== exitCode.held && code !== exitCode.violated && code !== exitCode.undetermined) {
-      const why = stderr.trimEnd().split('\n').at(-1)
-      this.notes.push(`the search from step ${step} could not be done: ${why?.replace(/^lastnail: /, '')}`)
-      return
-    }
-    const outcome = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
-    this.#executions += outcome.executions
-    this.#seconds += outcome.seconds
-    if (outcome.verdict === 'violated') {
-      const { property, kind, trace, report } = outcome
-      this.#found.push({ step, atMs, property, kind, message: messageIn(trace), trace, report })
-    } else if (outcome.executions === 0)
+    if (looked instanceof Error) return this.#cannot(from, looked.message)
+    this.#executions += looked.executions
+    this.#seconds += looked.seconds
+    if (looked.executions === 0)
       this.notes.push(
-        `the search from step ${step} was over before one execution was: it takes longer than --check-for to get there`,
+        `the search from step ${from.step} was over before one execution was: that takes longer than --check-for`,
       )
+    if (looked.isSuspicious) await this.#findAgain(from, looked.executions)
   }
 
-  async #run(
+  /** Ends its workers. */
+  async end(): Promise<void> {
+    await Promise.all(this.#workers.splice(0).map(worker => worker.end()))
+  }
+
+  /** Searches until something is met that may be a violation. */
+  async #look(labels: readonly string[]): Promise<Looked> {
+    const met = new AbortController()
+    const { seconds, executions, verdict } = await this.#onAllCpus(async () => {
+      const cells = await this.#cells()
+      await this.#arrive(cells, labels)
+      return checkInCells(cells, propertiesFor(this.#run.system, {}), {
+        seed: this.#searchSeed,
+        from: labels,
+        milliseconds: this.#plan.forMs,
+        signal: AbortSignal.any([this.#signal, met.signal]),
+        onProgress: ({ phase }) => {
+          if (phase !== 'searching') met.abort()
+        },
+      })
+    })
+    return { seconds, executions, isSuspicious: met.signal.aborted || (verdict !== 'held' && executions > 0) }
+  }
+
+  /** Brings all workers to the state, which does not count as searching. */
+  async #arrive(cells: readonly Worker[], labels: readonly string[]): Promise<void> {
+    const budget = new Budget({ signal: this.#signal })
+    await Promise.all(cells.map(cell => cell.perform({ start: startAfter(labels) }, 0, budget)))
+  }
+
+  get #searchSeed(): number {
+    return this.#run.seed + this.#searches - 1
+  }
+
+  #onAllCpus<Result>(work: () => Promise<Result>): Promise<Result> {
+    return waitingForOthers(() => onAllCpus(this.#cpus, work))
+  }
+
+  async #cells(): Promise<readonly Worker[]> {
+    const { config, timing, inputs, seed } = this.#run
+    const known = inputs()
+    if (known.length !== this.#inputs) await this.end()
+    if (this.#workers.length > 0) return this.#workers
+    this.#inputs = known.length
+    const cpus = this.#plan.forMs < forWorkersMsMin ? this.#cpus.slice(-1) : this.#cpus
+    const order = { file: config, seed, timing: { ...timing, inputs: [...known], isSearched: true } }
+    this.#workers = cpus.map(cpu => new Worker({ ...order, cpu }, this.#cpus))
+    return this.#workers
+  }
+
+  /** Lets another process find it again, after as many executions, and examine and record it. */
+  async #findAgain({ step, atMs }: Beginning, executions: number): Promise<void> {
+    // Its nodes need the memory and the CPUs.
+    await this.end()
+    const { code, stdout, stderr } = await this.#check(step, executions)
+    if (this.#signal.aborted) return
+    if (code !== exitCode.held && code !== exitCode.violated && code !== exitCode.undetermined)
+      return this.#cannot({ step }, stderr.trimEnd().split('\n').at(-1) ?? '')
+    const { verdict, property, kind, trace, report } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
+    if (verdict === 'violated')
+      this.#found.push({ step, atMs, property, kind, message: messageIn(trace), trace, report })
+  }
+
+  #cannot({ step }: Pick<Beginning, 'step'>, why: string): void {
+    this.notes.push(`the search from step ${step} could not be done: ${why.replace(/^lastnail: /, '')}`)
+  }
+
+  async #check(
     step: number,
+    executions: number,
   ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-    const args = [...process.execArgv, command, ...this.#args]
-    args.push('--from', `${this.#from}:${step}`, '--seed', String(this.#seed + this.#searches - 1))
+    const { config, out, trace } = this.#run
+    const args = [...process.execArgv, command, 'check', config, '--out', out, '--json', '--workers', '1']
+    args.push('--from', `${trace}:${step}`, '--seed', String(this.#searchSeed), '--executions', String(executions))
     return waitingForOthers(async () => {
       const child = onCpus(this.#cpus, () => spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }))
       const end = () => void child.kill('SIGTERM')

@@ -53,6 +53,7 @@ export const emulateInTime = (
     let cluster: Cluster | undefined
     let ports: PublishedPorts | undefined
     let run: TimedRun | undefined
+    let besides: SearchBesides | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
       // Opened before anything else is made, because a port may be taken.
@@ -68,6 +69,7 @@ export const emulateInTime = (
       )
       const begun = performance.now()
       const inputs: RecordedStep[] = []
+      const source = { config: config.path, system: given, timing, out: options.out, seed }
       const timesMs: number[] = []
       const written = new OutputFiles(
         place,
@@ -79,8 +81,7 @@ export const emulateInTime = (
         timesMs.push(step.atMs ?? 0)
         if (step.input !== undefined) inputs.push(step)
       }
-      const besides =
-        plan && new SearchBesides(plan, { config: config.path, trace, out: options.out, seed, cpus, signal })
+      besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
       const reader = new StepReader(cluster, system.properties)
       run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, reader, onStep, besides })
       const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
@@ -109,7 +110,7 @@ export const emulateInTime = (
         ...(besides?.notes ?? []),
       ]
       cluster.close()
-      const again = { ...timing, timesMs, inputs: inputs.map(({ input }) => input as Timing['inputs'][number]) }
+      const again = { ...timing, timesMs, inputs: actionsOf(inputs) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
       const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
       writer.end({ verdict: { ...unsearched, ...came } })
@@ -120,6 +121,7 @@ export const emulateInTime = (
       return { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), trace, plot }
     } finally {
       progress.end()
+      await besides?.end()
       ports?.close()
       control?.close()
       cluster?.close()
@@ -153,6 +155,8 @@ const foundBesides = (
   const place = `from step ${step} of the run, at ${atMs / 1000} s, a search found: `
   return { verdict: 'violated', property, kind, message: `${place}${message}` }
 }
+
+const actionsOf = (inputs: readonly RecordedStep[]) => inputs.map(({ input }) => input as Timing['inputs'][number])
 
 const secondsSince = (begun: number) => (performance.now() - begun) / 1000
 

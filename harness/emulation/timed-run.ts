@@ -32,7 +32,11 @@ export interface TimedRunOptions {
   readonly besides:
     | {
         readonly everyMs: number
-        search(from: { readonly step: number; readonly atMs: number }): Promise<void>
+        search(from: {
+          readonly step: number
+          readonly atMs: number
+          readonly labels: readonly string[]
+        }): Promise<void>
       }
     | undefined
   /** Called with each step when it is executed. */
@@ -209,7 +213,7 @@ export class TimedRun implements Run {
     while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
     if (this.violation || this.#searched === this.steps) return
     this.#searched = this.steps
-    await besides.search({ step: this.steps, atMs: searchedMs })
+    await besides.search({ step: this.steps, atMs: searchedMs, labels: this.labels })
   }
 
   #see(step: RecordedStep): void {
