@@ -39,6 +39,19 @@ test("a search from a run does not change the run; what it finds is executed fro
   expect(await lastnail(directory, 'replay', searched.summary.trace)).toMatchObject({ code: 0 })
 })
 
+test('each search goes on from the state of the one before, and getting there is not taken from its time', {
+  timeout: 120_000,
+}, async () => {
+  const { directory, remove } = copyOfFixtures({ 'fragile.config.ts': fragile.replace('crash: 1', 'crash: 0') })
+  onTestFinished(remove)
+  const args = ['--check-every', '600ms', '--check-for', '500ms', '--json']
+  const { code, stdout } = await lastnail(directory, 'emulate', 'fragile.config.ts', ...args)
+  const { verdict, searched, notes } = JSON.parse(stdout)
+  expect([code, verdict, searched.searches, searched.found]).toEqual([0, 'held', 4, []])
+  expect(searched.executions).toBeGreaterThanOrEqual(4)
+  expect(notes).not.toContainEqual(expect.stringContaining('the search from step'))
+})
+
 test.each(['real', 'native'])('at the pace %s no clock can be stopped', async pace => {
   const { directory, remove } = copyOfFixtures()
   onTestFinished(remove)
