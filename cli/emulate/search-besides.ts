@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Budget } from '../../checker/budget.ts'
+import { headline } from '../../checker/cells/violation.ts'
 import { checkInCells } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { startAfter } from '../../checker/start.ts'
 import { readTrace } from '../../checker/trace/read.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
@@ -62,14 +64,6 @@ export interface SearchedRun {
   readonly seed: number
 }
 
-/** What a search came to. */
-interface Looked {
-  readonly executions: number
-  readonly seconds: number
-  /** Whether it met something that may be a violation. */
-  readonly isSuspicious: boolean
-}
-
 /** The clock stops during a search, which only virtual time allows. */
 export const stopsTheClock = (pace: string): UsageError =>
   new UsageError(`--check-every stops the clock, which at the pace ${pace} goes on`)
@@ -124,8 +118,12 @@ export class SearchBesides {
     return { searches: this.#searches, executions: this.#executions, seconds: this.#seconds, found: this.#found }
   }
 
-  /** Searches from the state after a step. Errors become notes, and the run goes on. */
+  /**
+   * Searches from the state after a step, unless a violation was found before: later searches would mostly find it again.
+   * Errors become notes, and the run goes on.
+   */
   async search(from: Beginning): Promise<void> {
+    if (this.#found.length > 0) return
     this.#searches += 1
     const looked = await this.#look(from.labels).catch((error: Error) => error)
     if (this.#signal.aborted) return
@@ -136,7 +134,9 @@ export class SearchBesides {
       this.notes.push(
         `the search from step ${from.step} was over before one execution was: that takes longer than --check-for`,
       )
-    if (looked.isSuspicious) await this.#findAgain(from, looked.executions)
+    else if (looked.verdict === 'undetermined')
+      this.notes.push(`the search from step ${from.step} is undetermined: ${headline(looked.message)}`)
+    if (looked.verdict === 'violated') await this.#findAgain(from, looked)
   }
 
   /** Ends its workers. */
@@ -144,23 +144,17 @@ export class SearchBesides {
     await Promise.all(this.#workers.splice(0).map(worker => worker.end()))
   }
 
-  /** Searches until something is met that may be a violation. */
-  async #look(labels: readonly string[]): Promise<Looked> {
-    const met = new AbortController()
-    const { seconds, executions, verdict } = await this.#onAllCpus(async () => {
+  #look(labels: readonly string[]): Promise<Verdict> {
+    return this.#onAllCpus(async () => {
       const cells = await this.#cells()
       await this.#arrive(cells, labels)
       return checkInCells(cells, propertiesFor(this.#run.system, {}), {
         seed: this.#searchSeed,
         from: labels,
         milliseconds: this.#plan.forMs,
-        signal: AbortSignal.any([this.#signal, met.signal]),
-        onProgress: ({ phase }) => {
-          if (phase !== 'searching') met.abort()
-        },
+        signal: this.#signal,
       })
     })
-    return { seconds, executions, isSuspicious: met.signal.aborted || (verdict !== 'held' && executions > 0) }
   }
 
   /** Brings all workers to the state, which does not count as searching. */
@@ -189,8 +183,8 @@ export class SearchBesides {
     return this.#workers
   }
 
-  /** Lets another process find it again, after as many executions, and examine and record it. */
-  async #findAgain({ step, atMs }: Beginning, executions: number): Promise<void> {
+  /** Lets another process find it again, in as many executions, and record it. */
+  async #findAgain({ step, atMs }: Beginning, { executions, message }: Verdict): Promise<void> {
     // Its nodes need the memory and the CPUs.
     await this.end()
     const { code, stdout, stderr } = await this.#check(step, executions)
@@ -200,6 +194,7 @@ export class SearchBesides {
     const { verdict, property, kind, trace, report } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
     if (verdict === 'violated')
       this.#found.push({ step, atMs, property, kind, message: messageIn(trace), trace, report })
+    else this.notes.push(`the search from step ${step} found what was not found again: ${headline(message)}`)
   }
 
   #cannot({ step }: Pick<Beginning, 'step'>, why: string): void {
