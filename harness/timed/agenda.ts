@@ -6,6 +6,27 @@ export interface Entry extends Copied {
   do(atMs: number): void
 }
 
+/** Calls a method of an object with the time. */
+export class CallOf<Name extends string, Target extends Copied & Record<Name, (atMs: number) => void>>
+  implements Entry
+{
+  readonly #target: Target
+  readonly #name: Name
+
+  constructor(target: Target, name: Name) {
+    this.#target = target
+    this.#name = name
+  }
+
+  copy(copies: Copies): CallOf<Name, Target> {
+    return new CallOf(copies.of(this.#target), this.#name)
+  }
+
+  do(atMs: number): void {
+    this.#target[this.#name](atMs)
+  }
+}
+
 /** Entries to do in virtual time, earliest first. Equal entries in equal order are done in equal order. */
 export class Agenda implements Copied {
   readonly #queue = new FlatQueue()

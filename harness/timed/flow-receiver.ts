@@ -1,4 +1,4 @@
-import type { Agenda, Entry } from './agenda.ts'
+import { type Agenda, CallOf } from './agenda.ts'
 import type { Copied, Copies } from './copies.ts'
 import type { Segment } from './segment.ts'
 import type { Awaiting, Carrier } from './ways.ts'
@@ -72,7 +72,7 @@ export class FlowReceiver implements Copied {
   #tellLater(atMs: number): void {
     if (this.#isDelayed) return
     this.#isDelayed = true
-    this.#agenda.at(atMs + delayedMs, new Delayed(this))
+    this.#agenda.at(atMs + delayedMs, new CallOf(this, 'endDelay'))
   }
 
   /** An acknowledgement was delayed for long enough. */
@@ -118,21 +118,5 @@ class Acknowledgement implements Awaiting {
 
   wasLost(): void {
     this.#receiver.tellAgain(this.#segments)
-  }
-}
-
-class Delayed implements Entry {
-  readonly #receiver: FlowReceiver
-
-  constructor(receiver: FlowReceiver) {
-    this.#receiver = receiver
-  }
-
-  copy(copies: Copies): Delayed {
-    return new Delayed(copies.of(this.#receiver))
-  }
-
-  do(atMs: number): void {
-    this.#receiver.endDelay(atMs)
   }
 }

@@ -1,4 +1,4 @@
-import type { Agenda, Entry } from './agenda.ts'
+import { type Agenda, CallOf } from './agenda.ts'
 import type { Copies } from './copies.ts'
 import { FlowReceiver, type Receipts } from './flow-receiver.ts'
 import { RoundTrips } from './round-trips.ts'
@@ -189,7 +189,8 @@ export class Flow implements Receipts {
       if (segment.later >= laterMax || lateMs >= patienceMs) this.#lose(segment, atMs)
       else waitMs = Math.min(waitMs, patienceMs - lateMs)
     }
-    if (waitMs < Number.POSITIVE_INFINITY) this.#agenda.at(atMs + Math.max(waitMs, 0.001), new LookForLost(this))
+    if (waitMs < Number.POSITIVE_INFINITY)
+      this.#agenda.at(atMs + Math.max(waitMs, 0.001), new CallOf(this, 'lookForLost'))
   }
 
   /** Segments may have become too late. */
@@ -228,7 +229,7 @@ export class Flow implements Receipts {
   #time(atMs: number): void {
     if (this.#isTimed || this.#silenceMs === Number.POSITIVE_INFINITY) return
     this.#isTimed = true
-    this.#agenda.at(Math.max(atMs, this.#silenceMs), new EndSilence(this))
+    this.#agenda.at(Math.max(atMs, this.#silenceMs), new CallOf(this, 'endSilence'))
   }
 
   /** The silence may have been too long. */
@@ -277,36 +278,4 @@ class SentSegment implements Awaiting {
 
   /** The sender will find out. */
   wasLost(): void {}
-}
-
-class LookForLost implements Entry {
-  readonly #flow: Flow
-
-  constructor(flow: Flow) {
-    this.#flow = flow
-  }
-
-  copy(copies: Copies): LookForLost {
-    return new LookForLost(copies.of(this.#flow))
-  }
-
-  do(atMs: number): void {
-    this.#flow.lookForLost(atMs)
-  }
-}
-
-class EndSilence implements Entry {
-  readonly #flow: Flow
-
-  constructor(flow: Flow) {
-    this.#flow = flow
-  }
-
-  copy(copies: Copies): EndSilence {
-    return new EndSilence(copies.of(this.#flow))
-  }
-
-  do(atMs: number): void {
-    this.#flow.endSilence(atMs)
-  }
 }
