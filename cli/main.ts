@@ -32,12 +32,12 @@ import { addTopologyCommands } from './topology.ts'
 import { replayTrace } from './traces/replay.ts'
 import { tryByHand } from './try.ts'
 import { duration, onOff, pace, port, wholeNumber, wholeNumberAboveZero } from './values.ts'
+import { workersByDefault } from './workers/workers.ts'
 
 /** A worker for each CPU, as long as it is worth its start. */
 const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOptions) =>
-  workers ?? Math.min(availableParallelism(), workersMax, Math.ceil(executions / executionsMin) || 1)
+  workers ?? Math.min(availableParallelism(), workersByDefault, Math.ceil(executions / executionsMin) || 1)
 
-const workersMax = 8
 const executionsMin = 16
 
 /** Prints the result for a person, or as JSON with the reason on stderr. */

@@ -48,31 +48,30 @@ export const search = async (
     }
     return searchIn([cell], starvation, () => cluster.countedNotes()).finally(() => watch.end())
   }
-  return waitingForOthers(() =>
-    onAllCpus(cpus, () => {
-      const all = startWorkers(session, options, cpus)
-      const starvation = () => all.flatMap(worker => worker.starvation)
-      return searchIn(all, starvation, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
-        // What is found is executed once more here.
-        if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
-      })
-    }),
-  )
+  return waitingForWorkers(cpus, () => {
+    const all = startWorkers(session, options, cpus)
+    const starvation = () => all.flatMap(worker => worker.starvation)
+    return searchIn(all, starvation, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
+      // What is found is executed once more here.
+      if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
+    })
+  })
 }
 
 /**
  * A process that waits for workers must not be pinned to one CPU: another program may use that up, and this must be
  * noticed.
  */
-export const onAllCpus = async <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> => {
-  const held = allowedCpus()
-  allow(0, cpus)
-  try {
-    return await work()
-  } finally {
-    allow(0, held)
-  }
-}
+export const waitingForWorkers = <Result>(cpus: readonly number[], work: () => Promise<Result>): Promise<Result> =>
+  waitingForOthers(async () => {
+    const held = allowedCpus()
+    allow(0, cpus)
+    try {
+      return await work()
+    } finally {
+      allow(0, held)
+    }
+  })
 
 const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus: readonly number[]): Worker[] => {
   const { workers = 1, property, isGoal, rewind } = options

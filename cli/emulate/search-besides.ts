@@ -13,12 +13,12 @@ import { onCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import type { Outcome } from '../check/outcome.ts'
-import { onAllCpus } from '../check/search.ts'
+import { waitingForWorkers } from '../check/search.ts'
 import { propertiesFor } from '../config/goal.ts'
 import { exitCode } from '../exit-code.ts'
 import { packageRoot } from '../package.ts'
 import { violationOf } from '../traces/recorded.ts'
-import { Worker } from '../workers/workers.ts'
+import { Worker, workersByDefault } from '../workers/workers.ts'
 
 /** How often a run stands still to search its present state, and for how long each search takes. */
 export interface SearchPlan {
@@ -145,7 +145,7 @@ export class SearchBesides {
   }
 
   #look(labels: readonly string[]): Promise<Verdict> {
-    return this.#onAllCpus(async () => {
+    return waitingForWorkers(this.#cpus, async () => {
       const cells = await this.#cells()
       await this.#arrive(cells, labels)
       return checkInCells(cells, propertiesFor(this.#run.system, {}), {
@@ -167,17 +167,13 @@ export class SearchBesides {
     return this.#run.seed + this.#searches - 1
   }
 
-  #onAllCpus<Result>(work: () => Promise<Result>): Promise<Result> {
-    return waitingForOthers(() => onAllCpus(this.#cpus, work))
-  }
-
   async #cells(): Promise<readonly Worker[]> {
     const { config, timing, inputs, seed } = this.#run
     const known = inputs()
     if (known.length !== this.#inputs) await this.end()
     if (this.#workers.length > 0) return this.#workers
     this.#inputs = known.length
-    const cpus = this.#plan.forMs < forWorkersMsMin ? this.#cpus.slice(-1) : this.#cpus
+    const cpus = this.#plan.forMs < forWorkersMsMin ? this.#cpus.slice(-1) : this.#cpus.slice(0, workersByDefault)
     const order = { file: config, seed, timing: { ...timing, inputs: [...known], isSearched: true } }
     this.#workers = cpus.map(cpu => new Worker({ ...order, cpu }, this.#cpus))
     return this.#workers

@@ -43,6 +43,9 @@ const hung = 'because it did not answer any more'
 /** Time within which a worker must end its nodes. */
 const endMsMax = 30_000
 
+/** At most this many, unless somebody asks for more. */
+export const workersByDefault = 8
+
 /** A worker moves to another CPU at most this many times. Whatever uses up its CPU may follow it. */
 const movesMax = 4
 

@@ -63,7 +63,7 @@ export class Pipe {
 
   /** Another one in the same state. @param random its random numbers from now on */
   copy(random: () => number): Pipe {
-    const made = new Pipe({ ...this.#settings, cross: { bandwidth: 0 } }, random)
+    const made = new Pipe({ delayMs: 0 }, random)
     made.#settings = this.#settings
     made.#freeAt = this.#freeAt
     made.#lastOut = this.#lastOut
