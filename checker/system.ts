@@ -196,8 +196,12 @@ export interface System<State> {
    * @returns false if that was so before
    */
   lengthenTurns?(): boolean
-  /** Saves the present state; `undefined` if that is not possible. */
-  checkpoint?(): Promise<Checkpoint | undefined>
+  /**
+   * Saves the present state; `undefined` if that is not possible.
+   *
+   * @param mayHaveFiles whether it may be saved in files, which takes as long as starting some nodes; true by default
+   */
+  checkpoint?(mayHaveFiles?: boolean): Promise<Checkpoint | undefined>
   /** Restores a saved state. */
   restore?(checkpoint: Checkpoint): Promise<void>
 }

@@ -257,7 +257,8 @@ export class Cluster implements System<GlobalState> {
     return this.#isRewound ? this.checkpoints.mark() : undefined
   }
 
-  async checkpoint(): Promise<ClusterMark | ClusterCheckpoint | undefined> {
+  async checkpoint(mayHaveFiles = true): Promise<ClusterMark | ClusterCheckpoint | undefined> {
+    if (!mayHaveFiles) return this.mark()
     return this.#isRewound ? this.checkpoints.take() : undefined
   }
 

@@ -11,30 +11,34 @@ interface Saved {
 
 /** At most this many states are kept. Each takes as much disk space as all processes take memory. */
 const savedMax = 4
-/** After this many states that could not be saved, and none that could, no more are tried. */
+/** After this many states that could not be saved, and none that could, no more are tried: with files, and without. */
 const failuresMax = 8
 /** At most this many requests for states are remembered. */
 const askedMax = 1_000
 /**
- * Assumed cost of restoring a state before it was measured, in milliseconds. States that are executed faster than this
- * are not saved.
+ * A state that is executed faster than this, in milliseconds, is only saved if that takes no files: to save and restore
+ * them takes so long.
  */
-const restoreMsGuess = 200
+const filesMsMin = 200
+/** Assumed least time of restoring a state before it was measured, in milliseconds. */
+const restoreMsMin = 20
 /**
  * A state is saved when it is first requested if its schedule takes so many times as long as restoring it: then saving
- * in vain costs little.
+ * in vain costs little. Otherwise it is saved once the time that was lost without is so many times that of restoring it.
  */
 const savedAtOnceFrom = 20
+const savedAfterLoss = 2
 
 /**
  * Speeds up executions that share a long beginning, such as walks from behind a critical transition and candidates for
- * a shorter schedule. A state is saved when it is requested for the second time, or the first if its schedule is long,
+ * a shorter schedule. A state is saved when it was requested a few times, or the first time if its schedule is long,
  * if the system can save it and restoring takes less time than executing its schedule. If there are too many, the least
  * recently used one is discarded.
  */
 export class Checkpoints<State> {
   readonly #executor: Executor<State>
-  readonly #asked = new Set<string>()
+  /** How often states were requested that are not saved. */
+  readonly #asked = new Map<string, number>()
   /** Least recently used first. */
   #saved: Saved[] = []
   /**
@@ -42,8 +46,8 @@ export class Checkpoints<State> {
    * and more later.
    */
   #savedUpTo = Number.POSITIVE_INFINITY
-  /** States that could not be saved since the last one that could. */
-  #failures = 0
+  /** States that could not be saved since the last one that could, by whether they might have had files. */
+  readonly #failures = new Map<boolean, number>()
   /** Variants whose nodes have been started. Their next start is faster, because processes are rewound. */
   readonly #startedVariants = new Set<number>()
   readonly #resetMs = new Average()
@@ -107,29 +111,40 @@ export class Checkpoints<State> {
     const { system, violation, broken } = this.#executor
     if (labels.length >= this.#savedUpTo || !system.checkpoint || violation || broken) return false
     const cost = this.#costMs(labels.length)
-    if (cost < this.#goBackMs) return false
+    if (cost < this.#goBackMs || this.#failuresWith(this.#mayHaveFiles(labels)) === failuresMax) return false
     const key = [variant, ...labels].join('\n')
-    if (this.#asked.has(key) || cost >= savedAtOnceFrom * this.#goBackMs)
+    const lostMs = (cost - this.#goBackMs) * (this.#asked.get(key) ?? 0)
+    if (cost >= savedAtOnceFrom * this.#goBackMs || lostMs > savedAfterLoss * this.#goBackMs)
       return this.#nearest(labels, variant)?.labels.length !== labels.length
     if (this.#asked.size === askedMax) this.#asked.clear()
-    this.#asked.add(key)
+    this.#asked.set(key, (this.#asked.get(key) ?? 0) + 1)
     return false
   }
 
   async #save(labels: readonly string[], variant: number): Promise<void> {
-    const checkpoint = await this.#executor.system.checkpoint!()
+    const mayHaveFiles = this.#mayHaveFiles(labels)
+    const checkpoint = await this.#executor.system.checkpoint!(mayHaveFiles)
     if (checkpoint === undefined) {
-      this.#failures += 1
-      this.#savedUpTo = this.#failures < failuresMax ? labels.length : 0
+      this.#failures.set(mayHaveFiles, this.#failuresWith(mayHaveFiles) + 1)
+      if (mayHaveFiles) this.#savedUpTo = labels.length
       return
     }
-    this.#failures = 0
+    this.#failures.clear()
     this.#saved.push({ variant, labels, checkpoint, mark: this.#executor.mark() })
     if (this.#saved.length > savedMax) await this.#saved.shift()!.checkpoint.discard()
   }
 
+  #failuresWith(mayHaveFiles: boolean): number {
+    return this.#failures.get(mayHaveFiles) ?? 0
+  }
+
+  #mayHaveFiles(labels: readonly string[]): boolean {
+    return this.#costMs(labels.length) >= filesMsMin
+  }
+
+  /** Before a state was restored, that is assumed to take as long as a reset. */
   get #goBackMs(): number {
-    return this.#restoreMs.value ?? restoreMsGuess
+    return this.#restoreMs.value ?? Math.max(restoreMsMin, this.#resetMs.value ?? 0)
   }
 
   /** Estimated time for executing this many steps from the start. */

@@ -119,6 +119,8 @@ const longestMin = 3_000
 const longerChoosers = ['fair', 'fair swarm'] as const
 /** One for each assumption about which nodes reset their timers: see `healthySeed`. */
 const longHealthyWalks = 2
+/** The least number of steps of each. */
+const healthyMin = 1_000
 /**
  * Walks are at least this many times longer than the slowest recovery seen. A walk that could recover but is too short
  * is no evidence.
@@ -256,8 +258,9 @@ class CriticalSearch {
 
   /**
    * Longer walks, each until it meets no new state in its second half at a doubling of its length: it would meet none
-   * later either. If new states keep appearing, a walk ends at a maximum length. Then walks of a healthy network of that
-   * length, in which whatever recovers in practice recovers.
+   * later either. If new states keep appearing, a walk ends at a maximum length. Then walks of a healthy network, in which
+   * whatever recovers in practice recovers. They have more steps in any case, because a service may count heartbeats,
+   * of which no state shows anything.
    */
   async #liveByLonger(dead: number): Promise<Recovery['live']> {
     const { walkLengthMax, suspectLength = 0 } = this.#options
@@ -268,7 +271,7 @@ class CriticalSearch {
       choosers: longerChoosers,
       settlesFrom,
     })
-    return live ?? (await this.#tryLonger(dead, longHealthyWalks, longest, { choosers: ['healthy'] })).live
+    return live ?? (await this.#tryLonger(dead, longHealthyWalks, longest, { choosers: ['healthy'], settlesFrom: healthyMin })).live
   }
 
   async #tryLonger(

@@ -27,6 +27,8 @@ class SavedRing implements System<Ring> {
   lostAfter = 0
   /** States after more moves than this cannot be saved. */
   movesMax = Number.POSITIVE_INFINITY
+  /** Whether states can only be saved in files. */
+  needsFiles = false
   tries = 0
   readonly #started = new Set<number>()
   readonly #startMs: number
@@ -62,8 +64,9 @@ class SavedRing implements System<Ring> {
     return this.#ring.fingerprint()
   }
 
-  async checkpoint(): Promise<RingCheckpoint | undefined> {
+  async checkpoint(mayHaveFiles?: boolean): Promise<RingCheckpoint | undefined> {
     this.tries += 1
+    if (this.needsFiles && !mayHaveFiles) return undefined
     if (this.#moves.length > this.movesMax) return undefined
     this.saved += 1
     const discard = async () => {
@@ -190,6 +193,20 @@ it('a short way is executed again and again', async () => {
   const cells = Cells.of([new OwnCell(system, { comesHome })])
   for (let i = 0; i < 4; i++) await cells.run({ start: startAfter(moves(4)) })
   expect(system).toMatchObject({ resets: 4, restores: 0, saved: 0 })
+})
+
+it('a way that is not long is saved after some times, if that takes no files', async () => {
+  const run = async (system: SavedRing) => {
+    const cells = Cells.of([new OwnCell(system, { comesHome })])
+    for (let i = 0; i < 16; i++) await cells.run({ start: startAfter(moves(10)) })
+    return { system, cells }
+  }
+  expect((await run(new SavedRing())).system).toMatchObject({ resets: 3, restores: 13, tries: 1 })
+  const { system, cells } = await run(Object.assign(new SavedRing(), { needsFiles: true }))
+  expect(system).toMatchObject({ resets: 16, tries: 8, saved: 0 })
+  // That longer ones can be saved is another matter.
+  for (let i = 0; i < 3; i++) await cells.run({ start: startAfter(moves(61)) })
+  expect(system).toMatchObject({ tries: 9, saved: 1, restores: 1 })
 })
 
 it('the time of the first start alone is no reason to save', async () => {
