@@ -254,12 +254,17 @@ export class Cluster implements System<GlobalState> {
 
   /** Marks the present state in place, quiescent and without a finding; `undefined` if that is not possible. */
   async mark(): Promise<ClusterMark | undefined> {
-    return this.#isRewound ? this.checkpoints.mark() : undefined
+    return this.#isWorthKeeping ? this.checkpoints.mark() : undefined
   }
 
   async checkpoint(mayHaveFiles = true): Promise<ClusterMark | ClusterCheckpoint | undefined> {
     if (!mayHaveFiles) return this.mark()
-    return this.#isRewound ? this.checkpoints.take() : undefined
+    return this.#isWorthKeeping ? this.checkpoints.take() : undefined
+  }
+
+  /** If its execution was disturbed, another one may lead elsewhere. From a mark nobody would ever see that. */
+  get #isWorthKeeping(): boolean {
+    return this.#isRewound && this.disturbance() === undefined
   }
 
   restore(checkpoint: ClusterMark | ClusterCheckpoint): Promise<void> {

@@ -22,7 +22,7 @@ export const columnsOf = ({ verdict, kind, executions, stepsPerSecond, notes }: 
 
 const startedAnew = /^(\S+): a life of it could not be rewound, and was started anew: (.+)$/
 const differed =
-  /^(\S+): an execution that began in place was done again on new processes, and (.+?) (?:was|were) not the same/
+  /^(\S+): an execution was done in place and on new processes, and (.+?) (?:was|were) not the same/
 
 const beginnings = (notes: readonly string[]): string => {
   const reasons = notes.flatMap(note => {

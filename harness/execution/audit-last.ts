@@ -6,15 +6,16 @@ import { disturbanceOf } from './findings.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Repeats the last execution on new processes, if its evidence was kept, and compares.
+ * Repeats the last execution, if its evidence was kept, and compares: in place if its processes were new, otherwise on
+ * new processes.
  *
  * @returns whether a node did something else. None may be rewound any more then: it may have been another that was rewound
  * inexactly, and sent it something else.
  */
 export const auditLast = async (stage: Stage, driver: Driver): Promise<boolean> => {
-  const { way, evidence, evidenceFrom } = stage.execution
+  const { way, evidence, evidenceFrom, beganInPlace } = stage.execution
   if (evidence === undefined || disturbanceOf(stage) !== undefined) return false
-  const again = await evidenceAnew(stage, driver, way)
+  const again = await evidenceAgain(stage, driver, way, beganInPlace)
   if (again === undefined || disturbanceOf(stage) !== undefined) return false
   const differences = differencesOf(evidence, again.slice(evidenceFrom))
   for (const { node, ...found } of differences) {
@@ -24,9 +25,15 @@ export const auditLast = async (stage: Stage, driver: Driver): Promise<boolean> 
   return differences.length > 0
 }
 
-/** The evidence on new processes, as far as the schedule can be executed; undefined if that proves nothing. */
-const evidenceAnew = async (stage: Stage, driver: Driver, way: WayThere): Promise<readonly Evidence[] | undefined> => {
-  for (const node of stage.nodes) node.isAnew = true
+/** The evidence of a repetition, as far as the schedule can be executed; undefined if that proves nothing. */
+const evidenceAgain = async (
+  stage: Stage,
+  driver: Driver,
+  way: WayThere,
+  isAnew: boolean,
+): Promise<readonly Evidence[] | undefined> => {
+  for (const node of stage.nodes) node.isAnew = isAnew
+  driver.isRepeating = true
   try {
     // The bound of its last steps may not have applied to the first.
     driver.setDelayMsMax(Number.POSITIVE_INFINITY)
@@ -36,7 +43,8 @@ const evidenceAnew = async (stage: Stage, driver: Driver, way: WayThere): Promis
     if (error instanceof Unfaithful) return undefined
     if (!(error instanceof Diverged)) throw error
   } finally {
+    driver.isRepeating = false
     for (const node of stage.nodes) node.isAnew = false
   }
-  return stage.execution.evidence
+  return stage.execution.beganInPlace === isAnew ? undefined : stage.execution.evidence
 }

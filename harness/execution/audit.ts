@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Message } from '../../proxy/message.ts'
 
 /**
- * Tests whether rewinding nodes in place misses something: an execution that began in place is done again on new
- * processes, and must have the same results.
+ * Tests whether rewinding nodes in place misses something: an execution is done in place and on new processes, and must
+ * have the same results.
  */
 
 /**
- * One in this many executions that began in place is repeated, and also the second one, so that short checks have an
- * audit too. Each costs a start of new processes.
+ * One in this many executions that began in place is repeated on new processes, which costs their start; the first of them
+ * soon, for short checks.
  */
 const auditsEvery = 100
-const auditsFrom = 1
+const auditsFrom = 20
 
 /** The results of a step, by node and by what is compared. */
 export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>
@@ -68,10 +68,11 @@ export const evidenceOf = (
  * All nodes that did something else, in the first step with a difference; or all nodes if a step could not be executed
  * any more.
  */
-export const differencesOf = (inPlace: readonly Evidence[], anew: readonly Evidence[]): AuditDifference[] => {
-  for (const [step, evidence] of inPlace.entries()) {
+export const differencesOf = (ones: readonly Evidence[], others: readonly Evidence[]): AuditDifference[] => {
+  const [longer, shorter] = ones.length < others.length ? [others, ones] : [ones, others]
+  for (const [step, evidence] of longer.entries()) {
     const found = [...evidence].flatMap(([node, was]) => {
-      const is = anew[step]?.get(node)
+      const is = shorter[step]?.get(node)
       const what = is === undefined ? 'what could be chosen' : Object.keys(was).find(name => was[name] !== is[name])
       return what === undefined ? [] : [{ step, node, what }]
     })
@@ -85,5 +86,5 @@ export const describeDifference = (
   schedule: readonly string[],
 ): string => {
   const where = step === 0 ? 'at its start' : `in step ${step} (${schedule[step - 1]})`
-  return `an execution that began in place was done again on new processes, and ${what} was not the same ${where}: all nodes begin with new processes from then on`
+  return `an execution was done in place and on new processes, and ${what} was not the same ${where}: all nodes begin with new processes from then on`
 }

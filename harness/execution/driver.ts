@@ -29,6 +29,8 @@ export class Driver {
   readonly #seed: number
   readonly #recording: Recording
   readonly #auditTurns = new AuditTurns()
+  /** Whether the execution repeats another one, whose results are compared with its own. */
+  isRepeating = false
   /** The stage of the node that was last executed alone. */
   #alone: Stage | undefined
   /** Starts that were repeated because a node had waited for the disk. */
@@ -123,9 +125,10 @@ export class Driver {
    * @param step the first that is compared
    */
   keepEvidence(step: number): void {
-    const { execution } = this.#stage
+    const { execution, nodes } = this.#stage
     execution.evidenceFrom = step
-    execution.evidence = this.#isCompared() ? [] : undefined
+    execution.beganInPlace = nodes.some(({ isResumed }) => isResumed)
+    execution.evidence = this.#isCompared(execution.beganInPlace) ? [] : undefined
   }
 
   /** Has a node executed alone, in turns with the whole system. */
@@ -203,9 +206,10 @@ export class Driver {
     execution.evidence?.push(evidenceOf(nodes, { ...details, timers: this.#stage.timers() }))
   }
 
-  #isCompared(): boolean {
-    const { nodes } = this.#stage
-    if (nodes.some(({ isAnew }) => isAnew)) return true
-    return !this.#recording.isOn && nodes.some(({ isResumed }) => isResumed) && this.#auditTurns.next()
+  /** An execution on new processes is repeated in place, because that costs little. */
+  #isCompared(beganInPlace: boolean): boolean {
+    if (this.isRepeating) return true
+    if (this.#recording.isOn) return false
+    return beganInPlace ? this.#auditTurns.next() : this.#stage.nodes.some(({ isKept }) => isKept)
   }
 }

@@ -50,6 +50,8 @@ export class Execution {
   skewMs: number | undefined
   /** The results of each step, if the execution is being audited. */
   evidence: Evidence[] | undefined
+  /** Whether any of its nodes was rewound when it began. */
+  beganInPlace = false
   /** Index of the first step with evidence. It is later than 0 if the execution began at a mark. */
   evidenceFrom = 0
   readonly #budget: Map<string, number>

@@ -68,6 +68,7 @@ export class Node {
   /** Number of disks made so far. Each life has its own. */
   #directories = 0
   #life: Life | undefined
+  #isResumed = false
   #network: Network | undefined
   /** What was in flight from an earlier life when this one began. */
   #sentBefore: ReadonlySet<unknown> = new Set()
@@ -139,8 +140,13 @@ export class Node {
     return this.#definition.healthy
   }
 
-  /** Whether it was rewound to the end of its start instead of being started. */
+  /** Whether its processes were rewound instead of being started. */
   get isResumed(): boolean {
+    return this.#isResumed
+  }
+
+  /** Whether it can be rewound to the end of its start. */
+  get isKept(): boolean {
     return this.#life?.isMarked ?? false
   }
 
@@ -196,6 +202,7 @@ export class Node {
     const requests = network.requestsOf(this.name).map(({ request }) => request)
     this.#sentBefore = new Set([...network.datagramsOf(this.name), ...requests])
     this.#life = life
+    this.#isResumed = kept !== undefined
     this.#clock = life.held.clock
     this.#randomness = life.held.randomness
   }
@@ -215,6 +222,10 @@ export class Node {
   keepStart(runner: Runner): boolean {
     const life = this.#life!
     if (!this.#isRewound || this.isAnew || !this.#lives.isWanted(life)) return false
+    if (life.held.turnsCut > 0) {
+      life.leaveUnmarked('it computed for long during its start, and had to let others go first')
+      return false
+    }
     if (this.#hasGivenUpRequest()) {
       life.leaveUnmarked('it gave up a connection during its start')
       return false
@@ -377,6 +388,7 @@ export class Node {
   #continue(life: Life, network: Network): void {
     network.attach(this.name, this.address, life.uplink.link)
     this.#life = life
+    this.#isResumed = true
     this.#clock = life.held.clock
     this.#randomness = life.held.randomness
   }

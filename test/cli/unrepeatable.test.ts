@@ -64,7 +64,7 @@ test.each([
     expect(done.executions).toBe(executions)
     expect(notes).toContainEqual(
       expect.stringMatching(
-        /^[ab]: an execution that began in place was done again on new processes, and what it sent was not the same in step \d+ .*: all nodes begin with new processes from then on$/,
+        /^[ab]: an execution was done in place and on new processes, and what it sent was not the same in step \d+ .*: all nodes begin with new processes from then on$/,
       ),
     )
     expect(notes).not.toContainEqual(expect.stringMatching(/did not repeat/))

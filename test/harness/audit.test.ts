@@ -11,7 +11,7 @@ const each = (statement: string) =>
 const honest = each(
   'print(time.time(), os.urandom(4), open("/dev/urandom", "rb").read(4), open("/proc/uptime").read())',
 )
-const options = { executions: 14, walkLength: 4, search: 'walk' } as const
+const options = { executions: 30, walkLength: 4, search: 'walk' } as const
 
 test('an audit finds what a node hides between rewound executions: it has new processes from then on', async () => {
   const directory = directoryWith({})
@@ -22,7 +22,7 @@ test('an audit finds what a node hides between rewound executions: it has new pr
   expect((await check(cluster, {}, options)).verdict).toBe('held')
   expect(cluster.notes()).toEqual([
     expect.stringMatching(
-      /^hides: an execution that began in place was done again on new processes, and what it wrote was not the same in step \d \(hides timer/,
+      /^hides: an execution was done in place and on new processes, and what it wrote was not the same in step \d \(hides timer/,
     ),
   ])
   // Both at first, both for the audit, and one for each execution that was left.
