@@ -189,6 +189,8 @@ export interface System<State> {
    * @returns false if that was so before
    */
   stopRewinding?(): boolean
+  /** Ends what is kept of earlier executions: the next one begins on new processes. Call it between executions. */
+  endLives?(): void
   /**
    * From now on, a thread that computes is cut short later, to let others run. That is slower if they wait for each
    * other, and leaves less to chance. Call it between executions.

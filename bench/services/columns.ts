@@ -21,8 +21,7 @@ export const columnsOf = ({ verdict, kind, executions, stepsPerSecond, notes }: 
   ].join(' | ')
 
 const startedAnew = /^(\S+): a life of it could not be rewound, and was started anew: (.+)$/
-const differed =
-  /^(\S+): an execution was done in place and on new processes, and (.+?) (?:was|were) not the same/
+const differed = /^(\S+): an execution was done in place and on new processes, and (.+?) (?:was|were) not the same/
 
 const beginnings = (notes: readonly string[]): string => {
   const reasons = notes.flatMap(note => {

@@ -103,8 +103,10 @@ export class OwnCell<State> implements Cell {
   }
 
   /** Goes to the start of the task: by a reset and all steps, or from a saved state on the way. */
-  async #arrive({ start, isAnew, delayMsMax, skewMsMax }: Task, variant: number): Promise<Arrival> {
+  async #arrive(task: Task, variant: number): Promise<Arrival> {
+    const { start, isAnew, isOnNewProcesses, delayMsMax, skewMsMax } = task
     const executor = this.#executor
+    if (isOnNewProcesses) executor.system.endLives?.()
     let skipped: readonly number[] = []
     if (start.at === 'schedule' && start.isLenient) {
       await executor.reset(variant)

@@ -21,6 +21,8 @@ export interface Task extends Bounds {
   readonly start: Start
   /** Whether it must begin with a reset, and never at a saved state. */
   readonly isAnew?: boolean
+  /** Whether it must begin on new processes, of which nothing was kept. */
+  readonly isOnNewProcesses?: boolean
   /** Walks after the start. */
   readonly walks?: readonly Walk[]
   /** Walks to a live state, after the start and `walks`. */

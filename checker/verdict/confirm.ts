@@ -40,6 +40,8 @@ export interface DeathOptions {
   /** Length limit of each walk, in steps. */
   readonly walkLength: number
   readonly random: Random
+  /** How many of the walks begin on new processes; 0 by default. */
+  readonly onNewProcesses?: number
   /** An execution that ends live and leaves the schedule before its last step. */
   readonly closestLive?: readonly string[] | null | undefined
 }
@@ -57,9 +59,9 @@ export interface Death {
 export const lookForLife = async (
   cells: Cells,
   schedule: readonly string[],
-  { property, walks, walkLength, random }: DeathOptions,
+  { walks, walkLength, ...options }: DeathOptions,
 ): Promise<Death> => {
-  const came = await recover(cells, schedule, { property, walks, walkLength, random })
+  const came = await recover(cells, schedule, { walks, walkLength, ...options })
   const { live, met, failed, isTerminal } = came
   if (live) return { isDead: false, walks: failed + 1, what: `recovered in ${live.length - schedule.length} steps` }
   if (met) return { isDead: false, walks: failed + 1, what: `came to ${headline(met.violation!.message)}` }
@@ -82,7 +84,7 @@ export const differenceFromDeath = async (
   const { isDead, what } = await lookForLife(cells, schedule, options)
   if (!isDead) return what
   if (schedule.length === 0 || (await livesAgain(cells, options))) return undefined
-  const before: Recovery = await recover(cells, schedule.slice(0, -1), options)
+  const before: Recovery = await recover(cells, schedule.slice(0, -1), { ...options, onNewProcesses: 0 })
   return before.live ? undefined : `recovered in none of ${before.failed} walks from the step before either`
 }
 

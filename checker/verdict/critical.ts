@@ -271,7 +271,10 @@ class CriticalSearch {
       choosers: longerChoosers,
       settlesFrom,
     })
-    return live ?? (await this.#tryLonger(dead, longHealthyWalks, longest, { choosers: ['healthy'], settlesFrom: healthyMin })).live
+    return (
+      live ??
+      (await this.#tryLonger(dead, longHealthyWalks, longest, { choosers: ['healthy'], settlesFrom: healthyMin })).live
+    )
   }
 
   async #tryLonger(

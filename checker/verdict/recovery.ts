@@ -56,6 +56,8 @@ export interface RecoveryOptions {
   readonly choosers?: readonly ChooserName[] | undefined
   /** Whether to skip labels of the schedule that are not enabled. */
   readonly isLenient?: boolean
+  /** How many of the walks begin on new processes; 0 by default. */
+  readonly onNewProcesses?: number
   /** Walks to try before the others. */
   readonly first?: readonly Walk[] | undefined
   readonly random: Random
@@ -111,7 +113,7 @@ export interface Begin {
 export const recover = async (
   cells: Cells,
   schedule: readonly string[],
-  { walks, walkLength, settlesFrom, choosers, random, first = [], ...options }: RecoveryOptions,
+  { walks, walkLength, settlesFrom, choosers, random, onNewProcesses = 0, first = [], ...options }: RecoveryOptions,
 ): Promise<Recovery> => {
   const length = Math.ceil(walkLength / shortFactor)
   const isWorth = !choosers && walks > 1 && length >= (startSteps + schedule.length) / 2
@@ -125,7 +127,8 @@ export const recover = async (
     () => queue.next(),
     async (queued, cells) => {
       const walk = walkOf(queued, nthFor(queued.ordinal), seeds.seed(), settlesFrom)
-      return { walk, outcome: await tryFaithfully(cells, taskOf(schedule, walk, options)) }
+      const isOnNewProcesses = !queued.isShort && queued.ordinal < onNewProcesses
+      return { walk, outcome: await tryFaithfully(cells, { ...taskOf(schedule, walk, options), isOnNewProcesses }) }
     },
   )
   const none = { live: undefined, walk: undefined, by: undefined, again: undefined, met: undefined }

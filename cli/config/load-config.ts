@@ -11,7 +11,7 @@ import {
   resolveSystem,
   type SystemDefinition,
 } from '../../harness/config.ts'
-import { createRunDirectory } from '../../harness/files/run-directory.ts'
+import { translationsDirectory } from './translations.ts'
 
 export interface LoadedConfig {
   /** Absolute; empty for a definition made by a program. */
@@ -22,7 +22,7 @@ export interface LoadedConfig {
   readonly directory: string
   /** As exported; `resolveSystem` validates it. */
   readonly definition: SystemDefinition
-  /** Directory of the compiled JavaScript, for other processes of this run; empty if there is none. */
+  /** Directory of the compiled JavaScript; empty if there is none. */
   readonly translated: string
 }
 
@@ -39,14 +39,14 @@ const packageUrl = new URL(
  * Loads a configuration in TypeScript or JavaScript, or a compose file. Throws a `ConfigError` with one line if it
  * cannot be read, parsed or executed, or if its default export was not made by `defineSystem`.
  *
- * @param translated directory of the same file's compiled JavaScript, which saves a fifth of a second
+ * @param translated directory of the same file's compiled JavaScript
  */
 export const loadConfig = async (file: string, translated?: string): Promise<LoadedConfig> => {
   const path = resolve(file)
   const content = readConfig(path)
   const loaded = { path, sha256: sha256(content), directory: dirname(path) }
   if (isYaml(path)) return { ...loaded, definition: composed(path), translated: '' }
-  const cache = translated ?? createRunDirectory()
+  const cache = translated ?? translationsDirectory()
   const exported = await execute(path, cache)
   return { ...loaded, definition: definitionOf(exported, path), translated: cache }
 }

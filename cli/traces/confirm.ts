@@ -40,7 +40,7 @@ export const recordConfirmed = async <Found extends Claimed>(
   { options, property, added = {} }: { options: object; property?: string | undefined; added?: object },
 ): Promise<Found> => {
   // Nothing left by an earlier execution must matter.
-  session.cluster.stopRewinding()
+  session.cluster.endLives()
   let confirmed = found
   await record(session, path, found.schedule, {
     options,
@@ -87,7 +87,8 @@ const differenceOf = async (
   const difference = differenceFrom(found, replayed)
   if (difference !== undefined || found.verdict !== 'violated' || found.kind !== 'liveness') return difference
   try {
-    const options = { ...deathOf(session, found), closestLive: found.closestLive }
+    const { closestLive } = found
+    const options = { ...deathOf(session, found), closestLive, onNewProcesses: walksOnNewProcesses }
     const { variant } = found
     return await withCells(session, { variant, alone, allowFindings: alone !== undefined }, cells =>
       differenceFromDeath(cells, found.schedule, options),
@@ -117,6 +118,8 @@ export const lookForLifeAfter = async (
 }
 
 const walkLengthMin = 64
+/** As many of the walks that confirm a death depend on nothing that earlier executions left. */
+const walksOnNewProcesses = 2
 
 const deathOf = (
   { seed }: Session,

@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { ConfigError, resolveSystem } from '../../harness/config.ts'
 import { runRoot } from '../../harness/files/run-root.ts'
@@ -62,16 +71,27 @@ test('a TypeScript configuration has the package, types, its own imports and a p
   expect(system.properties.safe!.holds({ nodes: [], calls: [] } as never)).toBe(true)
 })
 
-test('what was translated is kept for other processes of the run, and for none after it', async () => {
+test('what was translated is kept for later commands, if nobody else can change it there', async () => {
   const path = write(
     'once.config.ts',
     `import { defineSystem } from 'lastnail'\nexport default defineSystem({ name: 'once' as string, ${nodes} })`,
   )
-  const { translated } = await loadConfig(path)
-  const [file, ...others] = readdirSync(translated)
+  const home = mkdtempSync(join(tmpdir(), 'lastnail-home-'))
+  vi.stubEnv('XDG_CACHE_HOME', home)
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    rmSync(home, { recursive: true })
+  })
+  const cache = join(home, 'lastnail/configurations')
+  expect((await loadConfig(path)).translated).toBe(cache)
+  const [file, ...others] = readdirSync(cache)
   expect(others).toEqual([])
-  expect(readFileSync(join(translated, file!), 'utf8')).toMatch(/name: ['"]once['"],/)
-  expect(translated.startsWith(runRoot())).toBe(true)
+  expect(readFileSync(join(cache, file!), 'utf8')).toMatch(/name: ['"]once['"],/)
+  chmodSync(cache, 0o777)
+  expect((await loadConfig(path)).translated.startsWith(runRoot())).toBe(true)
+  rmSync(cache, { recursive: true })
+  symlinkSync(home, cache)
+  expect((await loadConfig(path)).translated.startsWith(runRoot())).toBe(true)
 })
 
 test.each([
