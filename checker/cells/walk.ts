@@ -29,9 +29,16 @@ export const walk = async <State>(
   return 'goal'
 }
 
-/** Whether the second half of these states holds none that is not in the first. */
+/**
+ * If not more than this share of states is new, they are new combinations of what was met before: after something that
+ * lasts, such as a new term, every state is new.
+ */
+const newShareMax = 1 / 32
+
+/** Whether the second half of these states holds hardly any that is not in the first. */
 export const settles = (states: readonly (string | undefined)[]): boolean => {
   const half = Math.ceil(states.length / 2)
   const first = new Set(states.slice(0, half))
-  return states.slice(half).every(state => state !== undefined && first.has(state))
+  const second = states.slice(half)
+  return second.filter(state => state === undefined || !first.has(state)).length <= newShareMax * second.length
 }

@@ -5,7 +5,7 @@ import { Random } from '../random.ts'
 import { type Start, startAfter } from '../start.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Execution, type Search } from './search.ts'
-import { surpriseWalk, variants } from './walks.ts'
+import { surpriseWalk, variantIn } from './walks.ts'
 
 /**
  * Only the latest beginnings are kept, because they lead to the newest states. With more, old ones would take turns
@@ -33,7 +33,7 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
     name: 'fruitful',
     next: () => {
       const isFromStart = kept.length === 0 || random.below(2) === 0
-      const own = { start: experience.begin, variant: experience.hasBegin ? 0 : round() % variants }
+      const own = { start: experience.begin, variant: experience.hasBegin ? 0 : variantIn(round()) }
       const { start, variant } = isFromStart ? own : random.pick(kept)
       const walks = (random: Random) => [surpriseWalk(random, 'race')]
       const execution = experience.executionOf({ search: 'fruitful', variant, start, walks })

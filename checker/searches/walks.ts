@@ -11,7 +11,11 @@ const lengths = [32, 64, 128, 256] as const
  * Number of variants of random numbers that walks alternate between. Some violations need other numbers. With more
  * variants, each would get fewer walks.
  */
-export const variants = 4
+const variants = 4
+/** In so many rounds, walks have the first: each other one costs new starts, which a short check would not get back. */
+const roundsOfFirst = 4
+
+export const variantIn = (round: number): number => Math.max(0, round + 1 - roundsOfFirst) % variants
 
 /** A walk of random length, with faults and overlaps. */
 export const surpriseWalk = (random: Random, chooser: ChooserName): Walk => {
@@ -31,7 +35,7 @@ export const walkSearch = (
     name,
     next: () => {
       // A given schedule was recorded with variant 0.
-      const variant = experience.hasBegin ? 0 : round() % variants
+      const variant = experience.hasBegin ? 0 : variantIn(round())
       return experience.executionOf({ search: name, variant, walks })
     },
     learn: (_, came) => {
