@@ -1,3 +1,4 @@
+import './optimise-late.ts'
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { Command } from 'commander'

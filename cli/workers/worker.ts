@@ -1,3 +1,4 @@
+import '../optimise-late.ts'
 import { on } from 'node:events'
 import { Budget } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'

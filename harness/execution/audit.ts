@@ -6,12 +6,8 @@ import type { Message } from '../../proxy/message.ts'
  * have the same results.
  */
 
-/**
- * One in this many executions that began in place is repeated on new processes, which costs their start; the first of them
- * soon, for short checks.
- */
+/** One in this many executions that began in place is repeated on new processes, which costs their start. */
 const auditsEvery = 100
-const auditsFrom = 20
 
 /** The results of a step, by node and by what is compared. */
 export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>
@@ -29,7 +25,7 @@ export class AuditTurns {
   #count = 0
 
   next(): boolean {
-    return this.#count++ % auditsEvery === auditsFrom
+    return ++this.#count % auditsEvery === 0
   }
 }
 
