@@ -309,6 +309,8 @@ export class Cluster implements System<GlobalState> {
     this.endLives()
     this.#runner.close()
     removeRunDirectory(this.#directory)
+    // Last, because a program that is started meanwhile would have to close their networks too, and wait for each.
+    for (const node of this.#nodes) node.close()
   }
 }
 

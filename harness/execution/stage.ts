@@ -108,7 +108,7 @@ export class Stage {
   /** Ends all processes. The next execution begins with new ones. */
   endLives(): void {
     this.execution.clients.close()
-    for (const node of this.nodes) node.close(this.runner)
+    for (const node of this.nodes) node.endLives(this.runner)
   }
 
   node(name: string): Node {

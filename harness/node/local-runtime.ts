@@ -11,7 +11,8 @@ import type { NodePlan, Place, Runtime } from './runtime.ts'
 import { Uplink } from './uplink.ts'
 
 const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
-const uplinksMax = 2
+/** The kernel needs 25 ms to close one. */
+const uplinksMax = 8
 
 /** Runs a node's command as a process of this machine. */
 export class LocalRuntime implements Runtime {

@@ -439,9 +439,13 @@ export class Node {
   }
 
   /** Ends everything that was ever started. */
-  close(runner: Runner): void {
+  endLives(runner: Runner): void {
     this.#lives.close(runner, this.#life)
     this.#life = undefined
+  }
+
+  /** Frees what lives share. All must have ended. */
+  close(): void {
     this.#runtime.close()
   }
 
