@@ -108,8 +108,8 @@ const walksWithLonger = 20
  */
 const longFactor = 8
 /**
- * Minimum length of the longest walks, because some systems need thousands of steps to recover. If this were larger,
- * each death would cost seconds.
+ * Minimum length of the walks of a healthy network, because some systems need thousands of steps to recover. If this were
+ * larger, each death would cost seconds.
  */
 const longestMin = 3_000
 /**
@@ -264,17 +264,13 @@ class CriticalSearch {
    */
   async #liveByLonger(dead: number): Promise<Recovery['live']> {
     const { walkLengthMax, suspectLength = 0 } = this.#options
-    const begun = this.#walkLength
-    const longest = Math.min(Math.max(longFactor * begun, suspectLength, longestMin), walkLengthMax)
-    const settlesFrom = 2 * begun
-    const { live } = await this.#tryLonger(dead, longerChoosers.length, longest, {
-      choosers: longerChoosers,
-      settlesFrom,
-    })
-    return (
-      live ??
-      (await this.#tryLonger(dead, longHealthyWalks, longest, { choosers: ['healthy'], settlesFrom: healthyMin })).live
-    )
+    const longer = Math.max(longFactor * this.#walkLength, suspectLength)
+    const some = { choosers: longerChoosers, settlesFrom: 2 * this.#walkLength }
+    const { live } = await this.#tryLonger(dead, longerChoosers.length, Math.min(longer, walkLengthMax), some)
+    if (live) return live
+    const longest = Math.min(Math.max(longer, longestMin), walkLengthMax)
+    const healthy = { choosers: ['healthy'], settlesFrom: healthyMin } as const
+    return (await this.#tryLonger(dead, longHealthyWalks, longest, healthy)).live
   }
 
   async #tryLonger(
