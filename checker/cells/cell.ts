@@ -109,13 +109,15 @@ export class OwnCell<State> implements Cell {
     if (isOnNewProcesses) executor.system.endLives?.()
     let skipped: readonly number[] = []
     if (start.at === 'schedule' && start.isLenient) {
-      await executor.reset(variant)
       const sooner = [
         ...(delayMsMax === undefined ? [] : ['deliver' as const]),
         ...(skewMsMax === undefined ? [] : ['timer' as const]),
       ]
-      if (sooner.length === 0) skipped = await attempt(executor, start.labels)
-      else await attemptPromptly(executor, start.labels, sooner)
+      if (sooner.length === 0) skipped = await this.#attempt(start.labels, variant)
+      else {
+        await executor.reset(variant)
+        await attemptPromptly(executor, start.labels, sooner)
+      }
     } else {
       const labels = labelsTo(start)
       if (isAnew) await this.#checkpoints.beginAnew(variant)
@@ -131,6 +133,24 @@ export class OwnCell<State> implements Cell {
       skipped,
       broken: executor.broken,
     }
+  }
+
+  /**
+   * Executes those of these labels that are enabled in their turn. Candidates for a shorter schedule have long beginnings
+   * in common, so states on the way are saved, at ever larger distances.
+   *
+   * @returns the places of those that were skipped
+   */
+  async #attempt(labels: readonly string[], variant: number): Promise<number[]> {
+    const executor = this.#executor
+    await this.#checkpoints.begin(labels, variant)
+    const begun = executor.schedule.length
+    const skipped = await attempt(executor, labels.slice(begun), async () => {
+      const steps = executor.schedule.length
+      if (Number.isInteger(Math.log2(steps)) || steps === labels.length)
+        await this.#checkpoints.consider(executor.labels(), variant)
+    })
+    return skipped.map(place => begun + place)
   }
 
   async #walkUntilLive({ properties, stepsMin = 0, delayMsMax, walks }: UntilLive, walking: Walking): Promise<ToLive> {

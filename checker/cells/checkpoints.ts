@@ -87,6 +87,11 @@ export class Checkpoints<State> {
   /** Executes the rest of the labels, and saves the state if that pays. */
   async arrive(labels: readonly string[], variant: number, execute: () => Promise<void>): Promise<void> {
     await this.#stepMs.measure(labels.length - this.#executor.schedule.length, execute)
+    await this.consider(labels, variant)
+  }
+
+  /** Saves the present state, to which these labels lead, if that pays. */
+  async consider(labels: readonly string[], variant: number): Promise<void> {
     if (this.#isWorthSaving(labels, variant)) await this.#save(labels, variant)
   }
 

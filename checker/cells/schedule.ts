@@ -25,15 +25,22 @@ const divergence = <State>({ system, schedule }: Executor<State>, label: string,
 /**
  * Executes these labels up to the first violation, skipping those that are not enabled in their turn.
  *
+ * @param onStep called after each step before the first skipped label
+ *
  * @returns the places of the skipped labels, in their order
  */
-export const attempt = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<number[]> => {
+export const attempt = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  onStep?: () => Promise<void>,
+): Promise<number[]> => {
   const skipped: number[] = []
   for (const [place, label] of labels.entries()) {
     if (executor.violation) break
     const choice = findSimilar(executor.offered(), readLabel(label))
     if (choice) await executor.execute(choice)
     else skipped.push(place)
+    if (skipped.length === 0) await onStep?.()
   }
   return skipped
 }

@@ -3,7 +3,7 @@ import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { TaskOutcome } from '../../checker/cells/task.ts'
 import { sometimes } from '../../checker/property.ts'
-import { initial, startAfter } from '../../checker/start.ts'
+import { initial, startAfter, startAsOffered } from '../../checker/start.ts'
 import type { Checkpoint, Choice, System } from '../../checker/system.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 
@@ -207,6 +207,23 @@ it('a way that is not long is saved after some times, if that takes no files', a
   // That longer ones can be saved is another matter.
   for (let i = 0; i < 3; i++) await cells.run({ start: startAfter(moves(61)) })
   expect(system).toMatchObject({ tries: 9, saved: 1, restores: 1 })
+})
+
+it('candidates for a shorter schedule begin at a state that they have in common, and come to the same', async () => {
+  const candidate = (dropped: number) => [...moves(43).toSpliced(dropped, 1, 'nothing of this name'), 'fall']
+  const run = async (system: System<Ring>) => {
+    const cells = Cells.of([new OwnCell(system, { comesHome })])
+    const outcomes: unknown[] = []
+    for (let dropped = 42; dropped > 0; dropped--) {
+      const outcome = await cells.run({ start: startAsOffered(candidate(dropped)) })
+      expect(outcome.arrival.skipped).toEqual([dropped])
+      outcomes.push(plain(outcome))
+    }
+    return outcomes
+  }
+  const saved = new SavedRing()
+  expect(await run(saved)).toEqual(await run(Object.assign(new SavedRing(), { movesMax: 0 })))
+  expect(saved.restores).toBeGreaterThan(20)
 })
 
 it('the time of the first start alone is no reason to save', async () => {
