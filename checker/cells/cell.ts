@@ -145,10 +145,14 @@ export class OwnCell<State> implements Cell {
     const executor = this.#executor
     await this.#checkpoints.begin(labels, variant)
     const begun = executor.schedule.length
-    const skipped = await attempt(executor, labels.slice(begun), async () => {
+    const consider = async () => {
       const steps = executor.schedule.length
       if (Number.isInteger(Math.log2(steps)) || steps === labels.length)
         await this.#checkpoints.consider(executor.labels(), variant)
+    }
+    let skipped: readonly number[] = []
+    await this.#checkpoints.measureSteps(async () => {
+      skipped = await attempt(executor, labels.slice(begun), consider)
     })
     return skipped.map(place => begun + place)
   }

@@ -53,6 +53,8 @@ export class Checkpoints<State> {
   readonly #resetMs = new Average()
   readonly #stepMs = new Average()
   readonly #restoreMs = new Average()
+  /** Time that was spent on saving. */
+  #savingMs = 0
 
   constructor(executor: Executor<State>) {
     this.#executor = executor
@@ -70,7 +72,9 @@ export class Checkpoints<State> {
     const nearest = this.#nearest(labels, variant)
     if (nearest === undefined || this.#costMs(nearest.labels.length) < this.#goBackMs) return this.#reset(variant)
     this.#saved = [...this.#saved.filter(saved => saved !== nearest), nearest]
-    await this.#restoreMs.measure(1, () => this.#executor.restore(nearest.checkpoint, nearest.mark))
+    const begun = performance.now()
+    await this.#executor.restore(nearest.checkpoint, nearest.mark)
+    this.#restoreMs.add(performance.now() - begun)
   }
 
   /** Brings the executor to the initial state by a reset, never to a saved state. */
@@ -81,18 +85,32 @@ export class Checkpoints<State> {
   async #reset(variant: number): Promise<void> {
     const isStarted = this.#startedVariants.has(variant)
     this.#startedVariants.add(variant)
-    await this.#resetMs.measure(isStarted ? 1 : 0, () => this.#executor.reset(variant))
+    const begun = performance.now()
+    await this.#executor.reset(variant)
+    if (isStarted) this.#resetMs.add(performance.now() - begun)
   }
 
   /** Executes the rest of the labels, and saves the state if that pays. */
   async arrive(labels: readonly string[], variant: number, execute: () => Promise<void>): Promise<void> {
-    await this.#stepMs.measure(labels.length - this.#executor.schedule.length, execute)
+    await this.measureSteps(execute)
     await this.consider(labels, variant)
+  }
+
+  /** Executes steps, and learns how long one takes. */
+  async measureSteps(execute: () => Promise<void>): Promise<void> {
+    const { length } = this.#executor.schedule
+    const begun = performance.now() - this.#savingMs
+    await execute()
+    const steps = this.#executor.schedule.length - length
+    if (steps > 0) this.#stepMs.add((performance.now() - this.#savingMs - begun) / steps)
   }
 
   /** Saves the present state, to which these labels lead, if that pays. */
   async consider(labels: readonly string[], variant: number): Promise<void> {
-    if (this.#isWorthSaving(labels, variant)) await this.#save(labels, variant)
+    if (!this.#isWorthSaving(labels, variant)) return
+    const begun = performance.now()
+    await this.#save(labels, variant)
+    this.#savingMs += performance.now() - begun
   }
 
   /** Frees its resources. */
@@ -161,15 +179,11 @@ export class Checkpoints<State> {
 const isOnTheWay = (saved: Saved, labels: readonly string[], variant: number): boolean =>
   saved.variant === variant && saved.labels.every((label, index) => label === labels[index])
 
-/** A moving average of milliseconds per item, in which the latest measurements count most. */
+/** A moving average of milliseconds, in which the latest measurements count most. */
 class Average {
   value: number | undefined
 
-  async measure(count: number, work: () => Promise<void>): Promise<void> {
-    const begun = performance.now()
-    await work()
-    if (count <= 0) return
-    const each = (performance.now() - begun) / count
-    this.value = this.value === undefined ? each : 0.8 * this.value + 0.2 * each
+  add(milliseconds: number): void {
+    this.value = this.value === undefined ? milliseconds : 0.8 * this.value + 0.2 * milliseconds
   }
 }
