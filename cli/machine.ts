@@ -32,8 +32,9 @@ const needed = (): Ability[] => [
   attempt('overlay file system', true, probeOverlay, overlayRemedy),
 ]
 
-/** @throws MachineLacks with one line for each missing necessity */
+/** @throws UnsafeRunRoot, and MachineLacks with one line for each missing necessity */
 export const requireAbilities = (): void => {
+  requireRunRoot()
   const lacking = needed().filter(({ isThere }) => !isThere)
   if (lacking.length === 0) return
   throw new MachineLacks(lacking.map(({ name, detail }) => `this machine lacks ${name}: ${detail}`).join('\n'))
