@@ -72,7 +72,8 @@ export class MarkedMemory {
     // Pages that are unchanged and not in the earlier mark were empty, or as in their file, and still are. The kernel
     // counts empty protected pages as private: without this, a stack of 8 MB of which little was ever used would be
     // copied as a whole.
-    const copied = this.#copy(written.ownIn(without(regions, unchanged)))
+    const own = written.ownIn(without(regions, unchanged))
+    const copied = this.#copy(own.flatMap(run => (isLong(run) ? ownPages(this.#pid, [run]) : [run])))
     const content = [...common, ...copied].sort(byAddress)
     written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
     written.forget()
@@ -141,6 +142,9 @@ export class MarkedMemory {
     return this.#mapped.regions
   }
 }
+
+/** Empty pages that the kernel takes for swapped ones come in long ranges: memory that was only reserved. */
+const isLong = ({ start, end }: Run): boolean => end - start > 1 << 20
 
 /** Looking at each page of a larger region would take longer than asking the kernel for those in use. */
 const largeMin = 1 << 30

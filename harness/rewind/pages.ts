@@ -6,12 +6,18 @@ import type { Piece, Run } from '../hold/memory.ts'
 const present = 0x8000_0000
 const swapped = 0x4000_0000
 const ofFile = 0x2000_0000
+/** Of the lower half of an entry of a swapped page: where it is. From this number on that is no swap device. */
+const swapDevice = 31
+const noSwapDevice = 23
 
 const entrySize = 8
 const entriesPerRead = 1 << 16
 const entries = new Uint32Array(2 * entriesPerRead)
 
-/** Pages of these regions that are neither untouched nor as in a file. Adjacent ones form one range. */
+/**
+ * Pages of these regions that are neither untouched nor as in a file. Adjacent ones form one range. Empty pages whose writes
+ * the kernel reports look like swapped ones, apart from their device.
+ */
 export const ownPages = (pid: number, regions: readonly Run[]): Run[] => {
   const map = openSync(`/proc/${pid}/pagemap`, 'r')
   try {
@@ -31,7 +37,8 @@ const ownPagesOf = (map: number, { start, end }: Run): Run[] => {
     if (bytes === 0) break
     for (let index = 0; index < bytes / entrySize; index++, address += pageSize) {
       const high = entries[2 * index + 1]!
-      const isOwn = (high & (present | swapped)) !== 0 && (high & ofFile) === 0
+      const isSwapped = (high & swapped) !== 0 && (entries[2 * index]! & swapDevice) < noSwapDevice
+      const isOwn = ((high & present) !== 0 || isSwapped) && (high & ofFile) === 0
       if (isOwn && begun === -1) begun = address
       if (isOwn || begun === -1) continue
       runs.push({ start: begun, end: address })

@@ -44,7 +44,7 @@ test('each search goes on from the state of the one before, and getting there is
 }, async () => {
   const { directory, remove } = copyOfFixtures({ 'fragile.config.ts': fragile.replace('crash: 1', 'crash: 0') })
   onTestFinished(remove)
-  const args = ['--check-every', '600ms', '--check-for', '500ms', '--json']
+  const args = ['--check-every', '600ms', '--check-for', '2s', '--json']
   const { code, stdout } = await lastnail(directory, 'emulate', 'fragile.config.ts', ...args)
   const { verdict, searched, notes } = JSON.parse(stdout)
   expect([code, verdict, searched.searches, searched.found]).toEqual([0, 'held', 4, []])
