@@ -57,40 +57,24 @@ test('the same if the kernel does not tell', async () => {
   await executeFourTimes()
 })
 
-const usesLittle = `
+test('a later mark copies what was written to since, and nothing of what was never used', async context => {
+  const watch = vi.spyOn(WrittenPages, 'watch')
+  const program = `
 import mmap, time
 m = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 for i in range(99):
     m[i << 12] = 1
     time.sleep(1)`
-/** It is watched while it can be written to, and then only reserved, as a memory allocator does. */
-const reserves = `
-import ctypes, mmap, time
-m = mmap.mmap(-1, 400 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-at = ctypes.addressof(ctypes.c_char.from_buffer(m))
-time.sleep(1)
-for i in range(99):
-    ctypes.CDLL(None).mprotect(ctypes.c_void_p(at + (i << 20)), ctypes.c_size_t((400 - i) << 20), 0)
-    time.sleep(1)`
-
-test.for([
-  ['never used', usesLittle],
-  ['reserved', reserves],
-] as const)(
-  'a later mark copies what was written to since, and nothing of what was %s',
-  async ([, program], context) => {
-    const watch = vi.spyOn(WrittenPages, 'watch')
-    const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
-    // Its start is marked as a whole.
-    await cluster.reset()
-    if (watch.mock.results[0]!.value === undefined) return context.skip('this kernel does not tell (Linux 6.7 does)')
-    for (let mark = 0; mark < 3; mark++) {
-      await cluster.execute(cluster.enabled()[0]!)
-      const read = vi.spyOn(ProcessMemory.prototype, 'read')
-      await cluster.checkpoint()
-      expect(read.mock.calls.reduce((sum, [, length]) => sum + length, 0)).toBeLessThan(2 << 20)
-      read.mockRestore()
-    }
-    expect(cluster.notes()).toEqual([])
-  },
-)
+  const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
+  // Its start is marked as a whole.
+  await cluster.reset()
+  if (watch.mock.results[0]!.value === undefined) return context.skip('this kernel does not tell (Linux 6.7 does)')
+  for (let mark = 0; mark < 3; mark++) {
+    await cluster.execute(cluster.enabled()[0]!)
+    const read = vi.spyOn(ProcessMemory.prototype, 'read')
+    await cluster.checkpoint()
+    expect(read.mock.calls.reduce((sum, [, length]) => sum + length, 0)).toBeLessThan(2 << 20)
+    read.mockRestore()
+  }
+  expect(cluster.notes()).toEqual([])
+})
