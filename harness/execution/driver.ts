@@ -206,10 +206,14 @@ export class Driver {
     execution.evidence?.push(evidenceOf(nodes, { ...details, timers: this.#stage.timers() }))
   }
 
-  /** An execution on new processes is repeated in place, because that costs little. */
+  /**
+   * An execution on new processes is repeated in place, because that costs little; but not one with a common time, which
+   * may be a run of an hour.
+   */
   #isCompared(beganInPlace: boolean): boolean {
     if (this.isRepeating) return true
     if (this.#recording.isOn) return false
-    return beganInPlace ? this.#auditTurns.next() : this.#stage.nodes.some(({ isKept }) => isKept)
+    if (beganInPlace) return this.#auditTurns.next()
+    return this.#stage.timing === undefined && this.#stage.nodes.some(({ isKept }) => isKept)
   }
 }
