@@ -15,14 +15,13 @@ import { type CheckOptions, type Progress, type SearchOptions, validate } from '
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
 import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
-import { Deferred, needsUnusual } from './verdict/deferred.ts'
+import { Deferred, type Needs, needsUnusual } from './verdict/deferred.ts'
 import { Doubts } from './verdict/doubts.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
-import { isMetWithUsualClocks } from './verdict/skew.ts'
-import { slowMs } from './verdict/slow-network.ts'
+import { isMetAsUsual } from './verdict/skew.ts'
 import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict/verdict.ts'
 
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
@@ -86,7 +85,9 @@ export const select = <State>(properties: Properties<State>, name: string | unde
   throw new UsageError(`no property "${name}": ${nearest(name, Object.keys(properties))}`)
 }
 
-type Discovered = Found & Pick<Verdict, 'discovery' | 'variant'>
+type Discovered = Found & Pick<Verdict, 'variant'> & { readonly discovery: Discovery }
+/** What a check came to: a finding, or that there is none. */
+type Concluded = Omit<Discovered, 'discovery'> & Pick<Verdict, 'discovery'>
 
 /** A crash before any choice was made. */
 const isFailedStart = (violation: Violation | undefined): boolean => violation?.kind === 'crash' && violation.step === 0
@@ -175,7 +176,7 @@ class Check {
     } finally {
       await this.#cells.whenIdle()
     }
-    return this.#verdict(violated ?? this.#deferred.found ?? this.#undetermined ?? this.#conclude())
+    return this.#verdict(violated ?? (await this.#deferred.examine()) ?? this.#undetermined ?? this.#conclude())
   }
 
   /** Takes one execution after another, until one has a violation or none is left. */
@@ -186,17 +187,15 @@ class Check {
         return this.#search(cells)
       }
       const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
-      if (found && needsUnusual(found))
-        this.#deferred.keep(found, found.discovery!.execution, this.#cells.counts.executions)
+      if (found && needsUnusual(found)) this.#defer(found, found.discovery, async () => found)
       else if (found?.verdict === 'violated') return found
       else this.#undetermined ??= found
       this.#phase = 'searching'
-      if (this.#doubts.areTooMany(this.#completed))
-        return (await this.#relyOnLess()) ? this.#search(cells) : this.#deferred.found
+      if (this.#doubts.areTooMany(this.#completed)) return (await this.#relyOnLess()) ? this.#search(cells) : undefined
       if (this.#doubts.areCutShort(this.#completed) && (await this.#lengthenTurns())) return this.#search(cells)
-      if (this.#deferred.isDue(this.#cells.counts.executions)) break
+      if (this.#deferred.isDue(this.#cells.counts.executions)) return undefined
     }
-    return this.#deferred.found
+    return undefined
   }
 
   /**
@@ -245,7 +244,6 @@ class Check {
     if (finding && !violation) this.#doubts.isBroken(finding)
     if (undecided !== undefined) this.#doubts.isUndecided(undecided)
     if (!violation && starved === undefined) return undefined
-    if (violation && this.#deferred.found && !(await this.#isUsual(explored, violation))) return undefined
     this.#finding = violation ? headline(violation.message) : `${starved} in doubt after ${schedule.length} steps`
     const discovery: Discovery = {
       by: execution.search,
@@ -253,56 +251,69 @@ class Check {
       steps: violation?.step ?? schedule.length,
       seconds: Number(this.#seconds().toFixed(3)),
     }
-    // An examination is finished even if the search's budget is spent.
-    const found = await this.#cells
-      .ofVariant(execution.variant)
-      .alone(cells => this.#examineIn(cells, explored, violation))
-    return found && { ...found, discovery, variant: execution.variant }
-  }
-
-  /** Whether a violation may need neither a slow network nor clocks apart. */
-  async #isUsual({ execution, outcome: { schedule, delayMs, skewMs } }: Explored, violation: Violation) {
-    if (delayMs > slowMs || skewMs <= slowMs) return delayMs <= slowMs
-    return this.#cells
-      .ofVariant(execution.variant)
-      .alone(cells => isMetWithUsualClocks(cells, schedule.slice(0, violation.step), violation))
-  }
-
-  async #examineIn(cells: Cells, explored: Explored, violation: Violation | undefined): Promise<Found | undefined> {
-    const before = this.#doubts.notRepeated.length
-    const found = await this.#judge(cells, explored, violation)
-    const { outcome, execution } = explored
-    if (this.#doubts.notRepeated.length > before)
-      this.#doubts.differs({ schedule: labelsOf(outcome.schedule), variant: execution.variant })
+    const notRepeated = this.#doubts.notRepeated.length
+    const found = violation
+      ? await this.#examineViolation(explored, violation, discovery)
+      : await this.#examineIn(execution, discovery, cells => this.#examineSuspect(cells, explored))
+    if (this.#doubts.notRepeated.length > notRepeated)
+      this.#doubts.differs({ schedule: labelsOf(schedule), variant: execution.variant })
     return found
   }
 
-  async #judge(
+  /** An examination is finished even if the search's budget is spent. */
+  async #examineIn(
+    { variant }: Explored['execution'],
+    discovery: Discovery,
+    examine: (cells: Cells) => Promise<Found | undefined>,
+  ): Promise<Discovered | undefined> {
+    const found = await this.#cells.ofVariant(variant).alone(examine)
+    return found && { ...found, discovery, variant }
+  }
+
+  /** A violation that needs a slow network or clocks apart is examined later, if no other is found. */
+  async #examineViolation(
+    { execution, outcome }: Explored,
+    violation: Violation,
+    discovery: Discovery,
+  ): Promise<Discovered | undefined> {
+    const examination = this.#examination
+    const cells = this.#cells.ofVariant(execution.variant)
+    const schedule = outcome.schedule.slice(0, violation.step)
+    const isUsual = await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation))
+    if (!isUsual && this.#deferred.isKept) return undefined
+    const repeated = await cells.alone(cells => examination.repeat(cells, schedule, violation))
+    if (!repeated) return undefined
+    if (isFailedStart(violation) && !this.#hasStarted) throw new DoesNotStart(violation)
+    const examine = () =>
+      this.#examineIn(execution, discovery, cells => examination.shorten(cells, schedule, violation, repeated))
+    if (isUsual) return examine()
+    this.#defer(repeated, discovery, examine)
+    return undefined
+  }
+
+  #defer(needs: Needs, { execution }: Discovery, examine: () => Promise<Discovered | undefined>): void {
+    this.#deferred.keep({ ...needs, examine }, execution, this.#cells.counts.executions)
+  }
+
+  async #examineSuspect(
     cells: Cells,
     { outcome: { schedule }, starved, execution: { walkLength } }: Explored,
-    violation: Violation | undefined,
   ): Promise<Found | undefined> {
-    if (violation) {
-      const found = await this.#examination.examineViolation(cells, schedule.slice(0, violation.step), violation)
-      if (found && isFailedStart(violation) && !this.#hasStarted) throw new DoesNotStart(violation)
-      return found
-    }
-    if (starved === undefined) return undefined
-    const examinations = this.#examinations.get(starved) ?? 0
+    const examinations = this.#examinations.get(starved!) ?? 0
     if (examinations === examinationsMax) return undefined
     const { recoveryLength } = this.#portfolio.experience
-    const found = await this.#examination.examineLiveness(cells, schedule, starved, { walkLength, recoveryLength })
+    const found = await this.#examination.examineLiveness(cells, schedule, starved!, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1
       this.#portfolio.experience.recovered(this.#examination.slowest)
       return undefined
     }
-    if (found) this.#examinations.set(starved, examinations + 1)
+    if (found) this.#examinations.set(starved!, examinations + 1)
     return found
   }
 
   /** The verdict if nothing was found. */
-  #conclude(): Discovered {
+  #conclude(): Concluded {
     const nothing = {
       property: null,
       kind: null,
@@ -376,7 +387,7 @@ class Check {
     return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#doubts.disturbance })
   }
 
-  #verdict(found: Discovered): Verdict {
+  #verdict(found: Concluded): Verdict {
     const { depth, ...depths } = this.#portfolio.depths
     const { completed, walks, stepsToLive, walksToLive } = this.#portfolio.experience
     const searches = this.#portfolio.coverage

@@ -6,25 +6,29 @@ import type { Verdict } from './verdict.ts'
  * that it took, plus this many. With more, such a finding costs as much as the search for it; with fewer, users are told
  * of networks and machines that they do not have.
  */
-const share = 1 / 2
-const least = 16
+const share = 1 / 4
+const least = 8
 
-type Needs = Pick<Verdict, 'delayMs' | 'skewMs'>
+/** How slow the network must be, and how far apart the clocks, in milliseconds. */
+export type Needs = Pick<Verdict, 'delayMs' | 'skewMs'>
 
-/** How unusual the network or the clocks must be, in milliseconds. */
 const strain = ({ delayMs, skewMs }: Needs): number => Math.max(delayMs ?? 0, skewMs ?? 0)
 
 /** Whether such a violation happens only in a slow network, or only where clocks are apart. */
 export const needsUnusual = (found: Needs & Pick<Verdict, 'verdict'>): boolean =>
   found.verdict === 'violated' && strain(found) > slowMs
 
+interface Kept<Found> extends Needs {
+  readonly examine: () => Promise<Found | undefined>
+}
+
 /** The least unusual of the violations that need a slow network or clocks apart, kept while the search looks for one that does not. */
-export class Deferred<Violated extends Needs> {
-  #found: Violated | undefined
+export class Deferred<Found> {
+  #kept: Kept<Found> | undefined
   #until = 0
 
-  get found(): Violated | undefined {
-    return this.#found
+  get isKept(): boolean {
+    return this.#kept !== undefined
   }
 
   /**
@@ -32,14 +36,18 @@ export class Deferred<Violated extends Needs> {
    *
    * @param executions the present number
    */
-  keep(found: Violated, foundAt: number, executions: number): void {
-    if (this.#found && strain(this.#found) <= strain(found)) return
+  keep(violation: Kept<Found>, foundAt: number, executions: number): void {
+    if (this.#kept && strain(this.#kept) <= strain(violation)) return
     this.#until ||= executions + share * foundAt + least
-    this.#found = found
+    this.#kept = violation
   }
 
   /** Whether the search has looked for long enough. */
   isDue(executions: number): boolean {
-    return this.#found !== undefined && executions >= this.#until
+    return this.isKept && executions >= this.#until
+  }
+
+  async examine(): Promise<Found | undefined> {
+    return this.#kept?.examine()
   }
 }

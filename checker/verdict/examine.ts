@@ -95,16 +95,30 @@ export class Examination {
 
   /** Examines an execution with a violation; `undefined` if it does not repeat. */
   async examineViolation(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
-    const { signal, onPhase } = this.#options
+    const repeated = await this.repeat(cells, schedule, violation)
+    return repeated && this.shorten(cells, schedule, violation, repeated)
+  }
+
+  /** Executes a violating schedule again. `undefined` if it does not have the same violation at the same step. */
+  async repeat(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<TaskOutcome | undefined> {
+    const { signal, onPhase, onNotRepeated } = this.#options
     onPhase('repeating')
-    const came = await this.#repeat(cells.within({ signal }), labelsOf(schedule), violation)
-    if (typeof came === 'string') {
-      this.#options.onNotRepeated(`${headline(violation.message)}; executed again, it ${came}`)
-      return undefined
-    }
-    onPhase('shrinking')
-    const whole = { schedule, message: violation.message, delayMs: came.delayMs, skewMs: 0 }
-    const shortest = schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, came.delayMs)
+    const came = await repeat(cells.within({ signal }), labelsOf(schedule), violation)
+    if (typeof came !== 'string') return came
+    onNotRepeated(`${headline(violation.message)}; executed again, it ${came}`)
+    return undefined
+  }
+
+  /** What is reported of a violation that was repeated, with the shortest schedule found. */
+  async shorten(
+    cells: Cells,
+    schedule: readonly Choice[],
+    violation: Violation,
+    repeated: TaskOutcome,
+  ): Promise<Found> {
+    this.#options.onPhase('shrinking')
+    const whole = { schedule, message: violation.message, delayMs: repeated.delayMs, skewMs: 0 }
+    const shortest = schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, repeated.delayMs)
     return {
       verdict: 'violated',
       property: violation.property ?? null,
@@ -154,18 +168,6 @@ export class Examination {
   ): Promise<readonly Choice[] | undefined> {
     if (delayMs <= slowMs) return schedule
     return (await inUsualNetwork(cells.within(this.#within(hastenLimits)), schedule, violation))?.schedule
-  }
-
-  /**
-   * Executes a violating schedule again. Returns its outcome if it has the same violation at the same step, otherwise
-   * what it did instead.
-   */
-  async #repeat(cells: Cells, labels: readonly string[], violation: Violation): Promise<TaskOutcome | string> {
-    const came = await cells.tryRun({ start: startAfter(labels), isAnew: true })
-    if (came instanceof Diverged) return came.message
-    const again = came.violation ?? came.finding
-    if (again && isSame(again, violation) && again.step === labels.length) return came
-    return again ? `came to another violation: ${headline(again.message)}` : 'did not violate it'
   }
 
   /**
@@ -260,6 +262,15 @@ export class Examination {
     const { schedule } = await shrinkDeath(cells, found, recovery, this.#within(shrinkDeadLimits))
     return oldestFirst(cells, labelsOf(schedule), this.#within(orderLimits))
   }
+}
+
+/** The outcome of the same execution if it has the same violation at the same step, otherwise what it did instead. */
+const repeat = async (cells: Cells, labels: readonly string[], violation: Violation): Promise<TaskOutcome | string> => {
+  const came = await cells.tryRun({ start: startAfter(labels), isAnew: true })
+  if (came instanceof Diverged) return came.message
+  const again = came.violation ?? came.finding
+  if (again && isSame(again, violation) && again.step === labels.length) return came
+  return again ? `came to another violation: ${headline(again.message)}` : 'did not violate it'
 }
 
 const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
