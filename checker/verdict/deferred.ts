@@ -6,8 +6,8 @@ import type { Verdict } from './verdict.ts'
  * that it took, plus this many. With more, such a finding costs as much as the search for it; with fewer, users are told
  * of networks and machines that they do not have.
  */
-const share = 1 / 4
-const least = 8
+const share = 1 / 8
+const least = 16
 
 /** How slow the network must be, and how far apart the clocks, in milliseconds. */
 export type Needs = Pick<Verdict, 'delayMs' | 'skewMs'>
