@@ -15,7 +15,7 @@ import { type CheckOptions, type Progress, type SearchOptions, validate } from '
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
 import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
-import { Deferred, type Needs, needsUnusual } from './verdict/deferred.ts'
+import { Deferred, needsUnusual } from './verdict/deferred.ts'
 import { Doubts } from './verdict/doubts.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
@@ -112,6 +112,8 @@ class Check {
   /** Whether some of the steps to begin with were skipped. */
   #isShortened = false
   readonly #reliance: Reliance
+  /** How many executions the search has taken. */
+  #explored = 0
   /** Whether the nodes came up in any execution. */
   #hasStarted = false
   readonly #doubts = new Doubts()
@@ -182,18 +184,19 @@ class Check {
   /** Takes one execution after another, until one has a violation or none is left. */
   async #search(cells: Cells): Promise<Discovered | undefined> {
     for await (const explored of this.#portfolio.explore(cells)) {
+      this.#explored += 1
       if ('error' in explored && this.#cannotBegin(explored)) {
         await this.#beginAsFarAsOffered(cells, explored.error)
         return this.#search(cells)
       }
       const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
-      if (found && needsUnusual(found)) this.#defer(found, found.discovery, async () => found)
+      if (found && needsUnusual(found)) this.#deferred.keep({ ...found, examine: async () => found }, this.#explored)
       else if (found?.verdict === 'violated') return found
       else this.#undetermined ??= found
       this.#phase = 'searching'
       if (this.#doubts.areTooMany(this.#completed)) return (await this.#relyOnLess()) ? this.#search(cells) : undefined
       if (this.#doubts.areCutShort(this.#completed) && (await this.#lengthenTurns())) return this.#search(cells)
-      if (this.#deferred.isDue(this.#cells.counts.executions)) return undefined
+      if (this.#deferred.isDue(this.#explored)) return undefined
     }
     return undefined
   }
@@ -287,12 +290,8 @@ class Check {
     const examine = () =>
       this.#examineIn(execution, discovery, cells => examination.shorten(cells, schedule, violation, repeated))
     if (isUsual) return examine()
-    this.#defer(repeated, discovery, examine)
+    this.#deferred.keep({ ...repeated, examine }, this.#explored)
     return undefined
-  }
-
-  #defer(needs: Needs, { execution }: Discovery, examine: () => Promise<Discovered | undefined>): void {
-    this.#deferred.keep({ ...needs, examine }, execution, this.#cells.counts.executions)
   }
 
   async #examineSuspect(

@@ -10,7 +10,7 @@ const share = 1 / 8
 const least = 16
 
 /** How slow the network must be, and how far apart the clocks, in milliseconds. */
-export type Needs = Pick<Verdict, 'delayMs' | 'skewMs'>
+type Needs = Pick<Verdict, 'delayMs' | 'skewMs'>
 
 const strain = ({ delayMs, skewMs }: Needs): number => Math.max(delayMs ?? 0, skewMs ?? 0)
 
@@ -31,20 +31,16 @@ export class Deferred<Found> {
     return this.#kept !== undefined
   }
 
-  /**
-   * @param foundAt the number of executions when it was found
-   *
-   * @param executions the present number
-   */
-  keep(violation: Kept<Found>, foundAt: number, executions: number): void {
+  /** @param explored how many executions the search has taken so far */
+  keep(violation: Kept<Found>, explored: number): void {
     if (this.#kept && strain(this.#kept) <= strain(violation)) return
-    this.#until ||= executions + share * foundAt + least
+    this.#until ||= explored * (1 + share) + least
     this.#kept = violation
   }
 
   /** Whether the search has looked for long enough. */
-  isDue(executions: number): boolean {
-    return this.isKept && executions >= this.#until
+  isDue(explored: number): boolean {
+    return this.isKept && explored >= this.#until
   }
 
   async examine(): Promise<Found | undefined> {
