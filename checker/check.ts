@@ -15,7 +15,7 @@ import { type CheckOptions, type Progress, type SearchOptions, validate } from '
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './searches/portfolio.ts'
 import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
-import { Deferred, needsUnusual } from './verdict/deferred.ts'
+import { Deferred, isNearlyUsual, needsUnusual } from './verdict/deferred.ts'
 import { Doubts } from './verdict/doubts.ts'
 import { Examination, type Found } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
@@ -284,12 +284,13 @@ class Check {
     const schedule = outcome.schedule.slice(0, violation.step)
     const isUsual = await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation))
     if (!isUsual && this.#deferred.isKept) return undefined
+    const isExaminedNow = isUsual || isNearlyUsual(outcome)
     const repeated = await cells.alone(cells => examination.repeat(cells, schedule, violation))
     if (!repeated) return undefined
     if (isFailedStart(violation) && !this.#hasStarted) throw new DoesNotStart(violation)
     const examine = () =>
       this.#examineIn(execution, discovery, cells => examination.shorten(cells, schedule, violation, repeated))
-    if (isUsual) return examine()
+    if (isExaminedNow) return examine()
     this.#deferred.keep({ ...repeated, examine }, this.#explored)
     return undefined
   }

@@ -31,11 +31,12 @@ export const walk = async <State>(
 
 /**
  * If not more than this share of states is new, they are new combinations of what was met before: after something that
- * lasts, such as a new term, every state is new.
+ * lasts, such as a new term, every state is new. With a smaller share, walks of many nodes would never settle; with a larger
+ * one, more would be overlooked that happens for the first time near the end of a walk.
  */
-const newShareMax = 1 / 32
+const newShareMax = 1 / 4
 
-/** Whether the second half of these states holds hardly any that is not in the first. */
+/** Whether few states of the second half are not in the first. */
 export const settles = (states: readonly (string | undefined)[]): boolean => {
   const half = Math.ceil(states.length / 2)
   const first = new Set(states.slice(0, half))

@@ -18,6 +18,11 @@ const strain = ({ delayMs, skewMs }: Needs): number => Math.max(delayMs ?? 0, sk
 export const needsUnusual = (found: Needs & Pick<Verdict, 'verdict'>): boolean =>
   found.verdict === 'violated' && strain(found) > slowMs
 
+/** A violation that needs no more than this many times what is usual seldom needs it after it was shrunk. */
+const nearFactor = 2
+
+export const isNearlyUsual = (needs: Needs): boolean => strain(needs) <= nearFactor * slowMs
+
 interface Kept<Found> extends Needs {
   readonly examine: () => Promise<Found | undefined>
 }
