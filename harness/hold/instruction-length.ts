@@ -5,6 +5,9 @@ import { prefixes } from './instruction.ts'
  * byte; decoding from there soon gets in step again.
  */
 
+/** Makes operands of four bytes ones of two. */
+const operandSize = 0x66
+
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 /** One-byte opcodes followed by a byte for the operand. */
@@ -52,8 +55,8 @@ const [long, long38, long3a] = [1, 2, 3]
 /** Length of the instruction that begins there. */
 export const instructionLength = (code: Buffer, begin: number): number => {
   let at = begin
-  while (prefixes.has(code[at]!) && at - begin < 14) at++
-  const hasWords = !code.subarray(begin, at).includes(0x66)
+  let hasWords = true
+  for (; prefixes.has(code[at]!) && at - begin < 14; at++) if (code[at] === operandSize) hasWords = false
   const rex = (code[at]! & 0xf0) === 0x40 ? code[at++]! : 0
   const opcode = code[at++] ?? 0x90
   const vector = vectorOf(code, opcode, at)

@@ -37,6 +37,8 @@ const ownPagesOf = (map: number, { start, end }: Run): Run[] => {
     if (bytes === 0) break
     for (let index = 0; index < bytes / entrySize; index++, address += pageSize) {
       const high = entries[2 * index + 1]!
+      // Nearly all entries are of untouched pages.
+      if (high === 0 && begun === -1) continue
       const isSwapped = (high & swapped) !== 0 && (entries[2 * index]! & swapDevice) < noSwapDevice
       const isOwn = ((high & present) !== 0 || isSwapped) && (high & ofFile) === 0
       if (isOwn && begun === -1) begun = address
