@@ -81,6 +81,7 @@ const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus:
     property,
     isGoal,
     rewind,
+    isAble: true,
     ...sessionOfCheck(options),
   }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))

@@ -174,7 +174,7 @@ export class SearchBesides {
     if (this.#workers.length > 0) return this.#workers
     this.#inputs = known.length
     const cpus = this.#plan.forMs < forWorkersMsMin ? this.#cpus.slice(-1) : this.#cpus.slice(0, workersByDefault)
-    const order = { file: config, seed, timing: { ...timing, inputs: [...known], isSearched: true } }
+    const order = { file: config, seed, timing: { ...timing, inputs: [...known], isSearched: true }, isAble: true }
     this.#workers = cpus.map(cpu => new Worker({ ...order, cpu }, this.#cpus))
     return this.#workers
   }

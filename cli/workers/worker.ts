@@ -29,6 +29,8 @@ export interface Order extends Sought {
   readonly timing?: Timing | undefined
   /** The CPU for its nodes. */
   readonly cpu: number
+  /** Whether the machine is known to have what is needed; false by default. */
+  readonly isAble?: boolean
 }
 
 /** A later message to a worker, sent when the one before was answered. `'cancel'` ends the present one. */
@@ -66,11 +68,11 @@ class Demands {
 
 /** The program of a worker process: a cell for a search, until its parent disconnects. */
 const work = async (
-  { file, translated, seed, cpu, rewind, longTurns, timing, ...sought }: Order,
+  { file, translated, seed, cpu, rewind, longTurns, timing, isAble, ...sought }: Order,
   demands: Demands,
 ): Promise<void> => {
   const config = await loadConfig(file, translated)
-  await inSession(config, { seed, cpu, rewind, longTurns, timing }, async ({ cluster, system }) => {
+  await inSession(config, { seed, cpu, rewind, longTurns, timing, isAble }, async ({ cluster, system }) => {
     const cell = new OwnCell(cluster, propertiesFor(system, sought), {
       weights: system.weights,
       nodes: cluster.nodes,
