@@ -135,12 +135,13 @@ export class Cells {
    *
    * @param next the next item; `undefined` if there is none until more results were yielded
    *
-   * @param ahead how many items are worked on at once
+   * @param ahead how many items are begun before the first of them is over. With as many as there are cells, a cell would
+   *   wait while another one works on the first for long.
    */
   async *inOrder<Item, Result>(
     next: () => Item | undefined,
     work: (item: Item, cells: Cells) => Promise<Result>,
-    ahead = this.#scope.crew.size,
+    ahead = this.#scope.crew.size === 1 ? 1 : 2 * this.#scope.crew.size,
   ): AsyncGenerator<readonly [Item, Result], void, void> {
     const begun: (readonly [Item, Part<Result>])[] = []
     const begin = () => {

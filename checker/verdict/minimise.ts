@@ -142,10 +142,14 @@ class Minimiser {
     const all = conversations(this.best, this.#offered).flatMap(unit => unit.map(place => this.best[place]!))
     if (isAnother(all) && (await this.#tryOne([all])) !== undefined) return true
     let isChanged = false
-    for (let left = conversations(this.best, this.#offered).length; left > 0; left--) {
-      const unit = conversations(this.best, this.#offered)[left - 1]
-      const joined = unit && joinedAlone(this.best, unit)
-      if (joined && isAnother(joined) && (await this.#tryOne([joined])) !== undefined) isChanged = true
+    for (let left = conversations(this.best, this.#offered).length; left > 0; ) {
+      const units = conversations(this.best, this.#offered).slice(0, left)
+      const joined = units.map((unit, index) => ({ index, candidate: joinedAlone(this.best, unit) })).reverse()
+      const others = joined.filter(({ candidate }) => isAnother(candidate))
+      const kept = await this.#tryOne(others.map(({ candidate }) => candidate))
+      if (kept === undefined) break
+      left = others[kept]!.index
+      isChanged = true
     }
     return isChanged
   }

@@ -99,7 +99,8 @@ class Search {
     while (!this.#isOver) {
       const prefix = this.#bounded.next()
       if (prefix === undefined) return
-      const outcome = await this.#run(prefix.labels)
+      const outcome = await this.#runIn(this.#cells, prefix.labels)
+      this.#pay(outcome)
       if (prefix.depth === 0 && !(outcome instanceof Diverged)) await this.#converse(outcome.arrival.enabled)
       if (outcome instanceof Diverged) {
         this.#bounded.fail(prefix, outcome)
@@ -116,10 +117,15 @@ class Search {
   async #converse(enabled: readonly Choice[]): Promise<void> {
     const begins = enabled.filter(({ kind }) => kind === 'timer' || kind === 'client')
     const count = orders[new Set(begins.map(({ node }) => node)).size] ?? ordersMax
-    for (let seed = this.#options.ordersTried; seed < count && !this.#isOver; seed++) {
-      const walk: Walk = { chooser: 'conversations', seed, length: this.#options.walkLength }
-      await this.#tryWalk([], walk)
+    let seed = this.#options.ordersTried
+    const next = (): Walk | undefined =>
+      seed < count && !this.#isOver
+        ? { chooser: 'conversations', seed: seed++, length: this.#options.walkLength }
+        : undefined
+    for await (const [walk, outcome] of this.#cells.inOrder(next, (walk, cells) => this.#runIn(cells, [], walk))) {
+      await this.#take(outcome)
       if (this.#live) this.#by = walk
+      if (this.#isOver) return
     }
   }
 
@@ -128,15 +134,21 @@ class Search {
   }
 
   async #tryWalk(labels: readonly string[], walk: Walk): Promise<void> {
-    const outcome = await this.#run(labels, walk)
+    await this.#take(await this.#runIn(this.#cells, labels, walk))
+  }
+
+  async #take(outcome: TaskOutcome | Diverged): Promise<void> {
+    this.#pay(outcome)
     if (!(outcome instanceof Diverged)) await this.#learn(outcome)
   }
 
-  async #run(labels: readonly string[], walk?: Walk): Promise<TaskOutcome | Diverged> {
-    const outcome = await this.#cells.tryRun(this.#taskOf(labels, walk))
+  #runIn(cells: Cells, labels: readonly string[], walk?: Walk): Promise<TaskOutcome | Diverged> {
+    return cells.tryRun(this.#taskOf(labels, walk))
+  }
+
+  #pay(outcome: TaskOutcome | Diverged): void {
     const steps = outcome instanceof Diverged ? 0 : outcome.schedule.length - this.#schedule.length
     this.#left -= startSteps + Math.max(0, steps)
-    return outcome
   }
 
   #taskOf(labels: readonly string[], walk?: Walk): Task {
