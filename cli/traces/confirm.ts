@@ -42,18 +42,21 @@ export const recordConfirmed = async <Found extends Claimed>(
   // Nothing left by an earlier execution must matter.
   session.cluster.endLives()
   let confirmed = found
-  await record(session, path, found.schedule, {
-    options,
-    property,
-    // A check of one property does not look for crashes.
-    allowFindings: property !== undefined && found.property === property,
-    variant: found.variant,
-    conclude: async replayed => {
-      const difference = await differenceOf(session, found, replayed, property)
-      if (difference !== undefined) confirmed = { ...found, ...unconfirmed(found, difference) }
-      return { ...confirmed, ...added }
-    },
-  })
+  const recorded = () =>
+    record(session, path, found.schedule, {
+      options,
+      property,
+      // A check of one property does not look for crashes.
+      allowFindings: property !== undefined && found.property === property,
+      variant: found.variant,
+      conclude: async replayed => {
+        const difference = await differenceOf(session, found, replayed, property)
+        if (difference !== undefined) confirmed = { ...found, ...unconfirmed(found, difference) }
+        return { ...confirmed, ...added }
+      },
+    })
+  // A death is confirmed by many more executions.
+  await (found.kind === 'liveness' ? recorded() : session.cluster.keepingNothing(recorded))
   return confirmed
 }
 
