@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
-import { check } from '../../checker/check.ts'
+import { check, type Progress } from '../../checker/check.ts'
 import { always } from '../../checker/property.ts'
 import { initial } from '../../checker/start.ts'
 import type { Choice, Step, System } from '../../checker/system.ts'
@@ -62,6 +62,17 @@ test('a violation that needs a slow network is reported if there is no other, wi
   expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', delayMs: 5000, schedule: [timer.label] })
   // It does not cost all that the search may have.
   expect(verdict.executions).toBeLessThan(200)
+})
+
+test('a violation that needs a slow network is reported if the search for another one is interrupted', async () => {
+  const abort = new AbortController()
+  let isPutOff = false
+  const onProgress = ({ phase }: Progress) => {
+    if (phase === 'repeating') isPutOff = true
+    else if (phase === 'searching' && isPutOff) abort.abort()
+  }
+  const verdict = await check(new Impatient(), {}, { executions: 2000, signal: abort.signal, onProgress })
+  expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', delayMs: 5000, repeated: true })
 })
 
 test('a schedule that is executed again is not kept within the bounds of the execution before', async () => {

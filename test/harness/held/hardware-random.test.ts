@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { findSites, pieceSize } from '../../../harness/hold/hardware-random.ts'
 import { instructionLength } from '../../../harness/hold/instruction-length.ts'
 import { compile, hasCompiler, heldOutput } from './program.ts'
 
@@ -67,4 +70,23 @@ test.skipIf(!hasCompiler || !existsSync('/bin/bash'))('instructions are as long 
     .filter(({ code }) => instructionLength(Buffer.concat([code, Buffer.alloc(16)]), 0) !== code.length)
     .map(({ code, name }) => `${name} ${code.toString('hex')}`)
   expect(wrong.slice(0, 20)).toEqual([])
+})
+
+test('an instruction is found wherever it lies in a file that is read in pieces', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lastnail-test-'))
+  const path = join(directory, 'code')
+  const before = 16
+  try {
+    for (let begin = pieceSize - 4; begin <= pieceSize + 4; begin++) {
+      const code = Buffer.alloc(before + 2 * pieceSize + 100, 0x90)
+      const all = [0, begin, begin + pieceSize]
+      for (const at of all) code.set([0x0f, 0xc7, 0xf0], before + at)
+      writeFileSync(path, code)
+      const fd = openSync(path, 'r')
+      expect(findSites(fd, before, code.length - before)).toEqual(all)
+      closeSync(fd)
+    }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
 })
