@@ -276,14 +276,9 @@ export class Cluster implements System<GlobalState> {
     this.#stage.endLives()
   }
 
-  /** Does something in which starts do not occur again: none is kept, which would take a fifth of a start. */
-  async keepingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (const node of this.#nodes) node.isAnew = true
-    try {
-      return await work()
-    } finally {
-      for (const node of this.#nodes) node.isAnew = false
-    }
+  /** Does something with new processes, of whose starts nothing is kept: for what begins there only once. */
+  keepingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#stage.keepingNothing(work)
   }
 
   /** Whether lives are rewound in place. */

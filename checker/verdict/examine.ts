@@ -114,11 +114,11 @@ export class Examination {
     cells: Cells,
     schedule: readonly Choice[],
     violation: Violation,
-    repeated: TaskOutcome,
+    { delayMs }: Pick<TaskOutcome, 'delayMs'>,
   ): Promise<Found> {
     this.#options.onPhase('shrinking')
-    const whole = { schedule, message: violation.message, delayMs: repeated.delayMs, skewMs: 0 }
-    const shortest = schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, repeated.delayMs)
+    const whole = { schedule, message: violation.message, delayMs, skewMs: 0 }
+    const shortest = schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, delayMs)
     return {
       verdict: 'violated',
       property: violation.property ?? null,

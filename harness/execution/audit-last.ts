@@ -15,7 +15,8 @@ import type { Stage } from './stage.ts'
 export const auditLast = async (stage: Stage, driver: Driver): Promise<boolean> => {
   const { way, evidence, evidenceFrom, beganInPlace } = stage.execution
   if (evidence === undefined || disturbanceOf(stage) !== undefined) return false
-  const again = await evidenceAgain(stage, driver, way, beganInPlace)
+  const repeat = () => evidenceAgain(stage, driver, way)
+  const again = await (beganInPlace ? stage.keepingNothing(repeat) : repeat())
   if (again === undefined || disturbanceOf(stage) !== undefined) return false
   const differences = differencesOf(evidence, again.slice(evidenceFrom))
   for (const { node, ...found } of differences) {
@@ -26,13 +27,8 @@ export const auditLast = async (stage: Stage, driver: Driver): Promise<boolean> 
 }
 
 /** The evidence of a repetition, as far as the schedule can be executed; undefined if that proves nothing. */
-const evidenceAgain = async (
-  stage: Stage,
-  driver: Driver,
-  way: WayThere,
-  isAnew: boolean,
-): Promise<readonly Evidence[] | undefined> => {
-  for (const node of stage.nodes) node.isAnew = isAnew
+const evidenceAgain = async (stage: Stage, driver: Driver, way: WayThere): Promise<readonly Evidence[] | undefined> => {
+  const { beganInPlace } = stage.execution
   driver.isRepeating = true
   try {
     // The bound of its last steps may not have applied to the first.
@@ -44,7 +40,6 @@ const evidenceAgain = async (
     if (!(error instanceof Diverged)) throw error
   } finally {
     driver.isRepeating = false
-    for (const node of stage.nodes) node.isAnew = false
   }
-  return stage.execution.beganInPlace === isAnew ? undefined : stage.execution.evidence
+  return stage.execution.beganInPlace === beganInPlace ? undefined : stage.execution.evidence
 }

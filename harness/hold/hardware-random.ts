@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import type { HeldProcess, HeldThread } from './held-node.ts'
+import { operandSize } from './instruction.ts'
 import { instructionLength } from './instruction-length.ts'
 import type { ProcessMemory } from './memory.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
@@ -22,7 +23,6 @@ const lookBack = 96
 /** Starting points nearer than this are not yet in step. */
 const nearest = 16
 
-const operandSize = 0x66
 const isRex = (byte: number) => (byte & 0xf0) === 0x40
 const isWide = (rex: number) => (rex & 8) !== 0
 

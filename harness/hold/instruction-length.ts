@@ -1,12 +1,9 @@
-import { prefixes } from './instruction.ts'
+import { operandSize, prefixes } from './instruction.ts'
 
 /**
  * Lengths of x86-64 instructions: enough to find where instructions begin in compiled code. Unknown bytes count as one
  * byte; decoding from there soon gets in step again.
  */
-
-/** Makes operands of four bytes ones of two. */
-const operandSize = 0x66
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 

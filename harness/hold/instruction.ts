@@ -1,8 +1,22 @@
 /** The longest instruction of x86-64. */
 export const instructionMax = 15
 
+/** Makes operands of four bytes ones of two. */
+export const operandSize = 0x66
+
 /** 66, F2, F3: operand size and repetition; F0: lock; 2E, 3E, 26, 36, 64, 65: segments and hints. */
-export const prefixes: ReadonlySet<number> = new Set([0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x3e, 0x26, 0x36, 0x64, 0x65])
+export const prefixes: ReadonlySet<number> = new Set([
+  operandSize,
+  0xf2,
+  0xf3,
+  0xf0,
+  0x2e,
+  0x3e,
+  0x26,
+  0x36,
+  0x64,
+  0x65,
+])
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
