@@ -4,10 +4,12 @@ import type { About } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 
 /** Cached, because the parts of a message in flight are needed in each state. */
-const known = new WeakMap<Message, About>()
+const known = new WeakMap<Message, AboutMessage>()
+
+type AboutMessage = About & { readonly hash: string }
 
 /** The parts of a choice that delivers, drops or duplicates a message. */
-export const aboutMessage = (message: Message): About => {
+export const aboutMessage = (message: Message): AboutMessage => {
   const before = known.get(message)
   if (before) return before
   const { from, to, ordinal, connection, label, bytes } = message

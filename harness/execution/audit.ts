@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Message } from '../../proxy/message.ts'
+import { aboutMessage } from './about-message.ts'
 
 /**
  * Tests whether rewinding nodes in place misses something: an execution is done in place and on new processes, and must
@@ -29,12 +30,6 @@ export class AuditTurns {
   }
 }
 
-const hashOf = (...parts: readonly (Buffer | string)[]): string => {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(`${part.length} `).update(part)
-  return hash.digest('hex')
-}
-
 export const evidenceOf = (
   nodes: readonly { readonly name: string }[],
   {
@@ -50,15 +45,21 @@ export const evidenceOf = (
 ): Evidence =>
   new Map(
     nodes.map(({ name }) => {
-      const written = outputs.filter(({ node }) => node === name).flatMap(({ stream, bytes }) => [stream, bytes])
-      const sent = messages.filter(({ from }) => from === name).flatMap(({ label, bytes }) => [label, bytes])
+      const written = outputs.filter(({ node }) => node === name).map(({ stream, bytes }) => [stream, hashOf(bytes)])
+      const sent = messages
+        .filter(({ from }) => from === name)
+        .map(message => [message.label, aboutMessage(message).hash])
       const pending = timers.find(({ node }) => node === name)?.deadlinesMs ?? []
       return [
         name,
-        { 'what it wrote': hashOf(...written), 'what it sent': hashOf(...sent), 'its timers': pending.join(' ') },
+        { 'what it wrote': linesOf(written), 'what it sent': linesOf(sent), 'its timers': pending.join(' ') },
       ]
     }),
   )
+
+const hashOf = (bytes: Buffer): string => hash('sha1', bytes)
+
+const linesOf = (parts: readonly (readonly string[])[]): string => parts.map(each => each.join(' ')).join('\n')
 
 /**
  * All nodes that did something else, in the first step with a difference; or all nodes if a step could not be executed

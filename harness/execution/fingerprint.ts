@@ -63,6 +63,15 @@ const part = (name: string, ...values: readonly (string | Buffer)[]): Part => ({
 
 const json = (value: unknown): string => JSON.stringify(value) ?? '-'
 
+/** Cached texts of lists that stay the same object while nothing in them changes. They grow, and most steps add nothing. */
+const texts = new WeakMap<readonly unknown[], string>()
+
+const textOf = (list: readonly unknown[]): string => {
+  const known = texts.get(list) ?? json(list)
+  texts.set(list, known)
+  return known
+}
+
 const observed =
   ({ state, isObserved }: Known) =>
   (node: Node, index: number): Part[] => {
@@ -94,8 +103,8 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
   part('cuts', network.cuts().join(' ')),
   part('connections', ...network.connectionStates()),
   part('budgets', [...budget].join(' '), [...calls].join(' ')),
-  part('calls', json(state.calls)),
-  part('operations', json(state.history)),
+  part('calls', textOf(state.calls)),
+  part('operations', textOf(state.history)),
 ]
 
 /** A process that ended by itself leaves its kernel behind, a killed one does not. Its children count too. */

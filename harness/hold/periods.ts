@@ -1,10 +1,14 @@
-import { fstatSync, futimesSync } from 'node:fs'
 import { check, libc } from '../../proxy/libc.ts'
+import { syscallNumber } from './syscall-number.ts'
 
 type Nanoseconds = number
 
 const memfdCreate = libc.func('int memfd_create(const char *name, unsigned int flags)')
 const closeOnExec = 1
+const futimens = libc.func('int futimens(int fd, void *times)')
+/** By number, because the C library has no such function before glibc 2.33. */
+const fstat = libc.func('long syscall(long number, int fd, void *attributes)')
+const clockGettime = libc.func('int clock_gettime(int clock, void *time)')
 
 /** When this tool began, in seconds since 1970. Instants count from here, to be exact as doubles. */
 export const firstSecond = Math.floor(Date.now() / 1000)
@@ -14,19 +18,38 @@ export const instantOf = (seconds: number, nanoseconds: number): Nanoseconds =>
   (seconds - firstSecond) * 1e9 + nanoseconds
 
 let marker: number | undefined
+let latest: Nanoseconds = Number.NEGATIVE_INFINITY
 
 /**
  * An instant between all file stamps so far and all later ones. The kernel stamps by the last tick of its clock, but
- * never earlier than a stamp that somebody has seen (since Linux 6.13). So this reads one stamp and makes another. With
- * an older kernel, files written in the same tick count as written later.
+ * never earlier than a stamp that somebody has seen: a file whose stamp of this tick was seen gets an exact one next
+ * (since Linux 6.13). So this makes a stamp of this tick, which it sees, and another. The first is left out if the
+ * marker has an exact stamp of this tick. With an older kernel, files written in the same tick count as written later.
  */
 const now = (): Nanoseconds => {
   marker ??= check('memfd_create', memfdCreate('lastnail', closeOnExec))
-  futimesSync(marker, 0, 0)
-  fstatSync(marker)
-  futimesSync(marker, 0, 0)
-  const { ctimeNs } = fstatSync(marker, { bigint: true })
-  return Number(ctimeNs - BigInt(firstSecond) * 1_000_000_000n)
+  const first = stamp(marker)
+  latest = lastTick() <= latest ? first : stamp(marker)
+  return latest
+}
+
+const attributes = Buffer.alloc(144)
+/** Offset of st_ctim in struct stat. */
+const changed = 104
+
+/** Stamps a file by the kernel's clock, and sees the stamp. */
+const stamp = (file: number): Nanoseconds => {
+  check('futimens', futimens(file, null))
+  check('fstat', fstat(syscallNumber.fstat, file, attributes))
+  return instantOf(Number(attributes.readBigInt64LE(changed)), attributes.readUInt32LE(changed + 8))
+}
+
+const realtimeCoarse = 5
+const tick = new BigInt64Array(2)
+
+const lastTick = (): Nanoseconds => {
+  check('clock_gettime', clockGettime(realtimeCoarse, tick))
+  return instantOf(Number(tick[0]), Number(tick[1]))
 }
 
 /** A period in which a node's clock stood still. */

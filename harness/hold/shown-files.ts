@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { closeSync, constants, mkdirSync, openSync, readdirSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { AT_FDCWD, close, errno, lastErrno, lseek, open, SystemError, write } from '../../proxy/libc.ts'
+import { AT_FDCWD, close, errno, lastErrno, libc, lseek, SystemError, write } from '../../proxy/libc.ts'
 import { pathMeant } from './asked-path.ts'
 import { withDuplicate } from './descriptor.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
@@ -150,17 +150,26 @@ const openInstead = (thread: HeldThread, registers: Registers, register: Registe
   return true
 }
 
-/** The room of a process and how many files were made in it, so that it is not looked up for each. */
-const rooms = new WeakMap<ProcessMemory, { readonly directory: string; made: number }>()
+const openat = libc.func('int openat(int directory, const char *name, int flags, int mode)')
+const unlinkat = libc.func('int unlinkat(int directory, const char *name, int flags)')
+
+interface Room {
+  readonly directory: number
+  /** How many files were provided in it. */
+  provided: number
+}
+
+/** The room of each process, so that it is not looked up for each file. */
+const rooms = new WeakMap<ProcessMemory, Room>()
 
 /** Provides a file with this content. An existing one is never written again, because it may be open. */
 const provide = ({ pid, memory }: HeldProcess, name: string, content: string): void => {
   const known = rooms.get(memory) ?? openRoom(pid, memory)
-  if (known.made++ % filesMax === filesMax - 1)
-    for (const each of readdirSync(known.directory)) unlinkSync(join(known.directory, each))
-  const file = open(join(known.directory, name), newFile, 0o444)
+  known.provided += 1
+  if (known.provided % filesMax === 0) empty(known)
+  const file = openat(known.directory, name, newFile, 0o444)
   if (file === -1) {
-    if (lastErrno() !== errno.EEXIST) throw new SystemError('open', lastErrno())
+    if (lastErrno() !== errno.EEXIST) throw new SystemError('openat', lastErrno())
     return
   }
   const bytes = Buffer.from(content)
@@ -169,18 +178,22 @@ const provide = ({ pid, memory }: HeldProcess, name: string, content: string): v
   if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes of ${name}`)
 }
 
+const empty = ({ directory }: Room): void => {
+  for (const name of readdirSync(`/proc/self/fd/${directory}`)) unlinkat(directory, name, 0)
+}
+
 /**
  * Uses a descriptor of ours, because resolving the path takes longer than the work in it. A node may have put links on
  * the path, so no link is followed out of its files, nor at the end.
  */
-const openRoom = (pid: number, memory: ProcessMemory) => {
+const openRoom = (pid: number, memory: ProcessMemory): Room => {
   const parent = openFor(pid, roomParent, constants.O_RDONLY | constants.O_DIRECTORY, memoryFileSystem)
   try {
     const path = `/proc/self/fd/${parent}/${roomName}`
     mkdirSync(path, { recursive: true, mode: 0o755 })
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-    memory.closeToo(descriptor)
-    const opened = { directory: `/proc/self/fd/${descriptor}`, made: 0 }
+    const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    memory.closeToo(directory)
+    const opened = { directory, provided: 0 }
     rooms.set(memory, opened)
     return opened
   } finally {
