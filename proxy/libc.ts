@@ -24,6 +24,9 @@ export const close = libc.func('int close(int fd)')
 export const read: (fd: number, into: Buffer, length: number) => number = libc.func(
   'long read(int fd, void *into, size_t length)',
 )
+export const pread: (fd: number, into: Buffer, length: number, offset: number) => number = libc.func(
+  'long pread(int fd, void *into, size_t length, long offset)',
+)
 export const write: (fd: number, bytes: Buffer, length: number) => number = libc.func(
   'long write(int fd, void *bytes, size_t length)',
 )

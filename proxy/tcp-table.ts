@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseAddress } from './address.ts'
+import { KernelFile, readKernelFile } from './kernel-file.ts'
 import { AF_INET, errno } from './libc.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
@@ -23,23 +24,51 @@ export interface SocketEntry {
   readonly inode: number
 }
 
-/**
- * Ends every TCP connection of a namespace, including closed ones that still wait for their peer. Listeners stay. The
- * kernel may send resets.
- *
- * @param isMeant selects the connections; all by default
- *
- * @returns false if this kernel cannot do it (sock_diag(7) without SOCK_DESTROY)
- */
-export const endConnections = (
-  namespace: NetworkNamespace,
-  isMeant: (entry: SocketEntry) => boolean = () => true,
-): boolean =>
-  namespace.run(() => {
-    const connections = tcpEntries('thread-self').filter(entry => entry.state !== tcpState.listen && isMeant(entry))
+/** The TCP sockets of a namespace, which its open files keep. */
+export class TcpTable {
+  readonly #namespace: NetworkNamespace
+  readonly #files: readonly { readonly file: KernelFile; readonly family: number }[]
+
+  constructor(namespace: NetworkNamespace) {
+    this.#namespace = namespace
+    this.#files = namespace.run(() =>
+      filesOf('thread-self', 'tcp')
+        .filter(({ path }) => existsSync(path))
+        .map(({ path, family }) => ({ file: new KernelFile(path), family })),
+    )
+  }
+
+  /**
+   * Ends every TCP connection of the namespace, including closed ones that still wait for their peer. Listeners stay.
+   * The kernel may send resets.
+   *
+   * @param isMeant selects the connections; all by default
+   *
+   * @returns false if this kernel cannot do it (sock_diag(7) without SOCK_DESTROY)
+   */
+  endConnections(isMeant: (entry: SocketEntry) => boolean = () => true): boolean {
+    const entries = this.#files.flatMap(({ file, family }) => entriesIn(file.read(), family))
+    const connections = entries.filter(entry => entry.state !== tcpState.listen && isMeant(entry))
     if (connections.length === 0) return true
-    return Netlink.use(netlink => connections.every(connection => destroy(netlink, connection)), NETLINK_SOCK_DIAG)
-  })
+    return this.#namespace.run(() =>
+      Netlink.use(netlink => connections.every(connection => destroy(netlink, connection)), NETLINK_SOCK_DIAG),
+    )
+  }
+
+  close(): void {
+    for (const { file } of this.#files) file.close()
+  }
+}
+
+/** The same for a namespace whose connections are ended once. */
+export const endConnections = (namespace: NetworkNamespace, isMeant: (entry: SocketEntry) => boolean): boolean => {
+  const table = new TcpTable(namespace)
+  try {
+    return table.endConnections(isMeant)
+  } finally {
+    table.close()
+  }
+}
 
 /** Matches entries with this address as their peer. */
 export const hasPeer =
@@ -48,21 +77,25 @@ export const hasPeer =
     addressOf(remote) === parseAddress(peer)
 
 /** The TCP sockets of a process's network namespace, or of the calling thread's. */
-export const tcpEntries = (owner: number | 'thread-self'): SocketEntry[] => [
-  ...entriesOf(`/proc/${owner}/net/tcp`, AF_INET),
-  ...entriesOf(`/proc/${owner}/net/tcp6`, AF_INET6),
-]
+export const tcpEntries = (owner: number | 'thread-self'): SocketEntry[] => entriesOf(owner, 'tcp')
 
 /** The same for UDP. Sockets without a peer are `closed`. */
-export const udpEntries = (owner: number | 'thread-self'): SocketEntry[] => [
-  ...entriesOf(`/proc/${owner}/net/udp`, AF_INET),
-  ...entriesOf(`/proc/${owner}/net/udp6`, AF_INET6),
+export const udpEntries = (owner: number | 'thread-self'): SocketEntry[] => entriesOf(owner, 'udp')
+
+const entriesOf = (owner: number | 'thread-self', protocol: 'tcp' | 'udp'): SocketEntry[] =>
+  filesOf(owner, protocol).flatMap(({ path, family }) =>
+    existsSync(path) ? entriesIn(readKernelFile(path), family) : [],
+  )
+
+/** A kernel without IPv6 lacks the second. */
+const filesOf = (owner: number | 'thread-self', protocol: 'tcp' | 'udp') => [
+  { path: `/proc/${owner}/net/${protocol}`, family: AF_INET },
+  { path: `/proc/${owner}/net/${protocol}6`, family: AF_INET6 },
 ]
 
 /** `sl local_address rem_address st queues timer retransmits uid timeout inode …` */
-const entriesOf = (path: string, family: number): SocketEntry[] => {
-  if (!existsSync(path)) return []
-  return readFileSync(path, 'latin1')
+const entriesIn = (table: string, family: number): SocketEntry[] =>
+  table
     .split('\n')
     .slice(1)
     .map(line => line.trim().split(/\s+/))
@@ -74,7 +107,6 @@ const entriesOf = (path: string, family: number): SocketEntry[] => {
       state: Number.parseInt(fields[3]!, 16),
       inode: Number(fields[9]),
     }))
-}
 
 /** A struct sockaddr of one end. */
 export const socketAddressOf = (family: number, end: string): Buffer => socketAddress(family, ...partsOf(end))

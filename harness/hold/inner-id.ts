@@ -1,4 +1,5 @@
-import { readProc } from './read-proc.ts'
+import { readKernelFile } from '../../proxy/kernel-file.ts'
 
 /** The id that a thread has in its own pid namespace. */
-export const innerId = (tid: number): number => Number(/^NSpid:.*\s(\d+)$/m.exec(readProc(`/proc/${tid}/status`))![1])
+export const innerId = (tid: number): number =>
+  Number(/^NSpid:.*\s(\d+)$/m.exec(readKernelFile(`/proc/${tid}/status`))![1])

@@ -1,15 +1,20 @@
-import { readProc } from './read-proc.ts'
+import { readKernelFile } from '../../proxy/kernel-file.ts'
 
 const signalsMax = 64
 
-/** Signals that a process ignores or catches, and lines that show which are pending. */
-export const signalsOf = (pid: number): { readonly treated: readonly number[]; readonly pending: string } => {
-  const status = readProc(`/proc/${pid}/status`)
+export const statusOf = (pid: number): string => readKernelFile(`/proc/${pid}/status`)
+
+/**
+ * Signals that a process ignores or catches, and lines that show which are pending.
+ *
+ * @param status content of its /proc/P/status
+ */
+export const signalsIn = (status: string): { readonly treated: readonly number[]; readonly pending: string } => {
   const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):.*$/gm)].join()
-  return { treated: signalsIn(status.matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)), pending }
+  return { treated: numbersIn(status.matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)), pending }
 }
 
-const signalsIn = (lines: Iterable<RegExpExecArray>): number[] => {
+const numbersIn = (lines: Iterable<RegExpExecArray>): number[] => {
   const treated = [...lines].reduce((all, [, mask]) => all | BigInt(`0x${mask}`), 0n)
   return Array.from({ length: signalsMax }, (_, index) => index + 1).filter(
     signal => (treated >> BigInt(signal - 1)) & 1n,
@@ -27,4 +32,4 @@ const faults: ReadonlySet<number> = new Set([4, 5, 7, 8, 11, 31])
  * container it would be first too, and only faults would end it, because it would not be traced.
  */
 export const endsFirst = (pid: number, signal: number, isContainer: boolean): boolean =>
-  !harmless.has(signal) && (!isContainer || faults.has(signal)) && !signalsOf(pid).treated.includes(signal)
+  !harmless.has(signal) && (!isContainer || faults.has(signal)) && !signalsIn(statusOf(pid)).treated.includes(signal)

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { KernelFile } from '../../proxy/kernel-file.ts'
 import type { Link } from '../../proxy/link.ts'
 import { NetworkNamespace } from '../../proxy/namespace.ts'
 import { encodeSegment, packetLengthMax, type Segment } from '../../proxy/packet.ts'
-import { endConnections } from '../../proxy/tcp-table.ts'
+import { TcpTable } from '../../proxy/tcp-table.ts'
 import { openTun } from '../../proxy/tun.ts'
 
 /** Addresses and routes of the calling thread's network namespace. */
@@ -14,7 +14,9 @@ export class Uplink {
   readonly link: Link
   /** How many packets have passed in either direction. */
   #packets = 0
-  readonly #routes: string
+  readonly #tcp: TcpTable
+  readonly #routes: KernelFile
+  readonly #firstRoutes: string
 
   /**
    * @param address of the node
@@ -24,7 +26,9 @@ export class Uplink {
     this.namespace = namespace
     try {
       this.link = this.#counted(openTun(this.namespace, address))
-      this.#routes = this.#readRoutes()
+      this.#tcp = new TcpTable(namespace)
+      this.#routes = namespace.run(() => new KernelFile(routes))
+      this.#firstRoutes = this.#routes.read()
     } catch (error) {
       this.namespace.close()
       throw error
@@ -57,7 +61,7 @@ export class Uplink {
    */
   clean(kept: ReadonlySet<number> = new Set()): boolean {
     const isClean =
-      endConnections(this.namespace, ({ inode }) => !kept.has(inode)) && this.#readRoutes() === this.#routes
+      this.#tcp.endConnections(({ inode }) => !kept.has(inode)) && this.#routes.read() === this.#firstRoutes
     this.throwAway()
     return isClean
   }
@@ -74,11 +78,9 @@ export class Uplink {
 
   close(): void {
     this.link.close()
+    this.#tcp.close()
+    this.#routes.close()
     this.namespace.close()
-  }
-
-  #readRoutes(): string {
-    return this.namespace.run(() => readFileSync(routes, 'latin1'))
   }
 }
 

@@ -18,10 +18,28 @@ export type Call = readonly (number | Buffer)[]
  */
 export const makeCalls = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
   const results: number[] = []
-  for (let begin = 0; begin < calls.length; begin += callsMax)
-    results.push(...makeSome(thread, calls.slice(begin, begin + callsMax), onThread))
+  for (let begin = 0; begin < calls.length; ) {
+    const end = begin + roomFor(calls, begin)
+    results.push(...makeSome(thread, calls.slice(begin, end), onThread))
+    begin = end
+  }
   return results
 }
+
+/** How many of the calls from one on fit into the table, at least one. */
+const roomFor = (calls: readonly Call[], begin: number): number => {
+  let count = 0
+  let used = numberSize
+  for (; begin + count < calls.length; count++) {
+    used += batchEntrySize + calls[begin + count]!.reduce<number>((sum, value) => sum + lengthOf(value), 0)
+    if (used > batchTableLength) break
+  }
+  return Math.max(count, 1)
+}
+
+/** Bytes that an argument takes beside the call's own entry. */
+const lengthOf = (value: number | Buffer): number =>
+  typeof value === 'number' ? 0 : Math.ceil(value.length / numberSize) * numberSize
 
 /** Makes system calls that must all succeed. @throws CannotRewind */
 export const succeed = (thread: HeldThread, calls: readonly Call[]): void => {
@@ -36,8 +54,6 @@ export const endWhenThawed = (thread: HeldThread): void => {
   thread.resumption = { toSyscall: false, signal: 0 }
 }
 
-/** With 32 bytes for each. */
-const callsMax = 30
 const numberSize = 8
 const resultOffset = 7 * numberSize
 const endMark = -1n
@@ -62,7 +78,7 @@ const tableOf = (calls: readonly Call[]) => {
     const at = used
     if (bytes.copy(table, at) < bytes.length) throw new CannotRewind('no room for the arguments of system calls')
     places.push({ bytes, at })
-    used += Math.ceil(bytes.length / numberSize) * numberSize
+    used += lengthOf(bytes)
     return batchTable + at
   }
   for (const [row, call] of calls.entries())

@@ -1,10 +1,11 @@
 import { readlinkSync } from 'node:fs'
+import { readKernelFile } from '../../proxy/kernel-file.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
-import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import type { HeldNode, HeldProcess } from '../hold/held-node.ts'
 import { lastingCallsOf } from '../hold/lasting-calls.ts'
-import { readProc } from '../hold/read-proc.ts'
+import { statusOf } from '../hold/signals.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { makeCalls } from './batch.ts'
+import type { Call } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import type { Descriptor } from './open-descriptors.ts'
 import { settingsOf } from './socket-options.ts'
@@ -17,14 +18,14 @@ export type Inventory = ReadonlyMap<string, string>
  * a life in which it differs is not lived again. Memory, threads, signals, timers and open descriptors are marked
  * elsewhere.
  *
- * @param thread of the process, frozen; its registers are lost
+ * @param asked what the process said when it was asked
  *
  * @param open its open descriptors
  */
-export const inventoryOf = (thread: HeldThread, open: readonly Descriptor[]): Inventory => {
-  const { pid } = thread.process
+export const inventoryOf = (process: HeldProcess, asked: Asked, open: readonly Descriptor[]): Inventory => {
+  const { pid } = process
   return new Map([
-    ['user, groups, umask, capabilities or name', settingsIn(read(pid, 'status'))],
+    ['user, groups, umask, capabilities or name', settingsIn(asked.status)],
     ['limits', read(pid, 'limits').replace(/^Max realtime timeout.*\n/m, '')],
     ['timers', read(pid, 'timers')],
     ['root directory', readlinkSync(`/proc/${pid}/root`)],
@@ -33,10 +34,20 @@ export const inventoryOf = (thread: HeldThread, open: readonly Descriptor[]): In
     ['score for want of memory', read(pid, 'oom_score_adj')],
     ['personality', read(pid, 'personality')],
     ['choice of what is dumped', read(pid, 'coredump_filter')],
-    [kernelsOwn, lastingCallsOf(thread.process)],
-    ...kernelObjects(thread),
+    [kernelsOwn, lastingCallsOf(process)],
+    ...asked.objects(),
     ...open.map(descriptor => [`descriptor ${descriptor.fd}`, stateOf(pid, descriptor)] as const),
   ])
+}
+
+/** What a process is asked before its inventory is made. */
+export interface Asked {
+  /** Content of its /proc/P/status. */
+  readonly status: string
+  /** Calls about objects of namespaces, which must be made inside. */
+  readonly calls: readonly Call[]
+  /** Their answers, once the calls have been made. */
+  objects(): [topic: string, text: string][]
 }
 
 /** Whether a child of the process has ended without being waited for. */
@@ -59,7 +70,7 @@ const firstChange = (before: string, now: string): string => {
 /** Content of a file in /proc/P that not every kernel has. */
 const read = (pid: number, name: string): string => {
   try {
-    return readProc(`/proc/${pid}/${name}`)
+    return readKernelFile(`/proc/${pid}/${name}`)
   } catch {
     return ''
   }
@@ -87,24 +98,28 @@ const unreaped = 'child that has ended and was not waited for'
 const none = '0 0 0'
 const systemV = 'semaphores, message queues or shared memory of System V'
 
-/** Objects of namespaces, which must be queried from inside. */
-const kernelObjects = (thread: HeldThread): [string, string][] => {
+export const ask = ({ pid }: HeldProcess): Asked => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
   const names = Buffer.alloc(390)
   const child = Buffer.alloc(infoLength)
-  makeCalls(thread, [
-    [syscallNumber.waitid, anyChild, 0, child, whoseEndIsNotTaken],
-    [syscallNumber.semctl, 0, 0, semaphoreInfo, semaphores!],
-    [syscallNumber.msgctl, 0, queueInfo, queues!],
-    [syscallNumber.shmctl, 0, memoryInfo, memory!],
-    [syscallNumber.uname, names],
-  ])
-  const counts = [semaphores!.readInt32LE(semaphoresOffset), queues!.readInt32LE(0), memory!.readInt32LE(0)]
-  return [
-    [unreaped, child.readInt32LE(childOffset) === 0 ? '' : 'yes'],
-    [systemV, counts.join(' ')],
-    ['host name', names.toString('latin1').replaceAll('\0', ' ')],
-  ]
+  return {
+    status: statusOf(pid),
+    calls: [
+      [syscallNumber.waitid, anyChild, 0, child, whoseEndIsNotTaken],
+      [syscallNumber.semctl, 0, 0, semaphoreInfo, semaphores!],
+      [syscallNumber.msgctl, 0, queueInfo, queues!],
+      [syscallNumber.shmctl, 0, memoryInfo, memory!],
+      [syscallNumber.uname, names],
+    ],
+    objects() {
+      const counts = [semaphores!.readInt32LE(semaphoresOffset), queues!.readInt32LE(0), memory!.readInt32LE(0)]
+      return [
+        [unreaped, child.readInt32LE(childOffset) === 0 ? '' : 'yes'],
+        [systemV, counts.join(' ')],
+        ['host name', names.toString('latin1').replaceAll('\0', ' ')],
+      ]
+    },
+  }
 }
 
 /** @throws CannotRewind for something that can be neither restored nor compared */

@@ -1,12 +1,14 @@
+import { readKernelFile } from '../../proxy/kernel-file.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { setLastIdIn } from '../hold/last-id.ts'
-import { readProc } from '../hold/read-proc.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 
 /** Id of the node's newest thread, inside of the node. */
 export const lastThreadId = (node: HeldNode): number =>
-  Math.max(...node.threads.map(({ tid }) => Number(/^NSpid:.*\s(\d+)$/m.exec(readProc(`/proc/${tid}/status`))?.[1])))
+  Math.max(
+    ...node.threads.map(({ tid }) => Number(/^NSpid:.*\s(\d+)$/m.exec(readKernelFile(`/proc/${tid}/status`))?.[1])),
+  )
 
 const lastIdFile = Buffer.from('/proc/sys/kernel/ns_last_pid\0')
 const [readOnly, writeOnly] = [0, 1]

@@ -49,9 +49,14 @@ export class MarkedMemory {
     this.#memory = memory
   }
 
-  /** Marks it. The registers of the thread, one of its process, are lost. @throws CannotRewind */
-  mark(thread: HeldThread): MemoryMark {
-    const breakAddress = makeCalls(thread, [[syscallNumber.brk, 0]])[0]!
+  /**
+   * Marks it. The registers of the thread, one of its process, are lost.
+   *
+   * @param breakAddress result of `breakCall`
+   *
+   * @throws CannotRewind
+   */
+  mark(thread: HeldThread, breakAddress: number): MemoryMark {
     const regions = this.#regions()
     assertOwn(regions)
     const mark = this.#last && this.#written ? this.#markNext(this.#last, regions) : this.#markWhole(thread, regions)
@@ -87,10 +92,12 @@ export class MarkedMemory {
   }
 
   /**
-   * Rewinds it to one of its marks, through a thread of its process, whose effects are undone too. @throws CannotRewind
+   * Rewinds it to one of its marks, through a thread of its process, whose effects are undone too.
+   * `breakCallTo(mark)` must have been made.
+   *
+   * @throws CannotRewind
    */
   rewind(thread: HeldThread, mark: MemoryMark): void {
-    makeCalls(thread, [[syscallNumber.brk, mark.breakAddress]])
     const { now, changes } = this.#lookWithLostFiles(thread, mark)
     assertOwn(now)
     succeed(thread, changes.flatMap(mendingCall))
@@ -164,6 +171,12 @@ const ownPagesOfOne = (pid: number, region: Run): Run[] => {
   if (own === undefined) throw new CannotRewind(`it maps ${Math.round((region.end - region.start) / 2 ** 30)} GB`)
   return own
 }
+
+/** Returns where the heap ends. */
+export const breakCall: Call = [syscallNumber.brk, 0]
+
+/** Lets the heap end where it did. */
+export const breakCallTo = ({ breakAddress }: MemoryMark): Call => [syscallNumber.brk, breakAddress]
 
 const isWritable = ({ access }: Region) => access[1] === 'w'
 

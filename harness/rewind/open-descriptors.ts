@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync } from 'node:fs'
+import { readKernelFile } from '../../proxy/kernel-file.ts'
 import { close, ioctl, libc, read } from '../../proxy/libc.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import { pipe } from '../hold/pipe.ts'
-import { readProc } from '../hold/read-proc.ts'
 import { CannotRewind } from './error.ts'
 import { peerOf } from './socket-address.ts'
 import { connectionStateOf, getNumber, socketOption } from './socket-options.ts'
@@ -31,7 +31,7 @@ type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 
 export const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
   readdirSync(`/proc/${pid}/fd`).map(name => ({ fd: Number(name), link: readlinkSync(`/proc/${pid}/fd/${name}`) }))
 
-export const infoOf = (pid: number, fd: number): string => readProc(`/proc/${pid}/fdinfo/${fd}`)
+export const infoOf = (pid: number, fd: number): string => readKernelFile(`/proc/${pid}/fdinfo/${fd}`)
 
 /** @throws CannotRewind for a kind that cannot be restored */
 export const describe = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {

@@ -7,10 +7,18 @@ import { makeCalls } from './batch.ts'
 import type { Facing } from './connection.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
-import { hasEndedChild, type Inventory, inventoryOf, requireComparable, requireSame } from './inventory.ts'
+import {
+  type Asked,
+  ask,
+  hasEndedChild,
+  type Inventory,
+  inventoryOf,
+  requireComparable,
+  requireSame,
+} from './inventory.ts'
 import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
-import type { MarkedMemory, MemoryMark } from './memory-mark.ts'
+import { breakCall, breakCallTo, type MarkedMemory, type MemoryMark } from './memory-mark.ts'
 import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
@@ -51,13 +59,15 @@ export class ProcessMark {
     this.#threads = [...process.threads].map(thread => new ThreadMark(knownOf(marked, thread)))
     for (const { thread, legacy } of this.#threads) if (legacy) marked.legacies.set(thread, legacy)
     this.#descriptors = new DescriptorMarks(process, facing)
-    this.#signals = new SignalMarks(this.first)
+    const asked = ask(process)
+    this.#signals = new SignalMarks(asked.status)
     this.#timers = markTimers(process)
     this.#workingDirectory = new WorkingDirectory(process.pid)
     try {
-      this.#inventory = inventoryOf(this.first, this.#descriptors.kept)
+      const [breakAddress] = makeCalls(this.first, [breakCall, ...this.#signals.calls, ...asked.calls])
+      this.#inventory = inventoryOf(process, asked, this.#descriptors.kept)
       requireComparable(this.#inventory, process.node)
-      this.#memory = marked.memory.mark(this.first)
+      this.#memory = marked.memory.mark(this.first, breakAddress!)
     } finally {
       // Its registers were used.
       this.#threads[0]!.rewind()
@@ -141,16 +151,12 @@ export class ProcessMark {
 
   /** Restores its state after the new threads have ended. It stays frozen. @throws CannotRewind */
   rewind(): void {
-    this.#signals.rewind(this.first)
+    const asked = ask(this.process)
+    const signals = this.#signals.callsToRewind(asked.status)
+    makeCalls(this.first, [breakCallTo(this.#memory), ...signals, ...asked.calls])
     this.#descriptors.rewind(this.first)
     this.#marked.memory.rewind(this.first, this.#memory)
-    // At the mark it had waited for all, perhaps for the same child that has only ended now.
-    let present = this.#present()
-    if (hasEndedChild(present)) {
-      this.reap()
-      present = this.#present()
-    }
-    requireSame(this.#inventory, present)
+    requireSame(this.#inventory, this.#present(asked))
     for (const { thread } of this.#threads) this.#marked.kept.takeBack(thread)
     for (const thread of this.#made) thread.tellAgain()
     for (const thread of this.#threads) thread.rewindSignals()
@@ -159,8 +165,15 @@ export class ProcessMark {
   }
 
   /** Its kernel state now. The first thread's registers are lost. */
-  #present(): Inventory {
-    return inventoryOf(this.first, this.#descriptors.describeKept())
+  #present(asked: Asked): Inventory {
+    const open = this.#descriptors.describeKept()
+    const present = inventoryOf(this.process, asked, open)
+    if (!hasEndedChild(present)) return present
+    // At the mark it had waited for all, perhaps for the same child that has only ended now.
+    this.reap()
+    const askedAgain = ask(this.process)
+    makeCalls(this.first, askedAgain.calls)
+    return inventoryOf(this.process, askedAgain, open)
   }
 
   /** Call it when the disk is restored. @throws CannotRewind */

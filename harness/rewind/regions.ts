@@ -1,4 +1,4 @@
-import { readProc } from '../hold/read-proc.ts'
+import { readKernelFile } from '../../proxy/kernel-file.ts'
 
 /** A range of addresses with one mapping. */
 export interface Region {
@@ -20,7 +20,7 @@ const ofKernel = /^\[v/
 /** Lines of /proc/P/maps: `start-end access offset device inode path`. */
 export const regionsOf = (pid: number): Region[] => regionsIn(mapsOf(pid))
 
-export const mapsOf = (pid: number): string => readProc(`/proc/${pid}/maps`)
+export const mapsOf = (pid: number): string => readKernelFile(`/proc/${pid}/maps`)
 
 /** Parses such lines. */
 export const regionsIn = (maps: string): Region[] => {

@@ -1,7 +1,6 @@
-import type { HeldThread } from '../hold/held-node.ts'
-import { signalsOf } from '../hold/signals.ts'
+import { signalsIn } from '../hold/signals.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
-import { type Call, makeCalls } from './batch.ts'
+import type { Call } from './batch.ts'
 import { CannotRewind } from './error.ts'
 
 /** struct sigaction, as the kernel stores it. Zeros are the default. */
@@ -11,31 +10,33 @@ const maskLength = 8
 /** How a frozen process treats signals. */
 export class SignalMarks {
   readonly #pending: string
-  /** Actions of the signals that it catches or ignores. */
+  /** Actions of the signals that it catches or ignores. They are known once the calls have been made. */
   readonly #actions: ReadonlyMap<number, Buffer>
 
-  /** The thread's registers are lost. */
-  constructor(thread: HeldThread) {
-    const { treated, pending } = signalsOf(thread.process.pid)
+  /** @param status content of its /proc/P/status */
+  constructor(status: string) {
+    const { treated, pending } = signalsIn(status)
     this.#pending = pending
     this.#actions = defaults(treated)
-    makeCalls(
-      thread,
-      [...this.#actions].map(([signal, action]): Call => [syscallNumber.rt_sigaction, signal, 0, action, maskLength]),
-    )
+  }
+
+  /** Calls that the process must make once, in which it says how it treats them. */
+  get calls(): Call[] {
+    return [...this.#actions].map(([signal, action]) => [syscallNumber.rt_sigaction, signal, 0, action, maskLength])
   }
 
   /**
-   * Restores how it treats signals. The thread's registers are lost. @throws CannotRewind if other signals are pending
+   * Calls by which the process treats signals as it did.
+   *
+   * @param status content of its present /proc/P/status
+   *
+   * @throws CannotRewind if other signals are pending
    */
-  rewind(thread: HeldThread): void {
-    const { treated, pending } = signalsOf(thread.process.pid)
+  callsToRewind(status: string): Call[] {
+    const { treated, pending } = signalsIn(status)
     if (pending !== this.#pending) throw new CannotRewind('other signals are pending')
     const actions = new Map([...defaults(treated), ...this.#actions])
-    makeCalls(
-      thread,
-      [...actions].map(([signal, action]): Call => [syscallNumber.rt_sigaction, signal, action, 0, maskLength]),
-    )
+    return [...actions].map(([signal, action]) => [syscallNumber.rt_sigaction, signal, action, 0, maskLength])
   }
 }
 
