@@ -101,7 +101,7 @@ export class MarkedMemory {
     const { now, changes } = this.#lookWithLostFiles(thread, mark)
     assertOwn(now)
     succeed(thread, changes.flatMap(mendingCall))
-    const others = inside(this.#others(mark, now), mark.regions)
+    const others = inside(unite(this.#others(mark, now), changes.filter(wasReadOnly)), mark.regions)
     succeed(thread, without(others, mark.content).map(forgettingCall))
     const pieces = piecesInside(mark.content, others)
     const writable = mark.regions.filter(isWritable)
@@ -112,19 +112,24 @@ export class MarkedMemory {
     this.#last = mark
   }
 
-  /** Ranges that differ from a mark, or may differ, in order of address. */
+  /**
+   * Ranges that differ from a mark, or may differ, in order of address. A program may have made memory writable for a
+   * time that it had only reserved. A file that it made writable for a time is not noticed, unless it had pages of its
+   * own in it.
+   */
   #others(mark: MemoryMark, now: readonly Region[]): Run[] {
     const last = this.#last!
     const between = mark === last ? [] : changesBetween(last.content, mark.content)
-    if (this.#written === undefined) return unite(between, mark.content, ownPagesIn(this.#pid, now.filter(isWritable)))
+    if (this.#written === undefined) return unite(between, mark.content, ownPagesIn(this.#pid, now))
     if (mark !== last) this.#written.watched = unite(this.#written.watched, mark.watched)
     const unchanged = this.#written.unchanged(mark.regions)
     const { watched } = this.#written
-    const unwatched = without(mark.regions.filter(isWritable), watched)
+    const unwatched = (isMeant: (region: Region) => boolean) => without(mark.regions.filter(isMeant), watched)
     return unite(
       between,
       without(watched, unchanged),
-      ownPagesIn(this.#pid, unwatched),
+      ownPagesIn(this.#pid, unwatched(isWritable)),
+      this.#written.ownIn(unwatched(isReserved)),
       inside(mark.content, without(mark.regions, watched)),
     )
   }
@@ -180,11 +185,21 @@ export const breakCallTo = ({ breakAddress }: MemoryMark): Call => [syscallNumbe
 
 const isWritable = ({ access }: Region) => access[1] === 'w'
 
-/** Ranges that can be written to, or have private pages and may be made writable for a time. */
+const isReserved = (region: Region) => !isWritable(region) && region.file === ''
+
+const wasReadOnly = ({ before }: Difference): boolean => before !== undefined && !isWritable(before)
+
+/** Restoring as many pages takes as long as looking for writes to this many times as many. */
+const pagesWatchedForOne = 16
+
+/**
+ * Regions that can be written to, or that may be made writable for a time because many of their pages are private. This
+ * tool itself changes a few pages of a program's code.
+ */
 const isWorthWatching =
   (own: readonly Piece[]) =>
   (region: Region): boolean =>
-    isWritable(region) || own.some(({ start }) => region.start <= start && start < region.end)
+    isWritable(region) || pagesWatchedForOne * lengthOf(inside(own, [region])) >= region.end - region.start
 
 const assertOwn = (regions: readonly Region[]) => {
   if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's')) throw new CannotRewind('it shares memory')
