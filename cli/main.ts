@@ -220,19 +220,26 @@ export const program = (done: (code: number) => void) => {
       duration,
     )
     .option('--check-for <duration>', 'duration of each such search (5s)', duration)
+    .option(
+      '--keep <duration>',
+      'records this much of its end as a whole, and of what came before an outline',
+      duration,
+    )
     .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
     .option('--out <directory>', 'directory for the trace', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
-    .action(async (file: string, { for: forMs, look: lookMs, json, checkEvery, checkFor, ...options }) => {
-      const [{ emulate }, { describeSummary }] = await Promise.all([
-        import('./emulate/emulate.ts'),
-        import('./emulate/summary.ts'),
-      ])
-      const searches = { checkEveryMs: checkEvery, checkForMs: checkFor }
-      const summary = await emulate(await loadConfig(file), { forMs, lookMs, ...searches, ...options })
-      print(json ? JSON.stringify(summary) : describeSummary(summary))
-      done(exitCode[summary.verdict])
-    })
+    .action(
+      async (file: string, { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, ...options }) => {
+        const [{ emulate }, { describeSummary }] = await Promise.all([
+          import('./emulate/emulate.ts'),
+          import('./emulate/summary.ts'),
+        ])
+        const searches = { checkEveryMs: checkEvery, checkForMs: checkFor }
+        const summary = await emulate(await loadConfig(file), { forMs, lookMs, keepMs, ...searches, ...options })
+        print(json ? JSON.stringify(summary) : describeSummary(summary))
+        done(exitCode[summary.verdict])
+      },
+    )
 
   addControlCommands(root, done)
   addTopologyCommands(root)

@@ -40,11 +40,21 @@ export function* traceRecords(path: string): Generator<TraceRecord | { readonly 
   const timers = version <= allTimersUntil ? new ChangedTimers() : undefined
   let afterStep = -1
   let expected = 'header'
+  /** The latest step that is kept in outline, until it is certain that nothing more is known after it. */
+  let outline: RecordedStep | undefined
   for (const { byte, found } of storedRecords(file, length)) {
     if (expected === 'nothing') {
       if (found === 'torn' && byte === file.length) return
       throw damagedError(path, byte, afterStep)
     }
+    if (typeof found === 'object' && 'known' in found) {
+      if (outline?.index !== found.known.index) throw damagedError(path, byte, afterStep)
+      outline = undefined
+      yield { step: found.known }
+      continue
+    }
+    if (outline) yield { step: outline }
+    outline = undefined
     if (found === 'torn') return yield { torn: { byte, afterStep } }
     if (found === 'damaged' || (expected === 'header') !== 'header' in found) throw damagedError(path, byte, afterStep)
     if ('step' in found) {
@@ -52,15 +62,18 @@ export function* traceRecords(path: string): Generator<TraceRecord | { readonly 
       afterStep += 1
     }
     if ('end' in found && afterStep < 0) throw missingError(path, 0)
-    yield timers && 'step' in found ? { step: { ...found.step, timers: timers.next(found.step.timers) } } : found
+    if ('step' in found && found.step.keeps) outline = found.step
+    else yield timers && 'step' in found ? { step: { ...found.step, timers: timers.next(found.step.timers) } } : found
     expected = 'end' in found ? 'nothing' : 'step'
   }
 }
 
+type WholeRecord = Exclude<StoredRecord, { readonly block: Uint8Array }>
+
 interface Stored {
   /** Where it begins in the file; of a compressed one, where its block does. */
   readonly byte: number
-  readonly found: TraceRecord | 'torn' | 'damaged'
+  readonly found: WholeRecord | 'torn' | 'damaged'
 }
 
 /** The records from an offset of the file on, followed by the reason why they end. */
@@ -88,7 +101,7 @@ const isRest = (record: StoredRecord | undefined, blockEnd: number): boolean =>
   record === undefined || ('step' in record && record.step.index <= blockEnd)
 
 /** What a block holds, once its checksum was right: whole records. */
-function* recordsIn(block: Uint8Array): Generator<TraceRecord | 'damaged', void> {
+function* recordsIn(block: Uint8Array): Generator<WholeRecord | 'damaged', void> {
   const records = tryInflate(block)
   for (let offset = 0; records === undefined || offset < records.length; ) {
     const unsealed = records === undefined ? 'damaged' : unseal(records, offset)

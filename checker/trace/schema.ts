@@ -15,6 +15,7 @@ const schema = `
       Step step = 2;
       End end = 3;
       bytes block = 4;
+      Step known = 5;
     }
   }
 
@@ -60,6 +61,7 @@ const schema = `
     optional string input_json = 18;
     repeated Life lives = 19;
     repeated Timers timers = 20;
+    string keeps = 21;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
@@ -104,7 +106,7 @@ const schema = `
 
 /** Each trace begins with this text and its format version. A reader refuses a version above its own. */
 export const magic = 'lastnail trace '
-export const formatVersion = 3
+export const formatVersion = 4
 
 /** Until this version, each step had the timers of all nodes. */
 export const allTimersUntil = 2
@@ -114,8 +116,11 @@ export type TraceRecord =
   | { readonly step: RecordedStep }
   | { readonly end: TraceEnd }
 
-/** A record as it is in the file: many, as they were written one after the other, may be one that holds them compressed. */
-export type StoredRecord = TraceRecord | { readonly block: Uint8Array }
+/**
+ * A record as it is in the file. Many, as they were written one after the other, may be one that holds them compressed.
+ * What is known after the last of the steps that are kept in outline follows it.
+ */
+export type StoredRecord = TraceRecord | { readonly block: Uint8Array } | { readonly known: RecordedStep }
 
 const Record = protobuf.parse(schema).root.lookupType('lastnail.trace.Record')
 
@@ -140,21 +145,20 @@ const toPlain = (record: StoredRecord) => {
     return { header: { ...header, optionsJson: JSON.stringify(options ?? null) } }
   }
   if ('end' in record) return { end: { verdictJson: JSON.stringify(record.end.verdict ?? null) } }
-  const { states, operations, input, atMs, ...step } = record.step
-  return {
-    step: {
-      ...step,
-      ...(atMs !== undefined && { atMs }),
-      ...(input !== undefined && { inputJson: JSON.stringify(input) }),
-      states: states.map(({ node, state }) => ({ node, json: JSON.stringify(state) })),
-      operations: operations.map(({ value, result, ...operation }) => ({
-        ...operation,
-        valueJson: JSON.stringify(value),
-        resultJson: JSON.stringify(result),
-      })),
-    },
-  }
+  return 'known' in record ? { known: plainStep(record.known) } : { step: plainStep(record.step) }
 }
+
+const plainStep = ({ states, operations, input, atMs, ...step }: RecordedStep) => ({
+  ...step,
+  ...(atMs !== undefined && { atMs }),
+  ...(input !== undefined && { inputJson: JSON.stringify(input) }),
+  states: states.map(({ node, state }) => ({ node, json: JSON.stringify(state) })),
+  operations: operations.map(({ value, result, ...operation }) => ({
+    ...operation,
+    valueJson: JSON.stringify(value),
+    resultJson: JSON.stringify(result),
+  })),
+})
 
 // biome-ignore lint/suspicious/noExplicitAny: protobufjs returns plain objects of the schema's shape
 const fromPlain = (plain: any): StoredRecord => {
@@ -164,31 +168,36 @@ const fromPlain = (plain: any): StoredRecord => {
     return { header: { ...header, options: JSON.parse(optionsJson) } }
   }
   if (plain.end) return { end: { verdict: JSON.parse(plain.end.verdictJson) } }
+  if (plain.known) return { known: stepOf(plain.known) }
   if (!plain.step) throw new Error('neither a header, a step nor an end')
-  const { allTimers, choice, states, offered, operations, calls, lives, fingerprint, atMs, inputJson, ...step } =
-    plain.step
+  return { step: stepOf(plain.step) }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+const stepOf = (plain: any): RecordedStep => {
+  const { allTimers, choice, states, offered, operations, calls, lives, fingerprint, atMs, inputJson, keeps, ...step } =
+    plain
   return {
-    step: {
-      ...step,
-      ...(allTimers.length > 0 && { timers: byNode(allTimers) }),
-      choice: choice ? choiceOf(choice) : undefined,
-      states: states.map(({ node, json }: { node: string; json?: string }) => ({
-        node,
-        state: json && JSON.parse(json),
-      })),
-      offered: offered.map(choiceOf),
-      // biome-ignore lint/suspicious/noExplicitAny: as above
-      operations: operations.map(({ valueJson, resultJson, ...operation }: any) => ({
-        ...operation,
-        value: valueJson && JSON.parse(valueJson),
-        result: resultJson && JSON.parse(resultJson),
-      })),
-      ...(calls.length > 0 && { calls }),
-      ...(lives.length > 0 && { lives }),
-      fingerprint: fingerprint ?? undefined,
-      ...(typeof atMs === 'number' && { atMs }),
-      ...(inputJson && { input: JSON.parse(inputJson) }),
-    },
+    ...step,
+    ...(keeps && { keeps }),
+    ...(allTimers.length > 0 && { timers: byNode(allTimers) }),
+    choice: choice ? choiceOf(choice) : undefined,
+    states: states.map(({ node, json }: { node: string; json?: string }) => ({
+      node,
+      state: json && JSON.parse(json),
+    })),
+    offered: offered.map(choiceOf),
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    operations: operations.map(({ valueJson, resultJson, ...operation }: any) => ({
+      ...operation,
+      value: valueJson && JSON.parse(valueJson),
+      result: resultJson && JSON.parse(resultJson),
+    })),
+    ...(calls.length > 0 && { calls }),
+    ...(lives.length > 0 && { lives }),
+    fingerprint: fingerprint ?? undefined,
+    ...(typeof atMs === 'number' && { atMs }),
+    ...(inputJson && { input: JSON.parse(inputJson) }),
   }
 }
 

@@ -71,6 +71,11 @@ export interface RecordedStep {
   readonly index: number
   /** `undefined` only for the start. */
   readonly choice: RecordedChoice | undefined
+  /**
+   * Present if the step is kept in outline: `choice` without what was sent, written and seen in it; `state` with
+   * everything known after it too, and not only with what changed.
+   */
+  readonly keeps?: 'choice' | 'state'
   /** Real time that it took. The only field that may differ between two executions of one schedule. */
   readonly durationUs: number
   /** Messages sent during the step. */

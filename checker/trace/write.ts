@@ -1,5 +1,6 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { deflateRawSync } from 'node:zlib'
+import { Outlines, type WholeBlock } from './outlines.ts'
 import { encodeRecord, formatVersion, magic, type StoredRecord, type TraceRecord } from './schema.ts'
 import { seal } from './seal.ts'
 import type { RecordedMessage, RecordedStep, TraceEnd, TraceHeader } from './trace.ts'
@@ -15,6 +16,11 @@ const compression = { level: 3 } as const
 export interface TraceWriterOptions {
   /** A larger payload is cut to this many bytes, and its full length is stored; 64 KiB by default. */
   readonly messageBytesMax?: number
+  /**
+   * Steps of at least this time are kept as a whole, and of at most twice as long; of earlier ones an outline. By default
+   * all are kept as a whole.
+   */
+  readonly keepMs?: number | undefined
 }
 
 /**
@@ -22,8 +28,12 @@ export interface TraceWriterOptions {
  * crash of the tool loses at most the record being written.
  */
 export class TraceWriter {
-  readonly #file: number
+  readonly #path: string
+  #file: number
   readonly #messageBytesMax: number
+  readonly #outlines: Outlines | undefined
+  /** Where the outlines end. */
+  #outlinesEnd: number
   #nextIndex = 0
   /** Where the records begin that are not compressed yet, but for the header. */
   #plainFrom = 0
@@ -31,12 +41,15 @@ export class TraceWriter {
   #plainBytes = 0
 
   /** Creates or truncates the file. @throws the file system's error if that fails */
-  constructor(path: string, header: TraceHeader, { messageBytesMax = 65_536 }: TraceWriterOptions = {}) {
+  constructor(path: string, header: TraceHeader, { messageBytesMax = 65_536, keepMs }: TraceWriterOptions = {}) {
+    this.#path = path
     this.#messageBytesMax = messageBytesMax
-    this.#file = openSync(path, 'w', ownMode)
+    this.#outlines = keepMs === undefined ? undefined : new Outlines(keepMs, packing)
+    this.#file = openSync(path, 'w+', ownMode)
     const first = Buffer.concat([Buffer.from(`${magic}${formatVersion}\n`), sealed({ header })])
     this.#write(first, 0)
     this.#plainFrom = first.length
+    this.#outlinesEnd = first.length
   }
 
   /** Steps must come in order, beginning with the start of the system. */
@@ -44,6 +57,7 @@ export class TraceWriter {
     if (step.index !== this.#nextIndex) {
       throw new RangeError(`expected step ${this.#nextIndex} of the trace, found step ${step.index}`)
     }
+    this.#outlines?.see(step)
     this.#append({ step: { ...step, messages: step.messages.map(message => this.#limit(message)) } })
     this.#nextIndex++
   }
@@ -67,20 +81,47 @@ export class TraceWriter {
 
   /** Writes the block over the records that it holds: a reader ignores the rest of them, should the tool be killed in between. */
   #compress(): void {
-    const block = sealed({ block: deflateRawSync(Buffer.concat(this.#plain), compression) })
+    const block = packed(this.#plain)
     const isSmaller = block.length < this.#plainBytes
+    const from = this.#plainFrom
     if (isSmaller) {
-      this.#write(block, this.#plainFrom)
-      ftruncateSync(this.#file, this.#plainFrom + block.length)
+      this.#write(block, from)
+      ftruncateSync(this.#file, from + block.length)
     }
     this.#plainFrom += isSmaller ? block.length : this.#plainBytes
     this.#plain = []
     this.#plainBytes = 0
+    this.#outlines?.endBlock(from, this.#plainFrom - from)
+    this.#outlineOld(this.#outlines?.takeOld() ?? [])
+  }
+
+  /** Writes the file anew, with outlines of its oldest steps. The new file takes the place of the old one at once. */
+  #outlineOld(old: readonly WholeBlock[]): void {
+    const last = old.at(-1)
+    if (last === undefined) return
+    const path = `${this.#path}.new`
+    const file = openSync(path, 'w+', ownMode)
+    const whole = [last.byte + last.length, this.#plainFrom] as const
+    const outlines = Buffer.concat(old.map(({ outline }) => outline))
+    const before = [this.#copy(0, this.#outlinesEnd), outlines, last.known]
+    writeAll(file, Buffer.concat([...before, this.#copy(...whole)]), 0)
+    renameSync(path, this.#path)
+    closeSync(this.#file)
+    this.#file = file
+    this.#outlinesEnd += outlines.length
+    const moved = this.#outlinesEnd + last.known.length - whole[0]
+    this.#plainFrom += moved
+    this.#outlines!.move(moved)
+  }
+
+  #copy(from: number, until: number): Buffer {
+    const bytes = Buffer.alloc(until - from)
+    for (let got = 0; got < bytes.length; ) got += readSync(this.#file, bytes, got, bytes.length - got, from + got)
+    return bytes
   }
 
   #write(bytes: Buffer, position: number): void {
-    for (let written = 0; written < bytes.length; )
-      written += writeSync(this.#file, bytes, written, bytes.length - written, position + written)
+    writeAll(this.#file, bytes, position)
   }
 
   #limit(message: RecordedMessage): RecordedMessage {
@@ -88,4 +129,18 @@ export class TraceWriter {
   }
 }
 
+const writeAll = (file: number, bytes: Buffer, position: number): void => {
+  for (let written = 0; written < bytes.length; )
+    written += writeSync(file, bytes, written, bytes.length - written, position + written)
+}
+
 const sealed = (record: StoredRecord): Buffer => seal(encodeRecord(record))
+
+/** Records as one compressed block. */
+const packed = (records: readonly Buffer[]): Buffer =>
+  sealed({ block: deflateRawSync(Buffer.concat(records), compression) })
+
+const packing = {
+  steps: (steps: readonly RecordedStep[]) => packed(steps.map(step => sealed({ step }))),
+  known: (known: RecordedStep) => packed([sealed({ known })]),
+}

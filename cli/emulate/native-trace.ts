@@ -20,7 +20,7 @@ export class NativeTrace {
   #seenAtMs = 0
 
   /** @throws UsageError if the trace cannot be written */
-  constructor(path: string, header: TraceHeader, properties: ResolvedSystem['properties']) {
+  constructor(path: string, header: TraceHeader, properties: ResolvedSystem['properties'], keepMs?: number) {
     this.#nodes = header.nodes.map(({ name }) => name)
     const output = { stdout: '', stderr: '' }
     this.#state = stateOf(
@@ -29,7 +29,7 @@ export class NativeTrace {
       [],
     )
     this.#reader = new StepReader(this.#source, properties)
-    this.#writer = createTrace(path, header)
+    this.#writer = createTrace(path, header, { keepMs })
     this.#writer.step(this.#reader.read(undefined, [], this.#state))
   }
 

@@ -56,7 +56,7 @@ export const emulateNatively = (
         place,
         system.nodes.map(({ name }) => name),
       )
-      observer.trace = new NativeTrace(trace, header, system.properties)
+      observer.trace = new NativeTrace(trace, header, system.properties, options.keepMs)
       const { origin, token } = (control = await openControl(emulation, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       await emulation.run(signal)

@@ -29,6 +29,11 @@ export interface RunOptions extends EmulateOptions {
   readonly checkEveryMs?: number | undefined
   /** Duration of such a search in real milliseconds; 5 s by default. */
   readonly checkForMs?: number | undefined
+  /**
+   * Steps of at least this much of the run's end are recorded as a whole, in milliseconds of its clock; of earlier ones
+   * an outline. By default all are.
+   */
+  readonly keepMs?: number | undefined
   /** Directory for the trace. */
   readonly out: string
   /** Port of the control interface; any free port by default. */

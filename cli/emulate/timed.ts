@@ -66,6 +66,7 @@ export const emulateInTime = (
       const writer = createTrace(
         trace,
         headerOf(config, system, { seed, options: recorded, addresses: cluster.addresses }),
+        { keepMs: options.keepMs },
       )
       const begun = performance.now()
       const inputs: RecordedStep[] = []

@@ -5,7 +5,7 @@ import { type Replay, replay } from '../../checker/cells/replay.ts'
 import { select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import type { TraceHeader } from '../../checker/trace/trace.ts'
-import { TraceWriter } from '../../checker/trace/write.ts'
+import { TraceWriter, type TraceWriterOptions } from '../../checker/trace/write.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { hashOfRun } from '../config/programs.ts'
@@ -77,10 +77,10 @@ export const requirePlace = (directory: string): void => {
 }
 
 /** @throws UsageError if the file cannot be created */
-export const createTrace = (path: string, header: TraceHeader): TraceWriter => {
+export const createTrace = (path: string, header: TraceHeader, options?: TraceWriterOptions): TraceWriter => {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    return new TraceWriter(path, header)
+    return new TraceWriter(path, header, options)
   } catch (cause) {
     throw new UsageError(`cannot write the trace ${path}: ${(cause as Error).message}`, { cause })
   }

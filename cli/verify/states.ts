@@ -1,7 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import { Undecided, UsageError } from '../../checker/errors.ts'
 import type { Operation } from '../../checker/history/operation.ts'
-import type { RecordedCall, RecordedChoice, RecordedStep } from '../../checker/trace/trace.ts'
+import { restartedAtOnce } from '../../checker/trace/restarts.ts'
+import type { RecordedCall, RecordedStep } from '../../checker/trace/trace.ts'
 import { Past } from '../../harness/clients/past.ts'
 import { type SeenNode, stateOf } from '../../harness/clients/state.ts'
 import type { ClientCall, GlobalState } from '../../harness/config.ts'
@@ -150,14 +151,6 @@ const noOutput = () => ({
   stdout: { decoder: new StringDecoder(), text: '' },
   stderr: { decoder: new StringDecoder(), text: '' },
 })
-
-/** The node that a choice kills and restarts in one step. Nothing else in the trace shows that it has a new life. */
-const restartedAtOnce = ({ kind, node, label }: RecordedChoice): string | undefined => {
-  const isRestart =
-    [`reset ${node}`, `reset ${node} silently`, `leave ${node} kill, join`].includes(label) ||
-    label.endsWith(` ${node} restarts`)
-  return kind === 'reset' && isRestart ? node : undefined
-}
 
 /** A call that ended in the step in which it began is recorded once. */
 const withCall = (calls: readonly ClientCall[], told: RecordedCall, step: number): readonly ClientCall[] => {

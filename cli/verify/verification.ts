@@ -60,6 +60,8 @@ export class Verification {
   evaluations = 0
   /** Number of steps after the start. */
   steps = 0
+  /** The first step after which everything is known; before it, properties were not evaluated. */
+  from = 0
   #atMs: number | undefined
   readonly #states: RecordedStates
   readonly #carried: Carried<GlobalState>
@@ -97,15 +99,21 @@ export class Verification {
     this.steps = step.index
     this.#atMs = step.atMs
     this.#states.next(step)
-    this.#carried.next(this.#states.state, () => this.#where(step))
     for (const { kind, node, message } of step.findings)
       this.#violate(step, null, `${kind} of ${node} ${this.#where(step)}: ${message}`)
+    if (step.keeps) this.from = step.index
+    if (step.keeps === 'choice') return
+    this.#carried.next(this.#states.state, () => this.#where(step))
     for (const watched of this.#watched) this.#watch(watched, step)
   }
 
   #watch(watched: Watched, step: RecordedStep): void {
     const { name, property } = watched
     if (watched.isViolated || this.undecided.has(name)) return
+    if (property.fold && this.from > 0) {
+      this.undecided.set(name, `${name} carries a value from the start, of which only an outline is kept`)
+      return
+    }
     const isGoal = property.kind === 'sometimes'
     // A `sometimes` property that was met needs no further evaluation.
     if (isGoal && watched.holds) return

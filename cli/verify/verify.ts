@@ -115,13 +115,14 @@ const requireSameProgram = (path: string, was: RecordedNode, is: ResolvedSystem[
 }
 
 const verifiedOf = (verification: Verification, seconds: number): Verified => {
-  const { violations, evaluations, steps, properties, undecided, unbounded } = verification
+  const { violations, evaluations, steps, from, properties, undecided, unbounded } = verification
   const isOut = properties.some(({ kind, holds }) => kind === 'eventually' && holds === false)
   const verdict = violations.length > 0 ? 'violated' : isOut || undecided.size > 0 ? 'undetermined' : 'held'
   return {
     ...{ verdict, violations, evaluations, seconds, steps },
     properties: properties.map(property => ({ ...property, again: distributionOf(againOf(property)) })),
     notes: [
+      ...(from > 0 ? [`properties were evaluated from step ${from} on: of earlier steps only an outline is kept`] : []),
       ...undecided.values(),
       ...unbounded,
       ...properties.filter(isUnmet).map(({ name }) => `${name} was met in no state`),

@@ -27,6 +27,8 @@ export class Execution {
   readonly tellsTime: boolean
   /** Whether the trace records which choices were enabled. */
   readonly tellsEnabled: boolean
+  /** Index of the last step of which only an outline is kept; -1 if all are kept as a whole. */
+  readonly outlinedTo: number
   readonly #byLabel: ReadonlyMap<string, Journey>
   readonly #byEnd: ReadonlyMap<number, readonly Journey[]>
   readonly #taking: ReadonlyMap<string, readonly RecordedStep[]>
@@ -47,6 +49,7 @@ export class Execution {
     this.calls = callsOf(steps)
     this.tellsTime = steps.some(({ atMs }) => atMs !== undefined)
     this.tellsEnabled = steps.some(({ offered }) => offered.length > 0)
+    this.outlinedTo = steps.findLastIndex(({ keeps }) => keeps !== undefined)
     this.#byLabel = new Map(this.journeys.map(journey => [journey.message.label, journey]))
     this.#byEnd = groupBy(this.journeys, ({ endedAt }) => (endedAt === undefined ? [] : [endedAt]))
     this.#taking = groupBy(steps, ({ choice }) => (choice ? [choice.label, ...takenBy(choice)] : []))

@@ -21,6 +21,12 @@ export const Summary = ({ story, select }: SummaryProps) => {
         {what}
       </h1>
       {torn && <p class="torn">The tool ended while it wrote: this is the trace up to step {torn.afterStep}.</p>}
+      {main.outlinedTo >= 0 && (
+        <p class="torn">
+          Only an outline is kept of the steps up to <StepLink step={main.outlinedTo} select={select} />: what was
+          chosen, and not what was sent, written and seen.
+        </p>
+      )}
       {verdict && <p class="message">{verdict.message}</p>}
       {verdict && main.end > 0 && <Decisive story={story} select={select} />}
       {verdict?.criticalTransition && <Contrast story={story} select={select} />}

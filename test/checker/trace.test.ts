@@ -303,7 +303,7 @@ test('each error is one line that says what is wrong with which file', () => {
   writeFileSync(path, `lastnail trace ${formatVersion + 1}\n...`)
   expect(errorOf(() => readTrace(path))).toEqual({
     reason: 'newer',
-    message: `${path} is a trace of format 4, written by a newer lastnail; this one reads up to format 3`,
+    message: `${path} is a trace of format ${formatVersion + 1}, written by a newer lastnail; this one reads up to format ${formatVersion}`,
   })
 
   writeFileSync(path, '\u0002ELF and so on')

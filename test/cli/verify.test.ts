@@ -46,6 +46,31 @@ test('a property is evaluated again only where something changed that it read', 
   expect(evaluations).toBe(2 + 7)
 })
 
+test('of steps that are kept in outline only findings are told', () => {
+  const small = always((s: GlobalState) => s.node('n1').state < 3)
+  const grows = always(
+    history(
+      (most: number | undefined, s: GlobalState) => Math.max(most ?? 0, s.node('n1').state),
+      () => true,
+    ),
+  )
+  const crash = { kind: 'crash' as const, node: 'n2', message: 'ended with code 1' }
+  const verification = verify({ small, grows }, [
+    step(0, {}, { keeps: 'choice' }),
+    step(1, {}, { keeps: 'choice', findings: [crash] }),
+    step(2, { n1: 2, n2: 1 }, { keeps: 'state' }),
+    step(3, { n1: 3 }),
+  ])
+  const { violations, evaluations, undecided, from } = verification
+  expect(violations.map(({ property, step }) => [property, step])).toEqual([
+    [null, 1],
+    ['small', 3],
+  ])
+  expect(evaluations).toBe(2)
+  expect([...undecided.values()]).toEqual(['grows carries a value from the start, of which only an outline is kept'])
+  expect(from).toBe(2)
+})
+
 test('the first violation of each is told, with its step, time and states', () => {
   const small = { ...always((s: GlobalState) => s.node('n1').state < 3), explain: () => 'too large' }
   const { violations } = verify(
