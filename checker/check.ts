@@ -109,6 +109,7 @@ class Check {
   #transient = 0
   /** One line for each thing that the check stopped relying on, with the reason. */
   readonly #changes: string[] = []
+  #hasBegunAnew = false
   /** Whether some of the steps to begin with were skipped. */
   #isShortened = false
   readonly #reliance: Reliance
@@ -370,13 +371,15 @@ class Check {
   }
 
   #beginAnew(): void {
+    this.#hasBegunAnew = true
     // What was learned from executions that do not repeat is of no use.
     this.#portfolio = this.#newPortfolio()
     this.#doubts.beginAnew()
   }
 
   #nothingDone(): string {
-    return `the budget was spent before one execution was done${describeUnfaithful(this.#doubts.unfaithful, this.#doubts.disturbance)}`
+    const since = this.#hasBegunAnew ? ' since the search began anew' : ''
+    return `the budget was spent before one execution was done${since}${describeUnfaithful(this.#doubts.unfaithful, this.#doubts.disturbance)}`
   }
 
   #covered(): string {

@@ -73,11 +73,14 @@ export class MarkedMemory {
   #markNext(last: MemoryMark, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
     const written = this.#written!
     const unchanged = written.unchanged(regions)
-    const common = piecesInside(last.content, unchanged)
+    const changes = differences(last.regions, regions)
+    const files = without(without(regions.filter(isReadOnlyFile), written.watched), changes)
+    const same = unite(unchanged, files)
+    const common = piecesInside(last.content, same)
     // Pages that are unchanged and not in the earlier mark were empty, or as in their file, and still are. The kernel
     // counts empty protected pages as private: without this, a stack of 8 MB of which little was ever used would be
     // copied as a whole.
-    const own = written.ownIn(without(regions, unchanged))
+    const own = written.ownIn(without(regions, same))
     const copied = this.#copy(own.flatMap(run => (isLong(run) ? ownPages(this.#pid, [run]) : [run])))
     const content = [...common, ...copied].sort(byAddress)
     written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
@@ -186,6 +189,8 @@ export const breakCallTo = ({ breakAddress }: MemoryMark): Call => [syscallNumbe
 const isWritable = ({ access }: Region) => access[1] === 'w'
 
 const isReserved = (region: Region) => !isWritable(region) && region.file === ''
+
+const isReadOnlyFile = (region: Region) => !isWritable(region) && region.file !== ''
 
 const wasReadOnly = ({ before }: Difference): boolean => before !== undefined && !isWritable(before)
 
