@@ -115,6 +115,8 @@ const end = (): never => {
 endWithParent()
 catchStrays(error => void send({ failure: failureOf(error) }).then(end))
 refuseExit(exitCode.usage)
+// Nothing is left to do: the parent disconnected while an answer was on its way. No configuration ended this process.
+process.once('beforeExit', end)
 process.once('message', async order => {
   await work(order as Order, new Demands()).catch(error => send({ failure: failureOf(error) }))
   end()
