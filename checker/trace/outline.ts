@@ -26,8 +26,8 @@ export class KnownState {
   readonly #timers = new Map<string, RecordedStep['timers'][number]>()
   readonly #clocks = new Map<string, RecordedStep['clocks'][number]>()
   readonly #alive = new Map<string, boolean>()
-  /** By node, what it has written since it was started. */
-  readonly #written = new Map<string, RecordedOutput[]>()
+  /** By node and stream, what the node has written since it was started. */
+  readonly #written = new Map<string, Map<RecordedOutput['stream'], Written>>()
   #enabled: readonly RecordedChoice[] = []
 
   /** Must be called with each step in order. */
@@ -54,20 +54,27 @@ export class KnownState {
       timers: [...this.#timers.values()],
       clocks: [...this.#clocks.values()],
       lives: [...this.#alive].map(([node, isAlive]) => ({ node, isAlive, keepsOutput: false })),
-      outputs: [...this.#written.values()].flat(),
+      outputs: [...this.#written].flatMap(([node, streams]) =>
+        [...streams].map(([stream, { parts }]) => ({ node, stream, bytes: Buffer.concat(parts) })),
+      ),
       offered: this.#enabled,
     }
   }
 
+  /** Parts are joined once much was written, and not each time: a busy node writes in each step. */
   #write({ node, stream, bytes }: RecordedOutput): void {
-    const written = this.#written.get(node) ?? []
-    const before = written.find(each => each.stream === stream)?.bytes ?? nothing
-    const all = Buffer.concat([before, bytes])
-    this.#written.set(node, [
-      ...written.filter(each => each.stream !== stream),
-      { node, stream, bytes: all.length > 2 * outputMax ? all.subarray(-outputMax) : all },
-    ])
+    const streams = this.#written.get(node) ?? new Map<RecordedOutput['stream'], Written>()
+    const { parts, length } = streams.get(stream) ?? { parts: [], length: 0 }
+    parts.push(bytes)
+    const isMuch = length + bytes.length > 2 * outputMax
+    const kept = isMuch ? [Buffer.concat(parts).subarray(-outputMax)] : parts
+    streams.set(stream, { parts: kept, length: isMuch ? outputMax : length + bytes.length })
+    this.#written.set(node, streams)
   }
 }
 
-const nothing = Buffer.alloc(0)
+interface Written {
+  readonly parts: Uint8Array[]
+  /** Of all parts, in bytes. */
+  readonly length: number
+}
