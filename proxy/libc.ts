@@ -104,6 +104,11 @@ export const check = (call: string, result: number): number => {
 
 export const setsockopt = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
 
+/** Writes seconds and nanoseconds, eight bytes each. */
+export const clockGettime: (clock: number, time: BigInt64Array) => number = libc.func(
+  'int clock_gettime(int clock, void *time)',
+)
+
 export const prctl = libc.func('int prctl(int option, unsigned long value)')
 /** The signal that the kernel sends when the thread that made this process ends. */
 export const PR_SET_PDEATHSIG = 1

@@ -1,6 +1,4 @@
-import { libc } from '../../proxy/libc.ts'
-
-const clockGettime = libc.func('int clock_gettime(int clock, void *time)')
+import { clockGettime } from '../../proxy/libc.ts'
 
 /** The clock id of a whole process's CPU time, as clock_getcpuclockid(3) makes it (CPUCLOCK_SCHED). */
 const clockOf = (pid: number) => (~pid << 3) | 2

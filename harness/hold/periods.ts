@@ -1,4 +1,4 @@
-import { check, libc } from '../../proxy/libc.ts'
+import { check, clockGettime, libc } from '../../proxy/libc.ts'
 import { syscallNumber } from './syscall-number.ts'
 
 type Nanoseconds = number
@@ -8,7 +8,6 @@ const closeOnExec = 1
 const futimens = libc.func('int futimens(int fd, void *times)')
 /** By number, because the C library has no such function before glibc 2.33. */
 const fstat = libc.func('long syscall(long number, int fd, void *attributes)')
-const clockGettime = libc.func('int clock_gettime(int clock, void *time)')
 
 /** When this tool began, in seconds since 1970. Instants count from here, to be exact as doubles. */
 export const firstSecond = Math.floor(Date.now() / 1000)
