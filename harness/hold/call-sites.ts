@@ -18,8 +18,9 @@ export const sitesLength = 2 * pageSize
 
 const slotSize = 64
 const slowSlotSize = 16
-/** The first slot holds the number of used slots. */
+/** The first slot holds the number of used slots, and code for other calls (other-path.ts). */
 const slots = pageSize / slotSize
+export const ownCodeAddress = sitesAddress + 16
 const jumpMax = 0x7fff_0000
 
 /** mov eax, number; syscall */

@@ -71,7 +71,7 @@ const ruleBody = (rule: Rule): readonly Instruction[] => {
     case 'flagged':
       return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 0, 1, rule.bits], conclude(trace), conclude(allow)]
     case 'unflagged':
-      return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 1, 0, rule.bits], conclude(trace), conclude(allow)]
+      return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 0, 1, rule.bits], conclude(allow), ...elsewhereBody]
     case 'given':
       return [
         [loadWord, 0, 0, low(rule.argument)],

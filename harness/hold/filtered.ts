@@ -33,10 +33,14 @@ export type Treatment = 'go on' | 'exit' | 'nap' | 'yield'
 export const restart = -514
 const noSuchCall = -1
 
-/** Treats a call at its filter stop. The caller stores the thread's registers. */
-export const enterCall = (thread: HeldThread, registers: Registers): Treatment => {
+/**
+ * Treats a call at its filter stop. The caller stores the thread's registers.
+ *
+ * @param isRecorded whether every call is seen, as the program makes it
+ */
+export const enterCall = (thread: HeldThread, registers: Registers, isRecorded: boolean): Treatment => {
   try {
-    return treat(thread, registers)
+    return treat(thread, registers, isRecorded)
   } catch (error) {
     if (!isBadAddress(error)) throw error
     answerWith(registers, -constants.errno.EFAULT)
@@ -48,7 +52,7 @@ export const enterCall = (thread: HeldThread, registers: Registers): Treatment =
 const isBadAddress = (error: unknown): boolean =>
   error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'EIO'
 
-const treat = (thread: HeldThread, registers: Registers): Treatment => {
+const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Treatment => {
   const number = registers.get('origRax')
   const kind = waitKind(number)
   if (kind !== undefined) return beginWait(thread, registers, number, kind)
@@ -64,8 +68,9 @@ const treat = (thread: HeldThread, registers: Registers): Treatment => {
   if (number === syscallNumber.clone3) traceNew(thread.process.memory, registers.get('rdi'))
   if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
-  if (name && (showTimes(thread, registers, name) || openShown(thread, registers, name) || showSpace(thread, name)))
-    return 'exit'
+  if (name && (showTimes(thread, registers, name) || showSpace(thread, name))) return 'exit'
+  const opened = name && openShown(thread, registers, name, isRecorded)
+  if (opened) return opened
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'

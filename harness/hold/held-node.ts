@@ -169,6 +169,8 @@ export class HeldProcess {
   readonly threads = new Set<HeldThread>()
   /** Whether its code may be changed. After a mark it may not, because the change would be rewound only in part. */
   mayChange = true
+  /** Whether it has the code of other-path.ts. */
+  hasOpening = false
   readonly clockReads = new ClockReads(this)
   /** Whether it waited in this step for the clock to move, by reading it or by looking for events again and again. */
   awaitsTime = false

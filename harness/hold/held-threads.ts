@@ -53,6 +53,7 @@ export class HeldThreads {
     const process = node.processes.get(group) ?? this.addProcess(group, node)
     process.isGo ||= parent.process.isGo
     process.mayChange &&= parent.process.mayChange
+    process.hasOpening ||= parent.process.hasOpening
     return this.adoptThread(process, tid, origin)
   }
 

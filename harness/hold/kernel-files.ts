@@ -91,13 +91,16 @@ const uuidOf = (randomness: Randomness): string => {
   return `${bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}\n`
 }
 
+/** Each opening gets another content. */
+export const uuidPath = '/proc/sys/kernel/random/uuid'
+
 const machine: Readonly<Record<string, Content>> = {
   '/proc/uptime': uptime,
   '/proc/stat': stat,
   '/proc/loadavg': loadavg,
   '/proc/meminfo': meminfo,
   '/proc/cpuinfo': cpuinfo,
-  '/proc/sys/kernel/random/uuid': ({ randomness }) => uuidOf(randomness),
+  [uuidPath]: ({ randomness }) => uuidOf(randomness),
   '/proc/sys/kernel/random/boot_id': ({ process: { node } }) => uuidOf(new Randomness(`${node.name} boot_id`)),
 }
 

@@ -7,6 +7,7 @@ import { trapProgram } from './hardware-random.ts'
 import type { HeldThread } from './held-node.ts'
 import { type Injector, injecting } from './inject.ts'
 import { ProcessMemory } from './memory.ts'
+import { putOpening } from './other-path.ts'
 import { contToSyscall, wait } from './ptrace.ts'
 import { keepProgram } from './resident-files.ts'
 import { noteSetuid } from './setuid.ts'
@@ -39,6 +40,8 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   noteSetuid(process)
   trapProgram(process)
   writePage(process.memory, process.node.clock)
+  process.hasOpening = process.mayChange
+  if (process.hasOpening) putOpening(process.memory)
   patchVdso(process.pid, process.memory)
   seedStart(process.pid, process.memory, randomness.bytes(16))
   keepProgram(process)

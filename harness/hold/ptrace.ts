@@ -210,6 +210,11 @@ export class Registers {
     return this.#buffer.readBigUInt64LE(position[name] * 8)
   }
 
+  /** Copies all 64 bits. */
+  copyWord(name: RegisterName, into: Buffer, at: number): void {
+    this.#buffer.copy(into, at, position[name] * 8, position[name] * 8 + 8)
+  }
+
   setWord(name: RegisterName, value: bigint): void {
     this.#buffer.writeBigUInt64LE(value, position[name] * 8)
     this.#isChanged = true

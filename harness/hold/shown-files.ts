@@ -1,13 +1,12 @@
-import { hash } from 'node:crypto'
-import { closeSync, constants, mkdirSync, openSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { AT_FDCWD, close, errno, lastErrno, libc, lseek, SystemError, write } from '../../proxy/libc.ts'
+import { constants } from 'node:fs'
+import { AT_FDCWD, lseek } from '../../proxy/libc.ts'
 import { pathMeant } from './asked-path.ts'
 import { withDuplicate } from './descriptor.ts'
-import type { HeldProcess, HeldThread } from './held-node.ts'
-import { openFor } from './inside.ts'
-import { contentShown } from './kernel-files.ts'
+import type { HeldThread } from './held-node.ts'
+import { contentShown, uuidPath } from './kernel-files.ts'
 import type { ProcessMemory } from './memory.ts'
+import { belowStack, openAtOtherPath } from './other-path.ts'
+import { provide, provideNew } from './provided-files.ts'
 import type { RegisterName, Registers } from './ptrace.ts'
 import { completeRandomFile, randomNames, randomPlace } from './random-files.ts'
 import { keepFile } from './resident-files.ts'
@@ -35,28 +34,35 @@ const askedBy: Partial<Record<SyscallName, Asked>> = {
 const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
 const randomPaths = new Set(randomNames.map(name => `/dev/${name}`))
 
-/** Whether the call opens such a file. If so, its exit must be seen. */
-export const openShown = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
+/**
+ * What must be done for a call that opens such a file; undefined for any other call.
+ *
+ * @param isRecorded whether every call is seen, as the program makes it
+ */
+export const openShown = (
+  thread: HeldThread,
+  registers: Registers,
+  name: SyscallName,
+  isRecorded: boolean,
+): 'exit' | 'go on' | undefined => {
   const asked = askedBy[name]
-  if (asked === undefined) return false
+  if (asked === undefined) return undefined
   const written = pathAt(thread.process.memory, registers.get(asked.path))
-  if (written === undefined) return false
+  if (written === undefined) return undefined
   const path = pathMeant(thread, asked.directory ? registers.get(asked.directory) | 0 : AT_FDCWD, written)
   if (!isOfKernel(path)) {
     keepFile(thread.process, path)
-    return false
+    return undefined
   }
   if (randomPaths.has(path)) {
     thread.atExit = after => moveOn(thread, after.get('rax'))
-    return true
+    return 'exit'
   }
-  if (name === 'openat2') return openat2Shown(thread, registers, path)
-  return isOpenedInstead(thread, registers, asked.path, path)
-}
-
-const isOpenedInstead = (thread: HeldThread, registers: Registers, register: RegisterName, path: string): boolean => {
-  const content = contentShown(thread, path)
-  return content !== undefined && openInstead(thread, registers, register, content)
+  if (name === 'openat2') return openat2Shown(thread, registers, path) ? 'exit' : undefined
+  const instead = fileInstead(thread, path)
+  if (instead === undefined) return undefined
+  if (name === 'openat' && !isRecorded && openAtOtherPath(thread.process, registers, instead)) return 'go on'
+  return replacePath(thread, registers, asked.path, instead) ? 'exit' : undefined
 }
 
 /**
@@ -67,7 +73,8 @@ const openat2Shown = (thread: HeldThread, registers: Registers, path: string): b
   const how = registers.get('rdx')
   const flags = flagsOf(thread.process.memory, how)
   if (flags === undefined || (flags & accessMode) !== constants.O_RDONLY) return false
-  if (!isOpenedInstead(thread, registers, 'rsi', path)) return false
+  const instead = fileInstead(thread, path)
+  if (instead === undefined || !replacePath(thread, registers, 'rsi', instead)) return false
   registers.set('origRax', syscallNumber.openat)
   registers.set('rdx', flags)
   const { atExit } = thread
@@ -122,81 +129,27 @@ const moveOn = ({ process }: HeldThread, fd: number): void => {
   })
 }
 
-/** A directory that every node has in memory, and empty. The files that are opened instead are put there. */
-const roomParent = '/sys/fs/cgroup'
-const roomName = '0'
-const room = join(roomParent, roomName)
-const memoryFileSystem = 0x0102_1994
-const filesMax = 1000
-const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+/** Path of a file with the content that is shown; undefined if the program sees the file itself. */
+const fileInstead = (thread: HeldThread, path: string): string | undefined => {
+  const content = contentShown(thread, path)
+  if (content === undefined) return undefined
+  try {
+    return path === uuidPath ? provideNew(thread.process, content) : provide(thread.process, path, content)
+  } catch {
+    return undefined
+  }
+}
 
-/** Distance below the stack pointer at which the program stores nothing. */
-const belowStack = 256
-
-const openInstead = (thread: HeldThread, registers: Registers, register: RegisterName, content: string): boolean => {
-  const { memory } = thread.process
-  const name = hash('sha256', content).slice(0, 16)
+/** Replaces the path of a call until its exit. False if the program has no stack there. */
+const replacePath = (thread: HeldThread, registers: Registers, register: RegisterName, path: string): boolean => {
   const address = registers.get('rsp') - belowStack
   try {
-    provide(thread.process, name, content)
-    memory.write(address, Buffer.from(`${join(room, name)}\0`))
+    thread.process.memory.write(address, Buffer.from(`${path}\0`))
   } catch {
-    // A container without such a directory, or a program that changed its root, sees the real file.
     return false
   }
   const asked = registers.get(register)
   registers.set(register, address)
   thread.atExit = after => after.set(register, asked)
   return true
-}
-
-const openat = libc.func('int openat(int directory, const char *name, int flags, int mode)')
-const unlinkat = libc.func('int unlinkat(int directory, const char *name, int flags)')
-
-interface Room {
-  readonly directory: number
-  /** How many files were provided in it. */
-  provided: number
-}
-
-/** The room of each process, so that it is not looked up for each file. */
-const rooms = new WeakMap<ProcessMemory, Room>()
-
-/** Provides a file with this content. An existing one is never written again, because it may be open. */
-const provide = ({ pid, memory }: HeldProcess, name: string, content: string): void => {
-  const known = rooms.get(memory) ?? openRoom(pid, memory)
-  known.provided += 1
-  if (known.provided % filesMax === 0) empty(known)
-  const file = openat(known.directory, name, newFile, 0o444)
-  if (file === -1) {
-    if (lastErrno() !== errno.EEXIST) throw new SystemError('openat', lastErrno())
-    return
-  }
-  const bytes = Buffer.from(content)
-  const put = write(file, bytes, bytes.length)
-  close(file)
-  if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes of ${name}`)
-}
-
-const empty = ({ directory }: Room): void => {
-  for (const name of readdirSync(`/proc/self/fd/${directory}`)) unlinkat(directory, name, 0)
-}
-
-/**
- * Uses a descriptor of ours, because resolving the path takes longer than the work in it. A node may have put links on
- * the path, so no link is followed out of its files, nor at the end.
- */
-const openRoom = (pid: number, memory: ProcessMemory): Room => {
-  const parent = openFor(pid, roomParent, constants.O_RDONLY | constants.O_DIRECTORY, memoryFileSystem)
-  try {
-    const path = `/proc/self/fd/${parent}/${roomName}`
-    mkdirSync(path, { recursive: true, mode: 0o755 })
-    const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-    memory.closeToo(directory)
-    const opened = { directory, provided: 0 }
-    rooms.set(memory, opened)
-    return opened
-  } finally {
-    closeSync(parent)
-  }
 }

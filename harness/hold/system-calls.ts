@@ -26,9 +26,9 @@ export type Rule =
   | { readonly when: 'among'; readonly argument: number; readonly values: readonly number[] }
   /** the argument has one of these bits */
   | { readonly when: 'flagged'; readonly argument: number; readonly bits: number }
-  /** the argument has none of these bits */
+  /** the argument has none of these bits, unless code of ours makes the call */
   | { readonly when: 'unflagged'; readonly argument: number; readonly bits: number }
-  /** unless a call site has checked by itself */
+  /** unless code of ours makes the call, which checks by itself */
   | { readonly when: 'elsewhere' }
   /** a file is mapped whose code may be executed */
   | { readonly when: 'code' }

@@ -156,7 +156,7 @@ export class Tracer {
 
   #enterCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread)) return
-    const treatment = enterCall(thread, this.#registers)
+    const treatment = enterCall(thread, this.#registers, this.recorder !== undefined)
     this.#registers.storeChanges(thread.tid)
     this.spinners.afterCall(thread)
     thread.napping = treatment === 'nap'

@@ -2,6 +2,7 @@ import type { Segment } from '../../proxy/packet.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { innerId } from '../hold/inner-id.ts'
 import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
+import { markProvided } from '../hold/provided-files.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
 import type { Facing } from './connection.ts'
@@ -46,6 +47,7 @@ export class ProcessMark {
   readonly #signals: SignalMarks
   readonly #timers: readonly TimerMark[]
   readonly #inventory: Inventory
+  readonly #restoreProvided: () => void
   readonly #workingDirectory: WorkingDirectory
   /** Threads that were made again for the present rewind. */
   #made: readonly ThreadMark[] = []
@@ -62,6 +64,7 @@ export class ProcessMark {
     const asked = ask(process)
     this.#signals = new SignalMarks(asked.status)
     this.#timers = markTimers(process)
+    this.#restoreProvided = markProvided(process)
     this.#workingDirectory = new WorkingDirectory(process.pid)
     try {
       const [breakAddress] = makeCalls(this.first, [breakCall, ...this.#signals.calls, ...asked.calls])
@@ -162,6 +165,7 @@ export class ProcessMark {
     for (const thread of this.#threads) thread.rewindSignals()
     for (const thread of this.#threads) thread.rewind()
     rewindTimers(this.process, this.#timers)
+    this.#restoreProvided()
   }
 
   /** Its kernel state now. The first thread's registers are lost. */

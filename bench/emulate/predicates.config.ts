@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import { defineSystem, type SystemDefinition } from 'lastnail'
+
+const { SYSTEM = 'paxos', PREDICATES, BUG = '' } = process.env
+const example = join(import.meta.dirname, '../../../examples/corpus', SYSTEM)
+const { default: corpus } = (await import(join(example, 'lastnail.config.ts'))) as { default: SystemDefinition }
+
+/** A system of the corpus over an internet, in which programs are killed and come back; with its properties, or without any. */
+export default defineSystem({
+  ...corpus,
+  name: `${corpus.name}${BUG && `-${BUG}`}`,
+  nodes: Object.fromEntries(
+    Object.entries(corpus.nodes).map(([name, node]) => [name, { ...node, cwd: example, env: { BUG } }]),
+  ),
+  properties: PREDICATES === 'none' ? {} : (corpus.properties ?? {}),
+  emulation: {
+    topology: { kind: 'inet', nodes: 5000, meanRtt: 130 },
+    churn: { kind: 'poisson', joinsPerMinute: 6, leavesPerMinute: 6, manners: ['kill'] },
+    for: '10m',
+  },
+})
