@@ -6,11 +6,11 @@ const buffer = Buffer.alloc(1 << 16)
 
 /** A file that the kernel generates, opened once and read again and again. One of a namespace keeps the namespace. */
 export class KernelFile {
-  readonly #descriptor: number
+  readonly descriptor: number
 
   /** @throws SystemError */
   constructor(path: string) {
-    this.#descriptor = check(`open ${path}`, open(path, constants.O_RDONLY | closeOnExec, 0))
+    this.descriptor = check(`open ${path}`, open(path, constants.O_RDONLY | closeOnExec, 0))
   }
 
   /**
@@ -21,7 +21,7 @@ export class KernelFile {
   read(): string {
     let text = ''
     for (let offset = 0; ; ) {
-      const length = check('read a file of the kernel', pread(this.#descriptor, buffer, buffer.length, offset))
+      const length = check('read a file of the kernel', pread(this.descriptor, buffer, buffer.length, offset))
       if (length === 0) return text
       text += buffer.toString('latin1', 0, length)
       offset += length
@@ -29,7 +29,7 @@ export class KernelFile {
   }
 
   close(): void {
-    close(this.#descriptor)
+    close(this.descriptor)
   }
 }
 

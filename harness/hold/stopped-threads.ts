@@ -1,6 +1,7 @@
 import type { CallRecorder } from './call-recorder.ts'
 import type { HeldNode, HeldThread, Resumption } from './held-node.ts'
 import { cont, contToSyscall, interrupt } from './ptrace.ts'
+import { ahead } from './turns.ts'
 
 /** Lets stopped threads go on, or keeps them where they are while their node is frozen. */
 export class StoppedThreads {
@@ -14,10 +15,12 @@ export class StoppedThreads {
   /** Asks every thread of the node to stop where it is; the program sees nothing of it. */
   freeze(node: HeldNode): void {
     node.frozen = true
-    for (const thread of node.threads) {
-      thread.interrupted = true
-      interrupt(thread.tid)
-    }
+    const { threads } = node
+    for (const thread of threads) thread.interrupted = true
+    // They all stop once this thread waits for them, and not each by taking over the CPU.
+    ahead(() => {
+      for (const { tid } of threads) interrupt(tid)
+    })
   }
 
   thaw(node: HeldNode): void {

@@ -28,6 +28,8 @@ export class DescriptorMarks {
   readonly #kept: readonly Descriptor[]
   readonly #listeners: readonly Listener[]
   readonly #nameless: readonly NamelessMark[]
+  /** For each kept descriptor, what the kernel showed when this process was last rewound. */
+  #shown: ReadonlyMap<number, string> = new Map()
 
   /**
    * @param facing the counterparts of its connections; undefined at the end of a start, when it may have none
@@ -75,13 +77,19 @@ export class DescriptorMarks {
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
     for (const listener of this.#listeners) listener.openAgain(thread)
+    this.#shown = new Map(this.#kept.map(({ fd }) => [fd, infoOf(pid, fd)]))
     for (const mark of this.#kept) this.#rewindOne(mark)
     rewindNameless(pid, this.#nameless)
     const later = new Set(
       [...this.#asking, ...this.#connections.flatMap(({ descriptors }) => descriptors)].map(({ fd }) => fd),
     )
-    // One after another, because two may be the same.
-    for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, later))
+    let isShown = true
+    for (const mark of this.#watchers) {
+      const calls = this.#watchAgain(mark, isShown ? this.#shownOf(mark) : infoOf(pid, mark.fd), later)
+      succeed(thread, calls)
+      // Two may be the same.
+      isShown &&= calls.length === 0
+    }
   }
 
   /** Inodes of its sockets with a connection. */
@@ -106,7 +114,7 @@ export class DescriptorMarks {
     for (const connection of this.#connections) connection.goBack(thread, open, say)
     const later = new Set(this.#asking.map(({ fd }) => fd))
     // One after another, because two may be the same.
-    for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, later))
+    for (const mark of this.#watchers) succeed(thread, this.#watchAgain(mark, infoOf(pid, mark.fd), later))
     for (const { fd } of this.#watchers) withDuplicate(pid, fd, takeEvents)
   }
 
@@ -138,10 +146,13 @@ export class DescriptorMarks {
     return this.#kept
   }
 
-  /** The present state of the kept descriptors. */
-  describeKept(): Descriptor[] {
-    const { pid } = this.#process
-    return this.#kept.map(mark => ({ ...mark, info: infoOf(pid, mark.fd) }))
+  /** The kept descriptors as they were when this process was last rewound, before their positions were restored. */
+  get rewound(): readonly Descriptor[] {
+    return this.#kept.map(mark => ({ ...mark, info: this.#shownOf(mark) }))
+  }
+
+  #shownOf({ fd }: Descriptor): string {
+    return this.#shown.get(fd)!
   }
 
   /** Repeats the requests for connections, through a thread whose registers may be used. @throws CannotRewind */
@@ -167,16 +178,16 @@ export class DescriptorMarks {
     const { fd } = mark
     if (mark.kind === 'timer') disarmTimerfd({ process: this.#process, fd })
     if (mark.kind === 'datagrams') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
-    if (mark.kind === 'event') setCount(pid, mark)
-    if (mark.kind === 'file') setPosition(pid, mark)
+    if (mark.kind === 'event') setCount(pid, mark, this.#shownOf(mark))
+    if (mark.kind === 'file') setPosition(pid, mark, this.#shownOf(mark))
     if ((mark.kind === 'pipe' || mark.kind === 'local') && pendingOf(pid, fd) !== mark.pending)
       throw new CannotRewind(`descriptor ${fd} (${mark.link}) has something to read`)
   }
 
   /** The calls that make an epoll descriptor watch what it watched, except descriptors that follow later. */
-  #watchAgain({ fd, info }: Descriptor, later: ReadonlySet<number>): Call[] {
+  #watchAgain({ fd, info }: Descriptor, shown: string, later: ReadonlySet<number>): Call[] {
     const before = watchedBy(info)
-    const now = watchedBy(infoOf(this.#process.pid, fd))
+    const now = watchedBy(shown)
     const wrong = [...before].filter(([target, watch]) => watch !== now.get(target) && !later.has(target))
     const other = this.#marks.filter(mark => now.has(mark.fd) && !before.has(mark.fd) && !later.has(mark.fd))
     return [
@@ -215,9 +226,10 @@ const rewindDatagrams = (own: number, { fd, peer }: Descriptor): void => {
   while (recv(own, rest, rest.length, MSG_DONTWAIT) >= 0);
 }
 
-const setCount = (pid: number, { fd, info }: Descriptor): void => {
+/** @param shown what the kernel shows of it now */
+const setCount = (pid: number, { fd, info }: Descriptor, shown: string): void => {
   const before = countOf(info)
-  const now = countOf(infoOf(pid, fd))
+  const now = countOf(shown)
   if (before === now) return
   withDuplicate(pid, fd, own => {
     const count = Buffer.alloc(8)
@@ -229,9 +241,9 @@ const setCount = (pid: number, { fd, info }: Descriptor): void => {
 
 const positionOf = (info: string): string => /^pos:\s*(\d+)$/m.exec(info)?.[1] ?? '0'
 
-const setPosition = (pid: number, { fd, info }: Descriptor): void => {
+const setPosition = (pid: number, { fd, info }: Descriptor, shown: string): void => {
   const before = positionOf(info)
-  if (positionOf(infoOf(pid, fd)) !== before) withDuplicate(pid, fd, own => lseek(own, Number(before), 0))
+  if (positionOf(shown) !== before) withDuplicate(pid, fd, own => lseek(own, Number(before), 0))
 }
 
 /** Lines `tfd: 12 events: 19 data: 12 pos:0 …` of an epoll descriptor. All numbers but the first are hexadecimal. */

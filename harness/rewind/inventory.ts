@@ -1,8 +1,9 @@
 import { readlinkSync } from 'node:fs'
-import { readKernelFile } from '../../proxy/kernel-file.ts'
+import { KernelFile, readKernelFile } from '../../proxy/kernel-file.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import type { HeldNode, HeldProcess } from '../hold/held-node.ts'
 import { lastingCallsOf } from '../hold/lasting-calls.ts'
+import type { ProcessMemory } from '../hold/memory.ts'
 import { statusOf } from '../hold/signals.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import type { Call } from './batch.ts'
@@ -26,14 +27,14 @@ export const inventoryOf = (process: HeldProcess, asked: Asked, open: readonly D
   const { pid } = process
   return new Map([
     ['user, groups, umask, capabilities or name', settingsIn(asked.status)],
-    ['limits', read(pid, 'limits').replace(/^Max realtime timeout.*\n/m, '')],
-    ['timers', read(pid, 'timers')],
+    ['limits', read(process, 'limits').replace(/^Max realtime timeout.*\n/m, '')],
+    ['timers', read(process, 'timers')],
     ['root directory', readlinkSync(`/proc/${pid}/root`)],
-    ['mounts', read(pid, 'mountinfo')],
-    ['priority', /\) \S+(?: \S+){15} (\S+)/.exec(read(pid, 'stat'))?.[1] ?? ''],
-    ['score for want of memory', read(pid, 'oom_score_adj')],
-    ['personality', read(pid, 'personality')],
-    ['choice of what is dumped', read(pid, 'coredump_filter')],
+    ['mounts', readKernelFile(`/proc/${pid}/mountinfo`)],
+    ['priority', /\) \S+(?: \S+){15} (\S+)/.exec(read(process, 'stat'))?.[1] ?? ''],
+    ['score for want of memory', read(process, 'oom_score_adj')],
+    ['personality', read(process, 'personality')],
+    ['choice of what is dumped', read(process, 'coredump_filter')],
     [kernelsOwn, lastingCallsOf(process)],
     ...asked.objects(),
     ...open.map(descriptor => [`descriptor ${descriptor.fd}`, stateOf(pid, descriptor)] as const),
@@ -67,10 +68,18 @@ const firstChange = (before: string, now: string): string => {
   return `${show(was[at === -1 ? was.length : at])}, then ${show(is[at === -1 ? was.length : at])}`
 }
 
+/** Files of each process, open as long as its memory is. */
+const files = new WeakMap<ProcessMemory, Map<string, KernelFile>>()
+
 /** Content of a file in /proc/P that not every kernel has. */
-const read = (pid: number, name: string): string => {
+const read = ({ pid, memory }: HeldProcess, name: string): string => {
+  const own = files.get(memory) ?? new Map<string, KernelFile>()
+  files.set(memory, own)
   try {
-    return readKernelFile(`/proc/${pid}/${name}`)
+    const file = own.get(name) ?? new KernelFile(`/proc/${pid}/${name}`)
+    if (!own.has(name)) memory.closeToo(file.descriptor)
+    own.set(name, file)
+    return file.read()
   } catch {
     return ''
   }

@@ -170,7 +170,7 @@ export class ProcessMark {
 
   /** Its kernel state now. The first thread's registers are lost. */
   #present(asked: Asked): Inventory {
-    const open = this.#descriptors.describeKept()
+    const open = this.#descriptors.rewound
     const present = inventoryOf(this.process, asked, open)
     if (!hasEndedChild(present)) return present
     // At the mark it had waited for all, perhaps for the same child that has only ended now.
