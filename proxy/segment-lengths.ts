@@ -34,9 +34,12 @@ export interface Lesson {
 
 /** A few segments from which a new connection learns the same. */
 export const lessonsAgain = ({ estimated, segment, shorter }: Lessons): Lesson[] => {
-  const isLowered = segment < Math.max(estimated, supposed)
+  const isEstimated = estimated > 0
+  const isLowered = segment < (isEstimated ? estimated : supposed)
   const lengths = [
-    ...(estimated > 0 ? [estimated] : []),
+    // Only a segment that is longer than it supposes counts, so it first has to suppose less.
+    ...(isEstimated && estimated <= supposed ? [unpushedMin, unpushedMin] : []),
+    ...(isEstimated ? [estimated] : []),
     ...(isLowered ? [segment, segment] : []),
     ...(shorter > 0 && !(isLowered && shorter === segment) ? [shorter] : []),
     // One that is too short to count is forgotten at once, and so is the one before.
