@@ -2,16 +2,15 @@
  * WiDS Checker's table: for systems of the corpus, each with one of its bugs, how long a recorded run of ten minutes takes, its
  * replay, its replay with predicates, and their verification without executing; and which bugs the predicates find in the recording.
  */
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { bugs } from '../corpus/rows.ts'
+import { runCommand } from './run-command.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const command = join(root, 'bin/lastnail.js')
-const config = join(import.meta.dirname, 'predicates.config.js')
+const config = join(import.meta.dirname, 'live.config.js')
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-predicates-'))
 const systems = ['paxos', 'chord', 'lockserver', 'store']
 
@@ -46,24 +45,6 @@ const linesOfPredicates = (system: string): number => {
   return text.split('\n').filter(line => line.trim() !== '').length
 }
 
-interface Ran {
-  readonly seconds: number
-  readonly verdict: Record<string, unknown>
-}
-
-const run = (args: readonly string[], environment: Readonly<Record<string, string>>): Ran => {
-  const begun = performance.now()
-  const { stdout, stderr } = spawnSync(process.execPath, [command, ...args, '--json'], {
-    env: { ...process.env, ...environment },
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  })
-  const seconds = (performance.now() - begun) / 1000
-  const last = stdout.trimEnd().split('\n').at(-1)
-  if (!last?.startsWith('{')) throw new Error(`${args.join(' ')}: ${stderr.trim()}`)
-  return { seconds, verdict: JSON.parse(last) }
-}
-
 const shown = (seconds: number) => seconds.toFixed(1)
 
 try {
@@ -76,16 +57,15 @@ try {
   for (const { id, system, property } of rows) {
     const name = system.replace('corpus/', '')
     const of = (predicates: string) => ({ SYSTEM: name, BUG: id, PREDICATES: predicates })
-    const recorded = run(['emulate', config, '--out', directory], of('none'))
-    const trace = String(recorded.verdict.trace)
-    const replayed = run(['replay', trace], of('none'))
-    const evaluated = run(['replay', trace], of('all'))
-    const verified = run(['verify', trace], of('all'))
-    const found = JSON.stringify(verified.verdict).includes(`"${property}"`)
+    const recorded = runCommand(['emulate', config, '--out', directory], of('none'))
+    const trace = String(recorded.result.trace)
+    const replayed = runCommand(['replay', trace], of('none'))
+    const evaluated = runCommand(['replay', trace], of('all'))
+    const verified = runCommand(['verify', trace], of('all'))
+    const found = JSON.stringify(verified.result).includes(`"${property}"`)
     const times = [recorded, replayed, evaluated, verified].map(({ seconds }) => shown(seconds))
     const share = (verified.seconds / recorded.seconds).toFixed(3)
     console.log(`| ${[id, linesOfPredicates(name), found ? property : 'no', ...times, share].join(' | ')} |`)
-    if (process.env.VERBOSE) console.log(JSON.stringify({ r: recorded.verdict, v: verified.verdict }))
   }
 } finally {
   rmSync(directory, { recursive: true, force: true })

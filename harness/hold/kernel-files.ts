@@ -198,8 +198,10 @@ const statusLines: Readonly<Record<string, string>> = {
   nonvoluntary_ctxt_switches: '0',
 }
 
+/** A rewind does not undo the most memory that a process ever had: it is shown as what it has now. */
 const statusOf = (text: string): string =>
   text
     .replace(/^State:\tt.*$/m, 'State:\tR (running)')
     .replace(/^SigQ:\t\d+/m, 'SigQ:\t0')
+    .replace(/^VmPeak:.*(?=\nVmSize:(.*))/m, 'VmPeak:$1')
     .replaceAll(/^(\w+):.*$/gm, (line, name: string) => (name in statusLines ? `${name}:\t${statusLines[name]}` : line))

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { defineSystem, type SystemDefinition } from 'lastnail'
 
-const { SYSTEM = 'paxos', PREDICATES, BUG = '' } = process.env
+const { SYSTEM = 'paxos', PREDICATES, BUG = '', CHURN = '6' } = process.env
+const rate = Number(CHURN)
 const example = join(import.meta.dirname, '../../../examples/corpus', SYSTEM)
 const { default: corpus } = (await import(join(example, 'lastnail.config.ts'))) as { default: SystemDefinition }
 
@@ -15,7 +16,7 @@ export default defineSystem({
   properties: PREDICATES === 'none' ? {} : (corpus.properties ?? {}),
   emulation: {
     topology: { kind: 'inet', nodes: 5000, meanRtt: 130 },
-    churn: { kind: 'poisson', joinsPerMinute: 6, leavesPerMinute: 6, manners: ['kill'] },
+    churn: { kind: 'poisson', joinsPerMinute: rate, leavesPerMinute: rate, manners: ['kill'] },
     for: '10m',
   },
 })

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const command = join(import.meta.dirname, '../../../bin/lastnail.js')
+
+interface Ran {
+  /** Of the whole command, by the wall. */
+  readonly seconds: number
+  /** Its last line. */
+  readonly result: Record<string, unknown>
+}
+
+/** Runs a command of this package with `--json`. @throws Error if it printed no result */
+export const runCommand = (args: readonly string[], environment: Readonly<Record<string, string>>): Ran => {
+  const begun = performance.now()
+  const { stdout, stderr } = spawnSync(process.execPath, [command, ...args, '--json'], {
+    env: { ...process.env, ...environment },
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  const seconds = (performance.now() - begun) / 1000
+  const last = stdout.trimEnd().split('\n').at(-1)
+  if (!last?.startsWith('{')) throw new Error(`${args.join(' ')}: ${stderr.trim()}`)
+  return { seconds, result: JSON.parse(last) }
+}
