@@ -16,7 +16,9 @@ export default defineSystem({
   properties: PREDICATES === 'none' ? {} : (corpus.properties ?? {}),
   emulation: {
     topology: { kind: 'inet', nodes: 5000, meanRtt: 130 },
-    churn: { kind: 'poisson', joinsPerMinute: rate, leavesPerMinute: rate, manners: ['kill'] },
+    ...(rate > 0 && {
+      churn: { kind: 'poisson', joinsPerMinute: rate, leavesPerMinute: rate, manners: ['kill'] },
+    }),
     for: '10m',
   },
 })

@@ -17,6 +17,8 @@ const parts: Record<string, readonly string[]> = {
   paces: here('paces'),
   speed: here('speed'),
   recording: here('recording'),
+  predicates: here('predicates'),
+  'live-prefixes': here('live-prefixes'),
   throughput: here('throughput'),
   growth: here('growth'),
   scale: here('scale'),
