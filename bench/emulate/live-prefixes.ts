@@ -45,6 +45,7 @@ const shown = (
 ): string => {
   const budget = ['--for', `${options.for}s`, '--workers', '1', '--property', property, '--out', directory]
   const { seconds, result } = runCommand(['check', config, ...from, '--search', search, ...budget], environment)
+  if (result.error) return 'refused'
   const executions = (result.executions as number).toLocaleString('en')
   return `${result.verdict === 'violated' ? '' : '– '}${seconds.toFixed(1)} s, ${executions}`
 }
