@@ -1,6 +1,7 @@
 /**
  * Searches from a live state, as CrystalBall does: each system runs over an internet with one of its bugs, for a while and without any
- * check. From the last state of that run each search has the same time; and the same again from the initial state.
+ * check. From the last state of that run, or from half-way to the first violation in it, each search has the same time; and the same
+ * again from the initial state.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,9 @@ const { values: options } = parseArgs({
     for: { type: 'string', default: '30' },
     /** Seconds of the run. */
     after: { type: 'string', default: '30' },
+    initial: { type: 'boolean', default: true },
   },
+  allowNegative: true,
 })
 
 /** The rows of the corpus that CrystalBall reports. */
@@ -50,20 +53,30 @@ const shown = (
   return `${result.verdict === 'violated' ? '' : '– '}${seconds.toFixed(1)} s, ${executions}`
 }
 
+const stepsBefore = ({ violations }: Record<string, unknown>, steps: number): number => {
+  const [first] = violations as readonly { readonly step: number }[]
+  return first ? Math.floor(first.step / 2) : steps
+}
+
 try {
-  const columns = options.search.flatMap(search => [`${search}, live`, `${search}, initial`])
+  const columns = options.search.flatMap(search => [
+    `${search}, live`,
+    ...(options.initial ? [`${search}, initial`] : []),
+  ])
   console.log(`| bug | steps before | ${columns.join(' | ')} |`)
   console.log(`| --- | ---: |${' ---: |'.repeat(columns.length)}`)
   for (const { id, system, property } of bugs.filter(bug => wanted.includes(bug.id))) {
-    const environment = { SYSTEM: system.replace('corpus/', ''), BUG: id, CHURN: '2' }
+    // A state in the middle of a call cannot be gone back to in place.
+    const environment = { SYSTEM: system.replace('corpus/', ''), BUG: id, CHURN: '2', CLIENTS: 'none' }
     const { result } = runCommand(['emulate', config, '--for', `${options.after}s`, '--out', directory], {
       ...environment,
       PREDICATES: 'none',
     })
-    const cells = options.search.flatMap(search =>
-      [['--from', String(result.trace)], []].map(from => shown(from, search, property!, environment)),
-    )
-    console.log(`| ${[id, result.steps, ...cells].join(' | ')} |`)
+    const trace = String(result.trace)
+    const steps = stepsBefore(runCommand(['verify', trace], environment).result, result.steps as number)
+    const begins = options.initial ? [['--from', `${trace}:${steps}`], []] : [['--from', `${trace}:${steps}`]]
+    const cells = options.search.flatMap(search => begins.map(from => shown(from, search, property!, environment)))
+    console.log(`| ${[id, steps, ...cells].join(' | ')} |`)
   }
 } finally {
   rmSync(directory, { recursive: true, force: true })
