@@ -74,7 +74,7 @@ try {
     })
     const trace = String(result.trace)
     const steps = stepsBefore(runCommand(['verify', trace], environment).result, result.steps as number)
-    const begins = options.initial ? [['--from', `${trace}:${steps}`], []] : [['--from', `${trace}:${steps}`]]
+    const begins = [['--from', `${trace}:${steps}`], ...(options.initial ? [[]] : [])]
     const cells = options.search.flatMap(search => begins.map(from => shown(from, search, property!, environment)))
     console.log(`| ${[id, steps, ...cells].join(' | ')} |`)
   }

@@ -12,7 +12,8 @@ test('a new connection learns the same from a few segments', () => {
       const known = after(lessons)
       const again = lessonsAgain(known)
       expect(after(again)).toEqual(known)
-      expect(again.length).toBeLessThanOrEqual(6)
+      // An estimate of at most the supposed 536 bytes takes two more.
+      expect(again.length).toBeLessThanOrEqual(known.estimated > 0 && known.estimated <= 536 ? 6 : 4)
     }),
   )
 })
