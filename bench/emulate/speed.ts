@@ -2,27 +2,28 @@
  * How much of a system's time passes in one second at the pace virtual, how long its start takes, and how large its trace is: with 5 to
  * 100 nodes of Node.js, and with 500 of a small static program, which this builds.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readTrace } from '../../checker/trace/read.ts'
 import { row, whole } from '../table.ts'
+import { runCommand } from './run-command.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const command = join(root, 'bin/lastnail.js')
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-speed-'))
+
+interface Run {
+  readonly trace: string
+  readonly seconds: number
+  readonly virtualSeconds: number
+  readonly steps: number
+}
 
 const measure = (what: string, config: string, count: number, environment: Readonly<Record<string, string>> = {}) => {
   const path = join(import.meta.dirname, `${config}.config.js`)
-  const { stdout, stderr } = spawnSync(process.execPath, [command, 'emulate', path, '--out', directory, '--json'], {
-    env: { ...process.env, ...environment, COUNT: String(count) },
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  })
-  const last = stdout.trimEnd().split('\n').at(-1)
-  if (!last?.startsWith('{')) throw new Error(`${count} ${what}: ${stderr.trim()}`)
-  const { trace, seconds, virtualSeconds, steps } = JSON.parse(last)
+  const { result } = runCommand(['emulate', path, '--out', directory], { ...environment, COUNT: String(count) })
+  const { trace, seconds, virtualSeconds, steps } = result as unknown as Run
   const startS = readTrace(trace).steps[0]!.durationUs / 1e6
   row(`${count} ${what}: of their seconds in one`, (virtualSeconds / (seconds - startS)).toFixed(1), '')
   row('  steps', whole(steps / (seconds - startS)), 'a second')

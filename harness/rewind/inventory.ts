@@ -76,9 +76,12 @@ const read = ({ pid, memory }: HeldProcess, name: string): string => {
   const own = files.get(memory) ?? new Map<string, KernelFile>()
   files.set(memory, own)
   try {
-    const file = own.get(name) ?? new KernelFile(`/proc/${pid}/${name}`)
-    if (!own.has(name)) memory.closeToo(file.descriptor)
-    own.set(name, file)
+    let file = own.get(name)
+    if (file === undefined) {
+      file = new KernelFile(`/proc/${pid}/${name}`)
+      memory.closeToo(file.descriptor)
+      own.set(name, file)
+    }
     return file.read()
   } catch {
     return ''
