@@ -82,7 +82,15 @@ export const differenceFromDeath = async (
   options: DeathOptions,
 ): Promise<string | undefined> => {
   const { isDead, what } = await lookForLife(cells, schedule, options)
-  if (!isDead) return what
+  return isDead ? differenceBeforeDeath(cells, schedule, options) : what
+}
+
+/** The second half of that test: whether the step before recovers. */
+export const differenceBeforeDeath = async (
+  cells: Cells,
+  schedule: readonly string[],
+  options: DeathOptions,
+): Promise<string | undefined> => {
   if (schedule.length === 0 || (await livesAgain(cells, options))) return undefined
   const before: Recovery = await recover(cells, schedule.slice(0, -1), { ...options, onNewProcesses: 0 })
   return before.live ? undefined : `recovered in none of ${before.failed} walks from the step before either`

@@ -4,7 +4,8 @@ import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts, scoutsMax } from './recovery.ts'
 import { type LifeSearch, searchLife } from './search-life.ts'
 
-export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'choosers'> {
+export interface CriticalOptions
+  extends Omit<RecoveryOptions, 'stepsMin' | 'isLenient' | 'choosers' | 'onNewProcesses'> {
   readonly scouts: Scouts
   /**
    * Length of the first walk from the end of the execution, which may show that the state is transient; `walkLength` by
@@ -14,10 +15,10 @@ export interface CriticalOptions extends Omit<RecoveryOptions, 'stepsMin' | 'isL
   /** `walkLength` may grow up to this if walks turn out to be too short to tell. */
   readonly walkLengthMax: number
   /**
-   * Whether to also search for a way back to a live state if walks find none. The search takes a part of the walks'
-   * effort.
+   * Whether the answer is final. If walks find no live state, a way back to one is also searched for, which takes a part
+   * of the walks' effort; and some of the walks begin on new processes.
    */
-  readonly searches?: boolean
+  readonly isFinal?: boolean
   /** Paths to live states seen in live executions. The search tries them first. */
   readonly ways?: WaysToLife | undefined
 }
@@ -100,6 +101,8 @@ export const confirmCriticalTransition = (
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
+/** As many of the walks behind a final answer depend on nothing that earlier executions left. */
+const walksOnNewProcesses = 2
 /** An answer that rests on at least this many walks is also tested with longer ones. */
 const walksWithLonger = 20
 /**
@@ -247,12 +250,13 @@ class CriticalSearch {
 
   /** Tests the answer with fresh walks, with longer ones, and by a search for a way back to a live state. */
   async #test(dead: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
-    const { walks, searches } = this.#options
-    const tested = await this.#recover(dead, walks, this.#walkLength)
+    const { walks, isFinal = false } = this.#options
+    const onNewProcesses = isFinal ? walksOnNewProcesses : 0
+    const tested = await this.#recover(dead, walks, this.#walkLength, { onNewProcesses })
     this.#evidence = evidenceOf(tested)
     if (tested.live || tested.isTerminal || walks < walksWithLonger) return tested
     const live = await this.#liveByLonger(dead)
-    if (live || !searches) return { live, isTerminal: false }
+    if (live || !isFinal) return { live, isTerminal: false }
     return this.#searchLife(dead, searchShare * tested.effort)
   }
 
@@ -327,7 +331,7 @@ class CriticalSearch {
     step: number,
     walks: number,
     walkLength: number,
-    others: Pick<RecoveryOptions, 'stepsMin' | 'settlesFrom' | 'choosers' | 'first'> = {},
+    others: Pick<RecoveryOptions, 'stepsMin' | 'settlesFrom' | 'choosers' | 'first' | 'onNewProcesses'> = {},
   ): Promise<Recovery> {
     const schedule = this.#schedule.slice(0, step)
     const first = this.#options.scouts.walks

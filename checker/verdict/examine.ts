@@ -227,7 +227,7 @@ export class Examination {
     if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
     some = { ...some, walkLength: first.walkLength }
     for (let tries = 0; tries < shrinkTriesMax; tries++) {
-      const all: CriticalOptions = { ...some, walks, searches: true, ways }
+      const all: CriticalOptions = { ...some, walks, isFinal: true, ways }
       onPhase('shrinking')
       const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), some)
       onPhase('finding the critical transition')
@@ -237,7 +237,7 @@ export class Examination {
       // The walk that recovered is tried first from now on, so that it does not shrink to the same schedule again.
       some = { ...some, walkLength: again.walkLength }
     }
-    const whole = await this.#find(cells, schedule, { ...some, walks, searches: true, ways })
+    const whole = await this.#find(cells, schedule, { ...some, walks, isFinal: true, ways })
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
   }
 

@@ -3,7 +3,7 @@ import type { Task, TaskOutcome } from '../cells/task.ts'
 import type { Walk } from '../choosers/chooser.ts'
 import { Diverged } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
-import { BoundedSearch } from '../searches/bounded.ts'
+import { BoundedSearch, type Prefix } from '../searches/bounded.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { startAfter } from '../start.ts'
 import type { Choice } from '../system.ts'
@@ -96,21 +96,22 @@ class Search {
   }
 
   async run(): Promise<void> {
-    while (!this.#isOver) {
-      const prefix = this.#bounded.next()
-      if (prefix === undefined) return
-      const outcome = await this.#runIn(this.#cells, prefix.labels)
+    const next = () => (this.#isOver ? undefined : this.#bounded.next())
+    const outcomes = this.#cells.inOrder(next, (prefix, cells) => this.#runIn(cells, prefix.labels))
+    for await (const [prefix, outcome] of outcomes) {
       this.#pay(outcome)
       if (prefix.depth === 0 && !(outcome instanceof Diverged)) await this.#converse(outcome.arrival.enabled)
-      if (outcome instanceof Diverged) {
-        this.#bounded.fail(prefix, outcome)
-        continue
-      }
-      this.#bounded.arrive(prefix, outcome)
-      this.#isWhole = outcome.abstraction === 'whole'
-      this.#schedules += 1
-      await this.#learn(outcome)
+      if (outcome instanceof Diverged) this.#bounded.fail(prefix, outcome)
+      else await this.#arrive(prefix, outcome)
+      if (this.#isOver) return
     }
+  }
+
+  async #arrive(prefix: Prefix, outcome: TaskOutcome): Promise<void> {
+    this.#bounded.arrive(prefix, outcome)
+    this.#isWhole = outcome.abstraction === 'whole'
+    this.#schedules += 1
+    await this.#learn(outcome)
   }
 
   /** Tries the remaining orders of the nodes' conversations. */

@@ -145,6 +145,8 @@ export const recordFound = async (
   const confirmed = await recordConfirmed(session, trace, verdict, {
     options: recorded,
     property: options.property,
+    // None is needed if nothing is left that could happen. Then there are none of the search's either.
+    isWalked: (verdict.criticalTransition?.walks ?? 0) > 0,
     added: { growth },
   })
   const state = session.cluster.state()

@@ -9,6 +9,7 @@ import { Random } from '../../checker/random.ts'
 import {
   confirmWalks,
   type Death,
+  differenceBeforeDeath,
   differenceFrom,
   differenceFromDeath,
   lookForLife,
@@ -31,13 +32,20 @@ type Claimed = Pick<
  *
  * @param property the only one that was checked, if so
  *
+ * @param isWalked whether walks from the end of this schedule were made just now, some of them on new processes
+ *
  * @param added fields to add to the verdict in the trace
  */
 export const recordConfirmed = async <Found extends Claimed>(
   session: Session,
   path: string,
   found: Found,
-  { options, property, added = {} }: { options: object; property?: string | undefined; added?: object },
+  {
+    options,
+    property,
+    isWalked = false,
+    added = {},
+  }: { options: object; property?: string | undefined; isWalked?: boolean; added?: object },
 ): Promise<Found> => {
   // Nothing left by an earlier execution must matter.
   session.cluster.endLives()
@@ -50,7 +58,7 @@ export const recordConfirmed = async <Found extends Claimed>(
       allowFindings: property !== undefined && found.property === property,
       variant: found.variant,
       conclude: async replayed => {
-        const difference = await differenceOf(session, found, replayed, property)
+        const difference = await differenceOf(session, found, replayed, { alone: property, isWalked })
         if (difference !== undefined) confirmed = { ...found, ...unconfirmed(found, difference) }
         return { ...confirmed, ...added }
       },
@@ -85,16 +93,17 @@ const differenceOf = async (
   session: Session,
   found: Claimed,
   replayed: Replay,
-  alone: string | undefined,
+  { alone, isWalked }: { alone: string | undefined; isWalked: boolean },
 ): Promise<string | undefined> => {
   const difference = differenceFrom(found, replayed)
   if (difference !== undefined || found.verdict !== 'violated' || found.kind !== 'liveness') return difference
+  if (replayed.lastLive.get(found.property!) === found.schedule.length) return `ended with ${found.property} live`
   try {
     const { closestLive } = found
     const options = { ...deathOf(session, found), closestLive, onNewProcesses: walksOnNewProcesses }
     const { variant } = found
     return await withCells(session, { variant, alone, allowFindings: alone !== undefined }, cells =>
-      differenceFromDeath(cells, found.schedule, options),
+      (isWalked ? differenceBeforeDeath : differenceFromDeath)(cells, found.schedule, options),
     )
   } catch (error) {
     if (error instanceof Diverged) return error.message
