@@ -8,7 +8,7 @@ import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
 import { narrow } from './least-bound.ts'
 import { minimiseSteps } from './minimise.ts'
-import { attemptAt, candidatesPatience, isAlike, type ShrunkViolation } from './shrink.ts'
+import { attemptAt, isAlike, patienceFor, type ShrunkViolation } from './shrink.ts'
 import { slowMs } from './slow-network.ts'
 
 /** A violation, and how long messages must be in flight for it. */
@@ -51,12 +51,11 @@ export const hasten = async (
       best = faster ?? best
       return faster?.delayMs
     })
-    if (best.delayMs < delayMs) best = await shortest(within, best, violation)
+    if (best.delayMs < delayMs) best = { ...best, schedule: await shortest(within, best, violation) }
   } catch (error) {
     if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error
   }
-  const isCertain = best.delayMs === delayMs || patienceFor(violation) === 1
-  return isCertain ? best : ((await again(cells, best.schedule, violation, 1)) ?? given)
+  return best.delayMs === delayMs ? best : ((await again(cells, best.schedule, violation)) ?? given)
 }
 
 /** The same schedule, with messages delivered before timers that would leave them in flight for longer than this. */
@@ -65,28 +64,22 @@ const tryWithin = async (
   cells: Cells,
   schedule: readonly Choice[],
   violation: Violation,
-): Promise<Hastened | undefined> => {
-  const patience = patienceFor(violation)
-  const faster = await cells.run({ start: startAsOffered(labelsOf(schedule)), delayMsMax, patience })
-  if (!faster.violation || !isAlike(faster.violation, violation)) return undefined
-  return again(cells, faster.schedule, violation, patience)
-}
+): Promise<Hastened | undefined> =>
+  hastenedBy(
+    await cells.run({ start: startAsOffered(labelsOf(schedule)), delayMsMax, patience: patienceFor(violation) }),
+    violation,
+  )
 
-const patienceFor = ({ kind }: Violation): number => (kind === 'divergence' ? candidatesPatience : 1)
+const again = async (cells: Cells, schedule: readonly Choice[], like: Violation): Promise<Hastened | undefined> =>
+  hastenedBy(await cells.run({ start: startAfter(labelsOf(schedule)) }), like)
 
-const again = async (
-  cells: Cells,
-  schedule: readonly Choice[],
-  like: Violation,
-  patience: number,
-): Promise<Hastened | undefined> => {
-  const { violation, delayMs }: TaskOutcome = await cells.run({ start: startAfter(labelsOf(schedule)), patience })
-  return violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
-}
+const hastenedBy = ({ schedule, violation, delayMs }: TaskOutcome, like: Violation): Hastened | undefined =>
+  violation && isAlike(violation, like) ? { schedule, message: violation.message, delayMs } : undefined
 
 /** Drops what a faster network does not need. The given schedule was minimal, so only single steps are tried. */
-const shortest = async (cells: Cells, found: Hastened, violation: Violation): Promise<Hastened> => {
-  const patience = patienceFor(violation)
-  const { schedule } = await minimiseSteps(cells, found.schedule, attemptAt(violation, patience, found.delayMs))
-  return (await again(cells, schedule, violation, patience)) ?? found
-}
+const shortest = async (
+  cells: Cells,
+  { schedule, delayMs }: Hastened,
+  violation: Violation,
+): Promise<readonly Choice[]> =>
+  (await minimiseSteps(cells, schedule, attemptAt(violation, patienceFor(violation), delayMs))).schedule

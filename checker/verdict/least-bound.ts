@@ -1,5 +1,5 @@
 /** Relative precision of a bound. A smaller one would cost more executions. */
-const accuracy = 0.05
+const accuracy = 0.1
 
 /**
  * Narrows the least bound with which something is met, by bisection; begins with 0 unless that is ruled out.

@@ -141,7 +141,10 @@ const certainly = async (find: () => Promise<Critical>): Promise<Critical | unde
  * A step that computes for a tenth of the divergence bound usually continues to the full bound. Candidates treat it as
  * a divergence, which saves time.
  */
-export const candidatesPatience = 0.1
+const candidatesPatience = 0.1
+
+/** Patience with candidates for such a violation. */
+export const patienceFor = ({ kind }: Violation): number => (kind === 'divergence' ? candidatesPatience : 1)
 
 /** Shrinks a schedule that ends in a safety violation, a crash or a divergence. What is returned was executed again. */
 export const shrinkViolation = async (

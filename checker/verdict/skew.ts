@@ -8,7 +8,7 @@ import { labelsOf } from '../labels.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice } from '../system.ts'
 import { narrow } from './least-bound.ts'
-import { isAlike } from './shrink.ts'
+import { isAlike, patienceFor } from './shrink.ts'
 import { slowMs } from './slow-network.ts'
 
 /**
@@ -22,7 +22,8 @@ export const leastSkewMs = async (
 ): Promise<number | null> => {
   let least: number | null = null
   try {
-    const { skewMs, delayMs } = await cells.run({ start: startAfter(labelsOf(schedule)) })
+    const patience = patienceFor(violation)
+    const { skewMs, delayMs } = await cells.run({ start: startAfter(labelsOf(schedule)), patience })
     if (skewMs <= slowMs) return skewMs
     const isMetWithin = within(cells, { schedule, violation, delayMsMax: Math.max(slowMs, delayMs) })
     if (await isMetWithin(0)) return 0
@@ -64,13 +65,13 @@ interface Known {
 const within =
   (cells: Cells, { schedule, violation, delayMsMax }: Known) =>
   async (skewMsMax: number): Promise<boolean> => {
-    const start = startAsOffered(labelsOf(schedule))
+    const task = { start: startAsOffered(labelsOf(schedule)), patience: patienceFor(violation) }
     const isMet = ({ violation: met, delayMs }: TaskOutcome) =>
       !!met && isAlike(met, violation) && delayMs <= delayMsMax
     // Timers that fire when they are due may send messages, which must then be no later than allowed.
     const bounds: Bounds[] = [{ skewMsMax }, { skewMsMax, delayMsMax }]
     const next = () => bounds.shift()
-    for await (const [, outcome] of cells.inOrder(next, (each, cells) => cells.run({ start, ...each })))
+    for await (const [, outcome] of cells.inOrder(next, (each, cells) => cells.run({ ...task, ...each })))
       if (isMet(outcome)) return true
     return false
   }
