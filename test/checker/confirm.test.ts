@@ -52,6 +52,37 @@ test('a death is confirmed if no walk recovers after it, and one does after the 
   expect(await difference(['kill', 'rest'])).toBe('recovered in none of 6 walks from the step before either')
 })
 
+/** Its traveller seems dead only in executions for which something of an earlier one is left. */
+class Haunted extends Model<Place> {
+  #isAnew = true
+  #isNextAnew = false
+
+  constructor() {
+    const to = (kind: 'timer' | 'crash', label: string, place: Place) => ({ kind, node: 'n', label, next: () => place })
+    super('away', place => [
+      to('timer', 'rest', place),
+      ...(place === 'dead' && !this.#isAnew ? [] : [to('timer', 'go', 'home')]),
+      ...(place === 'away' ? [to('crash', 'kill', 'dead')] : []),
+    ])
+  }
+
+  endLives() {
+    this.#isNextAnew = true
+  }
+
+  override reset() {
+    this.#isAnew = this.#isNextAnew
+    this.#isNextAnew = false
+    return super.reset()
+  }
+}
+
+test('a death that new processes do not share is not reported', async () => {
+  const comesHome = eventually<Place>(place => place === 'home')
+  const { verdict } = await check(new Haunted(), { comesHome }, { executions: 200 })
+  expect(verdict).not.toBe('violated')
+})
+
 /** Counts up to 3; from its fourth start on it has another name for its second step. */
 class Fickle extends Model<number> {
   constructor() {
