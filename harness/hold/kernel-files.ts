@@ -1,4 +1,4 @@
-import { closeSync, constants, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, readdirSync, readFileSync, readSync } from 'node:fs'
 import { basename } from 'node:path/posix'
 import { countersShown } from './counter-files.ts'
 import type { HeldProcess, HeldThread } from './held-node.ts'
@@ -125,7 +125,7 @@ const processContent = (thread: HeldThread, id: string, task: string | undefined
   const text = ofKernel(pid, `/proc/${group}${inner === undefined ? '' : `/task/${inner}`}/${name}`)
   const whose = [...node.processes.values()].find(({ innerPid }) => innerPid === group)
   if (name === 'stat') return statOf(text, { node, begun: whose?.begun ?? 0 })
-  return name === 'statm' ? statmOf(text) : statusOf(text)
+  return name === 'statm' ? statmOf(text) : statusOf(text, whose?.pid ?? pid)
 }
 
 /** PROC_SUPER_MAGIC */
@@ -198,10 +198,20 @@ const statusLines: Readonly<Record<string, string>> = {
   nonvoluntary_ctxt_switches: '0',
 }
 
-/** A rewind does not undo the most memory that a process ever had: it is shown as what it has now. */
-const statusOf = (text: string): string =>
+/**
+ * A rewind does not undo the most memory that a process ever had: it is shown as what it has now. So is the size of its
+ * table of descriptors, which a first process has from the tool.
+ */
+const statusOf = (text: string, pid: number): string =>
   text
     .replace(/^State:\tt.*$/m, 'State:\tR (running)')
     .replace(/^SigQ:\t\d+/m, 'SigQ:\t0')
+    .replace(/^FDSize:\t\d+/m, () => `FDSize:\t${descriptorTableOf(pid)}`)
     .replace(/^VmPeak:.*(?=\nVmSize:(.*))/m, 'VmPeak:$1')
     .replaceAll(/^(\w+):.*$/gm, (line, name: string) => (name in statusLines ? `${name}:\t${statusLines[name]}` : line))
+
+/** As the kernel grows the table (`alloc_fdtable`): 64 descriptors, or a power of two from 128 on. */
+const descriptorTableOf = (pid: number): number => {
+  const count = Math.max(...readdirSync(`/proc/${pid}/fd`).map(Number), 0) + 1
+  return count <= 64 ? 64 : Math.max(128, 2 ** Math.ceil(Math.log2(count)))
+}

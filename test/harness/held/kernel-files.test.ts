@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { clusterOf, stdoutOf, take } from '../system.ts'
 import { compile, hasCompiler, heldOutput } from './program.ts'
@@ -55,6 +56,27 @@ test.skipIf(!hasCompiler)('/proc tells of the node: its time, its CPU, its memor
   expect([2, 13, 21].map(field => first![field])).toEqual(['S', '300', '100000'])
   expect(lines).toContain('1003.00 1000.00')
   expect(lines.at(-1)).toBe('none No such file or directory')
+})
+
+test.skipIf(!hasCompiler)('the size of a table of descriptors follows from those that are open', async () => {
+  const program = compile(
+    `
+    for (int i = 0; i < 4; i++) {
+      FILE *status = fopen("/proc/self/status", "r");
+      char line[200];
+      while (fgets(line, sizeof line, status)) if (!strncmp(line, "FDSize", 6)) printf("%s", line);
+      fclose(status);
+      if (i == 0) dup2(1, 100);
+      if (i == 1) dup2(1, 128);
+      if (i == 2) close(100), close(128);
+    }
+  `,
+  )
+  const ofThisProcess = Array.from({ length: 100 }, () => openSync('/dev/null'))
+  const { lines } = await heldOutput([program]).finally(() => {
+    for (const file of ofThisProcess) closeSync(file)
+  })
+  expect(lines).toEqual(['64', '128', '256', '64'].map(size => `FDSize:\t${size}`))
 })
 
 test.skipIf(!hasCompiler)('/proc tells of the node however a path to it is written', async () => {
