@@ -72,7 +72,7 @@ test.skipIf(!hasCompiler)('the size of a table of descriptors follows from those
     }
   `,
   )
-  const ofThisProcess = Array.from({ length: 100 }, () => openSync('/dev/null'))
+  const ofThisProcess = Array.from({ length: 100 }, () => openSync('/dev/null', 'r'))
   const { lines } = await heldOutput([program]).finally(() => {
     for (const file of ofThisProcess) closeSync(file)
   })
