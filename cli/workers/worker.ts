@@ -12,6 +12,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { exitCode } from '../exit-code.ts'
 import { inSession } from '../session/session.ts'
 import { catchStrays, endsItself, refuseExit, strays } from '../session/stray.ts'
+import { forgetClosingThreads } from './closing-threads.ts'
 import { type Failure, failureOf } from './failure.ts'
 
 /** The first message to a worker. */
@@ -112,6 +113,7 @@ const end = (): never => {
   process.exit()
 }
 
+forgetClosingThreads()
 endWithParent()
 catchStrays(error => void send({ failure: failureOf(error) }).then(end))
 refuseExit(exitCode.usage)

@@ -11,6 +11,7 @@ import { isInterrupted } from '../../harness/hold/interruption.ts'
 import { putProcessFirst } from '../../harness/hold/turns.ts'
 import { addNotes, type CountedNotes } from '../../harness/notes.ts'
 import { exitCode, MachineLacks, WorkerFailed } from '../exit-code.ts'
+import { withClosingThreads } from './closing-threads.ts'
 import { errorOf, failureOf } from './failure.ts'
 import { StarvationWatch } from './starved.ts'
 import { whenStopped } from './stopped.ts'
@@ -164,6 +165,7 @@ export class Worker implements Cell {
     const worker = onCpus(this.#cpus, () =>
       fork(program, {
         execArgv: [...process.execArgv, ...memory],
+        env: withClosingThreads(process.env),
         stdio: ['ignore', 2, 2, 'ipc'],
         serialization: 'advanced',
       }),
