@@ -21,12 +21,23 @@ export interface AuditDifference {
   readonly what: string
 }
 
-/** Counts executions that begin in place. Returns true for those to repeat. */
-export class AuditTurns {
-  #count = 0
+/** So many of the first executions on new processes are repeated in place, and later one in so many. */
+const firstAnew = 2
+const anewEvery = 4
 
-  next(): boolean {
-    return ++this.#count % auditsEvery === 0
+/** Counts executions and tells which to repeat. */
+export class AuditTurns {
+  #inPlace = 0
+  #anew = 0
+
+  /** For an execution that began in place. */
+  nextInPlace(): boolean {
+    return ++this.#inPlace % auditsEvery === 0
+  }
+
+  /** For an execution on new processes, which is cheaper to repeat. */
+  nextAnew(): boolean {
+    return ++this.#anew <= firstAnew || this.#anew % anewEvery === 0
   }
 }
 

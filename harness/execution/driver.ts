@@ -207,13 +207,14 @@ export class Driver {
   }
 
   /**
-   * An execution on new processes is repeated in place, because that costs little; but not one with a common time, which
-   * may be a run of an hour.
+   * Some executions on new processes are repeated in place; but not one with a common time, which may be a run of an
+   * hour.
    */
   #isCompared(beganInPlace: boolean): boolean {
     if (this.isRepeating) return true
     if (this.#recording.isOn) return false
-    if (beganInPlace) return this.#auditTurns.next()
-    return this.#stage.timing === undefined && this.#stage.nodes.some(({ isKept }) => isKept)
+    if (beganInPlace) return this.#auditTurns.nextInPlace()
+    const mayBe = this.#stage.timing === undefined && this.#stage.nodes.some(({ isKept }) => isKept)
+    return mayBe && this.#auditTurns.nextAnew()
   }
 }
