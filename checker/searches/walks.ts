@@ -13,7 +13,7 @@ const lengths = [32, 64, 128, 256] as const
  */
 const variants = 4
 /** In so many rounds, walks have the first: each other one costs new starts, which a short check would not get back. */
-const roundsOfFirst = 4
+const roundsOfFirst = 10
 
 export const variantIn = (round: number): number => Math.max(0, round + 1 - roundsOfFirst) % variants
 
