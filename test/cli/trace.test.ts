@@ -183,7 +183,7 @@ test('a violation that needs other random numbers is recorded and continued with
   const first = lastLine((await check('--executions', '1')).stdout)
   const { n } = readTrace(first.trace).steps.at(-1)!.states[0]!.state as { n: number }
   writeFileSync(join(directory, 'dice.config.ts'), config(`!state || state.n === ${n}`))
-  const second = lastLine((await check('--executions', '40')).stdout)
+  const second = lastLine((await check('--executions', '100')).stdout)
   expect(second).toMatchObject({ verdict: 'violated', repeated: true, seed: 1, schedule: ['n timer +1000ms'] })
   expect(readTrace(second.trace).header.seed).toBe(2)
   expect((await run('replay', second.trace)).code).toBe(1)
