@@ -298,12 +298,13 @@ class Check {
 
   async #examineSuspect(
     cells: Cells,
-    { outcome: { schedule }, starved, execution: { walkLength } }: Explored,
+    { outcome: { schedule, lastLive }, starved, execution: { walkLength } }: Explored,
   ): Promise<Found | undefined> {
     const examinations = this.#examinations.get(starved!) ?? 0
     if (examinations === examinationsMax) return undefined
     const { recoveryLength } = this.#portfolio.experience
-    const found = await this.#examination.examineLiveness(cells, schedule, starved!, { walkLength, recoveryLength })
+    const suspect = { schedule, lastLive: lastLive.get(starved!) ?? null }
+    const found = await this.#examination.examineLiveness(cells, suspect, starved!, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1
       this.#portfolio.experience.recovered(this.#examination.slowest)

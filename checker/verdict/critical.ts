@@ -12,6 +12,8 @@ export interface CriticalOptions
    * default.
    */
   readonly suspectLength?: number
+  /** The last step after which the property held, `null` if it never did; found by executing the schedule if not given. */
+  readonly lastLive?: number | null
   /** `walkLength` may grow up to this if walks turn out to be too short to tell. */
   readonly walkLengthMax: number
   /**
@@ -176,12 +178,35 @@ class CriticalSearch {
     this.#walkLength = Math.min(options.walkLength, options.walkLengthMax)
   }
 
+  /**
+   * First sees whether the execution recovers from its end: most suspects of a correct system do. Because the way there may
+   * be long, another cell searches on meanwhile.
+   */
   async find(): Promise<Critical> {
-    // First see whether the execution recovers from its end: most suspects of a correct system do.
-    const { suspectLength = this.#walkLength } = this.#options
-    const { live, begin } = await this.#recover(this.#schedule.length, 1, suspectLength)
-    if (live) return this.#answer('transient')
-    return (await this.#findRecoverable(begin.lastLive)) ?? (await this.#findDead())
+    const { lastLive } = this.#options
+    if (lastLive === undefined) {
+      const { live, begin } = await this.#recoverFromEnd()
+      return live ? this.#answer('transient') : this.#findFrom(begin.lastLive)
+    }
+    const begun = [
+      async (search: CriticalSearch) =>
+        (await search.#recoverFromEnd()).live ? search.#answer('transient') : undefined,
+      (search: CriticalSearch) => search.#findFrom(lastLive ?? undefined),
+    ]
+    const answers = this.#cells.inOrder(
+      () => begun.shift(),
+      (find, cells) => find(new CriticalSearch(cells, this.#schedule, this.#options)),
+    )
+    for await (const [, answer] of answers) if (answer) return answer
+    throw new Error('the second search always has an answer')
+  }
+
+  #recoverFromEnd(): Promise<Recovery> {
+    return this.#recover(this.#schedule.length, 1, this.#options.suspectLength ?? this.#walkLength)
+  }
+
+  async #findFrom(lastLive: number | undefined): Promise<Critical> {
+    return (await this.#findRecoverable(lastLive)) ?? this.#findDead()
   }
 
   async confirm(): Promise<Critical> {

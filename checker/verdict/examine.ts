@@ -66,6 +66,13 @@ export interface Lengths {
   readonly recoveryLength: number
 }
 
+/** An execution in which a liveness property did not hold for the length of a walk. */
+export interface Suspect {
+  readonly schedule: readonly Choice[]
+  /** The last step after which the property held; `null` if it never did. */
+  readonly lastLive: number | null
+}
+
 const shrinkLimits: Limits = { steps: 20_000, milliseconds: 30_000 }
 /** Dead states get more steps, because each dead candidate costs all the walks that show it. */
 const shrinkDeadLimits: Limits = { steps: 50_000, milliseconds: 15_000 }
@@ -171,12 +178,12 @@ export class Examination {
   }
 
   /**
-   * Examines an execution in which a liveness property did not hold for the length of a walk. Returns `transient` if it
-   * recovers and so violates nothing, and `undefined` if it does not repeat.
+   * Examines a suspect of this property. Returns `transient` if it recovers and so violates nothing, and `undefined` if it
+   * does not repeat.
    */
   async examineLiveness(
     cells: Cells,
-    suspect: readonly Choice[],
+    suspect: Suspect,
     property: string,
     lengths: Lengths,
   ): Promise<Found | 'transient' | undefined> {
@@ -186,7 +193,7 @@ export class Examination {
     try {
       return await this.#examineDeath(cells.within(this.#within(criticalLimits)), suspect, property, lengths)
     } catch (error) {
-      if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect))
+      if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect.schedule))
       if (error instanceof ViolationMet) return this.#examineMet(cells, error.outcome)
       if (!(error instanceof Diverged)) throw error
       this.#options.onNotRepeated(
@@ -203,11 +210,12 @@ export class Examination {
 
   /**
    * Finds the critical transition with some of the walks, shrinks the schedule to it, and tests the result with all of
-   * them. If the shorter schedule recovers after all in longer walks, the whole is repeated with walks of that length.
+   * them. If the shorter schedule recovers after all, the whole is repeated with walks of the length that it took, or the
+   * schedule is not shrunk: if few walks cannot tell.
    */
   async #examineDeath(
     cells: Cells,
-    suspect: readonly Choice[],
+    { schedule: suspect, lastLive }: Suspect,
     property: string,
     { walkLength, recoveryLength }: Lengths,
   ): Promise<Found | 'transient'> {
@@ -222,7 +230,7 @@ export class Examination {
       walkLengthMax,
       random,
     }
-    const first = await this.#find(cells, schedule, some)
+    const first = await this.#find(cells, schedule, { ...some, lastLive })
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
     some = { ...some, walkLength: first.walkLength }
@@ -234,10 +242,12 @@ export class Examination {
       const again = await confirmCriticalTransition(cells, shortest, all)
       this.#learn(again)
       if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
+      // The next result would most likely recover in the same way.
+      if (some.scouts.areTooFew) break
       // The walk that recovered is tried first from now on, so that it does not shrink to the same schedule again.
       some = { ...some, walkLength: again.walkLength }
     }
-    const whole = await this.#find(cells, schedule, { ...some, walks, isFinal: true, ways })
+    const whole = await this.#find(cells, schedule, { ...some, walks, isFinal: true, ways, lastLive })
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
   }
 

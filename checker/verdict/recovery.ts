@@ -27,12 +27,15 @@ const followedMax = 2
  */
 export class Scouts {
   count = 2
+  /** Whether some state recovered that so few walks as these are seldom tell from a dead one. */
+  areTooFew = false
   /** Walks that recovered after others had failed. They are tried first from then on. */
   walks: readonly Walk[] = []
 
   /** @param n index of the walk that recovered, counted from 1 */
   learn(n: number): void {
     this.count = Math.max(this.count, Math.min(2 * n, scoutsMax))
+    this.areTooFew ||= n > scoutsMax
   }
 
   /** @param walk recovered although many others had not */
