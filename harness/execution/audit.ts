@@ -7,8 +7,9 @@ import { aboutMessage } from './about-message.ts'
  * have the same results.
  */
 
-/** One in this many executions that began in place is repeated on new processes, which costs their start. */
-const auditsEvery = 100
+/** This one of the executions that began in place is repeated on new processes, which costs their start; and one in so many. */
+const firstInPlace = 20
+const inPlaceEvery = 100
 
 /** The results of a step, by node and by what is compared. */
 export type Evidence = ReadonlyMap<string, Readonly<Record<string, string>>>
@@ -32,7 +33,7 @@ export class AuditTurns {
 
   /** For an execution that began in place. */
   nextInPlace(): boolean {
-    return ++this.#inPlace % auditsEvery === 0
+    return ++this.#inPlace === firstInPlace || this.#inPlace % inPlaceEvery === 0
   }
 
   /** For an execution on new processes, which is cheaper to repeat. */
