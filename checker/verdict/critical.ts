@@ -1,7 +1,15 @@
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
-import { conversingAmong, type Recovery, type RecoveryOptions, recover, type Scouts, scoutsMax } from './recovery.ts'
+import {
+  conversingAmong,
+  type Recovery,
+  type RecoveryOptions,
+  recover,
+  type Scouts,
+  scoutsMax,
+  walksOnNewProcesses,
+} from './recovery.ts'
 import { type LifeSearch, searchLife } from './search-life.ts'
 
 export interface CriticalOptions
@@ -103,8 +111,6 @@ export const confirmCriticalTransition = (
   options: CriticalOptions,
 ): Promise<Critical> => new CriticalSearch(cells, schedule, options).confirm()
 
-/** As many of the walks behind a final answer depend on nothing that earlier executions left. */
-const walksOnNewProcesses = 2
 /** An answer that rests on at least this many walks is also tested with longer ones. */
 const walksWithLonger = 20
 /**
@@ -224,10 +230,9 @@ class CriticalSearch {
       this.#closestLive = this.#schedule.slice(0, lastLive)
       return undefined
     }
-    const { walks, scouts } = this.#options
     for (;;) {
-      const few = await this.#recover(0, scouts.count, this.#walkLength)
-      const tried = few.isTerminal ? await this.#recover(0, walks, this.#walkLength) : few
+      const few = await this.#recover(0, this.#options.scouts.count, this.#walkLength)
+      const tried = few.isTerminal ? await this.#recoverByAll(0) : few
       this.#evidence = evidenceOf(tried)
       if (tried.live) return undefined
       if (tried.isTerminal) return this.#answer('C1', 0)
@@ -275,9 +280,8 @@ class CriticalSearch {
 
   /** Tests the answer with fresh walks, with longer ones, and by a search for a way back to a live state. */
   async #test(dead: number): Promise<Pick<Recovery, 'live' | 'isTerminal'>> {
-    const { walks, isFinal = false } = this.#options
-    const onNewProcesses = isFinal ? walksOnNewProcesses : 0
-    const tested = await this.#recover(dead, walks, this.#walkLength, { onNewProcesses })
+    const { walks, isFinal } = this.#options
+    const tested = await this.#recoverByAll(dead)
     this.#evidence = evidenceOf(tested)
     if (tested.live || tested.isTerminal || walks < walksWithLonger) return tested
     const live = await this.#liveByLonger(dead)
@@ -300,6 +304,12 @@ class CriticalSearch {
     const longest = Math.min(Math.max(longer, longestMin), walkLengthMax)
     const healthy = { choosers: ['healthy'], settlesFrom: healthyMin } as const
     return (await this.#tryLonger(dead, longHealthyWalks, longest, healthy)).live
+  }
+
+  /** Tries all walks from a state, some of them on new processes if the answer is final. */
+  #recoverByAll(step: number): Promise<Recovery> {
+    const { walks, isFinal } = this.#options
+    return this.#recover(step, walks, this.#walkLength, { onNewProcesses: isFinal ? walksOnNewProcesses : 0 })
   }
 
   async #tryLonger(

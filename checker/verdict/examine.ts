@@ -210,8 +210,8 @@ export class Examination {
 
   /**
    * Finds the critical transition with some of the walks, shrinks the schedule to it, and tests the result with all of
-   * them. If the shorter schedule recovers after all, the whole is repeated with walks of the length that it took, or the
-   * schedule is not shrunk: if few walks cannot tell.
+   * them. If the shorter schedule recovers after all, this is repeated with walks of the length that it took; but shrinking
+   * is not, if few walks cannot tell such a state from a dead one.
    */
   async #examineDeath(
     cells: Cells,
@@ -242,10 +242,10 @@ export class Examination {
       const again = await confirmCriticalTransition(cells, shortest, all)
       this.#learn(again)
       if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
-      // The next result would most likely recover in the same way.
-      if (some.scouts.areTooFew) break
       // The walk that recovered is tried first from now on, so that it does not shrink to the same schedule again.
       some = { ...some, walkLength: again.walkLength }
+      // The next result would most likely recover in the same way.
+      if (some.scouts.areTooFew) break
     }
     const whole = await this.#find(cells, schedule, { ...some, walks, isFinal: true, ways, lastLive })
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)

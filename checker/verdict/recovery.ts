@@ -16,6 +16,9 @@ import { slowMs } from './slow-network.ts'
  */
 export const defaultWalks = 60
 
+/** As many of the walks behind a reported death depend on nothing that earlier executions left. */
+export const walksOnNewProcesses = 2
+
 /** With more, candidates for a shorter way to a death cost more than what their test comes to. */
 export const scoutsMax = 8
 const followedMax = 2

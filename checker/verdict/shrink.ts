@@ -154,7 +154,8 @@ export const shrinkViolation = async (
   { delayMsMax = Number.POSITIVE_INFINITY, ...limits }: ShrinkLimits,
 ): Promise<ShrunkViolation> => {
   const shrinkWith = (patience: number) => shrinkPatiently(cells, found, violation, { limits, patience, delayMsMax })
-  const soon = violation.kind === 'divergence' ? await shrinkWith(candidatesPatience) : undefined
+  const patience = patienceFor(violation)
+  const soon = patience < 1 ? await shrinkWith(patience) : undefined
   const shrunk = soon ?? (await shrinkWith(1))
   if (shrunk) return shrunk
   const { delayMs } = await cells.run({ start: startAfter(labelsOf(found)) })

@@ -145,7 +145,7 @@ export const recordFound = async (
   const confirmed = await recordConfirmed(session, trace, verdict, {
     options: recorded,
     property: options.property,
-    // None is needed if nothing is left that could happen. Then there are none of the search's either.
+    // The search makes none from a state in which nothing is left that could happen.
     isWalked: (verdict.criticalTransition?.walks ?? 0) > 0,
     added: { growth },
   })

@@ -14,6 +14,7 @@ import {
   differenceFromDeath,
   lookForLife,
 } from '../../checker/verdict/confirm.ts'
+import { walksOnNewProcesses } from '../../checker/verdict/recovery.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import type { Session } from '../session/session.ts'
@@ -130,8 +131,6 @@ export const lookForLifeAfter = async (
 }
 
 const walkLengthMin = 64
-/** As many of the walks that confirm a death depend on nothing that earlier executions left. */
-const walksOnNewProcesses = 2
 
 const deathOf = (
   { seed }: Session,

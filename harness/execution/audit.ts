@@ -7,7 +7,10 @@ import { aboutMessage } from './about-message.ts'
  * have the same results.
  */
 
-/** This one of the executions that began in place is repeated on new processes, which costs their start; and one in so many. */
+/**
+ * Of the executions that began in place, the first of these and then one in so many are repeated on new processes, which
+ * costs their start.
+ */
 const firstInPlace = 20
 const inPlaceEvery = 100
 
