@@ -16,7 +16,7 @@ import { slowMs } from './slow-network.ts'
  */
 export const defaultWalks = 60
 
-/** As many of the walks behind a reported death depend on nothing that earlier executions left. */
+/** As many of the walks behind a reported death depend on nothing that executions before them left. */
 export const walksOnNewProcesses = 2
 
 /** With more, candidates for a shorter way to a death cost more than what their test comes to. */
@@ -62,7 +62,10 @@ export interface RecoveryOptions {
   readonly choosers?: readonly ChooserName[] | undefined
   /** Whether to skip labels of the schedule that are not enabled. */
   readonly isLenient?: boolean
-  /** How many of the walks begin on new processes; 0 by default. */
+  /**
+   * How many walks, the last ones of a healthy network, begin on new processes; 0 by default. They cost most, and a state
+   * that recovers does so in an earlier one.
+   */
   readonly onNewProcesses?: number
   /** Walks to try before the others. */
   readonly first?: readonly Walk[] | undefined
@@ -132,8 +135,10 @@ export const recover = async (
   const outcomes = cells.inOrder(
     () => queue.next(),
     async (queued, cells) => {
-      const walk = walkOf(queued, nthFor(queued.ordinal), seeds.seed(), settlesFrom)
-      const isOnNewProcesses = !queued.isShort && queued.ordinal < onNewProcesses
+      const { ordinal, isShort } = queued
+      const walk = walkOf(queued, nthFor(ordinal), seeds.seed(), settlesFrom)
+      const isLast = ordinal >= walks - healthyPeriod * onNewProcesses
+      const isOnNewProcesses = !isShort && isLast && onNewProcesses > 0 && walk.chooser === 'healthy'
       return { walk, outcome: await tryFaithfully(cells, { ...taskOf(schedule, walk, options), isOnNewProcesses }) }
     },
   )
@@ -238,9 +243,12 @@ const walkOf = (
 const once: readonly Walk['chooser'][] = ['healthy', 'fresh', 'conversations', 'healthy', 'fair swarm', 'straight']
 const again: readonly Walk['chooser'][] = ['healthy', 'fair', 'conversations', 'healthy', 'fair swarm', 'fair']
 
+/** Every third walk is one of a healthy network. */
+const healthyPeriod = 3
+
 const nthWalk = (ordinal: number): NthWalk => {
   const chooser = once[ordinal] ?? again[ordinal % again.length]!
-  const period = chooser === 'healthy' ? again.length / 2 : again.length
+  const period = chooser === 'healthy' ? healthyPeriod : again.length
   return { chooser, nth: Math.floor(ordinal / period) }
 }
 

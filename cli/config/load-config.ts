@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, extname, parse, resolve } from 'node:path'
 import { inspect } from 'node:util'
-import { createJiti } from 'jiti'
 import { fromCompose } from '../../docker/compose/nodes.ts'
 import {
   ConfigError,
@@ -12,6 +12,9 @@ import {
   type SystemDefinition,
 } from '../../harness/config.ts'
 import { translationsDirectory } from './translations.ts'
+
+/** By `import`, Node.js would look through all of its code for names. That takes as long as everything else in loading it. */
+const { createJiti }: typeof import('jiti') = createRequire(import.meta.url)('jiti')
 
 export interface LoadedConfig {
   /** Absolute; empty for a definition made by a program. */
