@@ -247,7 +247,11 @@ export class Examination {
       // The next result would most likely recover in the same way.
       if (some.scouts.areTooFew) break
     }
-    const whole = await this.#find(cells, schedule, { ...some, walks, isFinal: true, ways, lastLive })
+    const all: CriticalOptions = { ...some, walks, isFinal: true, ways, lastLive }
+    const named = await confirmCriticalTransition(cells, schedule.slice(0, first.step), all)
+    this.#learn(named)
+    if (named.case === 'C1') return describe(property, schedule, named, this.#suspects)
+    const whole = await this.#find(cells, schedule, all)
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
   }
 
