@@ -307,9 +307,12 @@ class CriticalSearch {
   }
 
   /** Tries all walks from a state, some of them on new processes if the answer is final. */
-  #recoverByAll(step: number): Promise<Recovery> {
+  async #recoverByAll(step: number): Promise<Recovery> {
     const { walks, isFinal } = this.#options
-    return this.#recover(step, walks, this.#walkLength, { onNewProcesses: isFinal ? walksOnNewProcesses : 0 })
+    if (!isFinal) return this.#recover(step, walks, this.#walkLength)
+    const tried = await this.#recover(step, walks, this.#walkLength, { onNewProcesses: walksOnNewProcesses })
+    const hasEndedAtOnce = tried.isTerminal && tried.failed === 0
+    return hasEndedAtOnce ? this.#recover(step, 1, this.#walkLength, { onNewProcesses: 1 }) : tried
   }
 
   async #tryLonger(
