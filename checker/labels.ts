@@ -77,7 +77,7 @@ const kindsByFirstWord: ReadonlyMap<string, ChoiceKind> = new Map<string, Choice
 
 const otherIn = (label: string): Described => {
   const kind = kindsByFirstWord.get(label.split(' ', 1)[0]!)
-  const [, node] = /^(?:crash|restart|reset) (\S+)/.exec(label) ?? []
+  const [, node] = /^(?:crash|restart|reset|join|leave) (\S+)/.exec(label) ?? []
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }
 
@@ -106,6 +106,9 @@ export const cutBy = (label: string): string | undefined => {
   const text = withoutTime(label)
   return /^(partition|cut) /.test(text) ? text : /^(\S+→\S+) cut/.exec(text)?.[1]
 }
+
+/** Whether a step changes the network alone, and no node notices. The words after the first two are those of timed runs. */
+export const isOfNetwork = (label: string): boolean => /^(partition|heal|part|link|set) /.test(`${label} `)
 
 /** Whether a heal ends the cut with this name. A heal ends all cuts, or in a native run one direction of a link. */
 export const isHealedBy = (label: string, cut: string): boolean => {

@@ -26,7 +26,13 @@ export interface Sent {
 }
 
 /** An input of a node: a message to receive, or the label of one of its own choices. */
-export type NodeInput = { readonly deliver: Sent } | { readonly choice: string }
+export type NodeInput = ({ readonly deliver: Sent } | { readonly choice: string }) & {
+  /**
+   * Which step it was of the schedule after which the search begins, from 1. A recorded run has a time for each of its
+   * steps. Undefined for what the search has chosen.
+   */
+  readonly step?: number
+}
 
 /** Label of an input. */
 export const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)

@@ -211,7 +211,8 @@ export class Examination {
   /**
    * Finds the critical transition with some of the walks, shrinks the schedule to it, and tests the result with all of
    * them. If the shorter schedule recovers after all, this is repeated with walks of the length that it took; but shrinking
-   * is not, if few walks cannot tell such a state from a dead one.
+   * is not, if few walks cannot tell such a state from a dead one. Then the first result is tested, and only if that recovers
+   * too is the whole suspect searched again.
    */
   async #examineDeath(
     cells: Cells,
@@ -239,8 +240,7 @@ export class Examination {
       onPhase('shrinking')
       const shortest = await this.#shrinkDeath(cells, suspect.slice(0, first.step), some)
       onPhase('finding the critical transition')
-      const again = await confirmCriticalTransition(cells, shortest, all)
-      this.#learn(again)
+      const again = await this.#confirm(cells, shortest, all)
       if (again.case === 'C1') return describe(property, shortest, again, this.#suspects)
       // The walk that recovered is tried first from now on, so that it does not shrink to the same schedule again.
       some = { ...some, walkLength: again.walkLength }
@@ -248,21 +248,23 @@ export class Examination {
       if (some.scouts.areTooFew) break
     }
     const all: CriticalOptions = { ...some, walks, isFinal: true, ways, lastLive }
-    const named = await confirmCriticalTransition(cells, schedule.slice(0, first.step), all)
-    this.#learn(named)
+    const named = await this.#confirm(cells, schedule.slice(0, first.step), all)
     if (named.case === 'C1') return describe(property, schedule, named, this.#suspects)
     const whole = await this.#find(cells, schedule, all)
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
   }
 
   async #find(cells: Cells, schedule: readonly string[], options: CriticalOptions): Promise<Critical> {
-    const critical = await findCriticalTransition(cells, schedule, options)
-    this.#learn(critical)
-    return critical
+    return this.#learn(await findCriticalTransition(cells, schedule, options))
   }
 
-  #learn({ slowest }: Critical): void {
-    this.slowest = Math.max(this.slowest, slowest)
+  async #confirm(cells: Cells, schedule: readonly string[], options: CriticalOptions): Promise<Critical> {
+    return this.#learn(await confirmCriticalTransition(cells, schedule, options))
+  }
+
+  #learn(critical: Critical): Critical {
+    this.slowest = Math.max(this.slowest, critical.slowest)
+    return critical
   }
 
   #within({ steps, milliseconds }: Limits): Limits {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Undecided } from '../../checker/errors.ts'
-import { meaningIn } from '../../checker/labels.ts'
+import { meaningIn, numbersApart } from '../../checker/labels.ts'
 import type { NodeInput, NodeSight, NodeSystem, Sent } from '../../checker/node-system.ts'
 import type { Finding } from '../../checker/system.ts'
 import { isEphemeral } from '../../proxy/label.ts'
@@ -9,6 +9,8 @@ import type { PlayedMessage } from '../../proxy/network.ts'
 import { stateOf } from '../clients/state.ts'
 import { type ClientCall, ConfigError, type GlobalState, type NodeView } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
+import { labelOf, nodeOf } from '../timed/action.ts'
+import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { carryOut, startedBy } from './carry-out.ts'
 
@@ -72,7 +74,7 @@ export class Alone implements NodeSystem {
     const option = 'deliver' in input ? this.#delivery(input.deliver) : this.#choice(input.choice)
     if (option === undefined) return undefined
     try {
-      return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option))
+      return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option, input.step))
     } catch (error) {
       // A client that used another node was executed with several nodes, so this is not an event of a single node.
       if (error instanceof ConfigError) return undefined
@@ -80,10 +82,12 @@ export class Alone implements NodeSystem {
     }
   }
 
-  async #carryOut(option: Option): Promise<NodeSight> {
+  /** @param step of the recorded run, whose time it is then */
+  async #carryOut(option: Option, step: number | undefined): Promise<NodeSight> {
     const { execution, nodes } = this.#stage
     execution.schedule.push(option.choice.label)
     execution.delayMs = undefined
+    execution.time?.begin(step, option.choice.due)
     if (startedBy(option.action) !== undefined) await unlessInterrupted(nodes[0]!.prepare())
     return this.#arrive(carryOut(this.#stage, option))
   }
@@ -117,7 +121,18 @@ export class Alone implements NodeSystem {
   }
 
   #choice(label: string): Option | undefined {
-    return this.#options.find(({ choice }) => choice.label === label)
+    return this.#options.find(({ choice }) => choice.label === label) ?? this.#planned(label)
+  }
+
+  /** What was planned or asked for the node in a recorded run: that it comes or goes. */
+  #planned(label: string): Option | undefined {
+    const { timing, execution } = this.#stage
+    if (timing === undefined) return undefined
+    const action = [...timing.events, ...timing.inputs, ...execution.time!.coming()].find(
+      each => comesOrGoes(each) && nodeOf(each) === this.#name && labelOf(each) === label,
+    )
+    const choice = { kind: 'restart', node: this.#name, label, ...numbersApart(label) } as const
+    return action && { choice, action: { do: 'happen', action } }
   }
 
   #delivery({ from, to, label, body }: Sent): Option | undefined {
@@ -176,6 +191,8 @@ export class Alone implements NodeSystem {
     return { name, index }
   }
 }
+
+const comesOrGoes = ({ does }: TimedAction): boolean => does === 'join' || does === 'leave' || does === 'restart'
 
 /** The state that properties would read of a system whose nodes are in these states. */
 export const joinParts = (parts: readonly NodePart[]): GlobalState => {

@@ -80,17 +80,20 @@ export class Stage {
   /** @param mark of a network to continue */
   newNetwork(mark?: NetworkMark): Network {
     const { system, timing } = this
-    const names = this.nodes.map(({ name }) => name)
-    const routers = timing && { routersBetween: routersOf(timing.wiring, names) }
+    const routers = timing && { routersBetween: routersOf(timing.wiring, this.#names) }
     return new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax, ...routers }, mark)
   }
 
   /** @param mark of the execution that this one continues */
   newExecution(way: WayThere, network: Network, mark?: ExecutionMark): Execution {
     const clients = this.#newClients(network, mark?.clients)
-    const names = this.nodes.map(({ name }) => name)
-    const time = mark ? mark.time?.copy() : this.timing && new Time(this.timing, names)
+    const time = mark ? mark.time?.copy() : this.timing && new Time(this.timing, this.#names)
     return new Execution(this.system, way, { network, clients, time }, mark)
+  }
+
+  /** Names of all nodes of the system, in the order by which ways between them are numbered. */
+  get #names(): string[] {
+    return this.system.nodes.map(({ name }) => name)
   }
 
   /** Whether a search decides what happens, and not time. */

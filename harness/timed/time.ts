@@ -146,11 +146,15 @@ export class Time {
     return this.#happened
   }
 
-  /** Begins the step with this index, at its recorded time, or not before it is due. */
-  begin(stepIndex: number, dueMs: number | undefined): void {
+  /**
+   * Begins a step at its recorded time, or not before it is due.
+   *
+   * @param stepIndex from 1; undefined for a step that was not recorded
+   */
+  begin(stepIndex: number | undefined, dueMs: number | undefined): void {
     this.#happened = undefined
     this.#isAsked = false
-    const recorded = this.timing.timesMs?.[stepIndex]
+    const recorded = stepIndex === undefined ? undefined : this.timing.timesMs?.[stepIndex]
     this.pass(recorded ?? dueMs ?? 0)
   }
 

@@ -7,10 +7,13 @@ import { Begin } from '../../checker/searches/local/beginning.ts'
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config.ts'
+import { inTime } from '../../harness/timed/timed-system.ts'
+import type { Timing } from '../../harness/timed/timing.ts'
 
-const clusterOf = async (system: string): Promise<Cluster> => {
+const clusterOf = async (system: string, timing?: Timing): Promise<Cluster> => {
   const { definition, directory } = await loadConfig(`examples/corpus/${system}/lastnail.config.ts`)
-  const cluster = new Cluster(resolveSystem(definition, { directory }), { seed: 1 })
+  const resolved = resolveSystem(definition, { directory })
+  const cluster = new Cluster(inTime(resolved, timing), { seed: 1, timing })
   onTestFinished(() => cluster.close())
   return cluster
 }
@@ -69,3 +72,54 @@ for (const [system, { withRestarts }] of Object.entries(systems))
       expect(begin.before.inFlight.map(({ label }) => label)).toEqual(expect.arrayContaining(deliverable))
     }
   })
+
+/** Over ways of different lengths. One node leaves and comes back. */
+const timingFor = (names: readonly string[]): Timing => {
+  const ways = names.flatMap((_, from) => names.flatMap((_, to) => (from === to ? [] : [{ from, to }])))
+  const node = names.at(-1)!
+  return {
+    pace: 'virtual',
+    initial: names,
+    events: [
+      { atMs: 1500, does: 'leave', node, manner: 'kill' },
+      { atMs: 2500, does: 'join', node },
+    ],
+    wiring: {
+      pipes: ways.map((_, index) => ({ delayMs: 20 + 7 * index })),
+      routes: ways.map((way, index) => ({ ...way, pipes: [index] })),
+      seed: 1,
+    },
+    pausesMs: {},
+    clocks: { [names[0]!]: { offsetMs: 40, driftPpm: 200 } },
+    inputs: [],
+  }
+}
+
+/** Executes what is due next, again and again. Gives what was executed, when, and where that led. */
+const runInTime = async (cluster: Cluster, msMax: number) => {
+  const labels: string[] = []
+  const timesMs = [0]
+  await cluster.reset()
+  while (cluster.time!.nowMs < msMax) {
+    const due = cluster.enabled().filter(choice => choice.due !== undefined)
+    const next = due.toSorted((one, other) => one.due! - other.due!)[0]
+    if (next === undefined) break
+    await cluster.execute(next)
+    labels.push(next.label)
+    timesMs.push(cluster.time!.nowMs)
+  }
+  return { labels, timesMs, state: cluster.state() }
+}
+
+test.each(['brokentree', 'randtree', 'paxos'])(
+  'after a recorded run, each node of %s alone has the clock that it had in the run',
+  async system => {
+    const first = await clusterOf(system)
+    const timing = timingFor(first.nodes.names)
+    const run = await runInTime(await clusterOf(system, timing), 4000)
+    const searched = await clusterOf(system, { ...timing, timesMs: run.timesMs, isSearched: true })
+    const { state } = await walkAlone(searched, run.labels)
+    expect(run.labels).toEqual(expect.arrayContaining([expect.stringMatching(/^leave/), expect.stringMatching(/^join/)]))
+    expect(state.nodes).toEqual(run.state.nodes)
+  },
+)

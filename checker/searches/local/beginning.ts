@@ -1,6 +1,6 @@
 import type { NodeTask } from '../../cells/task.ts'
 import { UsageError } from '../../errors.ts'
-import { readLabel } from '../../labels.ts'
+import { isOfNetwork, readLabel } from '../../labels.ts'
 import { saidBy } from '../../likeness.ts'
 import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
 import type { Before } from './order.ts'
@@ -104,24 +104,27 @@ export class Begin {
     return alike.find(each => each.label === label) ?? alike[0]
   }
 
-  /** Undefined after a step that concerns no node, such as a lost message. */
+  /** Undefined after a step that concerns no node, such as a lost message or a cut. */
   #nextStep(): { readonly member: Member; readonly input: NodeInput } | undefined {
     const label = this.#labels[this.#done]!
+    const step = this.#done + 1
     const message = this.#messageOf(label)
     const receiver = message && this.#members.find(({ name }) => name === message.to)
-    if (message && receiver && !this.#refusing.has(receiver)) return { member: receiver, input: { deliver: message } }
+    if (message && receiver && !this.#refusing.has(receiver)) return { member: receiver, input: { deliver: message, step } }
     const dropped = this.#inFlight.find(each => label === `drop ${each.label}`)
-    if (dropped) {
+    if (dropped || isOfNetwork(label)) {
       this.#inFlight = this.#inFlight.filter(each => each !== dropped)
       this.#done += 1
       return undefined
     }
-    const owner = this.#members.find(
-      member => !this.#refusing.has(member) && member.sight!.enabled.some(each => each.label === label),
-    )
-    if (owner) return { member: owner, input: { choice: label } }
+    const able = this.#members.filter(member => !this.#refusing.has(member))
+    const { node } = readLabel(label)
+    const owner =
+      able.find(({ sight }) => sight!.enabled.some(each => each.label === label)) ??
+      able.find(({ name }) => name === node)
+    if (owner) return { member: owner, input: { choice: label, step } }
     throw new UsageError(
-      `from: a local search executes each node alone, and none of them can take step ${this.#done + 1}, "${label}"`,
+      `from: a local search executes each node alone, and none of them can take step ${step}, "${label}"`,
     )
   }
 }
