@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutBy, inputsIn, isHealedBy, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
+import { cutBy, inputsIn, isHealedBy, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
 import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/likeness.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
 import { choiceOf } from './systems/model.ts'
@@ -72,6 +72,13 @@ describe('a label', () => {
     expect(isHealedBy('20.00 s n1→n2 joined', 'n1→n2')).toBe(true)
     expect(isHealedBy('20.00 s n2→n1 joined', 'n1→n2')).toBe(false)
     expect(isHealedBy('20.00 s heal', 'n1→n2')).toBe(true)
+  })
+
+  it('tells steps that change the network alone from those of a node', () => {
+    for (const label of ['partition a | b c', 'heal', 'part a,b c', 'heal all', 'link 0-1 down', 'set a→b cut'])
+      expect(isOfNetwork(label), label).toBe(true)
+    for (const label of ['a timer +20ms', 'a→b #1 heal', 'drop a→b #1 set', 'healer timer', 'reset a', 'client c'])
+      expect(isOfNetwork(label), label).toBe(false)
   })
 })
 

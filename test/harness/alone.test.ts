@@ -119,7 +119,9 @@ test.each(['brokentree', 'randtree', 'paxos'])(
     const run = await runInTime(await clusterOf(system, timing), 4000)
     const searched = await clusterOf(system, { ...timing, timesMs: run.timesMs, isSearched: true })
     const { state } = await walkAlone(searched, run.labels)
-    expect(run.labels).toEqual(expect.arrayContaining([expect.stringMatching(/^leave/), expect.stringMatching(/^join/)]))
+    expect(run.labels).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^leave/), expect.stringMatching(/^join/)]),
+    )
     expect(state.nodes).toEqual(run.state.nodes)
   },
 )

@@ -110,7 +110,8 @@ export class Begin {
     const step = this.#done + 1
     const message = this.#messageOf(label)
     const receiver = message && this.#members.find(({ name }) => name === message.to)
-    if (message && receiver && !this.#refusing.has(receiver)) return { member: receiver, input: { deliver: message, step } }
+    if (message && receiver && !this.#refusing.has(receiver))
+      return { member: receiver, input: { deliver: message, step } }
     const dropped = this.#inFlight.find(each => label === `drop ${each.label}`)
     if (dropped || isOfNetwork(label)) {
       this.#inFlight = this.#inFlight.filter(each => each !== dropped)
