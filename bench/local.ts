@@ -8,15 +8,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Budget } from '../checker/budget.ts'
-import { Solo } from '../checker/cells/alone.ts'
-import { Random } from '../checker/random.ts'
-import { Experience } from '../checker/searches/experience.ts'
-import { LocalSearch } from '../checker/searches/local/local.ts'
-import { isAlone } from '../checker/searches/search.ts'
-import { initial } from '../checker/start.ts'
-import { nodesOf, searchDepthFirst } from '../test/checker/systems/handlers.ts'
+import type { LocalOptions } from '../checker/searches/local/local.ts'
+import { searchDepthFirst } from '../test/checker/systems/handlers.ts'
 import { agreement, paxos } from '../test/checker/systems/paxos.ts'
+import { searchAlone } from '../test/checker/systems/search-alone.ts'
 import { runCommand } from './emulate/run-command.ts'
 
 const { values: options } = parseArgs({
@@ -42,24 +37,13 @@ const depthFirst = (): Figures => {
   return { transitions, systemStates: states, exhausted: true }
 }
 
-const searchAlone = async (combining: 'all' | 'differing'): Promise<Figures> => {
-  const experience = new Experience({ walkLength: undefined, begin: initial, liveness: [], random: new Random(1) })
-  const nodes = nodesOf(oneProposal)
-  const search = new LocalSearch(experience, {
-    nodes,
-    properties: { agreement },
-    ...(combining === 'all' && { combining, evaluationsMax: Number.POSITIVE_INFINITY }),
-  })
-  const solo = new Solo(nodes)
-  for (let asked = search.next(); asked; asked = search.next())
-    if (isAlone(asked)) search.learnAlone(asked, await solo.perform(asked.task, 0, new Budget({})))
-  return search.local
-}
+const searchLocally = async (how: Pick<LocalOptions<unknown>, 'combining' | 'evaluationsMax'>): Promise<Figures> =>
+  (await searchAlone(oneProposal, { properties: { agreement }, ...how })).local
 
 const parts: Readonly<Record<string, () => Figures | Promise<Figures>>> = {
   'depth-first': depthFirst,
-  'LMC-GEN': () => searchAlone('all'),
-  'LMC-OPT': () => searchAlone('differing'),
+  'LMC-GEN': () => searchLocally({ combining: 'all', evaluationsMax: Number.POSITIVE_INFINITY }),
+  'LMC-OPT': () => searchLocally({}),
 }
 
 /** The figures of a part, with its seconds and how many megabytes its process grew. */

@@ -107,8 +107,11 @@ export const cutBy = (label: string): string | undefined => {
   return /^(partition|cut) /.test(text) ? text : /^(\S+→\S+) cut/.exec(text)?.[1]
 }
 
-/** Whether a step changes the network alone, and no node notices. The words after the first two are those of timed runs. */
-export const isOfNetwork = (label: string): boolean => /^(partition|heal|part|link|set) /.test(`${label} `)
+/** Whether a step changes the network alone, and no node notices. Timed runs have words of their own for it. */
+export const isOfNetwork = (label: string): boolean => {
+  const { kind } = readLabel(label)
+  return kind === 'partition' || kind === 'heal' || /^(part|link|set) /.test(label)
+}
 
 /** Whether a heal ends the cut with this name. A heal ends all cuts, or in a native run one direction of a link. */
 export const isHealedBy = (label: string, cut: string): boolean => {

@@ -13,9 +13,6 @@ import {
 } from '../../harness/config.ts'
 import { translationsDirectory } from './translations.ts'
 
-/** By `import`, Node.js would look through all of its code for names. That takes as long as everything else in loading it. */
-const { createJiti }: typeof import('jiti') = createRequire(import.meta.url)('jiti')
-
 export interface LoadedConfig {
   /** Absolute; empty for a definition made by a program. */
   readonly path: string
@@ -81,7 +78,11 @@ const readConfig = (path: string): Buffer => {
   }
 }
 
+const require = createRequire(import.meta.url)
+
 const execute = async (path: string, cache: string): Promise<unknown> => {
+  // By `import`, Node.js would look through all of its code for names, which takes as long as everything else in loading it.
+  const { createJiti }: typeof import('jiti') = require('jiti')
   const library = await import(packageUrl)
   const jiti = createJiti(path, { fsCache: cache, virtualModules: { lastnail: library } })
   for (const module of modulesOf.get(path) ?? []) delete jiti.cache[module]

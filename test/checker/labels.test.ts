@@ -75,7 +75,15 @@ describe('a label', () => {
   })
 
   it('tells steps that change the network alone from those of a node', () => {
-    for (const label of ['partition a | b c', 'heal', 'part a,b c', 'heal all', 'link 0-1 down', 'set a→b cut'])
+    for (const label of [
+      'partition a | b c',
+      'cut a→b',
+      'heal',
+      'part a,b c',
+      'heal all',
+      'link 0-1 down',
+      'set a→b cut',
+    ])
       expect(isOfNetwork(label), label).toBe(true)
     for (const label of ['a timer +20ms', 'a→b #1 heal', 'drop a→b #1 set', 'healer timer', 'reset a', 'client c'])
       expect(isOfNetwork(label), label).toBe(false)
