@@ -311,8 +311,9 @@ class CriticalSearch {
     const { walks, isFinal } = this.#options
     if (!isFinal) return this.#recover(step, walks, this.#walkLength)
     const tried = await this.#recover(step, walks, this.#walkLength, { onNewProcesses: walksOnNewProcesses })
+    // The first walk that finds nothing enabled ends all, and it began in place.
     const hasEndedAtOnce = tried.isTerminal && tried.failed === 0
-    return hasEndedAtOnce ? this.#recover(step, 1, this.#walkLength, { onNewProcesses: 1 }) : tried
+    return hasEndedAtOnce ? this.#recover(step, 1, this.#walkLength, { onNewProcesses: 1, first: [] }) : tried
   }
 
   async #tryLonger(
