@@ -9,6 +9,7 @@ import { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config.ts'
 import { inTime } from '../../harness/timed/timed-system.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
+import { meshTiming } from './timed/mesh.ts'
 
 const clusterOf = async (system: string, timing?: Timing): Promise<Cluster> => {
   const { definition, directory } = await loadConfig(`examples/corpus/${system}/lastnail.config.ts`)
@@ -75,24 +76,14 @@ for (const [system, { withRestarts }] of Object.entries(systems))
 
 /** Over ways of different lengths. One node leaves and comes back. */
 const timingFor = (names: readonly string[]): Timing => {
-  const ways = names.flatMap((_, from) => names.flatMap((_, to) => (from === to ? [] : [{ from, to }])))
   const node = names.at(-1)!
-  return {
-    pace: 'virtual',
-    initial: names,
+  return meshTiming(names, way => ({ delayMs: 20 + 7 * way }), {
     events: [
       { atMs: 1500, does: 'leave', node, manner: 'kill' },
       { atMs: 2500, does: 'join', node },
     ],
-    wiring: {
-      pipes: ways.map((_, index) => ({ delayMs: 20 + 7 * index })),
-      routes: ways.map((way, index) => ({ ...way, pipes: [index] })),
-      seed: 1,
-    },
-    pausesMs: {},
     clocks: { [names[0]!]: { offsetMs: 40, driftPpm: 200 } },
-    inputs: [],
-  }
+  })
 }
 
 /** Executes what is due next, again and again. Gives what was executed, when, and where that led. */

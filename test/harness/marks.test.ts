@@ -5,6 +5,7 @@ import { cpuNsOf } from '../../harness/hold/cpu-time.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import { type Walk, walkAlong } from './checkpoint/walks.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
+import { meshTiming } from './timed/mesh.ts'
 
 /** Three of these tell each other rumours in datagrams; what is heard goes through threads and a file. */
 const gossip = {
@@ -213,29 +214,23 @@ test.each(Object.keys(gossip) as (keyof typeof gossip)[])(
 )
 
 /** Three nodes in a net that loses and delays, one of which comes later, goes and comes again. */
-const netOfThree: Timing = {
-  pace: 'virtual',
-  initial: ['n1', 'n2'],
-  events: [
-    { atMs: 300, does: 'join', node: 'n3' },
-    { atMs: 900, does: 'leave', node: 'n3', manner: 'kill' },
-    { atMs: 1200, does: 'join', node: 'n3' },
-  ],
-  wiring: {
-    pipes: Array.from({ length: 6 }, (_, index) => ({
-      ...{ delayMs: 10 + 7 * index, jitterMs: 5, loss: 0.1, bandwidth: 1e6, queue: { packets: 10 } },
-      ...(index === 0 && { cross: { bandwidth: 3e5 } }),
-    })),
-    routes: [0, 1, 2].flatMap(from =>
-      [0, 1, 2].filter(to => to !== from).map((to, place) => ({ from, to, pipes: [2 * from + place] })),
-    ),
-    seed: 3,
+const netOfThree = meshTiming(
+  ['n1', 'n2', 'n3'],
+  way => ({
+    ...{ delayMs: 10 + 7 * way, jitterMs: 5, loss: 0.1, bandwidth: 1e6, queue: { packets: 10 } },
+    ...(way === 0 && { cross: { bandwidth: 3e5 } }),
+  }),
+  {
+    initial: ['n1', 'n2'],
+    events: [
+      { atMs: 300, does: 'join', node: 'n3' },
+      { atMs: 900, does: 'leave', node: 'n3', manner: 'kill' },
+      { atMs: 1200, does: 'join', node: 'n3' },
+    ],
+    clocks: { n2: { driftPpm: 50 } },
+    isSearched: true,
   },
-  pausesMs: {},
-  clocks: { n2: { driftPpm: 50 } },
-  inputs: [],
-  isSearched: true,
-}
+)
 
 /** Executes what is due first, or now and then something else; marks some states, and goes back to some of them. */
 const wanderInTime = async (cluster: Cluster): Promise<{ walks: Walk[]; wentBack: number }> => {

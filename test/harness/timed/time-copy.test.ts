@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Time } from '../../../harness/timed/time.ts'
-import type { Timing } from '../../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../../proxy/forwarding/pipe.ts'
 import type { Message } from '../../../proxy/message.ts'
+import { meshTiming, waysBetween } from './mesh.ts'
 
 const names = ['a', 'b', 'c'] as const
-const ways = names.flatMap((_, from) => names.flatMap((_, to) => (from === to ? [] : [{ from, to }])))
+const ways = waysBetween(names.length)
 
-/** Pipes that lose, vary, hold back and drop, one for each way. */
-const pipes: readonly PipeSettings[] = ways.map((_, index) => ({
+/** It loses, varies, holds back and drops. */
+const pipeOf = (index: number): PipeSettings => ({
   delayMs: 20 + index,
   jitterMs: 5,
   loss: 0.1,
@@ -17,17 +17,9 @@ const pipes: readonly PipeSettings[] = ways.map((_, index) => ({
   bandwidth: 1e6,
   queue: { packets: 20, discipline: (['droptail', 'red', 'codel'] as const)[index % 3]! },
   ...(index % 2 === 0 && { cross: { bandwidth: 3e5 } }),
-}))
+})
 
-const timing: Timing = {
-  pace: 'virtual',
-  initial: names,
-  events: [],
-  wiring: { pipes, routes: ways.map((way, index) => ({ ...way, pipes: [index] })), seed: 3 },
-  pausesMs: {},
-  clocks: {},
-  inputs: [],
-}
+const timing = meshTiming(names, pipeOf)
 
 /** Something that happens: a message is sent, or time passes, or a way is changed. */
 const happening = fc.oneof(
