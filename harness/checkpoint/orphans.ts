@@ -37,12 +37,8 @@ export const makeOrphans = (namespace: NetworkNamespace, sides: readonly Side[])
 const makeOrphan = (side: Side): void => {
   const fd = check('socket', socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
   try {
-    connectSilently(fd, {
-      own: address(side.node, side.nodePort),
-      peer: address(side.peer, side.peerPort),
-      side,
-      unread: Buffer.alloc(0),
-    })
+    const [own, peer] = [address(side.node, side.nodePort), address(side.peer, side.peerPort)]
+    connectSilently(fd, { own, peer, unread: Buffer.alloc(0) }, side)
   } finally {
     close(fd)
   }

@@ -1,21 +1,21 @@
 import { readlinkSync } from 'node:fs'
-import { check, close, ioctl, libc, recv, SystemError } from '../../proxy/libc.ts'
+import { close, recv, SystemError } from '../../proxy/libc.ts'
 import type { Segment } from '../../proxy/packet.ts'
-import { acknowledgeAgain, finishAgain, type Side } from '../../proxy/tcp.ts'
+import type { Side } from '../../proxy/tcp.ts'
 import { socketAddressOf, tcpEntries } from '../../proxy/tcp-table.ts'
 import { duplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
+import { countIn, type FarEnd, OwnEnd, RouterEnd } from './far-end.ts'
 import { type Descriptor, descriptorsOf, flagsOf, statusFlags } from './open-descriptors.ts'
-import { askAgain, connectSilently, disconnectSilently } from './repaired-socket.ts'
-import { internetAddressOf, nameOf, peerOf, portOfName } from './socket-address.ts'
+import { disconnectSilently } from './repaired-socket.ts'
+import { internetAddressOf, isToItself, nameOf, peerOf, portOfName } from './socket-address.ts'
 import {
   applySettings,
   congestionWindowOf,
   readSettings,
-  receivedSegmentOf,
   type SocketSettings,
   takeError,
   tcpStateOf,
@@ -26,15 +26,11 @@ import {
 /** Finds the counterpart of a kernel's connection, by the kernel's port and the peer's address and port. */
 export type Facing = (port: number, peer: number, peerPort: number) => Side | undefined
 
-const shutdown = libc.func('int shutdown(int fd, int how)')
-const SHUT_WR = 1
-
 /** Segments that a new connection may have in flight (TCP_INIT_CWND). A restored connection counts as new. */
 const firstWindow = 10
 /** Limit on unread bytes, because they are kept with the mark. Above it, a connection cannot be marked. */
 const unreadMax = 1 << 20
 const dontWaitOnlyPeek = 0x40 | 0x02
-const SIOCOUTQ = 0x5411
 const FIONREAD = 0x541b
 const stream = 1
 const closeOnExec = 0o2000000
@@ -50,7 +46,7 @@ export class MarkedConnection {
   /** Both ends, as struct sockaddr. */
   readonly #own: Buffer
   readonly #peer: Buffer
-  readonly #side: Side
+  readonly #farEnd: FarEnd
   readonly #unread: Buffer
   /** Whether other processes have the same socket. */
   readonly #isShared: boolean
@@ -59,8 +55,14 @@ export class MarkedConnection {
   /** Its state as the kernel shows it, without times and sequence numbers. */
   readonly #state: string
 
-  /** @param descriptors at least one. @throws CannotRewind if its present state cannot be restored */
-  constructor({ pid, node }: HeldProcess, descriptors: readonly Descriptor[], facing: Facing) {
+  /**
+   * @param descriptors at least one
+   *
+   * @param facing undefined if it may have no connections to other nodes
+   *
+   * @throws CannotRewind if its present state cannot be restored
+   */
+  constructor({ pid, node }: HeldProcess, descriptors: readonly Descriptor[], facing: Facing | undefined) {
     this.#pid = pid
     this.#isShared = [...node.processes.keys()].some(
       other => other !== pid && descriptorsOf(other).some(({ link }) => link === descriptors[0]!.link),
@@ -71,16 +73,13 @@ export class MarkedConnection {
       this.#own = nameOf(own)
       this.#peer = peerOf(own)
       if (this.#peer.length === 0) this.#peer = askedPeerOf(pid, this.link)
-      const side = facing(portOfName(this.#own), internetAddressOf(this.#peer), portOfName(this.#peer))
-      if (side === undefined) throw this.#cannot('is a connection that the network does not know')
-      this.#side = side
-      if (!isStill(side) || countIn(own, SIOCOUTQ) > 0) throw this.#cannot('is a connection that has bytes in flight')
+      this.#farEnd = this.#farEndOf(own, facing)
+      const obstacle = this.#farEnd.obstacle(own)
+      if (obstacle) throw this.#cannot(obstacle)
       this.#unread = this.#readUnread(own)
       this.#settings = readSettings(own)
       this.#limits = windowLimitsOf(own)
       this.#state = tcpStateOf(own)
-      if (side.state === 'open' && receivedSegmentOf(own) !== side.lessons.segment)
-        throw this.#cannot(`has learned from other segments than it was sent: ${receivedSegmentOf(own)}`)
       if (congestionWindowOf(own) > firstWindow) throw this.#cannot('is a connection that has carried much at once')
     } finally {
       close(own)
@@ -134,20 +133,22 @@ export class MarkedConnection {
     if (isConnected) disconnectSilently(own)
     takeError(own)
     // What a kept socket has learned since would not show behind limits that were set.
-    const limits = isConnected && this.#side.lessons.estimated === 0 ? undefined : this.#limits
-    const connected = { own: this.#own, peer: this.#peer, side: this.#side, unread: this.#unread, limits }
-    if (this.#side.state === 'asked') askAgain(own, connected)
-    else connectSilently(own, connected, say)
-    if (this.#side.isFinished) {
-      check('shutdown', shutdown(own, SHUT_WR))
-      say(acknowledgeAgain(this.#side))
-    }
-    if (this.#side.finish === 'acknowledged') say(finishAgain(this.#side))
+    const limits = isConnected && !this.#farEnd.hasTaught ? undefined : this.#limits
+    this.#farEnd.connect(own, { own: this.#own, peer: this.#peer, unread: this.#unread, limits }, say)
     if (!nameOf(own).equals(this.#own)) throw this.#cannot('cannot have its port again')
     applySettings(own, this.#settings)
     const state = tcpStateOf(own)
-    if (this.#side.state === 'open' && state !== this.#state)
+    if (this.#farEnd.isOpen && state !== this.#state)
       throw this.#cannot(`is connected in another way: ${this.#state}, then ${state}`)
+  }
+
+  /** @param facing undefined if it may have no connections to others */
+  #farEndOf(own: number, facing: Facing | undefined): FarEnd {
+    if (isToItself(this.#own, this.#peer)) return new OwnEnd(own)
+    if (facing === undefined) throw this.#cannot('is a connection')
+    const side = facing(portOfName(this.#own), internetAddressOf(this.#peer), portOfName(this.#peer))
+    if (side === undefined) throw this.#cannot('is a connection that the network does not know')
+    return new RouterEnd(side)
   }
 
   #makeSocket(thread: HeldThread): void {
@@ -178,18 +179,9 @@ export class MarkedConnection {
   }
 }
 
-/** Whether nothing is in flight between the kernel and its counterpart. */
-const isStill = ({ state, finish, sendNext, sendUnacknowledged }: Side): boolean =>
-  state === 'asked' || (state === 'open' && finish !== 'sent' && sendNext === sendUnacknowledged)
-
 /** The peer of a socket that requests a connection, which the kernel shows elsewhere. */
 const askedPeerOf = (pid: number, link: string): Buffer => {
   const entry = tcpEntries(pid).find(({ inode }) => link === `socket:[${inode}]`)
   if (entry === undefined) throw new CannotRewind(`a socket (${link}) has another network`)
   return socketAddressOf(entry.family, entry.remote)
-}
-
-const countIn = (own: number, request: number): number => {
-  const count = Buffer.alloc(4)
-  return ioctl(own, request, count) === -1 ? 0 : count.readInt32LE()
 }

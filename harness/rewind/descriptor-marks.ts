@@ -206,14 +206,12 @@ const connectionsAmong = (
   facing: Facing | undefined,
 ): MarkedConnection[] => {
   const found = marks.filter(({ kind }) => kind === 'connection' || (kind === 'asking' && facing))
-  if (found.length > 0 && !facing)
-    throw new CannotRewind(`descriptor ${found[0]!.fd} (${found[0]!.link}) is a connection`)
   return [...new Set(found.map(({ link }) => link))].map(
     link =>
       new MarkedConnection(
         process,
         found.filter(each => each.link === link),
-        facing!,
+        facing,
       ),
   )
 }

@@ -2,7 +2,7 @@ import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } fr
 import type { Segment } from '../../proxy/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'
-import { setWindowLimits, type WindowLimits } from './socket-options.ts'
+import { getBytes, getNumber, setWindowLimits, socketOption, termsOf, type WindowLimits } from './socket-options.ts'
 
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
 const connect = libc.func('int connect(int fd, void *address, unsigned int length)')
@@ -23,7 +23,7 @@ const dontWait = 0x40
 /** Off, without asking the peer for its window. */
 const offSilently = -1
 /** Kinds of options in a SYN. */
-const [segmentSize, windowScale] = [2, 3]
+const [segmentSize, windowScale, selective] = [2, 3, 4]
 const ourScale = 7
 
 type Say = (segment: Segment) => void
@@ -33,8 +33,6 @@ export interface Connected {
   /** Addresses of the socket and of its peer, as struct sockaddr. */
   readonly own: Buffer
   readonly peer: Buffer
-  /** The counterpart's side. */
-  readonly side: Side
   /** Bytes that arrived and were not read. */
   readonly unread: Buffer
   /** Limits of its window; undefined if they need not be set. */
@@ -48,12 +46,13 @@ export interface Connected {
  *
  * @param fd of a socket that is not connected
  *
+ * @param side the counterpart's
+ *
  * @param say tells its kernel what the other end sent; absent if nobody will read from the connection
  *
  * @throws SystemError if the kernel, or our privileges, do not allow it
  */
-export const connectSilently = (fd: number, connected: Connected, say?: Say): void => {
-  const { own, peer, side, unread, limits } = connected
+export const connectSilently = (fd: number, { own, peer, unread, limits }: Connected, side: Side, say?: Say): void => {
   const received = receivedBefore(side)
   const lessons = say ? lessonsAgain(side.lessons) : []
   const taught = lessons.reduce((sum, { length }) => sum + length, 0)
@@ -81,6 +80,58 @@ export const connectSilently = (fd: number, connected: Connected, say?: Say): vo
   check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
 }
 
+/** What the two ends of a connection within a kernel have told each other, besides data. */
+export interface OwnTerms {
+  /** Shifts of the windows that it sends into and offers. */
+  readonly scales: { readonly send: number; readonly receive: number }
+  readonly segment: number
+  readonly isSelective: boolean
+  /** struct tcp_repair_window */
+  readonly windows: Buffer
+}
+
+/** Nobody sees the sequence numbers of a connection within a kernel, so each end of one begins with this one. */
+const ownNumber = 1 << 20
+/** Offsets in struct tcp_repair_window. */
+const [lastAcknowledged, receiveWindow, receivedUpTo] = [0, 12, 16]
+
+/** Of a socket whose connection is established. */
+export const ownTermsOf = (fd: number): OwnTerms => {
+  const reused = getNumber(fd, socketOption.reuseAddress)
+  set(fd, option.repair, int(on))
+  const windows = getBytes(fd, IPPROTO_TCP, option.repairWindow, 20)
+  endRepair(fd)
+  // Repair has switched it off.
+  check('setsockopt', setsockopt(fd, socketOption.reuseAddress.level, socketOption.reuseAddress.name, int(reused), 4))
+  return { ...termsOf(fd), windows }
+}
+
+/** Makes a socket that is not connected one end of a connection within its kernel. The other end is made alike. */
+export const connectToItself = (fd: number, { own, peer, unread, limits }: Connected, terms: OwnTerms): void => {
+  const { scales, segment, isSelective } = terms
+  const first = ownNumber - unread.length
+  const offer = (next: number, window: number) => set(fd, option.repairWindow, ownWindows(terms, next, window))
+  beginRepair(fd, own, ownNumber, first)
+  offer(first, segment)
+  check('connect', connect(fd, peer, peer.length))
+  set(fd, option.repairOptions, Buffer.concat([int(segmentSize), int(segment)]))
+  set(fd, option.repairOptions, Buffer.concat([int(windowScale), int(scales.send | (scales.receive << 16))]))
+  if (isSelective) set(fd, option.repairOptions, Buffer.concat([int(selective), int(0)]))
+  if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
+  if (limits) setWindowLimits(fd, limits, window => offer(ownNumber, window))
+  offer(ownNumber, terms.windows.readUInt32LE(receiveWindow))
+  endRepair(fd)
+  check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
+}
+
+const ownWindows = ({ windows }: OwnTerms, next: number, window: number): Buffer => {
+  const now = Buffer.from(windows)
+  now.writeUInt32LE(next, lastAcknowledged)
+  now.writeUInt32LE(window, receiveWindow)
+  now.writeUInt32LE(next, receivedUpTo)
+  return now
+}
+
 /** Lets the kernel learn from segments like those that it had received, which nobody else reads. */
 const teach = (fd: number, side: Side, first: number, say: Say): void => {
   let next = first
@@ -97,7 +148,7 @@ const teach = (fd: number, side: Side, first: number, say: Say): void => {
  *
  * @param fd of a socket that is not connected
  */
-export const askAgain = (fd: number, { own, peer, side }: Pick<Connected, 'own' | 'peer' | 'side'>): void => {
+export const askAgain = (fd: number, { own, peer }: Connected, side: Side): void => {
   beginRepair(fd, own, side.receiveNext - 1, 0)
   endRepair(fd)
   const flags = check('fcntl', fcntl(fd, F_GETFL, 0))

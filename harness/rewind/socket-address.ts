@@ -25,4 +25,13 @@ export const portOfName = (name: Buffer): number => name.readUInt16BE(2)
 /** The IPv4 address in a struct sockaddr, which may be mapped into IPv6. */
 export const internetAddressOf = (name: Buffer): number => name.readUInt32BE(name.length === 16 ? 4 : 20)
 
+/** The network 127.0.0.0/8. */
+const loopback = 127
+
+/** Whether a socket of this name and its peer are in the same kernel. */
+export const isToItself = (own: Buffer, peer: Buffer): boolean => {
+  const address = internetAddressOf(peer)
+  return address >>> 24 === loopback || address === internetAddressOf(own)
+}
+
 const room = () => ({ name: Buffer.alloc(lengthMax), length: Buffer.from(Uint32Array.of(lengthMax).buffer) })

@@ -31,10 +31,13 @@ export const socketOption = {
 } as const
 
 export const getNumber = (fd: number, { level, name }: SocketOption): number => {
-  const value = Buffer.alloc(4)
-  const length = Buffer.from(Uint32Array.of(4).buffer)
-  check('getsockopt', getOption(fd, level, name, value, length))
-  return value.readInt32LE()
+  return getBytes(fd, level, name, 4).readInt32LE()
+}
+
+export const getBytes = (fd: number, level: number, name: number, length: number): Buffer => {
+  const value = Buffer.alloc(length)
+  check('getsockopt', getOption(fd, level, name, value, Buffer.from(Uint32Array.of(length).buffer)))
+  return value
 }
 
 const linger = 13
@@ -48,8 +51,7 @@ export const closeAtOnce = (fd: number): void => {
  * Makes closing the socket end its connection in the background, as at the end of a process, so closing never waits.
  */
 export const closeWithoutWaiting = (fd: number): void => {
-  const value = Buffer.alloc(8)
-  check('getsockopt', getOption(fd, SOL_SOCKET, linger, value, Buffer.from(Uint32Array.of(8).buffer)))
+  const value = getBytes(fd, SOL_SOCKET, linger, 8)
   const [isOn, seconds] = [value.readInt32LE(0), value.readInt32LE(4)]
   if (isOn !== 0 && seconds > 0) setsockopt(fd, SOL_SOCKET, linger, Buffer.alloc(8), 8)
 }
@@ -64,9 +66,7 @@ export const backlogOf = (fd: number): number => tcpInfo(fd, backlogOffset)
 export const waitingOf = (fd: number): number => tcpInfo(fd, waitingOffset)
 
 const tcpInfo = (fd: number, offset: number): number => {
-  const info = Buffer.alloc(offset + 4)
-  check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
-  return info.readUInt32LE(offset)
+  return getBytes(fd, IPPROTO_TCP, TCP_INFO, offset + 4).readUInt32LE(offset)
 }
 
 const IPPROTO_IPV6 = 41
@@ -112,11 +112,7 @@ export interface SocketSettings {
 
 export const readSettings = (fd: number): SocketSettings => ({
   numbers: numbersOf(fd).filter(([each]) => !isOfMulticast(each)),
-  blocks: blocks.map(({ name, length }) => {
-    const value = Buffer.alloc(length)
-    check('getsockopt', getOption(fd, SOL_SOCKET, name, value, Buffer.from(Uint32Array.of(length).buffer)))
-    return value
-  }),
+  blocks: blocks.map(({ name, length }) => getBytes(fd, SOL_SOCKET, name, length)),
 })
 
 /**
@@ -176,10 +172,22 @@ const decisive = [
 ] as const
 
 export const tcpStateOf = (fd: number): string => {
-  const info = Buffer.alloc(104)
-  check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(info.length).buffer)))
+  const info = getBytes(fd, IPPROTO_TCP, TCP_INFO, 104)
   const fields = decisive.map(([name, at, length]) => `${name} ${info.readUIntLE(at, length)}`)
   return [...fields, `largest window ${getNumber(fd, windowClamp)}`].join(', ')
+}
+
+const selective = 2
+
+/** What both ends of a connection agreed on when it was made. */
+export const termsOf = (fd: number) => {
+  const info = getBytes(fd, IPPROTO_TCP, TCP_INFO, 104)
+  const shifts = info.readUInt8(6)
+  return {
+    scales: { send: shifts & 15, receive: shifts >> 4 },
+    segment: info.readUInt32LE(84),
+    isSelective: (info.readUInt8(5) & selective) !== 0,
+  }
 }
 
 /** How long the kernel supposes the peer's segments to be. */
@@ -215,11 +223,7 @@ export const setWindowLimits = (fd: number, { present, ever }: WindowLimits, off
 export const congestionWindowOf = (fd: number): number => tcpInfo(fd, 80)
 
 /** TCP_ESTABLISHED and others. */
-export const connectionStateOf = (fd: number): number => {
-  const info = Buffer.alloc(1)
-  check('getsockopt', getOption(fd, IPPROTO_TCP, TCP_INFO, info, Buffer.from(Uint32Array.of(1).buffer)))
-  return info[0]!
-}
+export const connectionStateOf = (fd: number): number => getBytes(fd, IPPROTO_TCP, TCP_INFO, 1)[0]!
 
 /** Settings of a socket, one line per option. */
 export const settingsOf = (fd: number): string[] =>
