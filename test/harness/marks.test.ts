@@ -90,6 +90,38 @@ asyncio.run(main())`,
       later()
     }, 20 + Math.random() * 200)
     later()`,
+  // A parent asks its child, over connections that never leave the kernel of both.
+  'python, two processes over TCP': `
+import os, random, socket, sys, time
+name, *peers = sys.argv[1:]
+server = socket.create_server(('127.0.0.1', 5000))
+if os.fork() == 0:
+    server.setblocking(False)
+    import selectors
+    selector = selectors.DefaultSelector()
+    selector.register(server, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is server:
+                connection, _ = server.accept()
+                selector.register(connection, selectors.EVENT_READ)
+            elif data := key.fileobj.recv(1000): key.fileobj.sendall(data + b'%d' % random.randrange(100))
+            else:
+                selector.unregister(key.fileobj)
+                key.fileobj.close()
+server.close()
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+datagrams.bind(('', 4000))
+child = None
+while True:
+    datagrams.settimeout(0.02 + 0.2 * random.random())
+    try: print('heard', datagrams.recv(1000), time.time(), flush=True)
+    except TimeoutError: pass
+    if child is None: child = socket.create_connection(('127.0.0.1', 5000))
+    child.sendall(b'%d,' % random.randrange(100))
+    answer = child.recv(1000)
+    if random.random() < 0.2: child = child.close()
+    datagrams.sendto(name.encode() + answer, (random.choice(peers), 4000))`,
   'python over TCP': `
 import random, socket, sys, threading, time
 name, *peers = sys.argv[1:]
@@ -162,6 +194,7 @@ const commands = {
   python: ['python3', 'n.py'],
   'node over TCP': ['node', 'n.cjs'],
   'node over TCP to itself': ['node', 'n.cjs'],
+  'python, two processes over TCP': ['python3', 'n.py'],
   'python over TCP': ['python3', 'n.py'],
   'python over TCP, many lengths': ['python3', 'n.py'],
 } as const
