@@ -8,8 +8,9 @@ import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { countIn, type FarEnd, OwnEnd, RouterEnd } from './far-end.ts'
+import { type FarEnd, OwnEnd, RouterEnd } from './far-end.ts'
 import { type Descriptor, descriptorsOf, flagsOf, statusFlags } from './open-descriptors.ts'
+import { unreadIn } from './queued-bytes.ts'
 import { disconnectSilently } from './repaired-socket.ts'
 import { internetAddressOf, isToItself, nameOf, peerOf, portOfName } from './socket-address.ts'
 import {
@@ -31,7 +32,6 @@ const firstWindow = 10
 /** Limit on unread bytes, because they are kept with the mark. Above it, a connection cannot be marked. */
 const unreadMax = 1 << 20
 const dontWaitOnlyPeek = 0x40 | 0x02
-const FIONREAD = 0x541b
 const stream = 1
 const closeOnExec = 0o2000000
 
@@ -166,7 +166,7 @@ export class MarkedConnection {
   }
 
   #readUnread(own: number): Buffer {
-    const length = countIn(own, FIONREAD)
+    const length = unreadIn(own)
     if (length > unreadMax) throw this.#cannot(`has ${length} bytes that nobody has read`)
     const unread = Buffer.alloc(length)
     const isWhole = length === 0 || recv(own, unread, length, dontWaitOnlyPeek) === length

@@ -1,7 +1,8 @@
-import { check, ioctl, libc } from '../../proxy/libc.ts'
+import { check, libc } from '../../proxy/libc.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import { nothingLearned } from '../../proxy/segment-lengths.ts'
 import { acknowledgeAgain, finishAgain, type Side } from '../../proxy/tcp.ts'
+import { unacknowledgedIn, unsentIn } from './queued-bytes.ts'
 import {
   askAgain,
   type Connected,
@@ -14,8 +15,6 @@ import { connectionStateOf, receivedSegmentOf } from './socket-options.ts'
 
 const shutdown = libc.func('int shutdown(int fd, int how)')
 const SHUT_WR = 1
-const SIOCOUTQ = 0x5411
-const SIOCOUTQNSD = 0x894b
 const established = 1
 
 /** Who has the other end of a kernel's connection: by this it depends whether and how the connection is made again. */
@@ -53,7 +52,7 @@ export class RouterEnd implements FarEnd {
   }
 
   obstacle(own: number): string | undefined {
-    if (!isStill(this.#side) || countIn(own, SIOCOUTQ) > 0) return 'is a connection that has bytes in flight'
+    if (!isStill(this.#side) || unacknowledgedIn(own) > 0) return 'is a connection that has bytes in flight'
     const learned = receivedSegmentOf(own)
     if (this.isOpen && learned !== this.#side.lessons.segment)
       return `has learned from other segments than it was sent: ${learned}`
@@ -85,7 +84,7 @@ export class OwnEnd implements FarEnd {
   obstacle(own: number): string | undefined {
     if (connectionStateOf(own) !== established) return 'is a connection of the node to itself that one end has closed'
     // What was sent is in the other end already, even if that has not acknowledged it yet.
-    if (countIn(own, SIOCOUTQNSD) > 0) return 'is a connection of the node to itself that has bytes in flight'
+    if (unsentIn(own) > 0) return 'is a connection of the node to itself that has bytes in flight'
     const learned = receivedSegmentOf(own)
     if (learned !== nothingLearned.segment)
       return `is a connection of the node to itself that has learned from long segments: ${learned}`
@@ -100,9 +99,3 @@ export class OwnEnd implements FarEnd {
 /** Whether nothing is in flight between the kernel and its counterpart. */
 const isStill = ({ state, finish, sendNext, sendUnacknowledged }: Side): boolean =>
   state === 'asked' || (state === 'open' && finish !== 'sent' && sendNext === sendUnacknowledged)
-
-/** A count of bytes that the kernel tells of a socket. */
-export const countIn = (own: number, request: number): number => {
-  const count = Buffer.alloc(4)
-  return ioctl(own, request, count) === -1 ? 0 : count.readInt32LE()
-}

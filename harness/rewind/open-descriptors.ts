@@ -1,9 +1,10 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { readKernelFile } from '../../proxy/kernel-file.ts'
-import { close, ioctl, libc, read } from '../../proxy/libc.ts'
+import { close, libc, read } from '../../proxy/libc.ts'
 import { withDuplicate } from '../hold/descriptor.ts'
 import { pipe } from '../hold/pipe.ts'
 import { CannotRewind } from './error.ts'
+import { unreadIn } from './queued-bytes.ts'
 import { peerOf } from './socket-address.ts'
 import { connectionStateOf, getNumber, socketOption } from './socket-options.ts'
 
@@ -98,13 +99,7 @@ export const statusFlags = { settable: 0o2004000 } as const
 export const flagsOf = ({ info }: Pick<Descriptor, 'info'>): number =>
   Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8)
 
-const FIONREAD = 0x541b
-
-export const pendingOf = (pid: number, fd: number): number =>
-  withDuplicate(pid, fd, own => {
-    const count = Buffer.alloc(4)
-    return ioctl(own, FIONREAD, count) === -1 ? 0 : count.readInt32LE()
-  }) ?? 0
+export const pendingOf = (pid: number, fd: number): number => withDuplicate(pid, fd, unreadIn) ?? 0
 
 /** Of an event descriptor: `eventfd-count: 0` (hexadecimal). */
 export const countOf = (info: string): bigint => BigInt(`0x${/^eventfd-count:\s*([0-9a-f]+)$/m.exec(info)?.[1] ?? '0'}`)

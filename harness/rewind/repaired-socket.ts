@@ -2,7 +2,16 @@ import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } fr
 import type { Segment } from '../../proxy/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'
-import { getBytes, getNumber, setWindowLimits, socketOption, termsOf, type WindowLimits } from './socket-options.ts'
+import {
+  getBytes,
+  getNumber,
+  setNumber,
+  setWindowLimits,
+  socketOption,
+  type Terms,
+  termsOf,
+  type WindowLimits,
+} from './socket-options.ts'
 
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
 const connect = libc.func('int connect(int fd, void *address, unsigned int length)')
@@ -61,9 +70,8 @@ export const connectSilently = (fd: number, { own, peer, unread, limits }: Conne
   // The kernel's idea of the peer's segments is at most half of the window that it has when it connects.
   set(fd, option.repairWindow, windows(side, first, side.segmentLengthMax))
   check('connect', connect(fd, peer, peer.length))
-  set(fd, option.repairOptions, Buffer.concat([int(segmentSize), int(side.segmentLengthMax)]))
-  if (side.isScaled)
-    set(fd, option.repairOptions, Buffer.concat([int(windowScale), int(ourScale | (side.sendScale << 16))]))
+  const scales = side.isScaled ? { send: ourScale, receive: side.sendScale } : undefined
+  agree(fd, { segment: side.segmentLengthMax, scales, isSelective: false })
   if (say && taught > 0) {
     set(fd, option.repairWindow, windows(side, first, taught))
     endRepair(fd)
@@ -75,17 +83,26 @@ export const connectSilently = (fd: number, { own, peer, unread, limits }: Conne
   if (limits) setWindowLimits(fd, limits, window => set(fd, option.repairWindow, windows(side, received, window)))
   set(fd, option.repairWindow, windows(side, received, side.sendWindow))
   endRepair(fd)
-  // The segment size depends on the other end's, which was set just now, but is recomputed only when IP options are
-  // set.
+  computeSegmentAgain(fd)
+}
+
+/** Tells a socket in repair what both ends agreed on. */
+const agree = (fd: number, { segment, scales, isSelective }: Terms): void => {
+  set(fd, option.repairOptions, Buffer.concat([int(segmentSize), int(segment)]))
+  if (scales)
+    set(fd, option.repairOptions, Buffer.concat([int(windowScale), int(scales.send | (scales.receive << 16))]))
+  if (isSelective) set(fd, option.repairOptions, Buffer.concat([int(selective), int(0)]))
+}
+
+/**
+ * The segment size depends on the other end's, which was set just now, but is recomputed only when IP options are set.
+ */
+const computeSegmentAgain = (fd: number): void => {
   check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
 }
 
-/** What the two ends of a connection within a kernel have told each other, besides data. */
-export interface OwnTerms {
-  /** Shifts of the windows that it sends into and offers. */
-  readonly scales: { readonly send: number; readonly receive: number }
-  readonly segment: number
-  readonly isSelective: boolean
+/** What one end of a connection within a kernel has been told. */
+export interface OwnTerms extends Terms {
   /** struct tcp_repair_window */
   readonly windows: Buffer
 }
@@ -102,26 +119,23 @@ export const ownTermsOf = (fd: number): OwnTerms => {
   const windows = getBytes(fd, IPPROTO_TCP, option.repairWindow, 20)
   endRepair(fd)
   // Repair has switched it off.
-  check('setsockopt', setsockopt(fd, socketOption.reuseAddress.level, socketOption.reuseAddress.name, int(reused), 4))
+  setNumber(fd, socketOption.reuseAddress, reused)
   return { ...termsOf(fd), windows }
 }
 
 /** Makes a socket that is not connected one end of a connection within its kernel. The other end is made alike. */
 export const connectToItself = (fd: number, { own, peer, unread, limits }: Connected, terms: OwnTerms): void => {
-  const { scales, segment, isSelective } = terms
   const first = ownNumber - unread.length
   const offer = (next: number, window: number) => set(fd, option.repairWindow, ownWindows(terms, next, window))
   beginRepair(fd, own, ownNumber, first)
-  offer(first, segment)
+  offer(first, terms.segment)
   check('connect', connect(fd, peer, peer.length))
-  set(fd, option.repairOptions, Buffer.concat([int(segmentSize), int(segment)]))
-  set(fd, option.repairOptions, Buffer.concat([int(windowScale), int(scales.send | (scales.receive << 16))]))
-  if (isSelective) set(fd, option.repairOptions, Buffer.concat([int(selective), int(0)]))
+  agree(fd, terms)
   if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
   if (limits) setWindowLimits(fd, limits, window => offer(ownNumber, window))
   offer(ownNumber, terms.windows.readUInt32LE(receiveWindow))
   endRepair(fd)
-  check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
+  computeSegmentAgain(fd)
 }
 
 const ownWindows = ({ windows }: OwnTerms, next: number, window: number): Buffer => {

@@ -30,9 +30,8 @@ export const socketOption = {
   portRange: option(IPPROTO_IP, 51),
 } as const
 
-export const getNumber = (fd: number, { level, name }: SocketOption): number => {
-  return getBytes(fd, level, name, 4).readInt32LE()
-}
+export const getNumber = (fd: number, { level, name }: SocketOption): number =>
+  getBytes(fd, level, name, 4).readInt32LE()
 
 export const getBytes = (fd: number, level: number, name: number, length: number): Buffer => {
   const value = Buffer.alloc(length)
@@ -65,9 +64,8 @@ export const backlogOf = (fd: number): number => tcpInfo(fd, backlogOffset)
 /** How many connections wait at a listener. */
 export const waitingOf = (fd: number): number => tcpInfo(fd, waitingOffset)
 
-const tcpInfo = (fd: number, offset: number): number => {
-  return getBytes(fd, IPPROTO_TCP, TCP_INFO, offset + 4).readUInt32LE(offset)
-}
+const tcpInfo = (fd: number, offset: number): number =>
+  getBytes(fd, IPPROTO_TCP, TCP_INFO, offset + 4).readUInt32LE(offset)
 
 const IPPROTO_IPV6 = 41
 
@@ -149,7 +147,7 @@ const setBuffer = (fd: number, force: SocketOption, value: number): void => {
   setNumber(fd, bufferLock, lock)
 }
 
-const setNumber = (fd: number, { level, name }: SocketOption, value: number): void => {
+export const setNumber = (fd: number, { level, name }: SocketOption, value: number): void => {
   check(`setsockopt ${level} ${name}`, setsockopt(fd, level, name, Buffer.from(Int32Array.of(value).buffer), 4))
 }
 
@@ -158,17 +156,17 @@ export const takeError = (fd: number): void => {
   getNumber(fd, socketOption.error)
 }
 
-const [receivedSegmentOffset, growingWindowOffset] = [20, 64]
+const [optionsOffset, scalesOffset, receivedSegmentOffset, growingWindowOffset, ownSegmentOffset] = [5, 6, 20, 64, 84]
 
 /** Fields of struct tcp_info, by name, that decide what a connection does next, except sequence numbers. */
 const decisive = [
-  ['options', 5, 1],
-  ['scales', 6, 1],
+  ['options', optionsOffset, 1],
+  ['scales', scalesOffset, 1],
   ['send segment', 16, 4],
   ['received segment', receivedSegmentOffset, 4],
   ['path', 60, 4],
   ['window that grows', growingWindowOffset, 4],
-  ['own segment', 84, 4],
+  ['own segment', ownSegmentOffset, 4],
 ] as const
 
 export const tcpStateOf = (fd: number): string => {
@@ -177,16 +175,26 @@ export const tcpStateOf = (fd: number): string => {
   return [...fields, `largest window ${getNumber(fd, windowClamp)}`].join(', ')
 }
 
+/** What both ends of a connection agreed on when it was made. */
+export interface Terms {
+  /** Longest segment. */
+  readonly segment: number
+  /** Shifts of the windows that it sends into and offers; undefined if neither is scaled. */
+  readonly scales?: { readonly send: number; readonly receive: number } | undefined
+  /** Whether it acknowledges selectively. */
+  readonly isSelective: boolean
+}
+
+/** Bit of tcpi_options. */
 const selective = 2
 
-/** What both ends of a connection agreed on when it was made. */
-export const termsOf = (fd: number) => {
+export const termsOf = (fd: number): Terms => {
   const info = getBytes(fd, IPPROTO_TCP, TCP_INFO, 104)
-  const shifts = info.readUInt8(6)
+  const shifts = info.readUInt8(scalesOffset)
   return {
+    segment: info.readUInt32LE(ownSegmentOffset),
     scales: { send: shifts & 15, receive: shifts >> 4 },
-    segment: info.readUInt32LE(84),
-    isSelective: (info.readUInt8(5) & selective) !== 0,
+    isSelective: (info.readUInt8(optionsOffset) & selective) !== 0,
   }
 }
 
