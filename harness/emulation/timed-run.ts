@@ -3,6 +3,7 @@ import { BudgetSpent } from '../../checker/budget.ts'
 import { Executor, type Observer } from '../../checker/cells/executor.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
+import type { Choice } from '../../checker/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { Cluster } from '../cluster.ts'
@@ -141,7 +142,7 @@ export class TimedRun implements Run {
         await this.#searchUntil(Math.min(dueMs, forMs))
         if (next === undefined || dueMs >= forMs) break
         if (this.#options.pace === 'real') this.#beLate(dueMs)
-        await this.#executor.execute(next)
+        await this.#executor.execute(named(next))
       }
       if (!signal.aborted && !this.#executor.broken) this.#cluster.time!.pass(forMs)
     } catch (error) {
@@ -229,3 +230,8 @@ export class TimedRun implements Run {
     for (const { name } of there) this.measurements.started(name, 0)
   }
 }
+
+/** The executor keeps each step until the run is over: of a run of hours, its label alone. */
+const named = ({ kind, node, label }: Choice): Choice => ({ kind, node, label, subject: label, numbers: noNumbers })
+
+const noNumbers: readonly number[] = []

@@ -51,14 +51,6 @@ const lastTick = (): Nanoseconds => {
   return instantOf(Number(tick[0]), Number(tick[1]))
 }
 
-/** A period in which a node's clock stood still. */
-interface Period {
-  /** Its beginning, by this machine's clock. */
-  readonly from: Nanoseconds
-  /** The time that the node's clock showed. */
-  readonly elapsed: Nanoseconds
-}
-
 /**
  * Tolerance, because copies of files have slightly less exact times. Nothing is written this soon after a period began.
  * A larger value could assign a file to a later period, a smaller one a copy to an earlier period.
@@ -67,42 +59,59 @@ const tolerance: Nanoseconds = 1000
 
 /**
  * Which time a node's clock showed at which time of this machine's clock. Times of files need it: the kernel stamps
- * them.
+ * them. In each period the clock stands still. They are plain numbers, because a run of hours has some for each step.
  */
 export class Periods {
-  #all: Period[]
+  /** Beginning and time shown of each, in turn: the beginning is by this machine's clock. There may be room for more. */
+  #numbers: Float64Array
+  #count: number
 
-  constructor(all: readonly Period[] = []) {
-    this.#all = [...all]
+  constructor(numbers: ArrayLike<Nanoseconds> = []) {
+    this.#numbers = new Float64Array(numbers)
+    this.#count = this.#numbers.length / 2
   }
 
   copy(): Periods {
-    return new Periods(this.#all)
+    return new Periods(this.#taken)
   }
 
   /** From now on, the node's clock shows this time. */
   begin(elapsed: Nanoseconds): void {
-    this.#all.push({ from: now(), elapsed })
+    const at = 2 * this.#count++
+    if (at === this.#numbers.length) this.#makeRoom()
+    this.#numbers[at] = now()
+    this.#numbers[at + 1] = elapsed
   }
 
   /** The time shown at an instant of this machine's clock; undefined before the node existed, and in the future. */
   shownAt(instant: Nanoseconds): Nanoseconds | undefined {
-    let [low, high] = [0, this.#all.length]
+    let [low, high] = [0, this.#count]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.#all[middle]!.from <= instant + tolerance) low = middle + 1
+      if (this.#numbers[2 * middle]! <= instant + tolerance) low = middle + 1
       else high = middle
     }
     // Date.now() has whole milliseconds, so a stamp from the present one may look like the future.
     const nextSecond = instantOf(Math.floor(Date.now() / 1000) + 1, 0)
-    return instant > nextSecond ? undefined : this.#all[low - 1]?.elapsed
+    return instant > nextSecond || low === 0 ? undefined : this.#numbers[2 * low - 1]
   }
 
   /** Returns a function that restores the present state and forgets later periods. */
   mark(): () => void {
-    const all = [...this.#all]
+    const numbers = this.#taken.slice()
     return () => {
-      this.#all = [...all]
+      this.#numbers = numbers.slice()
+      this.#count = numbers.length / 2
     }
+  }
+
+  get #taken(): Float64Array {
+    return this.#numbers.subarray(0, 2 * this.#count)
+  }
+
+  #makeRoom(): void {
+    const numbers = new Float64Array(2 * Math.max(4, this.#numbers.length))
+    numbers.set(this.#numbers)
+    this.#numbers = numbers
   }
 }
