@@ -61,27 +61,57 @@ export interface Connected {
  *
  * @throws SystemError if the kernel, or our privileges, do not allow it
  */
-export const connectSilently = (fd: number, { own, peer, unread, limits }: Connected, side: Side, say?: Say): void => {
-  const received = receivedBefore(side)
-  const lessons = say ? lessonsAgain(side.lessons) : []
-  const taught = lessons.reduce((sum, { length }) => sum + length, 0)
-  const first = received - unread.length - taught
-  beginRepair(fd, own, side.receiveNext - (side.isFinished ? 1 : 0), first)
-  // The kernel's idea of the peer's segments is at most half of the window that it has when it connects.
-  set(fd, option.repairWindow, windows(side, first, side.segmentLengthMax))
-  check('connect', connect(fd, peer, peer.length))
+export const connectSilently = (fd: number, connected: Connected, side: Side, say?: Say): void => {
   const scales = side.isScaled ? { send: ourScale, receive: side.sendScale } : undefined
-  agree(fd, { segment: side.segmentLengthMax, scales, isSelective: false })
-  if (say && taught > 0) {
-    set(fd, option.repairWindow, windows(side, first, taught))
+  connectAgain(fd, connected, {
+    sendNext: side.receiveNext - (side.isFinished ? 1 : 0),
+    received: receivedBefore(side),
+    sendWindow: side.sendWindow,
+    terms: { segment: side.segmentLengthMax, scales, isSelective: false },
+    windows: (received, window) => windows(side, received, window),
+    lessons: say && lessonsFor(fd, side, say),
+  })
+}
+
+/** What a socket is told of a connection that it is to have again. */
+interface Told {
+  /** Sequence numbers of what it sends next and receives next. */
+  readonly sendNext: number
+  readonly received: number
+  /** How many bytes its peer takes now. */
+  readonly sendWindow: number
+  readonly terms: Terms
+  /** struct tcp_repair_window, before it receives this number */
+  readonly windows: (received: number, sendWindow: number) => Buffer
+  readonly lessons?: Lessons | undefined
+}
+
+/** Data that lets a kernel learn the same about its peer again. */
+interface Lessons {
+  readonly length: number
+  /** @param first the sequence number of this data */
+  teach(first: number): void
+}
+
+const connectAgain = (fd: number, { own, peer, unread, limits }: Connected, told: Told): void => {
+  const { received, terms, lessons } = told
+  const offer = (next: number, window: number) => set(fd, option.repairWindow, told.windows(next, window))
+  const first = received - unread.length - (lessons?.length ?? 0)
+  beginRepair(fd, own, told.sendNext, first)
+  // The kernel's idea of the peer's segments is at most half of the window that it has when it connects.
+  offer(first, terms.segment)
+  check('connect', connect(fd, peer, peer.length))
+  agree(fd, terms)
+  if (lessons) {
+    offer(first, lessons.length)
     endRepair(fd)
-    teach(fd, side, first, say)
+    lessons.teach(first)
     set(fd, option.repair, int(on))
     set(fd, option.repairQueue, int(queue.receive))
   }
   if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
-  if (limits) setWindowLimits(fd, limits, window => set(fd, option.repairWindow, windows(side, received, window)))
-  set(fd, option.repairWindow, windows(side, received, side.sendWindow))
+  if (limits) setWindowLimits(fd, limits, window => offer(received, window))
+  offer(received, told.sendWindow)
   endRepair(fd)
   computeSegmentAgain(fd)
 }
@@ -124,19 +154,14 @@ export const ownTermsOf = (fd: number): OwnTerms => {
 }
 
 /** Makes a socket that is not connected one end of a connection within its kernel. The other end is made alike. */
-export const connectToItself = (fd: number, { own, peer, unread, limits }: Connected, terms: OwnTerms): void => {
-  const first = ownNumber - unread.length
-  const offer = (next: number, window: number) => set(fd, option.repairWindow, ownWindows(terms, next, window))
-  beginRepair(fd, own, ownNumber, first)
-  offer(first, terms.segment)
-  check('connect', connect(fd, peer, peer.length))
-  agree(fd, terms)
-  if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
-  if (limits) setWindowLimits(fd, limits, window => offer(ownNumber, window))
-  offer(ownNumber, terms.windows.readUInt32LE(receiveWindow))
-  endRepair(fd)
-  computeSegmentAgain(fd)
-}
+export const connectToItself = (fd: number, connected: Connected, terms: OwnTerms): void =>
+  connectAgain(fd, connected, {
+    sendNext: ownNumber,
+    received: ownNumber,
+    sendWindow: terms.windows.readUInt32LE(receiveWindow),
+    terms,
+    windows: (received, window) => ownWindows(terms, received, window),
+  })
 
 const ownWindows = ({ windows }: OwnTerms, next: number, window: number): Buffer => {
   const now = Buffer.from(windows)
@@ -146,13 +171,20 @@ const ownWindows = ({ windows }: OwnTerms, next: number, window: number): Buffer
   return now
 }
 
-/** Lets the kernel learn from segments like those that it had received, which nobody else reads. */
-const teach = (fd: number, side: Side, first: number, say: Say): void => {
-  let next = first
-  for (const { length, isPushed } of lessonsAgain(side.lessons)) {
-    say(filler(side, next, length, isPushed))
-    check('recv', recv(fd, Buffer.alloc(length), length, dontWait))
-    next += length
+/** Segments like those that the kernel had received, which nobody else reads; undefined if it learned nothing. */
+const lessonsFor = (fd: number, side: Side, say: Say): Lessons | undefined => {
+  const segments = lessonsAgain(side.lessons)
+  if (segments.length === 0) return undefined
+  return {
+    length: segments.reduce((sum, { length }) => sum + length, 0),
+    teach(first) {
+      let next = first
+      for (const { length, isPushed } of segments) {
+        say(filler(side, next, length, isPushed))
+        check('recv', recv(fd, Buffer.alloc(length), length, dontWait))
+        next += length
+      }
+    },
   }
 }
 
