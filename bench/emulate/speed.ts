@@ -23,6 +23,7 @@ interface Run {
 const measure = (what: string, config: string, count: number, environment: Readonly<Record<string, string>> = {}) => {
   const path = join(import.meta.dirname, `${config}.config.js`)
   const { result } = runCommand(['emulate', path, '--out', directory], { ...environment, COUNT: String(count) })
+  if (result.error) throw new Error(JSON.stringify(result.error))
   const { trace, seconds, virtualSeconds, steps } = result as unknown as Run
   const startS = readTrace(trace).steps[0]!.durationUs / 1e6
   row(`${count} ${what}: of their seconds in one`, (virtualSeconds / (seconds - startS)).toFixed(1), '')
@@ -35,7 +36,7 @@ const measure = (what: string, config: string, count: number, environment: Reado
 
 try {
   for (const count of [5, 20, 60, 100]) measure('of Node.js', 'speed', count)
-  const program = join(directory, 'heartbeat')
+  const program = join(directory, 'program')
   execFileSync('cc', ['-O2', '-static', '-o', program, join(root, 'bench/service/heartbeat.c')])
   for (const count of [100, 500]) measure('static programs', 'heartbeat', count, { PROGRAM: program })
 } finally {
