@@ -22,6 +22,7 @@ import { PacketWriter } from './packet-writer.ts'
 import type { Router } from './routers.ts'
 import * as tcp from './tcp.ts'
 import { findUnanswered, type Unanswered } from './unanswered.ts'
+import { UpHosts } from './up-hosts.ts'
 import type { VirtualHost } from './virtual-host.ts'
 import { type StreamMark, VirtualHosts } from './virtual-hosts.ts'
 import { type Way, WayCounts, type WayCountsMark } from './way.ts'
@@ -64,6 +65,7 @@ export class Network {
   readonly #cuts: Cuts
   readonly #ordinals: WayCounts
   readonly #anomalies: tcp.Anomalies
+  #up: UpHosts | undefined
 
   /** @param mark of a network to continue, once its nodes are attached */
   constructor(
@@ -129,6 +131,7 @@ export class Network {
     if (formatAddress(host.address) !== address)
       throw new Error(`host ${name} was attached at ${formatAddress(host.address)}, it cannot be at ${address} now`)
     host.link = link
+    this.#up = undefined
     host.outbox.clear()
   }
 
@@ -150,6 +153,7 @@ export class Network {
     const host = this.#hosts.getUp(name)
     const { link } = host
     ;(host as Host).link = undefined
+    this.#up = undefined
     host.outbox.clear()
     const endpoints = endpointsOf(host)
     host.ends.clear()
@@ -223,7 +227,7 @@ export class Network {
   /** Handles the packets that all nodes, or these, have sent. Returns false if there were none. */
   pump(names?: readonly string[]): boolean {
     let any = false
-    for (const host of this.#those(names)) {
+    for (const host of names ? this.#those(names) : this.#talking()) {
       if (this.#reader.drain(host)) any = true
     }
     return any
@@ -386,6 +390,11 @@ export class Network {
     const { ends, streams } = this.#hosts.get(name)
     const side = (host.onDatagram ? streams : ends).get(endKey(host, port, peerPort))?.side
     return side && tcp.copySide(side)
+  }
+
+  #talking(): readonly Host[] {
+    this.#up ??= new UpHosts(this.#hosts.all())
+    return this.#up.talking()
   }
 
   #those(names: readonly string[] | undefined): Iterable<Host> {

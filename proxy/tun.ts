@@ -124,6 +124,10 @@ class Tun implements Link {
     this.#fd = fd
   }
 
+  get descriptor(): number {
+    return this.#fd
+  }
+
   read(into: Buffer): number {
     return readPacket(this.#fd, into, nothingToRead)
   }

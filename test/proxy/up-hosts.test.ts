@@ -1,0 +1,51 @@
+import { closeSync, writeSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { pipe } from '../../harness/hold/pipe.ts'
+import type { Link } from '../../proxy/link.ts'
+import { Network } from '../../proxy/network.ts'
+
+/** Nothing is ever read from it. It counts how often that was tried. */
+const silentLink = (descriptor?: number): Link & { reads: number } => ({
+  ...(descriptor !== undefined && { descriptor }),
+  reads: 0,
+  read() {
+    this.reads += 1
+    return 0
+  },
+  write() {},
+  close() {},
+})
+
+const openPipe = () => {
+  const made = pipe()
+  onTestFinished(() => {
+    closeSync(made.readEnd)
+    closeSync(made.writeEnd)
+  })
+  return made
+}
+
+test('of all nodes only those are read that may have sent something', () => {
+  const [silence, talk] = [openPipe(), openPipe()]
+  const [quiet, talking, unknown] = [silentLink(silence.readEnd), silentLink(talk.readEnd), silentLink()]
+  const network = new Network()
+  network.attach('n1', '10.77.0.2', quiet)
+  network.attach('n2', '10.77.0.3', talking)
+  network.attach('n3', '10.77.0.4', unknown)
+  writeSync(talk.writeEnd, 'x')
+  network.pump()
+  expect([quiet.reads, talking.reads, unknown.reads]).toEqual([0, 1, 1])
+})
+
+test('a node that was detached is not read any more, and one that came since is', () => {
+  const [first, second] = [openPipe(), openPipe()]
+  const [gone, come] = [silentLink(first.readEnd), silentLink(second.readEnd)]
+  const network = new Network()
+  network.attach('n1', '10.77.0.2', gone)
+  network.pump()
+  network.detach('n1', 'reset')
+  network.attach('n2', '10.77.0.3', come)
+  for (const { writeEnd } of [first, second]) writeSync(writeEnd, 'x')
+  network.pump()
+  expect([gone.reads, come.reads]).toEqual([0, 1])
+})
