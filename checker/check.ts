@@ -158,6 +158,7 @@ class Check {
       walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
       random: random.fork(),
       isTimed: this.#time !== undefined,
+      millisecondsMax: options.examinationMs,
       ways: this.#portfolio.experience.ways,
       signal,
       onNotRepeated: line => this.#doubts.findingDiffers(line),

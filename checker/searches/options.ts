@@ -18,6 +18,11 @@ export interface SearchOptions {
    * afterwards.
    */
   readonly milliseconds?: number | undefined
+  /**
+   * Limit on the time for examining one suspect of a liveness property, in milliseconds; five minutes by default. Beyond it
+   * the verdict is `undetermined`.
+   */
+  readonly examinationMs?: number | undefined
   readonly executions?: number | undefined
   /** Depth limit of the bounded search and of consequence prediction, in steps. */
   readonly depth?: number | undefined
@@ -58,13 +63,15 @@ export interface Progress {
   readonly finding?: string | undefined
 }
 
+const times: readonly string[] = ['milliseconds', 'examinationMs']
+
 /** @throws UsageError for options that no search can follow */
 export const validate = (options: SearchOptions): void => {
   const { search = 'auto' } = options
   if (!searches.includes(search)) throw new UsageError(`no search "${search}": ${nearest(search, searches)}`)
-  for (const name of ['milliseconds', 'executions', 'depth', 'walkLength', 'walks'] as const) {
+  for (const name of ['milliseconds', 'examinationMs', 'executions', 'depth', 'walkLength', 'walks'] as const) {
     const value = options[name]
-    const isInteger = name === 'milliseconds' || Number.isInteger(value)
+    const isInteger = times.includes(name) || Number.isInteger(value)
     if (value !== undefined && !(isInteger && value > 0))
       throw new UsageError(`${name}: expected a whole number above zero, found ${value}`)
   }

@@ -50,6 +50,8 @@ export interface ExaminationOptions {
    * Whether time limits the examination too. If only steps do, the result does not depend on the speed of the machine.
    */
   readonly isTimed: boolean
+  /** Limit on the examination of a suspect of a liveness property, if time limits it. */
+  readonly millisecondsMax?: number | undefined
   readonly signal: AbortSignal | undefined
   /** Receives a line for each finding that did not repeat. */
   readonly onNotRepeated: (line: string) => void
@@ -187,11 +189,12 @@ export class Examination {
     property: string,
     lengths: Lengths,
   ): Promise<Found | 'transient' | undefined> {
-    const { onPhase } = this.#options
+    const { onPhase, millisecondsMax = criticalLimits.milliseconds } = this.#options
     onPhase('finding the critical transition')
     this.#suspects += 1
+    const limits = this.#within({ ...criticalLimits, milliseconds: millisecondsMax })
     try {
-      return await this.#examineDeath(cells.within(this.#within(criticalLimits)), suspect, property, lengths)
+      return await this.#examineDeath(cells.within(limits), suspect, property, lengths)
     } catch (error) {
       if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect.schedule))
       if (error instanceof ViolationMet) return this.#examineMet(cells, error.outcome)

@@ -81,7 +81,8 @@ const forWorkersMsMin = 10_000
 /**
  * Searches from states of a run. The run itself is not touched: workers execute its steps on nodes of their own, each of
  * them once, because they go on from the state where they searched before. What they find is found again, examined and
- * recorded by `check --from` the run's trace.
+ * recorded by `check --from` the run's trace. A suspect of a liveness property is examined for as long as a search takes,
+ * because most recover, and the run waits.
  */
 export class SearchBesides {
   readonly #plan: SearchPlan
@@ -135,7 +136,9 @@ export class SearchBesides {
         `the search from step ${from.step} was over before one execution was: that takes longer than --check-for`,
       )
     else if (looked.verdict === 'undetermined')
-      this.notes.push(`the search from step ${from.step} is undetermined: ${headline(looked.message)}`)
+      this.notes.push(
+        `the search from step ${from.step} is undetermined: ${headline(looked.message)}; "check --from ${this.#run.trace}:${from.step}" examines it for longer`,
+      )
     if (looked.verdict === 'violated') await this.#findAgain(from, looked)
   }
 
@@ -152,6 +155,7 @@ export class SearchBesides {
         seed: this.#searchSeed,
         from: labels,
         milliseconds: this.#plan.forMs,
+        examinationMs: this.#plan.forMs,
         signal: this.#signal,
       })
     })
