@@ -112,3 +112,11 @@ export const clockGettime: (clock: number, time: BigInt64Array) => number = libc
 export const prctl = libc.func('int prctl(int option, unsigned long value)')
 /** The signal that the kernel sends when the thread that made this process ends. */
 export const PR_SET_PDEATHSIG = 1
+
+/** Repeats a call as long as a signal to this process, such as one of a profiler, interrupts it. */
+export const untilDone = (call: () => number): number => {
+  for (;;) {
+    const result = call()
+    if (result !== -1 || lastErrno() !== errno.EINTR) return result
+  }
+}

@@ -4,7 +4,7 @@
  */
 export interface Link {
   /** Readable while there is a packet to read; undefined if the kernel has none for it. */
-  readonly descriptor?: number
+  readonly descriptor?: number | undefined
   /**
    * Reads the next packet that the node sent into `into` (65,535 bytes are enough) and returns its length; 0 if there
    * is none.

@@ -63,15 +63,16 @@ export interface Progress {
   readonly finding?: string | undefined
 }
 
-const times: readonly string[] = ['milliseconds', 'examinationMs']
+const times = ['milliseconds', 'examinationMs'] as const
+const counts = ['executions', 'depth', 'walkLength', 'walks'] as const
 
 /** @throws UsageError for options that no search can follow */
 export const validate = (options: SearchOptions): void => {
   const { search = 'auto' } = options
   if (!searches.includes(search)) throw new UsageError(`no search "${search}": ${nearest(search, searches)}`)
-  for (const name of ['milliseconds', 'examinationMs', 'executions', 'depth', 'walkLength', 'walks'] as const) {
+  for (const name of [...times, ...counts]) {
     const value = options[name]
-    const isInteger = times.includes(name) || Number.isInteger(value)
+    const isInteger = times.some(each => each === name) || Number.isInteger(value)
     if (value !== undefined && !(isInteger && value > 0))
       throw new UsageError(`${name}: expected a whole number above zero, found ${value}`)
   }

@@ -62,13 +62,16 @@ const tolerance: Nanoseconds = 1000
  * them. In each period the clock stands still. They are plain numbers, because a run of hours has some for each step.
  */
 export class Periods {
-  /** Beginning and time shown of each, in turn: the beginning is by this machine's clock. There may be room for more. */
+  /**
+   * Beginning and time shown of each, in turn: the beginning is by this machine's clock. There may be room for more. What
+   * is there is never written again, so copies and marks share it.
+   */
   #numbers: Float64Array
   #count: number
 
-  constructor(numbers: ArrayLike<Nanoseconds> = []) {
-    this.#numbers = new Float64Array(numbers)
-    this.#count = this.#numbers.length / 2
+  constructor(numbers: Float64Array = new Float64Array(0)) {
+    this.#numbers = numbers
+    this.#count = numbers.length / 2
   }
 
   copy(): Periods {
@@ -98,9 +101,9 @@ export class Periods {
 
   /** Returns a function that restores the present state and forgets later periods. */
   mark(): () => void {
-    const numbers = this.#taken.slice()
+    const numbers = this.#taken
     return () => {
-      this.#numbers = numbers.slice()
+      this.#numbers = numbers
       this.#count = numbers.length / 2
     }
   }

@@ -41,7 +41,7 @@ export class Uplink {
 
   #counted(link: Link): Link {
     return {
-      ...(link.descriptor !== undefined && { descriptor: link.descriptor }),
+      descriptor: link.descriptor,
       read: into => {
         const length = link.read(into)
         if (length > 0) this.#packets += 1

@@ -69,7 +69,7 @@ export const connectSilently = (fd: number, connected: Connected, side: Side, sa
     sendWindow: side.sendWindow,
     terms: { segment: side.segmentLengthMax, scales, isSelective: false },
     windows: (received, window) => windows(side, received, window),
-    lessons: say && lessonsFor(fd, side, say),
+    teaching: say && teachingFor(fd, side, say),
   })
 }
 
@@ -83,29 +83,29 @@ interface Told {
   readonly terms: Terms
   /** struct tcp_repair_window, before it receives this number */
   readonly windows: (received: number, sendWindow: number) => Buffer
-  readonly lessons?: Lessons | undefined
+  readonly teaching?: Teaching | undefined
 }
 
 /** Data that lets a kernel learn the same about its peer again. */
-interface Lessons {
+interface Teaching {
   readonly length: number
   /** @param first the sequence number of this data */
   teach(first: number): void
 }
 
 const connectAgain = (fd: number, { own, peer, unread, limits }: Connected, told: Told): void => {
-  const { received, terms, lessons } = told
+  const { received, terms, teaching } = told
   const offer = (next: number, window: number) => set(fd, option.repairWindow, told.windows(next, window))
-  const first = received - unread.length - (lessons?.length ?? 0)
+  const first = received - unread.length - (teaching?.length ?? 0)
   beginRepair(fd, own, told.sendNext, first)
   // The kernel's idea of the peer's segments is at most half of the window that it has when it connects.
   offer(first, terms.segment)
   check('connect', connect(fd, peer, peer.length))
   agree(fd, terms)
-  if (lessons) {
-    offer(first, lessons.length)
+  if (teaching) {
+    offer(first, teaching.length)
     endRepair(fd)
-    lessons.teach(first)
+    teaching.teach(first)
     set(fd, option.repair, int(on))
     set(fd, option.repairQueue, int(queue.receive))
   }
@@ -172,7 +172,7 @@ const ownWindows = ({ windows }: OwnTerms, next: number, window: number): Buffer
 }
 
 /** Segments like those that the kernel had received, which nobody else reads; undefined if it learned nothing. */
-const lessonsFor = (fd: number, side: Side, say: Say): Lessons | undefined => {
+const teachingFor = (fd: number, side: Side, say: Say): Teaching | undefined => {
   const segments = lessonsAgain(side.lessons)
   if (segments.length === 0) return undefined
   return {

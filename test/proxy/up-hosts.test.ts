@@ -6,7 +6,7 @@ import { Network } from '../../proxy/network.ts'
 
 /** Nothing is ever read from it. It counts how often that was tried. */
 const silentLink = (descriptor?: number): Link & { reads: number } => ({
-  ...(descriptor !== undefined && { descriptor }),
+  descriptor,
   reads: 0,
   read() {
     this.reads += 1
