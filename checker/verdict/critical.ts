@@ -194,16 +194,22 @@ class CriticalSearch {
       const { live, begin } = await this.#recoverFromEnd()
       return live ? this.#answer('transient') : this.#findFrom(begin.lastLive)
     }
-    const begun = [
-      async (search: CriticalSearch) =>
-        (await search.#recoverFromEnd()).live ? search.#answer('transient') : undefined,
-      (search: CriticalSearch) => search.#findFrom(lastLive ?? undefined),
+    // The second may have begun although its answer is not needed, so each draws and learns for itself.
+    const begun: ((search: CriticalSearch) => Promise<Critical | undefined>)[] = [
+      async search => ((await search.#recoverFromEnd()).live ? search.#answer('transient') : undefined),
+      search => search.#findFrom(lastLive ?? undefined),
     ]
+    const { random, scouts } = this.#options
+    const items = begun.map(find => ({ find, own: { random: random.fork(), scouts: scouts.copy() } }))
     const answers = this.#cells.inOrder(
-      () => begun.shift(),
-      (find, cells) => find(new CriticalSearch(cells, this.#schedule, this.#options)),
+      () => items.shift(),
+      ({ find, own }, cells) => find(new CriticalSearch(cells, this.#schedule, { ...this.#options, ...own })),
     )
-    for await (const [, answer] of answers) if (answer) return answer
+    for await (const [{ own }, answer] of answers) {
+      if (!answer) continue
+      scouts.adopt(own.scouts)
+      return answer
+    }
     throw new Error('the second search always has an answer')
   }
 

@@ -46,6 +46,17 @@ export class Scouts {
     const others = this.walks.filter(each => each.chooser !== walk.chooser || each.seed !== walk.seed)
     this.walks = [walk, ...others].slice(0, followedMax)
   }
+
+  copy(): Scouts {
+    const copy = new Scouts()
+    copy.adopt(this)
+    return copy
+  }
+
+  /** Knows from now on what the other knows, and nothing else. */
+  adopt({ count, areTooFew, walks }: Scouts): void {
+    Object.assign(this, { count, areTooFew, walks })
+  }
 }
 
 export interface RecoveryOptions {
