@@ -129,7 +129,7 @@ export class OwnCell<State> implements Cell {
       steps: executor.schedule.length,
       enabled: executor.enabled(),
       history: executor.system.history?.(),
-      offered: executor.schedule.map(({ label }) => executor.offeredSince.get(label)!),
+      offered: [...executor.offeredAfter],
       skipped,
       broken: executor.broken,
     }

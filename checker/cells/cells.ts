@@ -2,6 +2,7 @@ import PQueue from 'p-queue'
 import { Budget, BudgetSpent, type Limits } from '../budget.ts'
 import { Diverged } from '../errors.ts'
 import type { Cell } from './cell.ts'
+import { type Fingerprints, MetStates } from './met-states.ts'
 import type { NodeOutcome, NodeTask, Task, TaskOutcome } from './task.ts'
 
 /** What was done so far. */
@@ -15,6 +16,7 @@ export interface Counts {
 interface Scope {
   readonly crew: Crew
   readonly tally: Tally
+  readonly states: MetStates
   readonly budget: Budget
   /** The number of steps at which the limit is reached, counted in the tally. */
   readonly stepsMax: number
@@ -36,14 +38,19 @@ export class Cells {
 
   /** @param onCount is called after each piece of work */
   static of(cells: readonly Cell[], onCount?: (counts: Counts) => void): Cells {
-    const tally = new Tally(onCount)
+    const states = new MetStates()
+    const tally: Tally = new Tally((_, fingerprints) => {
+      states.add(fingerprints)
+      onCount?.({ executions: tally.executions, steps: tally.steps, states: states.size })
+    })
     const stepsMax = Number.POSITIVE_INFINITY
-    return new Cells({ crew: new Crew(cells), tally, budget: new Budget({}), stepsMax, variant: 0, isPatient: true })
+    const [crew, budget] = [new Crew(cells), new Budget({})]
+    return new Cells({ crew, tally, states, budget, stepsMax, variant: 0, isPatient: true })
   }
 
   get counts(): Counts {
-    const { executions, steps, states } = this.#scope.tally
-    return { executions, steps, states: states.size }
+    const { tally, states } = this.#scope
+    return { executions: tally.executions, steps: tally.steps, states: states.size }
   }
 
   /** The same cells within further limits, which count from now. */
@@ -175,14 +182,15 @@ export class Cells {
 /** Work that is counted only when its result is taken. */
 class Part<Result> {
   readonly #whole: Scope
-  readonly #tally = new Tally()
+  readonly #counted: Parameters<Tally['count']>[] = []
   readonly #abort = new AbortController()
   readonly #result: Promise<Result>
 
   constructor(whole: Scope, work: (scope: Scope) => Promise<Result>) {
     this.#whole = whole
     const budget = new Budget({ signal: this.#abort.signal }, whole.budget)
-    this.#result = work({ ...whole, tally: this.#tally, budget, stepsMax: Number.POSITIVE_INFINITY })
+    const tally = new Tally((...counted) => void this.#counted.push(counted))
+    this.#result = work({ ...whole, tally, budget, stepsMax: Number.POSITIVE_INFINITY })
     // The error is reported to whoever takes the result. Until then it must not count as an unhandled rejection.
     this.#result.catch(() => undefined)
   }
@@ -191,7 +199,7 @@ class Part<Result> {
     try {
       return await this.#result
     } finally {
-      this.#whole.tally.add(this.#tally)
+      for (const counted of this.#counted) this.#whole.tally.count(...counted)
     }
   }
 
@@ -203,29 +211,16 @@ class Part<Result> {
 class Tally {
   executions = 0
   steps = 0
-  readonly states = new Set<string>()
-  readonly #onCount: ((counts: Counts) => void) | undefined
+  readonly #onCount: Tally['count']
 
-  constructor(onCount?: (counts: Counts) => void) {
+  constructor(onCount: Tally['count']) {
     this.#onCount = onCount
   }
 
-  count(steps: number, fingerprints: readonly (string | undefined)[]): void {
+  count(steps: number, fingerprints: Fingerprints): void {
     this.executions += 1
     this.steps += steps
-    for (const fingerprint of fingerprints) if (fingerprint !== undefined) this.states.add(fingerprint)
-    this.#tell()
-  }
-
-  add(other: Tally): void {
-    this.executions += other.executions
-    this.steps += other.steps
-    for (const state of other.states) this.states.add(state)
-    this.#tell()
-  }
-
-  #tell(): void {
-    this.#onCount?.({ executions: this.executions, steps: this.steps, states: this.states.size })
+    this.#onCount(steps, fingerprints)
   }
 }
 

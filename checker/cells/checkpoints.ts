@@ -2,18 +2,29 @@ import type { Checkpoint } from '../system.ts'
 import type { Executor, Mark } from './executor.ts'
 
 /** A saved state that the system can return to. */
-interface Saved {
+/** A state by the way to it. */
+interface Reached {
   readonly variant: number
   readonly labels: readonly string[]
+}
+
+interface Saved extends Reached {
   readonly checkpoint: Checkpoint
   readonly mark: Mark
+  /** How often states behind it were requested, by the rest of the way. */
+  readonly asked: Asked
+  /** Which execution was the last one to begin or to be saved here. */
+  usedBy: number
 }
+
+/** How often states were requested that are not saved. */
+type Asked = Map<string, number>
 
 /** At most this many states are kept. Each takes as much disk space as all processes take memory. */
 const savedMax = 4
 /** After this many states that could not be saved, and none that could, no more are tried: with files, and without. */
 const failuresMax = 8
-/** At most this many requests for states are remembered. */
+/** At most this many requests for states are remembered, behind each saved one. */
 const askedMax = 1_000
 /**
  * A state that is executed faster than this, in milliseconds, is only saved if that takes no files: to save and restore
@@ -23,7 +34,7 @@ const filesMsMin = 200
 /** Assumed least time of restoring a state before it was measured, in milliseconds. */
 const restoreMsMin = 20
 /**
- * A state is saved when it is first requested if its schedule takes so many times as long as restoring it: then saving
+ * A state is saved when it is first requested if the way to it takes so many times as long as restoring it: then saving
  * in vain costs little. Otherwise it is saved once the time that was lost without is so many times that of restoring it.
  */
 const savedAtOnceFrom = 20
@@ -31,16 +42,19 @@ const savedAfterLoss = 2
 
 /**
  * Speeds up executions that share a long beginning, such as walks from behind a critical transition and candidates for
- * a shorter schedule. A state is saved when it was requested a few times, or the first time if its schedule is long,
- * if the system can save it and restoring takes less time than executing its schedule. If there are too many, the least
- * recently used one is discarded.
+ * a shorter schedule. A state is saved when it was requested a few times, or the first time if the way to it is long, if
+ * the system can save it and restoring takes less time than executing the way: from the nearest other saved state on it.
+ * If there are too many, the one is discarded whose way takes least, divided by the number of executions since its last
+ * use (Blankstein, Sen, Freedman, "Hyperbolic Caching", USENIX ATC 2017). So the state of a long run from which a search
+ * begins outlives those that a short examination behind it needs.
  */
 export class Checkpoints<State> {
   readonly #executor: Executor<State>
-  /** How often states were requested that are not saved. */
-  readonly #asked = new Map<string, number>()
-  /** Least recently used first. */
+  /** How often states were requested with no saved one on the way. */
+  readonly #asked: Asked = new Map()
   #saved: Saved[] = []
+  /** How many executions have begun. */
+  #begun = 0
   /**
    * States after this many steps or more are not saved: one of them could not be. Mostly processes have too much memory,
    * and more later.
@@ -68,10 +82,11 @@ export class Checkpoints<State> {
 
   /** Brings the executor to the initial state, or to the saved state that is furthest along these labels. */
   async begin(labels: readonly string[], variant: number): Promise<void> {
+    this.#begun += 1
     await this.#dropLost()
-    const nearest = this.#nearest(labels, variant)
-    if (nearest === undefined || this.#costMs(nearest.labels.length) < this.#goBackMs) return this.#reset(variant)
-    this.#saved = [...this.#saved.filter(saved => saved !== nearest), nearest]
+    const nearest = nearestOf(this.#saved, { labels, variant })
+    if (nearest === undefined || this.#fromStartMs(nearest.labels.length) < this.#goBackMs) return this.#reset(variant)
+    nearest.usedBy = this.#begun
     const begun = performance.now()
     await this.#executor.restore(nearest.checkpoint, nearest.mark)
     this.#restoreMs.add(performance.now() - begun)
@@ -125,23 +140,24 @@ export class Checkpoints<State> {
     for (const { checkpoint } of lost) await checkpoint.discard()
   }
 
-  #nearest(labels: readonly string[], variant: number): Saved | undefined {
-    const onTheWay = this.#saved.filter(saved => isOnTheWay(saved, labels, variant))
-    return onTheWay.toSorted((one, other) => other.labels.length - one.labels.length)[0]
-  }
-
   #isWorthSaving(labels: readonly string[], variant: number): boolean {
     const { system, violation, broken } = this.#executor
     if (labels.length >= this.#savedUpTo || !system.checkpoint || violation || broken) return false
-    const cost = this.#costMs(labels.length)
-    if (cost < this.#goBackMs || this.#failuresWith(this.#mayHaveFiles(labels)) === failuresMax) return false
-    const key = [variant, ...labels].join('\n')
-    const lostMs = (cost - this.#goBackMs) * (this.#asked.get(key) ?? 0)
-    if (cost >= savedAtOnceFrom * this.#goBackMs || lostMs > savedAfterLoss * this.#goBackMs)
-      return this.#nearest(labels, variant)?.labels.length !== labels.length
-    if (this.#asked.size === askedMax) this.#asked.clear()
-    this.#asked.set(key, (this.#asked.get(key) ?? 0) + 1)
-    return false
+    const lossMs = this.#lossMs({ labels, variant }, this.#saved)
+    if (lossMs <= 0 || this.#failuresWith(this.#mayHaveFiles(labels)) === failuresMax) return false
+    const asked = this.#ask({ labels, variant })
+    return lossMs >= savedAtOnceFrom * this.#goBackMs || lossMs * asked > savedAfterLoss * this.#goBackMs
+  }
+
+  /** How often a state was requested before. */
+  #ask({ labels, variant }: Reached): number {
+    const nearest = nearestOf(this.#saved, { labels, variant })
+    const all = nearest?.asked ?? this.#asked
+    const key = [variant, ...labels.slice(nearest?.labels.length)].join('\n')
+    const asked = all.get(key) ?? 0
+    if (all.size === askedMax) all.clear()
+    all.set(key, asked + 1)
+    return asked
   }
 
   async #save(labels: readonly string[], variant: number): Promise<void> {
@@ -153,8 +169,25 @@ export class Checkpoints<State> {
       return
     }
     this.#failures.clear()
-    this.#saved.push({ variant, labels, checkpoint, mark: this.#executor.mark() })
-    if (this.#saved.length > savedMax) await this.#saved.shift()!.checkpoint.discard()
+    if (this.#saved.length === savedMax) await this.#discardLeast()
+    this.#saved.push({
+      variant,
+      labels,
+      checkpoint,
+      mark: this.#executor.mark(),
+      asked: new Map(),
+      usedBy: this.#begun,
+    })
+  }
+
+  /** Discards the saved state that is worth least. */
+  async #discardLeast(): Promise<void> {
+    const worths = this.#saved.map(saved => {
+      const others = this.#saved.filter(other => other !== saved)
+      return this.#lossMs(saved, others) / (1 + this.#begun - saved.usedBy)
+    })
+    const [least] = this.#saved.splice(worths.indexOf(Math.min(...worths)), 1)
+    await least!.checkpoint.discard()
   }
 
   #failuresWith(mayHaveFiles: boolean): number {
@@ -162,7 +195,7 @@ export class Checkpoints<State> {
   }
 
   #mayHaveFiles(labels: readonly string[]): boolean {
-    return this.#costMs(labels.length) >= filesMsMin
+    return this.#fromStartMs(labels.length) >= filesMsMin
   }
 
   /** Before a state was restored, that is assumed to take as long as a reset. */
@@ -170,13 +203,26 @@ export class Checkpoints<State> {
     return this.#restoreMs.value ?? Math.max(restoreMsMin, this.#resetMs.value ?? 0)
   }
 
+  /** Estimated time that each execution from a state would take longer if it were not saved, but these were. */
+  #lossMs(reached: Reached, others: readonly Saved[]): number {
+    const { length } = reached.labels
+    const fromStartMs = this.#fromStartMs(length)
+    const nearest = nearestOf(others, reached)
+    if (nearest === undefined) return fromStartMs - this.#goBackMs
+    return Math.min((length - nearest.labels.length) * (this.#stepMs.value ?? 0), fromStartMs - this.#goBackMs)
+  }
+
   /** Estimated time for executing this many steps from the start. */
-  #costMs(steps: number): number {
+  #fromStartMs(steps: number): number {
     return (this.#resetMs.value ?? 0) + steps * (this.#stepMs.value ?? 0)
   }
 }
 
-const isOnTheWay = (saved: Saved, labels: readonly string[], variant: number): boolean =>
+/** The furthest of the saved states on the way to a state. */
+const nearestOf = (saved: readonly Saved[], reached: Reached): Saved | undefined =>
+  saved.filter(each => isOnTheWay(each, reached)).toSorted((one, other) => other.labels.length - one.labels.length)[0]
+
+const isOnTheWay = (saved: Saved, { labels, variant }: Reached): boolean =>
   saved.variant === variant && saved.labels.every((label, index) => label === labels[index])
 
 /** A moving average of milliseconds, in which the latest measurements count most. */

@@ -6,6 +6,7 @@ import { evaluate, explanationOf, type Property } from '../property.ts'
 import { inSeconds } from '../show.ts'
 import { propertySight, Subjects } from '../subjects.ts'
 import type { Checkpoint, Choice, Finding, Sight, Step, System } from '../system.ts'
+import { Offers } from './offers.ts'
 import type { Violation } from './violation.ts'
 
 /** Properties by name. */
@@ -31,7 +32,8 @@ export interface Mark {
   readonly schedule: readonly Choice[]
   readonly fingerprints: readonly (string | undefined)[]
   readonly lastLive: ReadonlyMap<string, number>
-  readonly offeredSince: ReadonlyMap<string, number>
+  readonly offeredAfter: readonly number[]
+  readonly offers: Offers
   readonly delayMs: number
   readonly skewMs: number
   readonly carried: CarriedMark
@@ -66,12 +68,13 @@ export class Executor<State> {
   undecided = new Map<string, string>()
   /** By liveness property: the last step of this execution after which it held. */
   lastLive = new Map<string, number>()
-  /** By label from `offered()` in this execution: the step after which it first appeared. */
-  offeredSince = new Map<string, number>()
+  /** For each step that was taken from `offered()`: the step after which its label first appeared there. */
+  offeredAfter: number[] = []
 
   readonly #safety: [string, Property<State>][]
   readonly #subjects: readonly Subjects<State>[]
   readonly #goals: [string, Property<State>][]
+  #offers = new Offers()
   /** Names of the `sometimes` properties that were met in this execution. */
   #met = new Set<string>()
   readonly #liveness: [string, Property<State>][]
@@ -130,7 +133,8 @@ export class Executor<State> {
     this.skewMs = 0
     this.undecided = new Map()
     this.lastLive = new Map()
-    this.offeredSince = new Map()
+    this.offeredAfter = []
+    this.#offers = new Offers()
     this.#carried = new Carried(this.#properties)
     this.#notSince = new Map()
     this.#met = new Set()
@@ -142,12 +146,15 @@ export class Executor<State> {
 
   /** What it knows in the present state, for later executions that continue from there. */
   mark(): Mark {
-    const { schedule, fingerprints, lastLive, offeredSince, delayMs, skewMs } = this
+    const { schedule, fingerprints, lastLive, offeredAfter, delayMs, skewMs } = this
+    const offers = this.#offers.settled()
+    this.#offers = offers.next()
     return {
       schedule: [...schedule],
       fingerprints: [...fingerprints],
       lastLive: new Map(lastLive),
-      offeredSince: new Map(offeredSince),
+      offeredAfter: [...offeredAfter],
+      offers,
       delayMs,
       skewMs,
       carried: this.#carried.mark(),
@@ -164,7 +171,8 @@ export class Executor<State> {
     this.schedule = [...mark.schedule]
     this.fingerprints = [...mark.fingerprints]
     this.lastLive = new Map(mark.lastLive)
-    this.offeredSince = new Map(mark.offeredSince)
+    this.offeredAfter = [...mark.offeredAfter]
+    this.#offers = mark.offers.next()
     this.delayMs = mark.delayMs
     this.skewMs = mark.skewMs
     this.#carried = new Carried(this.#properties, mark.carried)
@@ -187,17 +195,17 @@ export class Executor<State> {
     return this.system.enabled()
   }
 
-  /** The enabled choices, which are also recorded in `offeredSince`. */
+  /** The enabled choices. Since when each is enabled is noted, for `offeredAfter`. */
   offered(): readonly Choice[] {
     const enabled = this.enabled()
-    for (const { label } of enabled)
-      if (!this.offeredSince.has(label)) this.offeredSince.set(label, this.schedule.length)
+    for (const { label } of enabled) this.#offers.note(label, this.schedule.length)
     return enabled
   }
 
   async execute(choice: Choice): Promise<void> {
     this.budget.check()
     const step = await this.#timely(() => this.system.execute(choice))
+    this.offeredAfter.push(this.#offers.get(choice.label) ?? this.schedule.length)
     this.schedule.push(choice)
     this.delayMs = Math.max(this.delayMs, step.delayMs ?? 0)
     this.skewMs = Math.max(this.skewMs, step.skewMs ?? 0)

@@ -1,3 +1,4 @@
+import { MetStates } from '../cells/met-states.ts'
 import type { TaskOutcome } from '../cells/task.ts'
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
@@ -53,8 +54,8 @@ export class Experience {
   readonly liveness: readonly string[]
   readonly surprises = new Surprises()
   readonly ways = new WaysToLife()
-  /** Fingerprints that any search has met. */
-  readonly met = new Set<string>()
+  /** States that any search has met. */
+  readonly met = new MetStates()
   /** Executions that came to their end. */
   completed = 0
   /** Executions that contained a random walk. */

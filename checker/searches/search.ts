@@ -1,3 +1,4 @@
+import type { MetStates } from '../cells/met-states.ts'
 import { isOfNode, type NodeOutcome, type NodeTask, type Task, type TaskOutcome } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
 
@@ -80,17 +81,17 @@ export class Counted {
   #steps = 0
   #states = 0
   readonly #name: SearchName
-  /** Fingerprints that any search has met. */
-  readonly #met: Set<string>
+  /** States that any search has met. */
+  readonly #met: MetStates
 
-  constructor(name: SearchName, met: Set<string>) {
+  constructor(name: SearchName, met: MetStates) {
     this.#name = name
     this.#met = met
   }
 
   count({ schedule, fingerprints }: Pick<TaskOutcome, 'schedule' | 'fingerprints'>): void {
     const before = this.#met.size
-    for (const fingerprint of fingerprints) if (fingerprint !== undefined) this.#met.add(fingerprint)
+    this.#met.add(fingerprints)
     this.#executions += 1
     this.#steps += schedule.length
     this.#states += this.#met.size - before

@@ -1,8 +1,9 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { type Choice, faultKinds } from '../system.ts'
 
-/** Only the latest executions are kept. More would take memory and lookup time. */
+/** Only the latest executions are kept, and so many of their last steps. More would take memory and lookup time. */
 const keptMax = 64
+const stepsMax = 8_000
 
 /** Paths from known states to live ones, taken from live executions. They are tried first when a state seems dead. */
 export class WaysToLife {
@@ -12,12 +13,11 @@ export class WaysToLife {
   learn({ schedule, fingerprints }: Pick<TaskOutcome, 'schedule' | 'fingerprints'>, live: number): void {
     const steps = new Map<string, number>()
     const lastFault = schedule.slice(0, live).findLastIndex(({ kind }) => faultKinds.includes(kind))
-    for (let step = lastFault + 1; step < live; step++) {
-      const fingerprint = fingerprints[step]
+    const first = Math.max(lastFault + 1, live - stepsMax)
+    for (const [step, fingerprint] of fingerprints.slice(first, live).entries())
       if (fingerprint !== undefined) steps.set(fingerprint, step)
-    }
     if (steps.size === 0) return
-    this.#kept.push({ schedule: schedule.slice(0, live), steps })
+    this.#kept.push({ schedule: schedule.slice(first, live), steps })
     if (this.#kept.length > keptMax) this.#kept.shift()
   }
 

@@ -2,7 +2,7 @@ import '../optimise-late.ts'
 import { on } from 'node:events'
 import { Budget } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'
-import { isOfNode, type NodeOutcome, type NodeTask, type Task, type TaskOutcome } from '../../checker/cells/task.ts'
+import { isOfNode } from '../../checker/cells/task.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import { endWithParent } from '../../harness/hold/interruption.ts'
 import type { CountedNotes } from '../../harness/notes.ts'
@@ -14,6 +14,7 @@ import { inSession } from '../session/session.ts'
 import { catchStrays, endsItself, refuseExit, strays } from '../session/stray.ts'
 import { forgetClosingThreads } from './closing-threads.ts'
 import { type Failure, failureOf } from './failure.ts'
+import { InCommon, type SentOutcome, type SentTask } from './in-common.ts'
 
 /** The first message to a worker. */
 export interface Order extends Sought {
@@ -36,7 +37,7 @@ export interface Order extends Sought {
 
 /** A later message to a worker, sent when the one before was answered. `'cancel'` ends the present one. */
 export interface Demand {
-  readonly task: Task | NodeTask
+  readonly task: SentTask
   readonly variant: number
   /** Time limit, by `Date.now()`; infinite without one. The worker may begin later than it is told. */
   readonly until: number
@@ -45,7 +46,7 @@ export interface Demand {
 /** A worker's answer. An answer before any demand is a failure to begin. */
 export type Answer =
   /** The notes are those of the process since it began. */
-  { readonly outcome: TaskOutcome | NodeOutcome; readonly notes: CountedNotes } | { readonly failure: Failure }
+  { readonly outcome: SentOutcome; readonly notes: CountedNotes } | { readonly failure: Failure }
 
 /** The demands that this process receives, from construction on. */
 class Demands {
@@ -80,25 +81,32 @@ const work = async (
       allowFindings: allowsFindings(sought),
     })
     await cell.prepare()
+    const inCommon = new InCommon()
     for await (const [demand, signal] of demands)
-      await send(await answer(cell, demand, signal, () => cluster.countedNotes()))
+      await send(await answer(cell, demand, { inCommon, signal, notes: () => cluster.countedNotes() }))
     await cell.end()
   })
 }
 
+interface Answering {
+  readonly inCommon: InCommon
+  readonly signal: AbortSignal
+  readonly notes: () => CountedNotes
+}
+
 const answer = async (
   cell: OwnCell<GlobalState>,
-  { task, variant, until }: Demand,
-  signal: AbortSignal,
-  notes: () => CountedNotes,
+  { task: sent, variant, until }: Demand,
+  { inCommon, signal, notes }: Answering,
 ): Promise<Answer> => {
+  const task = inCommon.taskReceived(sent)
   try {
     const budget = new Budget({ milliseconds: until - Date.now(), signal }, new Budget({ signal: strays.signal }))
     const outcome = isOfNode(task)
       ? await cell.performAlone(task, variant, budget)
       : await cell.perform(task, variant, budget)
     strays.check()
-    return { outcome, notes: notes() }
+    return { outcome: inCommon.outcomeToSend(outcome), notes: notes() }
   } catch (error) {
     return { failure: failureOf(strays.error ?? error) }
   }

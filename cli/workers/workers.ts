@@ -13,6 +13,7 @@ import { addNotes, type CountedNotes } from '../../harness/notes.ts'
 import { exitCode, MachineLacks, WorkerFailed } from '../exit-code.ts'
 import { withClosingThreads } from './closing-threads.ts'
 import { errorOf, failureOf } from './failure.ts'
+import { InCommon } from './in-common.ts'
 import { StarvationWatch } from './starved.ts'
 import { whenStopped } from './stopped.ts'
 import type { Answer, Demand, Order } from './worker.ts'
@@ -64,6 +65,8 @@ export class Worker implements Cell {
   readonly #cpus: readonly number[]
   readonly #patience: Patience
   #process: ChildProcess | undefined
+  /** What the present process knows of earlier outcomes. */
+  #inCommon = new InCommon()
   #movesLeft = movesMax
   /** A process that was killed because its CPU was taken. */
   #moved: ChildProcess | undefined
@@ -97,11 +100,11 @@ export class Worker implements Cell {
     let disturbances = 0
     for (let deaths = 0; ; ) {
       budget.check()
-      const answer = await this.#ask({ task, variant, until: Date.now() + budget.milliseconds }, budget)
+      const answer = await this.#ask(task, variant, budget)
       if (typeof answer === 'object') {
         if ('outcome' in answer) {
           this.#notes = answer.notes
-          return answer.outcome
+          return this.#inCommon.outcomeReceived(answer.outcome)
         }
         const error = errorOf(answer.failure)
         // What a turn cut short would be cut short again.
@@ -171,6 +174,7 @@ export class Worker implements Cell {
       }),
     )
     this.#process = worker
+    this.#inCommon = new InCommon()
     this.#notesBefore = this.notes
     this.#notes = new Map()
     worker.on('error', () => {
@@ -209,8 +213,10 @@ export class Worker implements Cell {
   }
 
   /** The process's answer, or how it ended without one. */
-  #ask(demand: Demand, budget: Budget): Promise<Answer | string> {
+  #ask(task: Task | NodeTask, variant: number, budget: Budget): Promise<Answer | string> {
     const worker = this.#process ?? this.#start()
+    const until = Date.now() + budget.milliseconds
+    const demand: Demand = { task: this.#inCommon.taskToSend(task), variant, until }
     const { taskMs, stepMs } = this.#patience
     return new Promise(resolve => {
       const giveUp = () => {

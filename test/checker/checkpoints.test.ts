@@ -128,6 +128,17 @@ it('a very long way is executed once', async () => {
   expect(system).toMatchObject({ resets: 1, restores: 2, saved: 1 })
 })
 
+it('a state far from the start outlives those that were needed behind it for a while', async () => {
+  const system = new SavedRing()
+  const cells = Cells.of([new OwnCell(system, { comesHome })])
+  const run = (count: number) => cells.run({ start: startAfter(moves(count)) })
+  await run(900)
+  for (let count = 960; count < 1400; count += 60) for (let i = 0; i < 3; i++) await run(count)
+  expect(system.saved).toBe(4)
+  await run(901)
+  expect(system).toMatchObject({ resets: 1, restores: 25 })
+})
+
 it('what was met on the way to a saved state counts for each execution that begins there', async () => {
   const system = new SavedRing()
   const cell = new OwnCell(system, { hasPassed: sometimes<Ring>(({ place }) => place === 2) })
