@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { Budget } from '../../checker/budget.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { checkInCells } from '../../checker/check.ts'
@@ -12,6 +12,7 @@ import type { ResolvedSystem } from '../../harness/config.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
+import { quotedForShell } from '../../report/model/quoted.ts'
 import type { Outcome } from '../check/outcome.ts'
 import { waitingForWorkers } from '../check/search.ts'
 import { propertiesFor } from '../config/goal.ts'
@@ -137,7 +138,7 @@ export class SearchBesides {
       )
     else if (looked.verdict === 'undetermined')
       this.notes.push(
-        `the search from step ${from.step} is undetermined: ${headline(looked.message)}; "check --from ${this.#run.trace}:${from.step}" examines it for longer`,
+        `the search from step ${from.step} is undetermined: ${headline(looked.message)}; "${this.#checkCommand(from)}" examines it for longer`,
       )
     if (looked.verdict === 'violated') await this.#findAgain(from, looked)
   }
@@ -195,6 +196,11 @@ export class SearchBesides {
     if (verdict === 'violated')
       this.#found.push({ step, atMs, property, kind, message: messageIn(trace), trace, report })
     else this.notes.push(`the search from step ${step} found what was not found again: ${headline(message)}`)
+  }
+
+  #checkCommand({ step }: Beginning): string {
+    const { config, trace } = this.#run
+    return `npx lastnail check ${quotedForShell(relative('', config))} --from ${quotedForShell(trace)}:${step}`
   }
 
   #cannot({ step }: Pick<Beginning, 'step'>, why: string): void {
