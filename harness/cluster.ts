@@ -229,7 +229,7 @@ export class Cluster implements System<GlobalState> {
       case 'history':
         return this.history()
       case 'observed':
-        return fingerprintOf(observedParts(this.#stage.known(this.#driver.state)))
+        return this.#driver.fingerprint()
     }
   }
 

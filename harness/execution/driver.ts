@@ -13,6 +13,7 @@ import { enabledOptions } from './due.ts'
 import { endStep, noDetails, type StepDetails } from './end-step.ts'
 import type { WayThere } from './execution.ts'
 import { faithfully } from './faithful.ts'
+import { fingerprintOf, observedParts } from './fingerprint.ts'
 import type { Recording } from './recording.ts'
 import { Stage } from './stage.ts'
 import { startAll } from './start.ts'
@@ -42,6 +43,8 @@ export class Driver {
   #isBoundAnew = false
   #state: GlobalState
   #details: StepDetails = noDetails
+  /** The fingerprint of the present state, once somebody has asked for it. */
+  #fingerprint: { readonly pastAsked: number; readonly text: string } | undefined
 
   /** @param seed of the nodes' random numbers, to which the variant of an execution is added */
   constructor(stage: Stage, seed: number, recording: Recording) {
@@ -66,6 +69,15 @@ export class Driver {
     return this.#startsInVain
   }
 
+  /** The fingerprint of what is observed now. Whoever records an execution asks for it a second time. */
+  fingerprint(): string {
+    if (this.#isBoundAnew) this.lookAgain()
+    const { pastAsked } = this.#stage
+    if (this.#fingerprint?.pastAsked !== pastAsked)
+      this.#fingerprint = { pastAsked, text: fingerprintOf(observedParts(this.#stage.known(this.#state))) }
+    return this.#fingerprint.text
+  }
+
   enabled(): readonly Choice[] {
     if (this.#isBoundAnew) this.lookAgain()
     return this.#options.map(option => option.choice)
@@ -74,6 +86,7 @@ export class Driver {
   /** Computes the enabled choices again after somebody did something between steps. */
   lookAgain(): void {
     this.#isBoundAnew = false
+    this.#fingerprint = undefined
     if (!this.#stage.execution.isOver) this.#options = enabledOptions(this.#stage.moment())
   }
 
@@ -201,6 +214,7 @@ export class Driver {
     this.#state = this.#stage.snapshot()
     this.#options = options
     this.#isBoundAnew = false
+    this.#fingerprint = undefined
     this.#details = details
     const { execution, nodes } = this.#stage
     execution.evidence?.push(evidenceOf(nodes, { ...details, timers: this.#stage.timers() }))

@@ -243,6 +243,11 @@ export class Stage {
     }
   }
 
+  /** How many earlier states properties have asked for so far. */
+  get pastAsked(): number {
+    return this.#pastAsked
+  }
+
   /** How long messages have been in flight and the network has been cut, if choices depend on it. */
   #waits(): string | undefined {
     const { delays, cutAt } = this.execution
