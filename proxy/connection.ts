@@ -1,4 +1,4 @@
-import type { Dissector } from './dissector.ts'
+import type { Dissector, StreamReader } from './dissector.ts'
 import { type ConnectionNames, type Counters, End } from './end.ts'
 import { Framing } from './framing.ts'
 import type { Host } from './hosts.ts'
@@ -22,9 +22,15 @@ interface Read {
   readonly bytes: Buffer
 }
 
-/** A connection's state between two steps, as plain data. */
+/** The readers of what the opener sends, and of what the listener sends. */
+type Readers = readonly [StreamReader, StreamReader]
+
+/** A connection's state between two steps. It never changes. */
 export interface ConnectionMark {
   readonly names: ConnectionNames
+  /** Readers in this state, to be copied; undefined if they cannot be copied, or there are none. */
+  readonly readers: Readers | undefined
+  /** What readers have read that cannot be copied. */
   readonly read: readonly Read[]
   readonly ends: readonly (Pick<End, 'side' | 'isMuted' | 'hasSpoken' | 'asked'> & {
     readonly queue: readonly Message[]
@@ -40,9 +46,10 @@ export class Connection {
   readonly opener: End
   readonly listener: End
   readonly ends: readonly [End, End]
+  #readers: Readers | undefined
   /**
-   * Everything that the readers have read, in order, to bring new readers to the same state. Undefined once it is too
-   * much.
+   * Everything that readers have read that cannot be copied, in order, to bring new ones to the same state. Undefined
+   * once it is too much.
    */
   #read: Read[] | undefined = []
   #readBytes = 0
@@ -67,6 +74,7 @@ export class Connection {
       new Framing(reader, messageBytesMax, bytes => this.#keepRead({ end, bytes }))
     const forward = dissector?.stream('forward')
     const backward = dissector?.stream('backward', forward)
+    if (forward && backward) this.#readers = [forward, backward]
     const { names } = this
     this.opener = new End({ host: opener, names, role: 'opener', framing: framing(0, forward) }, counters)
     this.listener = new End({ host: listener, names, role: 'listener', framing: framing(1, backward) }, counters)
@@ -101,6 +109,7 @@ export class Connection {
       throw new CannotMark(`${describeConnection(this.names).label} has carried more than ${readBytesMax >> 20} MiB`)
     return {
       names: this.names,
+      readers: copyOf(this.#readers),
       read: [...this.#read],
       ends: this.ends.map(({ side, queue, framing, isMuted, hasSpoken, asked }) => ({
         side: side && copySide(side),
@@ -114,7 +123,8 @@ export class Connection {
   }
 
   /** Must be called on a new connection, which then continues like the marked one. */
-  resume({ read, ends }: ConnectionMark): void {
+  resume({ readers, read, ends }: ConnectionMark): void {
+    this.#use(copyOf(readers))
     for (const { end, bytes } of read) this.ends[end].framing.resume(bytes)
     for (const [index, { side, queue, isMuted, hasSpoken, asked, hasReader }] of ends.entries()) {
       const end = this.ends[index]!
@@ -124,11 +134,24 @@ export class Connection {
     }
   }
 
+  #use(readers: Readers | undefined): void {
+    if (readers === undefined) return
+    this.#readers = readers
+    for (const [index, reader] of readers.entries()) this.ends[index]!.framing.use(reader)
+  }
+
   #keepRead(read: Read): void {
+    if (this.#readers?.every(({ copy }) => copy)) return
     this.#readBytes += read.bytes.length
     if (this.#readBytes > readBytesMax) this.#read = undefined
     else this.#read?.push(read)
   }
+}
+
+const copyOf = (readers: Readers | undefined): Readers | undefined => {
+  const forward = readers?.[0].copy?.()
+  const backward = forward && readers?.[1].copy?.(forward)
+  return forward && backward && [forward, backward]
 }
 
 export const describeConnection = ({ opener, listener, port, number }: ConnectionNames): OpenConnection => ({

@@ -14,6 +14,13 @@ export interface StreamReader {
   push(chunk: Buffer): Frame[]
   /** Bytes taken that are not a complete frame yet. */
   rest(): Buffer
+  /**
+   * Another reader in the same state, for a copy of the connection. Without this, everything that was read is kept, and
+   * a reader of the copy reads it all again.
+   *
+   * @param other for `backward`: the copy of the forward direction's reader
+   */
+  copy?(other?: StreamReader): StreamReader
 }
 
 /** Gives messages readable labels and cuts streams into frames. It never changes a byte. */

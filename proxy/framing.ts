@@ -63,6 +63,11 @@ export class Framing {
     return pending
   }
 
+  /** From now on, this one reads. */
+  use(reader: StreamReader): void {
+    this.#reader = reader
+  }
+
   /** Reads again what an earlier reader has read. */
   resume(bytes: Buffer): void {
     this.#reader?.push(bytes)

@@ -49,4 +49,8 @@ class AsItComes implements StreamReader {
   rest(): Buffer {
     return Buffer.alloc(0)
   }
+
+  copy(): AsItComes {
+    return this
+  }
 }

@@ -1,4 +1,4 @@
-import type { Dissector } from '../dissector.ts'
+import type { Dissector, StreamReader } from '../dissector.ts'
 import { bodyLength, scanChunks } from './http1-body.ts'
 import { type HttpHead, parseHead } from './http1-head.ts'
 import { labelBy, lengthLabel, shortLabel } from './label.ts'
@@ -28,13 +28,19 @@ export const http1 = (label?: (message: HttpMessage) => string): Dissector => ({
 })
 
 abstract class HttpReader extends FrameReader {
-  readonly #label: UserLabel
+  protected readonly label: UserLabel
   /** The rest of a body whose beginning was passed on. */
   #rest: number | 'chunked' = 0
 
   constructor(label: UserLabel) {
     super()
-    this.#label = label
+    this.label = label
+  }
+
+  override copy(other?: StreamReader): HttpReader {
+    const copy = super.copy(other) as HttpReader
+    copy.#rest = this.#rest
+    return copy
   }
 
   protected abstract readonly kind: HttpHead['kind']
@@ -86,7 +92,7 @@ abstract class HttpReader extends FrameReader {
   }
 
   #labelOf(head: HttpHead, body: Buffer): string {
-    return labelBy(this.#label, { ...head, body }, () => {
+    return labelBy(this.label, { ...head, body }, () => {
       return shortLabel(head.kind === 'request' ? `${head.method} ${head.target}` : `${head.status} ${head.reason}`)
     })
   }
@@ -107,6 +113,13 @@ class RequestReader extends HttpReader {
     this.#methods.delete(ordinal)
   }
 
+  protected override alike(): RequestReader {
+    const alike = new RequestReader(this.label)
+    alike.#requests = this.#requests
+    for (const [ordinal, method] of this.#methods) alike.#methods.set(ordinal, method)
+    return alike
+  }
+
   protected override answeredMethod(): undefined {}
 
   protected override given(head: HttpHead): void {
@@ -124,6 +137,12 @@ class ResponseReader extends HttpReader {
   constructor(label: UserLabel, requests: RequestReader | undefined) {
     super(label)
     this.#requests = requests
+  }
+
+  protected override alike(other: StreamReader | undefined): ResponseReader {
+    const alike = new ResponseReader(this.label, other instanceof RequestReader ? other : undefined)
+    alike.#answered = this.#answered
+    return alike
   }
 
   protected override answeredMethod(): string | undefined {

@@ -55,6 +55,10 @@ export class LengthPrefixedReader extends FrameReader {
     this.#label = label
   }
 
+  protected override alike(): LengthPrefixedReader {
+    return new LengthPrefixedReader(this.#prefix, this.#label)
+  }
+
   protected override cut(held: Buffer): Cut {
     const header = readHeader(held, this.#prefix)
     if (header === 'malformed' || 'atLeast' in header) return header

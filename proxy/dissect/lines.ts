@@ -33,6 +33,10 @@ class LineReader extends FrameReader {
     this.#label = label
   }
 
+  protected override alike(): LineReader {
+    return new LineReader(this.#label)
+  }
+
   protected override cut(held: Buffer): Cut {
     const end = held.indexOf(newline)
     const line = held.subarray(0, end < 0 ? held.length : end + 1)

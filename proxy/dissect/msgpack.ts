@@ -41,6 +41,10 @@ class ValueReader extends FrameReader {
     this.#label = label
   }
 
+  protected override alike(): ValueReader {
+    return new ValueReader(this.#label)
+  }
+
   protected override cut(held: Buffer): Cut {
     const read = readFirst(held)
     if (read === 'incomplete') return held.length > messageBytesMax ? 'malformed' : { atLeast: held.length + 1 }

@@ -23,6 +23,22 @@ export abstract class FrameReader implements StreamReader {
   /** Called with at least one byte. Its result for the beginning of a frame must not change when more bytes follow. */
   protected abstract cut(held: Buffer): Cut
 
+  /**
+   * Another reader that knows as much of the frames before, and holds no bytes.
+   *
+   * @param other as for `copy`
+   */
+  protected abstract alike(other: StreamReader | undefined): FrameReader
+
+  copy(other?: StreamReader): FrameReader {
+    const copy = this.alike(other)
+    copy.#chunks = [...this.#chunks]
+    copy.#held = this.#held
+    copy.#wanted = this.#wanted
+    copy.#raw = this.#raw
+    return copy
+  }
+
   push(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk)
     this.#held += chunk.length

@@ -29,6 +29,10 @@ class CommandReader extends FrameReader {
     this.#label = label
   }
 
+  protected override alike(): CommandReader {
+    return new CommandReader(this.#label)
+  }
+
   protected override cut(held: Buffer): Cut {
     return held[0] === asterisk ? cutValue(held, this.#label, commandLabel) : this.#cutInline(held)
   }
@@ -50,6 +54,12 @@ class ReplyReader extends FrameReader {
   constructor(label: UserLabel) {
     super()
     this.#label = label
+  }
+
+  protected override alike(): ReplyReader {
+    const alike = new ReplyReader(this.#label)
+    alike.#expects = this.#expects
+    return alike
   }
 
   protected override cut(held: Buffer): Cut {

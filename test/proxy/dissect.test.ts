@@ -315,6 +315,23 @@ describe.each(samples)('%s', (_, dissector, direction, messages) => {
     )
   })
 
+  test('is cut into its messages by copies of its reader, made at any place, whatever the reader reads then', () => {
+    fc.assert(
+      fc.property(cutAnywhere(stream), pieces => {
+        let reader = dissector.stream(direction)
+        const given = pieces.flatMap(piece => {
+          const copy = reader.copy!()
+          reader.push(Buffer.from('+CONTINUE\r\nHTTP/1.1 101 x\r\n\r\n\0'))
+          reader = copy
+          return reader.push(piece)
+        })
+        expect(given.map(({ bytes, label }) => ({ bytes: bytes.toString('latin1'), label }))).toEqual(expected)
+        expect(reader.rest().length).toBe(0)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
   test('has labels that are short and printable', () => {
     for (const { label } of read(dissector.stream(direction), [stream]).frames) expect(label).toSatisfy(isGoodLabel)
   })
@@ -465,6 +482,22 @@ describe('HTTP/1', () => {
     const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'
     const given = responses.push(Buffer.from(`HTTP/1.1 103 Early Hints\r\n\r\n${ok}aa${ok}${ok}cc`))
     expect(textsOf(given)).toEqual(['HTTP/1.1 103 Early Hints\r\n\r\n', `${ok}aa`, ok, `${ok}cc`])
+  })
+
+  test('copies know what was requested, and what they learn does not show in the others', () => {
+    const requests = frames.http1().stream('forward')
+    const responses = frames.http1().stream('backward', requests)
+    requests.push(Buffer.from('HEAD /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n'))
+    const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'
+    const copies = [1, 2].map(() => {
+      const copied = requests.copy!()
+      return { copied, answered: responses.copy!(copied) }
+    })
+    for (const { copied, answered } of copies) {
+      copied.push(Buffer.from('HEAD /c HTTP/1.1\r\n\r\n'))
+      expect(textsOf(answered.push(Buffer.from(`${ok}${ok}bb${ok}`)))).toEqual([ok, `${ok}bb`, ok])
+    }
+    expect(textsOf(responses.push(Buffer.from(`${ok}${ok}bb${ok}cc`)))).toEqual([ok, `${ok}bb`, `${ok}cc`])
   })
 
   test('a response that is early does not put the others out of order', () => {

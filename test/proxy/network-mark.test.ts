@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { http1 } from '../../proxy/dissect/http1.ts'
+import { frames } from '../../proxy/dissect/frames.ts'
+import type { Dissector, Frame } from '../../proxy/dissector.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
 import { MemoryKernel } from './memory-kernel.ts'
 
-const options: NetworkOptions = { dissector: port => (port === 80 ? http1() : undefined) }
+const options: NetworkOptions = { dissector: port => (port === 80 ? frames.http1() : undefined) }
 const [first, second] = ['10.0.0.1', '10.0.0.2'] as const
 
 const step = (network: Network) => {
@@ -19,8 +20,8 @@ const deliverAll = (network: Network) => {
 }
 
 /** A request half of which has come, with its connection open, and a second connection asked for. */
-const build = () => {
-  const network = new Network(options)
+const build = (how = options) => {
+  const network = new Network(how)
   const kernels = [new MemoryKernel(first), new MemoryKernel(second)] as const
   for (const [index, kernel] of kernels.entries()) network.attach(`n${index + 1}`, [first, second][index]!, kernel)
   kernels[1].listen(80)
@@ -34,8 +35,8 @@ const build = () => {
 }
 
 /** With the same kernels, which have not noticed. */
-const again = (mark: ReturnType<Network['mark']>, kernels: readonly MemoryKernel[]) => {
-  const network = new Network(options, mark)
+const again = (mark: ReturnType<Network['mark']>, kernels: readonly MemoryKernel[], how = options) => {
+  const network = new Network(how, mark)
   for (const [index, kernel] of kernels.entries()) network.attach(`n${index + 1}`, [first, second][index]!, kernel)
   return network
 }
@@ -56,14 +57,41 @@ test('a network made from a mark goes on with connections, messages, halves of f
   expect(other.anomalies()).toEqual({ gaps: 0, retransmissions: 0, resent: 0, corrupt: 0 })
 })
 
-test('a mark stays as it is, and is plain data', () => {
-  const { network, kernels } = build()
+test('a mark stays as it is, whatever happens to the network', () => {
+  const { network, kernels, opener } = build()
   const mark = network.mark()
   const before = labels(network)
   const copy = JSON.stringify(mark)
+  opener.write(Buffer.from('lf HTTP/1.1\r\n\r\nGET /mo'))
+  step(network)
   deliverAll(network)
   expect(JSON.stringify(mark)).toBe(copy)
-  expect(labels(again(mark, kernels))).toEqual(before)
+  const other = again(mark, kernels)
+  expect(labels(other)).toEqual(before)
+  expect(other.connectionStates()).toContainEqual(
+    expect.stringContaining(`half ${Buffer.from('GET /ha').toString('base64')}`),
+  )
+})
+
+test('what a reader has read that cannot be copied is read again', () => {
+  const lines = frames.lines()
+  // Numbers the lines, and so must have read all of them.
+  const numbering: Dissector = {
+    name: 'numbered lines',
+    datagram: lines.datagram,
+    stream: direction => {
+      const reader = lines.stream(direction)
+      let count = 0
+      const number = ({ bytes, label }: Frame) => ({ bytes, label: `${++count} ${label}` })
+      return { push: chunk => reader.push(chunk).map(number), rest: () => reader.rest() }
+    },
+  }
+  const { network, kernels, opener } = build({ dissector: () => numbering })
+  deliverAll(network)
+  const other = again(network.mark(), kernels, { dissector: () => numbering })
+  opener.write(Buffer.from('next\n'))
+  step(other)
+  expect(labels(other)).toEqual(['n1→n2 #5 3 GET /hanext'])
 })
 
 test('cuts are kept', () => {
