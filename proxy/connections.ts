@@ -1,6 +1,6 @@
 import { Connection, type ConnectionMark, describeConnection, type OpenConnection } from './connection.ts'
 import type { Dissector } from './dissector.ts'
-import type { Counters, End } from './end.ts'
+import type { ConnectionNames, Counters, End } from './end.ts'
 import { freePort, type Host, type Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -34,6 +34,7 @@ export class Connections {
   readonly #numbers: WayCounts
   readonly #counters: Counters
   #all: Connection[]
+  #over: ConnectionNames[] = []
 
   /** @param mark of connections to continue */
   constructor(
@@ -147,7 +148,14 @@ export class Connections {
   /** Turns what was sent in the step into messages. */
   endStep(): void {
     for (const { ends } of this.#all) for (const end of ends) end.endStep()
-    if (this.#all.some(isOver)) this.#all = this.#all.filter(connection => !isOver(connection))
+    if (!this.#all.some(isOver)) return
+    this.#over.push(...this.#all.filter(isOver).map(({ names }) => names))
+    this.#all = this.#all.filter(connection => !isOver(connection))
+  }
+
+  /** The connections that have ended since the last call: none of their messages will come. */
+  takeOver(): readonly ConnectionNames[] {
+    return this.#over.splice(0)
   }
 
   deliver(message: Message): void {

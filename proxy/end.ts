@@ -224,10 +224,10 @@ export class End implements Endpoint {
   }
 
   #hold({ kind, bytes, meaning }: Pending): void {
-    const { number: connection, port } = this.names
+    const { number: connection, port, opener } = this.names
     const [from, to] = [this.host.name, this.other.host.name]
     const ordinal = this.#counters.nextOrdinal([from, to])
-    const message = { ordinal, from, to, transport: 'tcp', kind, port, connection, bytes } as const
+    const message = { ordinal, from, to, transport: 'tcp', kind, port, connection, opener, bytes } as const
     this.queue.push({ label: this.#counters.labelOf(message, meaning), ...message })
   }
 

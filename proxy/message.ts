@@ -32,6 +32,8 @@ export interface Message {
   readonly port: number
   /** Number of the connection among those between its two hosts by the same opener; 0 for UDP. */
   readonly connection: number
+  /** The host that opened the connection; absent for UDP. */
+  readonly opener?: string
   /** Payload; empty unless `datagram`, `echo`, `echo-reply` or `data`. */
   readonly bytes: Buffer
   /** Of `exceeded`. */

@@ -11,6 +11,7 @@ import { Connections, type ConnectionsMark, type PlayedSegment } from './connect
 import { Cuts } from './cuts.ts'
 import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
+import type { ConnectionNames } from './end.ts'
 import type { PeersSee } from './endpoint.ts'
 import { endKey, endpointsOf, type Host, Hosts } from './hosts.ts'
 import { messageLabels } from './label.ts'
@@ -348,6 +349,11 @@ export class Network {
   /** The open connections between nodes, in the order in which they were opened. */
   connections(): readonly OpenConnection[] {
     return this.#connections.describeOpen()
+  }
+
+  /** The connections that have ended since the last call: none of their messages will come. */
+  connectionsOver(): readonly ConnectionNames[] {
+    return this.#connections.takeOver()
   }
 
   /** Resets a connection: both ends learn of it at once, and its messages in flight are discarded. */

@@ -56,6 +56,7 @@ export const endStep = async (
   const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
   noteLeft(stage, touched)
   network.endStep()
+  const over = network.connectionsOver()
   const outputs = touched.flatMap(node => outputsOf(node))
   noteOf(stage, touched)
   if (findings.length === 0) findings.push(...crashesOf(stage, touched))
@@ -70,12 +71,11 @@ export const endStep = async (
   const moment = stage.moment()
   // Where time decides what happens, nobody asks how long messages wait.
   if (stage.isSearched) execution.delays.endStep(moment.deliverable, () => stage.clocks())
-  const inFlight = network.inFlight()
-  const messages = execution.newMessages(inFlight)
-  const lost = execution.lostMessages(labelsOf(inFlight), labelsOf(taken))
+  const { messages, lost } = execution.changesInFlight(network.inFlight(), labelsOf(taken))
   if (time) {
     time.send(messages)
     time.forget(labelsOf(taken), lost)
+    time.forgetConnections(over)
     const waiting = execution.clients.calls.callers
     for (const client of callers) if (!waiting.has(client)) time.called(client)
   }

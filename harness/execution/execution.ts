@@ -24,8 +24,6 @@ export interface ExecutionMark {
   readonly cutAt: Clocks | undefined
   readonly delays: DelaysMark
   readonly history: readonly (readonly [node: string, inputs: InputsMark])[]
-  /** Labels of messages that were seen. */
-  readonly known: readonly string[]
   /** A copy. */
   readonly time: Time | undefined
 }
@@ -56,8 +54,8 @@ export class Execution {
   evidenceFrom = 0
   readonly #budget: Map<string, number>
   readonly #history: Map<string, Inputs>
-  readonly #seen: Set<string>
-  #inFlight: readonly string[] = []
+  /** Labels of what was in flight after the last step. */
+  #inFlight: ReadonlySet<string> = new Set()
 
   /** @param mark of an execution with this schedule, to continue from there */
   constructor(
@@ -75,7 +73,6 @@ export class Execution {
     this.delays = new Delays(mark?.delays)
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap }))
     this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))
-    this.#seen = new Set(mark?.known)
   }
 
   mark(clients: ClientsMark): ExecutionMark {
@@ -86,14 +83,13 @@ export class Execution {
       cutAt: this.cutAt,
       delays: this.delays.mark(),
       history: [...this.#history].map(([node, inputs]) => [node, inputs.mark()]),
-      known: [...this.#seen],
       time: this.time?.copy(),
     }
   }
 
   /** What is in flight now belongs to the time before the next step. */
   goOn(): void {
-    this.#inFlight = labelsOf(this.network.inFlight())
+    this.#inFlight = new Set(labelsOf(this.network.inFlight()))
   }
 
   get way(): WayThere {
@@ -129,23 +125,20 @@ export class Execution {
     known.add(what, inputs)
   }
 
-  /** Messages that were not in flight at any earlier step. Call it once a step. */
-  newMessages(inFlight: readonly Message[]): Message[] {
-    return inFlight.filter(message => {
-      const isNew = !this.#seen.has(message.label)
-      this.#seen.add(message.label)
-      return isNew
-    })
-  }
-
   /**
-   * Labels of messages that disappeared without being taken by the step. Call it once a step, because it compares with
-   * the step before.
+   * How a step changed what is in flight: new messages, and labels of those that disappeared without being taken by it. Call
+   * it once a step, because it compares with the step before. No label comes again.
    */
-  lostMessages(inFlight: readonly string[], taken: readonly string[]): string[] {
-    const accounted = new Set([...inFlight, ...taken])
-    const lost = this.#inFlight.filter(label => !accounted.has(label))
-    this.#inFlight = inFlight
-    return lost
+  changesInFlight(
+    inFlight: readonly Message[],
+    taken: readonly string[],
+  ): { readonly messages: readonly Message[]; readonly lost: readonly string[] } {
+    const before = this.#inFlight
+    this.#inFlight = new Set(labelsOf(inFlight))
+    const accounted = new Set([...this.#inFlight, ...taken])
+    return {
+      messages: inFlight.filter(({ label }) => !before.has(label)),
+      lost: [...before].filter(label => !accounted.has(label)),
+    }
   }
 }

@@ -1,3 +1,4 @@
+import type { ConnectionNames } from '../../proxy/end.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Way } from '../../proxy/way.ts'
 import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
@@ -202,11 +203,11 @@ export class Time {
   }
 
   #flowOf(message: Message): Flow {
-    const key = directionOf(message)
+    const { from, to, port, opener = from, connection } = message
+    const key = directionOf([from, to], { port, opener, number: connection })
     const isNew = message.kind === 'open' || message.kind === 'accept'
     const known = isNew ? undefined : this.#flows.get(key)
     if (known) return known
-    const { from, to } = message
     const flow = new Flow(this.#agenda, this.#ways.carrier(from, to), this.#ways.carrier(to, from))
     this.#flows.set(key, flow)
     return flow
@@ -244,6 +245,15 @@ export class Time {
   forget(taken: readonly string[], gone: readonly string[]): void {
     for (const label of gone) this.#sent.get(label)?.flow?.end()
     for (const label of [...taken, ...gone]) this.#sent.delete(label)
+  }
+
+  /** Forgets connections of which no message will come any more. */
+  forgetConnections(over: readonly ConnectionNames[]): void {
+    for (const names of over) {
+      const { opener, listener } = names
+      this.#flows.delete(directionOf([opener, listener], names))
+      this.#flows.delete(directionOf([listener, opener], names))
+    }
   }
 
   /** A cut has ended for these messages: each is sent again when its kernel's next time-out is over. */
@@ -373,4 +383,5 @@ export class Time {
 /** Rounds to nanoseconds, the resolution of all clocks. */
 const rounded = (milliseconds: number): number => Math.round(milliseconds * millisecond) / millisecond
 
-const directionOf = ({ from, to, port, connection }: Message): string => `${from}→${to} ${port} ${connection}`
+const directionOf = ([from, to]: Way, { port, opener, number }: Pick<ConnectionNames, 'port' | 'opener' | 'number'>) =>
+  `${from}→${to} ${port} ${opener} ${number}`
