@@ -63,12 +63,16 @@ const part = (name: string, ...values: readonly (string | Buffer)[]): Part => ({
 
 const json = (value: unknown): string => JSON.stringify(value) ?? '-'
 
-/** Cached texts of lists that stay the same object while nothing in them changes. They grow, and most steps add nothing. */
-const texts = new WeakMap<readonly unknown[], string>()
+/**
+ * Cached texts of states, and of lists that grow. They stay the same object while nothing in them changes, and most steps
+ * change one node of many.
+ */
+const texts = new WeakMap<object, string>()
 
-const textOf = (list: readonly unknown[]): string => {
-  const known = texts.get(list) ?? json(list)
-  texts.set(list, known)
+const textOf = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return json(value)
+  const known = texts.get(value) ?? json(value)
+  texts.set(value, known)
   return known
 }
 
@@ -76,7 +80,7 @@ const observed =
   ({ state, isObserved }: Known) =>
   (node: Node, index: number): Part[] => {
     const { state: seen, output } = state.nodes[index]!
-    if (isObserved) return [part(`state of ${node.name}`, json(seen ?? null))]
+    if (isObserved) return [part(`state of ${node.name}`, textOf(seen ?? null))]
     return [part(`output of ${node.name}`, outputHash(node, output))]
   }
 
