@@ -5,6 +5,7 @@ import { freePort, type Host, type Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 import type { Segment } from './packet.ts'
+import * as tcp from './tcp.ts'
 import { WayCounts, type WayCountsMark } from './way.ts'
 
 export interface ConnectionsMark {
@@ -35,6 +36,8 @@ export class Connections {
   readonly #counters: Counters
   #all: Connection[]
   #over: ConnectionNames[] = []
+  /** Requests that were answered in this step by their end. */
+  #ended: tcp.Side[] = []
 
   /** @param mark of connections to continue */
   constructor(
@@ -108,8 +111,12 @@ export class Connections {
     ]
   }
 
-  /** Opens a connection between nodes. */
+  /**
+   * Opens a connection between nodes. A kernel asks again after a second of real time, so the same request may come once
+   * more when its answer is on the way.
+   */
   open(from: Host, to: Host, syn: Segment): void {
+    if (this.#ended.some(side => tcp.isOf(side, syn) && !tcp.isAnother(side, syn))) return
     const number = this.#numbers.next([from.name, to.name])
     const port = syn.destinationPort
     const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
@@ -147,6 +154,7 @@ export class Connections {
 
   /** Turns what was sent in the step into messages. */
   endStep(): void {
+    this.#ended = []
     for (const { ends } of this.#all) for (const end of ends) end.endStep()
     if (!this.#all.some(isOver)) return
     this.#over.push(...this.#all.filter(isOver).map(({ names }) => names))
@@ -162,7 +170,10 @@ export class Connections {
     const sender = this.#senderOf(message)
     if (sender === undefined)
       throw new Error(`cannot deliver ${message.label}: it is not the first that its connection holds`)
+    const { side } = sender.other
+    const wasAsked = side?.state === 'asked'
     sender.other.enter(message)
+    if (wasAsked && side.state === 'over') this.#ended.push(side)
   }
 
   /** Refuses a request for a connection in place of its listener, which is down. */

@@ -232,6 +232,13 @@ export const reject = (segment: Segment, wire: Wire): void => {
   })
 }
 
+/** Whether a segment from the node is of the connection that this side is of. */
+export const isOf = ({ node, nodePort, peer, peerPort }: Side, segment: Segment): boolean =>
+  segment.source === node &&
+  segment.sourcePort === nodePort &&
+  segment.destination === peer &&
+  segment.destinationPort === peerPort
+
 /** Whether `syn` is not the one that this side met but a new request from the same port. */
 export const isAnother = (side: Side, syn: Segment): boolean => ((syn.sequence + 1) | 0) !== (side.receiveNext | 0)
 

@@ -4,7 +4,7 @@ import { http1 } from '../../proxy/dissect/http1.ts'
 import { lines } from '../../proxy/dissect/lines.ts'
 import type { Dissector, Frame } from '../../proxy/dissector.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
-import { flag } from '../../proxy/packet.ts'
+import { flag, type Segment } from '../../proxy/packet.ts'
 import { MemoryKernel, MemorySocket } from './memory-kernel.ts'
 
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3'] as const
@@ -299,6 +299,29 @@ test('a connection asked of a node that goes down unanswered is asked for again'
   network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
   settle(network)
   expect(opener.state).toBe('refused')
+})
+
+test('a request that is sent once more while its answer is on the way is no other', () => {
+  const { network, kernels } = build()
+  const asked: Segment[] = []
+  const { send } = kernels[0]
+  kernels[0].send = segment => {
+    asked.push({ kind: 'tcp', source: kernels[0].address, ...segment })
+    send.call(kernels[0], segment)
+  }
+  const opener = kernels[0].connect(addresses[1], 7001)
+  step(network)
+  deliverFirst(network)
+  step(network)
+  send.call(kernels[0], asked[0]!)
+  deliverFirst(network)
+  step(network)
+  expect(opener.state).toBe('refused')
+  expect(inFlight(network)).toEqual([])
+  // The next one from the same port is.
+  send.call(kernels[0], { ...asked[0]!, sequence: 77 })
+  step(network)
+  expect(inFlight(network)).toEqual(['n1→n2 #2 open :7001'])
 })
 
 test('a node that sends more than 4 MB is held back until what it sent enters its peer', () => {
