@@ -81,7 +81,7 @@ const forWorkersMsMin = 10_000
 
 /**
  * Searches from states of a run. The run itself is not touched: workers execute its steps on nodes of their own, each of
- * them once, because they go on from the state where they were before, and come along while the run goes on. What they find is found again, examined and
+ * them once, because they go on from the state where they searched before. What they find is found again, examined and
  * recorded by `check --from` the run's trace. A suspect of a liveness property is examined for as long as a search takes,
  * because most recover, and the run waits.
  */
@@ -91,9 +91,6 @@ export class SearchBesides {
   readonly #cpus: readonly number[]
   readonly #signal: AbortSignal
   #workers: Worker[] = []
-  readonly #over = new AbortController()
-  /** Until its workers have come to the state of the run that they were last told. */
-  #following: Promise<void> | undefined
   /** How many inputs its workers know of. */
   #inputs = 0
   readonly #found: FoundBesides[] = []
@@ -124,21 +121,6 @@ export class SearchBesides {
   }
 
   /**
-   * Lets its workers come along, on CPUs that the run does not use: the next search begins sooner. If they are not there
-   * yet, they are told the next time.
-   */
-  follow(labels: readonly string[]): void {
-    if (this.#cpus.length === 1 || this.#following || this.#found.length > 0) return
-    this.#following = this.#cells()
-      .then(cells => this.#arrive(cells, labels))
-      // The search will fail in the same way, and say so.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#following = undefined
-      })
-  }
-
-  /**
    * Searches from the state after a step, unless a violation was found before: later searches would mostly find it again.
    * Errors become notes, and the run goes on.
    */
@@ -161,20 +143,13 @@ export class SearchBesides {
     if (looked.verdict === 'violated') await this.#findAgain(from, looked)
   }
 
-  /** Ends its workers. The run is over. */
+  /** Ends its workers. */
   async end(): Promise<void> {
-    this.#over.abort()
-    await this.#following
-    await this.#endWorkers()
-  }
-
-  async #endWorkers(): Promise<void> {
     await Promise.all(this.#workers.splice(0).map(worker => worker.end()))
   }
 
   #look(labels: readonly string[]): Promise<Verdict> {
     return waitingForWorkers(this.#cpus, async () => {
-      await this.#following
       const cells = await this.#cells()
       await this.#arrive(cells, labels)
       return checkInCells(cells, propertiesFor(this.#run.system, {}), {
@@ -189,7 +164,7 @@ export class SearchBesides {
 
   /** Brings all workers to the state, which does not count as searching. */
   async #arrive(cells: readonly Worker[], labels: readonly string[]): Promise<void> {
-    const budget = new Budget({ signal: AbortSignal.any([this.#signal, this.#over.signal]) })
+    const budget = new Budget({ signal: this.#signal })
     await Promise.all(cells.map(cell => cell.perform({ start: startAfter(labels) }, 0, budget)))
   }
 
@@ -200,7 +175,7 @@ export class SearchBesides {
   async #cells(): Promise<readonly Worker[]> {
     const { config, timing, inputs, seed } = this.#run
     const known = inputs()
-    if (known.length !== this.#inputs) await this.#endWorkers()
+    if (known.length !== this.#inputs) await this.end()
     if (this.#workers.length > 0) return this.#workers
     this.#inputs = known.length
     const cpus = this.#plan.forMs < forWorkersMsMin ? this.#cpus.slice(-1) : this.#cpus.slice(0, workersByDefault)
@@ -212,7 +187,7 @@ export class SearchBesides {
   /** Lets another process find it again, in as many executions, and record it. */
   async #findAgain({ step, atMs }: Beginning, { executions, message }: Verdict): Promise<void> {
     // Its nodes need the memory and the CPUs.
-    await this.#endWorkers()
+    await this.end()
     const { code, stdout, stderr } = await this.#check(step, executions)
     if (this.#signal.aborted) return
     if (code !== exitCode.held && code !== exitCode.violated && code !== exitCode.undetermined)

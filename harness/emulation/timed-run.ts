@@ -33,8 +33,6 @@ export interface TimedRunOptions {
   readonly besides:
     | {
         readonly everyMs: number
-        /** Called some times between two searches, with all steps so far: whoever searches next may come along meanwhile. */
-        follow(labels: readonly string[]): void
         search(from: {
           readonly step: number
           readonly atMs: number
@@ -58,7 +56,6 @@ export class TimedRun implements Run {
   readonly #log: RunLog
   #nextLookMs: number
   #nextSearchMs: number
-  #nextFollowMs: number
   /** The step from which it was last searched. */
   #searched = -1
   #begun = performance.now()
@@ -69,7 +66,6 @@ export class TimedRun implements Run {
     this.#options = options
     this.#nextLookMs = options.lookEveryMs
     this.#nextSearchMs = options.besides?.everyMs ?? Number.POSITIVE_INFINITY
-    this.#nextFollowMs = this.#nextSearchMs / followsMax
     this.measurements = new Measurements(system.properties, options.joined)
     this.#log = new RunLog(system, this.measurements)
     this.#requests = new Requests(cluster, options.pace)
@@ -144,7 +140,6 @@ export class TimedRun implements Run {
         if (!(await this.#waitUntil(Math.min(dueMs, forMs), signal))) continue
         this.#lookUntil(Math.min(dueMs, forMs))
         await this.#searchUntil(Math.min(dueMs, forMs))
-        await this.#followUntil(Math.min(dueMs, forMs))
         if (next === undefined || dueMs >= forMs) break
         if (this.#options.pace === 'real') this.#beLate(dueMs)
         await this.#executor.execute(named(next))
@@ -222,15 +217,6 @@ export class TimedRun implements Run {
     await besides.search({ step: this.steps, atMs: searchedMs, labels: this.labels })
   }
 
-  async #followUntil(atMs: number): Promise<void> {
-    const { besides } = this.#options
-    if (besides === undefined || this.#nextFollowMs > atMs) return
-    while (this.#nextFollowMs <= atMs) this.#nextFollowMs += besides.everyMs / followsMax
-    if (!this.violation) besides.follow(this.labels)
-    // At the pace virtual nothing else lets this thread hear what a worker answers.
-    await nextTurn()
-  }
-
   #see(step: RecordedStep): void {
     this.#options.onStep(step)
     if (step.index === 0) this.#noteStart()
@@ -244,9 +230,6 @@ export class TimedRun implements Run {
     for (const { name } of there) this.measurements.started(name, 0)
   }
 }
-
-/** How often whoever searches may come along between two searches. */
-const followsMax = 8
 
 /** The executor keeps each step until the run is over: of a run of hours, its label alone. */
 const named = ({ kind, node, label }: Choice): Choice => ({ kind, node, label, subject: label, numbers: noNumbers })
