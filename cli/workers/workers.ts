@@ -14,6 +14,7 @@ import { exitCode, MachineLacks, WorkerFailed } from '../exit-code.ts'
 import { withClosingThreads } from './closing-threads.ts'
 import { errorOf, failureOf } from './failure.ts'
 import { InCommon } from './in-common.ts'
+import { noticeEnd } from './notice-end.ts'
 import { StarvationWatch } from './starved.ts'
 import { whenStopped } from './stopped.ts'
 import type { Answer, Demand, Order } from './worker.ts'
@@ -182,6 +183,7 @@ export class Worker implements Cell {
       if (hasFailedToStart(worker) && this.#process === worker) this.#process = undefined
     })
     if (hasFailedToStart(worker)) return worker
+    noticeEnd(worker)
     worker.once('exit', (code, killedBy) => {
       if (killedBy && isInterrupted()) removeAbandoned()
       else if (killedBy && this.#moved !== worker)

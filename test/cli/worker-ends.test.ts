@@ -9,6 +9,7 @@ import { childrenOf, isWorker } from './leftovers.ts'
 /** As they were built, for a worker is a program of its own. */
 const built = (name: string) => import(join(import.meta.dirname, `../../dist/${name}.js`))
 const { Worker }: typeof import('../../cli/workers/workers.ts') = await built('cli/workers/workers')
+const { poll }: typeof import('../../harness/hold/ptrace.ts') = await built('harness/hold/ptrace')
 const { checkInCells }: typeof import('../../checker/check.ts') = await built('checker/check')
 
 let directory: string
@@ -37,6 +38,14 @@ test('the work of a killed worker is done again', async () => {
     ...verdict
   } = JSON.parse(String(stdout))
   expect(undisturbed).toMatchObject(verdict)
+})
+
+test('a worker whose end something else has taken, which waits for any child, is over all the same', async () => {
+  const worker = new Worker({ file: join(directory, 'adders.config.ts'), seed: 1, cpu: 0 }, [0])
+  const pid = await until(() => childrenOf(process.pid).find(isWorker))
+  process.kill(pid, 'SIGKILL')
+  while (poll(pid) === undefined);
+  await worker.end()
 })
 
 test('a stopped worker holds up nothing for long, and its work is done again', async () => {
