@@ -1,13 +1,13 @@
 import type { Checkpoint } from '../system.ts'
 import type { Executor, Mark } from './executor.ts'
 
-/** A saved state that the system can return to. */
 /** A state by the way to it. */
 interface Reached {
   readonly variant: number
   readonly labels: readonly string[]
 }
 
+/** A saved state that the system can return to. */
 interface Saved extends Reached {
   readonly checkpoint: Checkpoint
   readonly mark: Mark
@@ -143,15 +143,15 @@ export class Checkpoints<State> {
   #isWorthSaving(labels: readonly string[], variant: number): boolean {
     const { system, violation, broken } = this.#executor
     if (labels.length >= this.#savedUpTo || !system.checkpoint || violation || broken) return false
-    const lossMs = this.#lossMs({ labels, variant }, this.#saved)
+    const nearest = nearestOf(this.#saved, { labels, variant })
+    const lossMs = this.#lossMs(labels.length, nearest)
     if (lossMs <= 0 || this.#failuresWith(this.#mayHaveFiles(labels)) === failuresMax) return false
-    const asked = this.#ask({ labels, variant })
+    const asked = this.#ask({ labels, variant }, nearest)
     return lossMs >= savedAtOnceFrom * this.#goBackMs || lossMs * asked > savedAfterLoss * this.#goBackMs
   }
 
-  /** How often a state was requested before. */
-  #ask({ labels, variant }: Reached): number {
-    const nearest = nearestOf(this.#saved, { labels, variant })
+  /** How often a state was requested before, behind the nearest saved one. */
+  #ask({ labels, variant }: Reached, nearest: Saved | undefined): number {
     const all = nearest?.asked ?? this.#asked
     const key = [variant, ...labels.slice(nearest?.labels.length)].join('\n')
     const asked = all.get(key) ?? 0
@@ -184,7 +184,7 @@ export class Checkpoints<State> {
   async #discardLeast(): Promise<void> {
     const worths = this.#saved.map(saved => {
       const others = this.#saved.filter(other => other !== saved)
-      return this.#lossMs(saved, others) / (1 + this.#begun - saved.usedBy)
+      return this.#lossMs(saved.labels.length, nearestOf(others, saved)) / (1 + this.#begun - saved.usedBy)
     })
     const [least] = this.#saved.splice(worths.indexOf(Math.min(...worths)), 1)
     await least!.checkpoint.discard()
@@ -203,13 +203,14 @@ export class Checkpoints<State> {
     return this.#restoreMs.value ?? Math.max(restoreMsMin, this.#resetMs.value ?? 0)
   }
 
-  /** Estimated time that each execution from a state would take longer if it were not saved, but these were. */
-  #lossMs(reached: Reached, others: readonly Saved[]): number {
-    const { length } = reached.labels
-    const fromStartMs = this.#fromStartMs(length)
-    const nearest = nearestOf(others, reached)
-    if (nearest === undefined) return fromStartMs - this.#goBackMs
-    return Math.min((length - nearest.labels.length) * (this.#stepMs.value ?? 0), fromStartMs - this.#goBackMs)
+  /**
+   * Estimated time that each execution from behind this many steps would take longer if that state were not saved, but the
+   * nearest other one on the way.
+   */
+  #lossMs(steps: number, nearest: Saved | undefined): number {
+    const fromStartMs = this.#fromStartMs(steps) - this.#goBackMs
+    if (nearest === undefined) return fromStartMs
+    return Math.min((steps - nearest.labels.length) * (this.#stepMs.value ?? 0), fromStartMs)
   }
 
   /** Estimated time for executing this many steps from the start. */

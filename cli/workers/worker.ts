@@ -106,7 +106,9 @@ const answer = async (
       ? await cell.performAlone(task, variant, budget)
       : await cell.perform(task, variant, budget)
     strays.check()
-    return { outcome: inCommon.outcomeToSend(outcome), notes: notes() }
+    const told = notes()
+    // Last: both sides know an outcome that is sent, and neither knows another.
+    return { outcome: inCommon.outcomeToSend(outcome), notes: told }
   } catch (error) {
     return { failure: failureOf(strays.error ?? error) }
   }
