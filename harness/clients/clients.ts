@@ -6,7 +6,6 @@ import type { Finding, Sight } from '../../checker/system.ts'
 import type { VirtualHost } from '../../proxy/virtual-host.ts'
 import { type ClientCall, ConfigError, type ExecResult, type ResolvedSystem } from '../config.ts'
 import type { Node } from '../node/node.ts'
-import type { Runner } from '../runner.ts'
 import { toJson } from './as-json.ts'
 import { Calls } from './calls.ts'
 import { Connections } from './connections.ts'
@@ -60,7 +59,6 @@ export class Clients {
 
   /** @param mark of clients to continue */
   constructor(
-    runner: Runner,
     host: VirtualHost,
     nodes: readonly Node[],
     system: ResolvedSystem,
@@ -74,7 +72,7 @@ export class Clients {
     this.#history = new History(mark?.history)
     this.calls = new Calls(mark?.calls)
     this.#connections = new Connections(host, nodes, mark?.udpPort)
-    this.#programs = new Programs(runner)
+    this.#programs = new Programs()
     this.#handles = new Handles(nodes, this.#connections, this.#programs)
     this.observer = new Observer(system.observe, this.#handles, mark)
   }

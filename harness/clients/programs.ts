@@ -1,16 +1,11 @@
 import type { ExecResult } from '../config.ts'
+import { foreignChildren } from '../hold/ptrace.ts'
 import type { Node } from '../node/node.ts'
-import type { Runner } from '../runner.ts'
 import { runInside } from './exec.ts'
 
 /** Programs that run inside nodes, beside their own processes. */
 export class Programs {
-  readonly #runner: Runner
   #running = 0
-
-  constructor(runner: Runner) {
-    this.#runner = runner
-  }
 
   get areRunning(): boolean {
     return this.#running > 0
@@ -25,13 +20,13 @@ export class Programs {
     const inside = node.isAlive ? node.inside : undefined
     if (inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
     this.#running += 1
-    this.#runner.tracer.foreignChildren += 1
+    foreignChildren.count += 1
     try {
       return await runInside(inside, command, msMax)
     } finally {
       node.visit()
       this.#running -= 1
-      this.#runner.tracer.foreignChildren -= 1
+      foreignChildren.count -= 1
     }
   }
 }

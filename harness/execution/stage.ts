@@ -295,7 +295,7 @@ export class Stage {
   #newClients(network: Network, mark?: ClientsMark): Clients {
     const host = network.virtualHost(observerName, observerAddress)
     const visitors = new Visitors(() => this.outside)
-    return new Clients(this.runner, host, this.nodes, this.system, { mark, visitors })
+    return new Clients(host, this.nodes, this.system, { mark, visitors })
   }
 }
 

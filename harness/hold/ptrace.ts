@@ -252,10 +252,23 @@ export type Change =
 
 const status = Buffer.alloc(4)
 
+/** Changes of other threads that came while `wait` waited for one, in order. */
+const passed: Change[] = []
+
+/** Children of this thread that others wait for: while there are any, only single threads may be asked about. */
+export const foreignChildren = { count: 0 }
+
 /** The next change of a traced thread (or of this one), or undefined if there is none now. */
 export const poll = (tid = anyChild): Change | undefined => {
+  const change = takePassed(tid)
+  if (change) return change
   const found = wait4(tid, status, noHang | all | ownThreadOnly, null)
   return found > 0 ? decode(found, status.readUInt32LE()) : undefined
+}
+
+const takePassed = (tid: number): Change | undefined => {
+  const index = tid === anyChild ? 0 : passed.findIndex(change => change.tid === tid)
+  return index in passed ? passed.splice(index, 1)[0] : undefined
 }
 
 /** Thrown if a thread died instead of stopping. */
@@ -272,13 +285,27 @@ export class ThreadEnded extends Error {
 /**
  * Blocks until this thread stops.
  *
- * @throws ThreadEnded
+ * @throws ThreadEnded, SystemError if it is not traced (any more)
  */
 export const wait = (tid: number): Change => {
-  const found = check('wait4', wait4(tid, status, all | ownThreadOnly, null))
-  const change = decode(found, status.readUInt32LE())
+  const change = takePassed(tid) ?? awaitChange(tid)
   if (change.kind === 'exited' || change.kind === 'killed') throw new ThreadEnded(change)
   return change
+}
+
+/**
+ * Waits for any thread. If somebody kills the process, its first thread ends only when the ends of all others were taken.
+ */
+const awaitChange = (tid: number): Change => {
+  const mayTakeOthers = foreignChildren.count === 0
+  for (;;) {
+    const found = check('wait4', wait4(tid, status, (mayTakeOthers ? noHang : 0) | all | ownThreadOnly, null))
+    if (found > 0) return decode(found, status.readUInt32LE())
+    const any = check('wait4', wait4(anyChild, status, all | ownThreadOnly, null))
+    const change = decode(any, status.readUInt32LE())
+    if (change.tid === tid) return change
+    passed.push(change)
+  }
 }
 
 const decode = (tid: number, word: number): Change => {

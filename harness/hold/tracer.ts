@@ -12,6 +12,7 @@ import { prepare } from './prepare.ts'
 import {
   type Change,
   event,
+  foreignChildren,
   getCallBorder,
   getEventMessage,
   getSignalInfo,
@@ -65,9 +66,6 @@ export class Tracer {
     this.threads.add(this.threads.addProcess(pid, node), pid, node.originOf(undefined))
   }
 
-  /** Children of this thread that others wait for: while there are any, only our own are asked about. */
-  foreignChildren = 0
-
   /** Treats all that has happened; true if anything had. */
   poll(): boolean {
     let happened = false
@@ -79,7 +77,7 @@ export class Tracer {
   }
 
   #next(): Change | undefined {
-    if (this.foreignChildren === 0) return poll()
+    if (foreignChildren.count === 0) return poll()
     for (const tid of this.threads.tids) {
       const change = poll(tid)
       if (change !== undefined) return change
