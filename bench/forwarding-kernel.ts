@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { NetworkNamespace } from '../proxy/namespace.ts'
 
-/** Two namespaces, and a third between them whose kernel forwards packets from one veth device to another. */
+/**
+ * Two namespaces, and a third between them whose kernel forwards packets from one veth device to another: those to the first
+ * by `veth0`, to the second by `veth1`.
+ */
 export const throughKernel = (addresses: readonly [string, string], kind: 'held' | 'native') => {
   const namespaces = [NetworkNamespace.create(kind), NetworkNamespace.create(kind)] as const
   const forwarder = NetworkNamespace.create(kind)
@@ -22,6 +25,7 @@ export const throughKernel = (addresses: readonly [string, string], kind: 'held'
   }
   return {
     namespaces,
+    forwarder,
     close: () => {
       for (const namespace of [...namespaces, forwarder]) namespace.close()
     },

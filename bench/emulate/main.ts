@@ -1,19 +1,12 @@
-/** Prints every figure of emulated runs, each measured by its own process. The experiment alone takes ten minutes. */
+/** Prints every figure of emulated runs, each measured by its own process. The experiment at the pace native alone takes ten minutes. */
 import { join } from 'node:path'
 import { runParts } from '../parts.ts'
 
 const here = (name: string) => [join(import.meta.dirname, `${name}.js`)]
-const root = join(import.meta.dirname, '../../..')
-const experiment = [
-  join(root, 'bin/lastnail.js'),
-  'emulate',
-  join(root, 'examples/churn/lastnail.config.ts'),
-  '--pace',
-  'native',
-]
 const parts: Record<string, readonly string[]> = {
   accuracy: here('accuracy'),
   shaping: here('shaping'),
+  disciplines: here('disciplines'),
   paces: here('paces'),
   speed: here('speed'),
   recording: here('recording'),
@@ -22,7 +15,6 @@ const parts: Record<string, readonly string[]> = {
   throughput: here('throughput'),
   growth: here('growth'),
   scale: here('scale'),
-  experiment,
+  experiment: here('experiment'),
 }
-// A run of the experiment may have met a violation, and then its exit code is not 0.
-runParts(parts, 'experiment')
+runParts(parts)

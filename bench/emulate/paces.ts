@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pipe } from '../../topologies/topology.ts'
 import { median } from '../table.ts'
 import { natively, pair } from './natively.ts'
+import { fetchFrom, isDone, serve, type Times, timesIn } from './transfers.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const config = join(import.meta.dirname, 'transfer.config.js')
@@ -21,25 +22,10 @@ const pipes: Readonly<Record<string, Pipe>> = {
 
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-paces-'))
 
-/** Times by what was measured, in milliseconds. */
-type Times = ReadonlyMap<string, readonly number[]>
-
-const nodes = {
-  a: { command: ['node', '../../../bench/service/transfer.cjs', 'serve'] },
-  b: { command: ['node', '../../../bench/service/transfer.cjs', 'fetch', '{{a.address}}'] },
-}
+const nodes = { a: { command: serve }, b: { command: fetchFrom('{{a.address}}') } }
 
 /** Loss applies only to the direction of the transfer. */
 const topologyOf = ({ loss, ...back }: Pipe) => pair({ ...back, ...(loss !== undefined && { loss }) }, back)
-
-const read = (text: string): Times => {
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as { what: string; ms: number })
-  const kinds = [...new Set(lines.map(({ what }) => what))].filter(what => what !== 'done')
-  return new Map(kinds.map(what => [what, lines.filter(line => line.what === what).map(({ ms }) => ms)]))
-}
 
 const atVirtual = async (name: string, pipe: Pipe): Promise<Times> => {
   const place = join(directory, name.replaceAll('/', ' per '))
@@ -49,7 +35,7 @@ const atVirtual = async (name: string, pipe: Pipe): Promise<Times> => {
     stdio: 'ignore',
   })
   await once(run, 'exit')
-  return read(readFileSync(join(place, 'transfer/latest/output/b.stdout'), 'utf8'))
+  return timesIn(readFileSync(join(place, 'transfer/latest/output/b.stdout'), 'utf8'))
 }
 
 /** What the model is of; or where this kernel does not let a namespace choose it, what that comes near to here. */
@@ -70,9 +56,9 @@ const atNative = (pipe: Pipe): Promise<Times> =>
     await cluster.join('a')
     await sleep(500)
     await cluster.join('b')
-    while (!output('b').includes('"done"')) await sleep(200)
+    while (!isDone(output('b'))) await sleep(200)
     console.log(`native, by ${chosen[0]}:`)
-    return read(output('b'))
+    return timesIn(output('b'))
   })
 
 try {
