@@ -12,8 +12,9 @@ export class WaysToLife {
   /** Adds an execution that was live after step `live`. Paths with a fault are left out: see `recover`. */
   learn({ schedule, fingerprints }: Pick<TaskOutcome, 'schedule' | 'fingerprints'>, live: number): void {
     const steps = new Map<string, number>()
-    const lastFault = schedule.slice(0, live).findLastIndex(({ kind }) => faultKinds.includes(kind))
-    const first = Math.max(lastFault + 1, live - stepsMax)
+    const least = Math.max(0, live - stepsMax)
+    let first = live
+    while (first > least && !faultKinds.includes(schedule[first - 1]!.kind)) first -= 1
     for (const [step, fingerprint] of fingerprints.slice(first, live).entries())
       if (fingerprint !== undefined) steps.set(fingerprint, step)
     if (steps.size === 0) return
