@@ -163,8 +163,8 @@ export interface System<State> {
   /** Milliseconds since the start if the system has a common time; undefined if a search decides what happens when. */
   nowMs?(): number | undefined
   /**
-   * From now on, a step or start that still lasts soon after this time, by `performance.now()`, ends by throwing
-   * `BudgetSpent`. Only a reset, or a return to a saved state, may follow.
+   * From now on, what still lasts soon after this time, by `performance.now()`, ends by throwing `BudgetSpent`: a step, a
+   * start, an audit. Only a reset, or a return to a saved state, may follow.
    */
   endBy?(time: number): void
   /** Sets the share of its usual bound that a node may compute in a step before it counts as diverging; 1 at first. */

@@ -180,6 +180,11 @@ export class Runner {
     mark.rewind((process, tid, origin) => this.tracer.threads.adoptThread(process, tid, origin))
   }
 
+  /** @throws BudgetSpent if the time is over */
+  checkTime(): void {
+    if (performance.now() > this.deadline) throw new BudgetSpent('time')
+  }
+
   /** Lets the threads of a node end that are kept just before their end. */
   endKeptThreads(node: HeldNode): void {
     this.#awaitEnds(node.keeper?.letThreadsEnd() ?? [])

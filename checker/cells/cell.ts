@@ -90,7 +90,7 @@ export class OwnCell<State> implements Cell {
       const seen = task.isWatched ? { watched } : {}
       const what = { schedule, fingerprints, abstraction, violation, finding, undecided, delayMs, skewMs, lastLive }
       // What an examination comes to is executed on new processes in the end.
-      if (isOfSearch(task) && !violation) await system.audit?.()
+      if (isOfSearch(task) && !violation) await executor.audit()
       return { ...what, arrival, toLive, sights, surprises: learned, ...seen }
     } finally {
       executor.end()

@@ -1,4 +1,4 @@
-import { Budget } from '../budget.ts'
+import { Budget, BudgetSpent } from '../budget.ts'
 import { Carried, type CarriedMark } from '../carried.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
@@ -211,6 +211,15 @@ export class Executor<State> {
     this.skewMs = Math.max(this.skewMs, step.skewMs ?? 0)
     this.#observer.onStep?.(step, () => this.system.state())
     this.#watch(step.findings)
+  }
+
+  /** Lets the system audit this execution. What counts of it was told before, so an audit that lasts too long only ends. */
+  async audit(): Promise<void> {
+    try {
+      await this.#timely(async () => this.system.audit?.())
+    } catch (error) {
+      if (!(error instanceof BudgetSpent && error.what === 'time')) throw error
+    }
   }
 
   /** Whether a liveness property holds in the present state. */

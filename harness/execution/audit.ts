@@ -29,14 +29,33 @@ export interface AuditDifference {
 const firstAnew = 2
 const anewEvery = 4
 
+/** To repeat an execution in place, the way to its beginning is executed too: it may have a tenth of the steps so far. */
+const wayShareMax = 0.1
+
 /** Counts executions and tells which to repeat. */
 export class AuditTurns {
   #inPlace = 0
+  #isDue = false
+  /** Executed in place since an execution in place was last repeated. */
+  #steps = 0
   #anew = 0
 
-  /** For an execution that began in place. */
-  nextInPlace(): boolean {
-    return ++this.#inPlace === firstInPlace || this.#inPlace % inPlaceEvery === 0
+  /** Call it for each step of an execution that began in place. */
+  countStep(): void {
+    this.#steps += 1
+  }
+
+  /**
+   * For an execution that began in place.
+   *
+   * @param stepsBefore of the way to its beginning: hundreds of thousands in a search from a run
+   */
+  nextInPlace(stepsBefore: number): boolean {
+    this.#isDue ||= ++this.#inPlace === firstInPlace || this.#inPlace % inPlaceEvery === 0
+    if (!this.#isDue || stepsBefore > wayShareMax * this.#steps) return false
+    this.#isDue = false
+    this.#steps = 0
+    return true
   }
 
   /** For an execution on new processes, which is cheaper to repeat. */

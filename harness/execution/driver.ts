@@ -117,10 +117,15 @@ export class Driver {
     return faithfully(this.#stage, choice.label, () => this.#carryOut(choice))
   }
 
-  /** Starts an execution and follows its schedule. @throws Diverged if it leads elsewhere */
+  /**
+   * Starts an execution and follows its schedule.
+   *
+   * @throws Diverged if it leads elsewhere, BudgetSpent if the time is over before
+   */
   async follow({ variant, schedule }: WayThere): Promise<void> {
     await this.reset(variant)
     for (const [index, label] of schedule.entries()) {
+      this.#stage.runner.checkTime()
       const choice = this.enabled().find(each => each.label === label)
       if (choice === undefined) throw new Diverged(index + 1, label, labelsOf(this.enabled()))
       await this.execute(choice)
@@ -141,7 +146,7 @@ export class Driver {
     const { execution, nodes } = this.#stage
     execution.evidenceFrom = step
     execution.beganInPlace = nodes.some(({ isResumed }) => isResumed)
-    execution.evidence = this.#isCompared(execution.beganInPlace) ? [] : undefined
+    execution.evidence = this.#isCompared(execution.beganInPlace, step) ? [] : undefined
   }
 
   /** Has a node executed alone, in turns with the whole system. */
@@ -198,6 +203,7 @@ export class Driver {
     const { action } = chosen
     const { execution } = this.#stage
     execution.schedule.push(choice.label)
+    if (execution.beganInPlace && !this.isRepeating) this.#auditTurns.countStep()
     execution.delayMs = undefined
     execution.skewMs = undefined
     this.#recording.nextStep()
@@ -224,10 +230,10 @@ export class Driver {
    * Some executions on new processes are repeated in place; but not one with a common time, which may be a run of an
    * hour.
    */
-  #isCompared(beganInPlace: boolean): boolean {
+  #isCompared(beganInPlace: boolean, step: number): boolean {
     if (this.isRepeating) return true
     if (this.#recording.isOn) return false
-    if (beganInPlace) return this.#auditTurns.nextInPlace()
+    if (beganInPlace) return this.#auditTurns.nextInPlace(step)
     const mayBe = this.#stage.timing === undefined && this.#stage.nodes.some(({ isKept }) => isKept)
     return mayBe && this.#auditTurns.nextAnew()
   }

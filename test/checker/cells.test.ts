@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { BudgetSpent } from '../../checker/budget.ts'
+import { describe, expect, it, test } from 'vitest'
+import { Budget, BudgetSpent } from '../../checker/budget.ts'
 import { type Cell, OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
 import { checkInCells } from '../../checker/check.ts'
-import { labelsTo, startAfter } from '../../checker/start.ts'
+import { initial, labelsTo, startAfter } from '../../checker/start.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { graphs, modelOf, propertiesOf } from './systems/graph.ts'
@@ -42,6 +42,27 @@ const times = <T>(count: number, make: () => T): T[] => Array.from({ length: cou
 const timeless = ({ seconds: _, stepsPerSecond: __, discovery, ...verdict }: Verdict) => ({
   ...verdict,
   discovery: discovery && { ...discovery, seconds: 0 },
+})
+
+test.each([
+  ['time', true],
+  ['aborted', false],
+] as const)('an execution whose audit ends because of its budget (%s) counts: %s', async (what, counts) => {
+  let endBy = 0
+  const system = Object.assign(ring(), {
+    endBy: (time: number) => {
+      endBy = time
+    },
+    audit: async () => {
+      expect(endBy).toBeLessThan(Number.POSITIVE_INFINITY)
+      throw new BudgetSpent(what)
+    },
+  })
+  const cell = new OwnCell(system, {})
+  const task = { start: initial, walks: [{ chooser: 'fair', seed: 1, length: 3 }], surprises: [] } as const
+  const outcome = cell.perform(task, 0, new Budget({ milliseconds: 1000 }))
+  if (counts) expect((await outcome).schedule).toHaveLength(3)
+  else await expect(outcome).rejects.toThrow(BudgetSpent)
 })
 
 describe('a search in cells', () => {
