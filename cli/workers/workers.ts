@@ -71,6 +71,8 @@ export class Worker implements Cell {
   #movesLeft = movesMax
   /** A process that was killed because its CPU was taken. */
   #moved: ChildProcess | undefined
+  /** A process that was killed because it did not answer. */
+  #hung: ChildProcess | undefined
   /** Of the present process and of all earlier ones. */
   readonly starvation: StarvationWatch[] = []
 
@@ -187,7 +189,9 @@ export class Worker implements Cell {
     worker.once('exit', (code, killedBy) => {
       if (killedBy && isInterrupted()) removeAbandoned()
       else if (killedBy && this.#moved !== worker)
-        process.stderr.write(`lastnail: a worker ended ${howOf(code, killedBy)}; what it did is done again\n`)
+        process.stderr.write(
+          `lastnail: a worker ended ${this.#hung === worker ? hung : howOf(code, killedBy)}; what it did is done again\n`,
+        )
       if (this.#process === worker) this.#process = undefined
     })
     // A caller that waits for the process, or the next one, learns of its end.
@@ -222,6 +226,7 @@ export class Worker implements Cell {
     const { taskMs, stepMs } = this.#patience
     return new Promise(resolve => {
       const giveUp = () => {
+        this.#hung = worker
         kill(worker)
         take(hung)
       }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { always } from '../../checker/property.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { childrenOf, isWorker } from './leftovers.ts'
@@ -121,6 +121,8 @@ test('a worker that hangs by itself is ended in time: the check goes on, says so
   onTestFinished(copy.remove)
   const file = join(copy.directory, 'hanging.config.mjs')
   writeFileSync(file, hanging(join(copy.directory, 'hung')))
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => void said.mockRestore())
   const order = { file, seed: 1 }
   const cells = [0, 1].map(cpu => new Worker({ ...order, cpu }, [0, 1], { taskMs: 4_000, stepMs: 1_000 }))
   const { verdict, executions, coverage } = await checkInCells(
@@ -130,6 +132,9 @@ test('a worker that hangs by itself is ended in time: the check goes on, says so
   )
   await Promise.all(cells.map(cell => cell.end()))
   expect([verdict, executions, coverage.unfaithful > 0]).toEqual(['held', 20, true])
+  expect(said).toHaveBeenCalledWith(
+    'lastnail: a worker ended because it did not answer any more; what it did is done again\n',
+  )
 })
 
 const killIfThere = (pid: number): void => {
