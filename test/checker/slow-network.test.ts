@@ -64,6 +64,13 @@ test('a violation that needs a slow network is reported if there is no other, wi
   expect(verdict.executions).toBeLessThan(200)
 })
 
+test('a search from a given state puts nothing off: how slow the network was before is not its question', async () => {
+  const verdict = await check(new Impatient(), {}, { executions: 2000, from: [left.label] })
+  expect(verdict).toMatchObject({ verdict: 'violated', kind: 'crash', delayMs: 5000 })
+  // 225 if it is put off.
+  expect(verdict.executions).toBeLessThan(40)
+})
+
 test('a violation that needs a slow network is reported if the search for another one is interrupted', async () => {
   const abort = new AbortController()
   let isPutOff = false
