@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pipe } from '../../topologies/topology.ts'
 import { throughKernel } from '../forwarding-kernel.ts'
 import { median } from '../table.ts'
-import { natively, pair } from './natively.ts'
-import { fetchFrom, isDone, serve, type Times, timesIn } from './transfers.ts'
+import { receivedIn } from './blast.ts'
+import { natively } from './natively.ts'
+import { fetchFrom, isDone, serve, type Times, timesIn, topologyOf } from './transfers.ts'
 
 const addresses = ['10.77.0.2', '10.77.1.2'] as const
 const packetBytes = 1500
@@ -41,28 +42,23 @@ const cases: Readonly<Record<string, Case>> = {
   'netem, 40 ms, 0.5 % loss': ofDelay(40, 0.005),
 }
 
+const packets = 5000
 /** Half as many more than pass. */
 const blastOf = (bandwidth: number, address: string) => [
-  ...['node', '../../../bench/service/blast.cjs', 'send', address, '5000', String(packetBytes - 28)],
+  ...['node', '../../../bench/service/blast.cjs', 'send', address, String(packets), String(packetBytes - 28)],
   String(Math.round((1.5 * bandwidth) / (8 * packetBytes))),
 ]
 const receive = ['node', '../../../bench/service/blast.cjs', 'receive']
-
-interface Received {
-  readonly received: number
-  readonly bytes: number
-  readonly milliseconds: number
-}
 
 /** What came of a blast: Mbit/s, and the share of packets that were lost. */
 type Shares = readonly [mbits: number, lost: number]
 
 const sharesIn = (output: string): Shares => {
-  const { received, bytes, milliseconds }: Received = JSON.parse(output.trimEnd().split('\n').at(-1)!)
-  return [(bytes * 8) / milliseconds / 1000, 100 * (1 - received / 5000)]
+  const { received, bytes, milliseconds } = receivedIn(output)
+  return [(bytes * 8) / milliseconds / 1000, 100 * (1 - received / packets)]
 }
 
-/** Runs the first of two programs, then the second, until that is done. @returns the output of the one that is asked for */
+/** Runs two programs, in this order, until they are done. @returns what each of them printed */
 type Run = (
   commands: Readonly<Record<'a' | 'b', readonly string[]>>,
   order: readonly ['a' | 'b', 'a' | 'b'],
@@ -72,11 +68,11 @@ type Run = (
 const addressOf = { a: '{{a.address}}', b: '{{b.address}}' }
 
 const throughPipes =
-  ({ pipe: { loss, ...back } }: Case): Run =>
+  ({ pipe }: Case): Run =>
   (commands, order, isOver) =>
     natively(
       { a: { command: commands.a }, b: { command: commands.b } },
-      pair({ ...back, ...(loss && { loss }) }, back),
+      topologyOf(pipe),
       async ({ cluster, output }) => {
         const outputs = () => ({ a: output('a'), b: output('b') })
         await cluster.join(order[0])

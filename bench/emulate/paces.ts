@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pipe } from '../../topologies/topology.ts'
 import { median } from '../table.ts'
-import { natively, pair } from './natively.ts'
-import { fetchFrom, isDone, serve, type Times, timesIn } from './transfers.ts'
+import { natively } from './natively.ts'
+import { fetchFrom, isDone, serve, type Times, timesIn, topologyOf } from './transfers.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const config = join(import.meta.dirname, 'transfer.config.js')
@@ -23,9 +23,6 @@ const pipes: Readonly<Record<string, Pipe>> = {
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-paces-'))
 
 const nodes = { a: { command: serve }, b: { command: fetchFrom('{{a.address}}') } }
-
-/** Loss applies only to the direction of the transfer. */
-const topologyOf = ({ loss, ...back }: Pipe) => pair({ ...back, ...(loss !== undefined && { loss }) }, back)
 
 const atVirtual = async (name: string, pipe: Pipe): Promise<Times> => {
   const place = join(directory, name.replaceAll('/', ' per '))

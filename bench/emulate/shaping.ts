@@ -1,6 +1,7 @@
 /** Whether loss and bandwidth are as set, over 100,000 packets, and whether TCP is as fast as the Mathis formula says. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, whole } from '../table.ts'
+import { type Received, receivedIn } from './blast.ts'
 import { type NativeRun, natively, pair } from './natively.ts'
 
 const packets = 100_000
@@ -13,12 +14,6 @@ const blast = (size: number, perSecond: number) => ({
   b: program('blast', 'receive'),
 })
 
-interface Received {
-  readonly received: number
-  readonly bytes: number
-  readonly milliseconds: number
-}
-
 const afterBlast = async ({ cluster, output }: NativeRun): Promise<Received> => {
   await cluster.join('b')
   await sleep(500)
@@ -26,7 +21,7 @@ const afterBlast = async ({ cluster, output }: NativeRun): Promise<Received> => 
   while (!output('a').includes('sent')) await sleep(200)
   // Packets that wait for bandwidth still arrive.
   for (let before = -1; ; await sleep(1000)) {
-    const last: Received = JSON.parse(output('b').trimEnd().split('\n').at(-1)!)
+    const last = receivedIn(output('b'))
     if (last.received === before) return last
     before = last.received
   }
