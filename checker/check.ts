@@ -17,7 +17,7 @@ import { labelsTo, type Start, startAfter, startAsOffered } from './start.ts'
 import type { System } from './system.ts'
 import { Deferred, isNearlyUsual, needsUnusual } from './verdict/deferred.ts'
 import { Doubts } from './verdict/doubts.ts'
-import { Examination, type Found } from './verdict/examine.ts'
+import { Examination, type Found, isFinding, suspected } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
@@ -194,7 +194,7 @@ class Check {
       const found = 'error' in explored ? this.#note(explored) : await this.#examine(explored)
       if (found && needsUnusual(found) && !this.#isWayGiven)
         this.#deferred.keep({ ...found, examine: async () => found }, this.#explored)
-      else if (found?.verdict === 'violated') return found
+      else if (found && isFinding(found)) return found
       else this.#undetermined ??= found
       this.#phase = 'searching'
       if (this.#doubts.areTooMany(this.#completed)) return (await this.#relyOnLess()) ? this.#search(cells) : undefined
@@ -293,6 +293,8 @@ class Check {
     const examination = this.#examination
     const cells = this.#cells.ofVariant(execution.variant)
     const schedule = outcome.schedule.slice(0, violation.step)
+    if (this.#options.leavesExamination)
+      return { ...suspected(violation, schedule), discovery, variant: execution.variant }
     const isUsual =
       this.#isWayGiven || (await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation)))
     if (!isUsual && this.#deferred.isKept) return undefined

@@ -14,8 +14,8 @@ interface Described {
   readonly default?: string | number
 }
 
-/** Options that only a program can give: a signal that ends the check, a callback for progress, a limit on examinations. */
-type OfPrograms = 'signal' | 'onProgress' | 'examinationMs'
+/** Options that only a program can give: a signal that ends the check, a callback for progress, how much is examined. */
+type OfPrograms = 'signal' | 'onProgress' | 'examinationMs' | 'leavesExamination'
 
 /**
  * The options of a check, by their names in the library. The command, its help and the library's validation are all
@@ -85,7 +85,7 @@ export const checkOptionsFrom = (given: Readonly<Record<string, unknown>>): Chec
     }),
   )
 
-const ofPrograms: readonly OfPrograms[] = ['signal', 'onProgress', 'examinationMs']
+const ofPrograms: readonly OfPrograms[] = ['signal', 'onProgress', 'examinationMs', 'leavesExamination']
 const names: readonly string[] = [...Object.keys(checkOptions), ...ofPrograms]
 
 /** @throws UsageError for an unknown option */

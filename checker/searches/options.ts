@@ -23,6 +23,11 @@ export interface SearchOptions {
    * the verdict is `undetermined`.
    */
   readonly examinationMs?: number | undefined
+  /**
+   * Ends the search with the first violation of safety, crash or divergence, which is neither repeated nor shrunk: the
+   * verdict is `undetermined` and names it. For a caller who lets something else find and examine it again.
+   */
+  readonly leavesExamination?: boolean | undefined
   readonly executions?: number | undefined
   /** Depth limit of the bounded search and of consequence prediction, in steps. */
   readonly depth?: number | undefined

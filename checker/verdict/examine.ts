@@ -315,6 +315,24 @@ const describe = (property: string, schedule: readonly string[], critical: Criti
 const describeDoubt = (property: string, walkLength: number): string =>
   `${property} did not come to hold, and walks of up to ${walkLength} steps are too short to tell whether it ever can (case C2)`
 
+/** A violation, or one that was left to be examined. A suspect of a liveness property whose examination was not finished is none. */
+export const isFinding = ({ verdict, kind }: Pick<Verdict, 'verdict' | 'kind'>): boolean =>
+  verdict === 'violated' || (kind !== null && kind !== 'liveness')
+
+/** What is said of a violation that is not examined. */
+export const suspected = ({ property, kind, message }: Violation, schedule: readonly Choice[]): Found => ({
+  verdict: 'undetermined',
+  property: property ?? null,
+  kind,
+  schedule: labelsOf(schedule),
+  criticalTransition: null,
+  delayMs: null,
+  skewMs: null,
+  repeated: false,
+  message,
+  closestLive: null,
+})
+
 const unfinished = (property: string, schedule: readonly string[]): Found => ({
   verdict: 'undetermined',
   property,

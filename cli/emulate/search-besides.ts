@@ -7,6 +7,7 @@ import { checkInCells } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { startAfter } from '../../checker/start.ts'
 import { readTrace } from '../../checker/trace/read.ts'
+import { isFinding } from '../../checker/verdict/examine.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { onCpus } from '../../harness/hold/affinity.ts'
@@ -38,7 +39,9 @@ export interface FoundBesides extends Pick<Outcome, 'property' | 'kind' | 'trace
 /** The results of the searches from a run. */
 export interface Searched {
   readonly searches: number
+  /** With those in which a violation was found again and examined. */
   readonly executions: number
+  /** Of searching, and of finding a violation again from the run's start and examining it. */
   readonly seconds: number
   readonly found: readonly FoundBesides[]
 }
@@ -81,8 +84,8 @@ const forWorkersMsMin = 10_000
 
 /**
  * Searches from states of a run. The run itself is not touched: workers execute its steps on nodes of their own, each of
- * them once, because they go on from the state where they searched before. What they find is found again, examined and
- * recorded by `check --from` the run's trace. A suspect of a liveness property is examined for as long as a search takes,
+ * them once, because they go on from the state where they searched before. What they find is not examined: it is found again,
+ * examined and recorded by `check --from` the run's trace. A suspect of a liveness property is examined for as long as a search takes,
  * because most recover, and the run waits.
  */
 export class SearchBesides {
@@ -136,11 +139,11 @@ export class SearchBesides {
       this.notes.push(
         `the search from step ${from.step} was over before one execution was: that takes longer than --check-for`,
       )
+    else if (isFinding(looked)) await this.#findAgain(from, looked)
     else if (looked.verdict === 'undetermined')
       this.notes.push(
         `the search from step ${from.step} is undetermined: ${headline(looked.message)}; "${this.#checkCommand(from)}" examines it for longer`,
       )
-    if (looked.verdict === 'violated') await this.#findAgain(from, looked)
   }
 
   /** Ends its workers. */
@@ -157,6 +160,7 @@ export class SearchBesides {
         from: labels,
         milliseconds: this.#plan.forMs,
         examinationMs: this.#plan.forMs,
+        leavesExamination: true,
         signal: this.#signal,
       })
     })
@@ -192,7 +196,10 @@ export class SearchBesides {
     if (this.#signal.aborted) return
     if (code !== exitCode.held && code !== exitCode.violated && code !== exitCode.undetermined)
       return this.#cannot({ step }, stderr.trimEnd().split('\n').at(-1) ?? '')
-    const { verdict, property, kind, trace, report } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
+    const again = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
+    const { verdict, property, kind, trace, report } = again
+    this.#executions += again.executions
+    this.#seconds += again.seconds
     if (verdict === 'violated')
       this.#found.push({ step, atMs, property, kind, message: messageIn(trace), trace, report })
     else this.notes.push(`the search from step ${step} found what was not found again: ${headline(message)}`)

@@ -34,6 +34,19 @@ describe('a check of all schedules', () => {
     expect(verdict.schedule).toHaveLength(4)
   })
 
+  it('ends with a violation that is left to be examined, in the execution in which an examined one is found', async () => {
+    const { discovery } = await check(counter(2), { nothingLost }, { ...bounded, seed: 5 })
+    const left = await check(counter(2), { nothingLost }, { ...bounded, seed: 5, leavesExamination: true })
+    expect(left).toMatchObject({
+      ...{ verdict: 'undetermined', property: 'nothingLost', kind: 'safety', repeated: false },
+      executions: discovery!.execution,
+      discovery: { execution: discovery!.execution },
+    })
+    const { executions } = left
+    const again = await check(counter(2), { nothingLost }, { search: 'bounded', seed: 5, executions })
+    expect(again).toMatchObject({ verdict: 'violated', repeated: true, schedule: left.schedule })
+  })
+
   it('goes through the 288 states of two-phase commit, each once, and sees every one decide', async () => {
     const { verdict, states, coverage, message } = await check(twoPhaseCommit(3), { consistent, decided }, bounded)
     expect(verdict).toBe('held')
