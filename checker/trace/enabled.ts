@@ -5,7 +5,10 @@ import type { RecordedChoice, RecordedStep } from './trace.ts'
 type Changes = Pick<RecordedStep, 'offered' | 'withdrawn'>
 
 /** How a step changed the list of enabled choices. */
-export const enabledChanges = (before: readonly RecordedChoice[], after: readonly RecordedChoice[]): Changes => {
+export const enabledChanges = <Enabled extends Pick<RecordedChoice, 'label'>>(
+  before: readonly Pick<RecordedChoice, 'label'>[],
+  after: readonly Enabled[],
+): { readonly withdrawn: readonly number[]; readonly offered: readonly Enabled[] } => {
   const kept = new Set(after.map(({ label }) => label))
   const known = new Set(before.map(({ label }) => label))
   return {

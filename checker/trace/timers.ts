@@ -29,4 +29,4 @@ export class ChangedTimers {
 const none: readonly number[] = []
 
 const areSame = (one: readonly number[], other: readonly number[]): boolean =>
-  one.length === other.length && one.every((each, index) => each === other[index])
+  one === other || (one.length === other.length && one.every((each, index) => each === other[index]))

@@ -23,8 +23,10 @@ export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'finger
 export class StepReader {
   readonly #cluster: Recordable
   readonly #properties: ResolvedSystem['properties']
-  /** By node, the state that was seen last, as it is and as JSON. */
-  readonly #states = new Map<string, { readonly seen: unknown; readonly text: string }>()
+  /** The nodes as they were seen last. Most of many do nothing in a step, and then are the same objects. */
+  #seenNodes: GlobalState['nodes'] = []
+  /** By node, the state that was seen last, as JSON. */
+  readonly #states = new Map<string, string>()
   readonly #lives = new Map<string, boolean>()
   readonly #values = new Map<string, boolean>()
   #carried: Carried<GlobalState>
@@ -50,6 +52,7 @@ export class StepReader {
   /** A reader that continues from the same step, of this execution or of one that was restored to it. */
   copy(): StepReader {
     const copy = new StepReader(this.#cluster, this.#properties)
+    copy.#seenNodes = this.#seenNodes
     copyInto(copy.#states, this.#states)
     copyInto(copy.#lives, this.#lives)
     copyInto(copy.#values, this.#values)
@@ -100,8 +103,7 @@ export class StepReader {
       lost,
       clocks: this.#movedClocks(),
       timers: this.#timers.next(this.#cluster.timers),
-      ...this.#changedLives(state),
-      states: this.#changedStates(state),
+      ...this.#changedNodes(state),
       outputs,
       findings,
       operations: this.#changedOperations(state),
@@ -126,12 +128,19 @@ export class StepReader {
   }
 
   #changedChoices() {
-    const changes = enabledChanges(this.#enabled, this.#cluster.enabled().map(recordedChoice))
+    const { withdrawn, offered } = enabledChanges(this.#enabled, this.#cluster.enabled())
+    const changes = { withdrawn, offered: offered.map(recordedChoice) }
     this.#enabled = enabledAfter(this.#enabled, changes)
     return changes
   }
 
-  #changedLives({ nodes }: GlobalState): Pick<RecordedStep, 'lives'> {
+  #changedNodes({ nodes }: GlobalState): Pick<RecordedStep, 'lives' | 'states'> {
+    const changed = nodes.filter((node, index) => node !== this.#seenNodes[index])
+    this.#seenNodes = nodes
+    return { ...this.#changedLives(changed), states: this.#changedStates(changed) }
+  }
+
+  #changedLives(nodes: GlobalState['nodes']): Pick<RecordedStep, 'lives'> {
     const lives: NonNullable<RecordedStep['lives']>[number][] = []
     for (const { name, alive, output } of nodes) {
       if (this.#lives.get(name) === alive) continue
@@ -141,15 +150,13 @@ export class StepReader {
     return lives.length > 0 ? { lives } : {}
   }
 
-  #changedStates(state: GlobalState): RecordedState[] {
+  #changedStates(nodes: GlobalState['nodes']): RecordedState[] {
     const changed: RecordedState[] = []
-    for (const { name, state: seen } of state.nodes) {
-      const before = this.#states.get(name)
-      // A state is not changed once it was seen: with many nodes nearly all are those of the step before.
-      if (before !== undefined && before.seen === seen) continue
-      const text = JSON.stringify(seen) ?? ''
-      this.#states.set(name, { seen, text })
-      if (before?.text !== text) changed.push({ node: name, state: seen })
+    for (const { name, state } of nodes) {
+      const text = JSON.stringify(state) ?? ''
+      if (this.#states.get(name) === text) continue
+      this.#states.set(name, text)
+      changed.push({ node: name, state })
     }
     return changed
   }

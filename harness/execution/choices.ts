@@ -176,16 +176,15 @@ const inputOption = (choice: Choice, input: Input): InputOption => ({
 const timers = ({ system, nodes, isCalling, delays, delayMsMax, skewMsMax, cutAt }: Moment): InputOption[] => {
   const isCutLong = cutAt !== undefined && system.cutMsMin > 0
   const isBounded = Math.min(skewMsMax, delayMsMax) < Number.POSITIVE_INFINITY || isCutLong
-  const pending: { readonly node: Node; readonly index: number; readonly deadline: Nanoseconds }[] = []
+  const latest = skewMsMax === Number.POSITIVE_INFINITY ? skewMsMax : earliestOf(nodes) + skewMsMax * millisecond
+  const options: InputOption[] = []
   for (const [index, node] of nodes.entries()) {
     const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
-    if (deadline !== undefined) pending.push({ node, index, deadline })
+    if (deadline === undefined || deadline > latest) continue
+    if (isBounded && delays.at(index, deadline) > delayMsMax * millisecond) continue
+    options.push(timer(node, deadline, !isCalling && !isBounded))
   }
-  const latest = Math.min(...pending.map(({ deadline }) => deadline)) + skewMsMax * millisecond
-  return pending
-    .filter(({ deadline }) => deadline <= latest)
-    .filter(({ index, deadline }) => delays.at(index, deadline) <= delayMsMax * millisecond)
-    .map(({ node, deadline }) => timer(node, deadline, !isCalling && !isBounded))
+  return options
 }
 
 /** The earliest deadline of all nodes' timers, each by its own clock; Infinity if there is none. */

@@ -46,7 +46,8 @@ const withTime = (option: Option, moment: Moment, time: Time): Option | undefine
   }
   const input = onlyInput(option)
   if (input === undefined || 'deliver' in input) return option
-  return at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))
+  // The option belongs to its deadline, and clocks keep their offset and drift.
+  return option.dated ?? at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))
 }
 
 /** A message with its due time. A lost one is dropped by time alone. */

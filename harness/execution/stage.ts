@@ -8,7 +8,7 @@ import { observerName } from '../config/schema.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
 import type { Unsettled } from '../hold/cpu-limit.ts'
 import { watchUnanswered } from '../hold/unanswered.ts'
-import { millisecond } from '../hold/virtual-clock.ts'
+import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Runner } from '../runner.ts'
 import { routersOf } from '../timed/routers.ts'
@@ -32,6 +32,13 @@ export interface PendingTimers {
 export interface Done {
   readonly findings: Finding[]
   readonly touched: readonly Node[]
+}
+
+/** The timers of a node at one time of its clock. */
+interface PendingOfNode {
+  readonly elapsed: Nanoseconds
+  readonly deadlines: readonly Nanoseconds[]
+  readonly timers: PendingTimers
 }
 
 /** The nodes of a system on one thread, which do one execution after another. */
@@ -59,6 +66,8 @@ export class Stage {
   #pastAsked = 0
   /** How each node was last seen. Most of many nodes do nothing in a step, and their views are used again. */
   readonly #seen = new WeakMap<Node, { readonly view: NodeView; readonly past: readonly unknown[] }>()
+  /** The same of its timers. */
+  readonly #timers = new WeakMap<Node, PendingOfNode>()
 
   constructor(
     system: ResolvedSystem,
@@ -196,11 +205,19 @@ export class Stage {
   }
 
   timers(): PendingTimers[] {
-    return this.nodes.map(({ name, held, clock }) => {
-      const deadlinesMs: number[] = []
-      for (const { deadline } of held?.timers ?? []) deadlinesMs.push((deadline - clock.elapsed) / millisecond)
-      return { node: name, deadlinesMs: deadlinesMs.sort((one, other) => one - other) }
-    })
+    return this.nodes.map(node => this.#timersOf(node))
+  }
+
+  #timersOf(node: Node): PendingTimers {
+    const { elapsed } = node.clock
+    const pending: Iterable<{ readonly deadline: Nanoseconds }> = node.held?.timers ?? []
+    const before = this.#timers.get(node)
+    if (before?.elapsed === elapsed && areAt(pending, before.deadlines)) return before.timers
+    const deadlines = Array.from(pending, ({ deadline }) => deadline)
+    const deadlinesMs = deadlines.map(deadline => (deadline - elapsed) / millisecond).sort((one, other) => one - other)
+    const timers = { node: node.name, deadlinesMs }
+    this.#timers.set(node, { elapsed, deadlines, timers })
+    return timers
   }
 
   /** Everything on which the present choices depend. */
@@ -297,6 +314,13 @@ export class Stage {
     const visitors = new Visitors(() => this.outside)
     return new Clients(host, this.nodes, this.system, { mark, visitors })
   }
+}
+
+/** Whether timers have these deadlines. Asked for every node in each step, so nothing is made for it. */
+const areAt = (timers: Iterable<{ readonly deadline: Nanoseconds }>, deadlines: readonly Nanoseconds[]): boolean => {
+  let index = 0
+  for (const { deadline } of timers) if (deadlines[index++] !== deadline) return false
+  return index === deadlines.length
 }
 
 const isSameView = (one: NodeView, other: Pick<NodeView, 'alive' | 'state' | 'output'>): boolean =>
