@@ -85,6 +85,12 @@ export const select = <State>(properties: Properties<State>, name: string | unde
   throw new UsageError(`no property "${name}": ${nearest(name, Object.keys(properties))}`)
 }
 
+/**
+ * A way to begin with of this many steps is not shrunk: a shorter one would have to be executed from its start, and what is
+ * found behind a state says more of that state than of how it was reached.
+ */
+const longWay = 2000
+
 type Discovered = Found & Pick<Verdict, 'variant'> & { readonly discovery: Discovery }
 /** What a check came to: a finding, or that there is none. */
 type Concluded = Omit<Discovered, 'discovery'> & Pick<Verdict, 'discovery'>
@@ -158,6 +164,7 @@ class Check {
       walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
       random: random.fork(),
       isTimed: this.#time !== undefined,
+      kept: () => this.#kept,
       millisecondsMax: options.examinationMs,
       ways: this.#portfolio.experience.ways,
       signal,
@@ -210,6 +217,12 @@ class Check {
    */
   get #isWayGiven(): boolean {
     return this.#begin.at !== 'initial'
+  }
+
+  /** The steps to begin with, if they are too many to be shrunk. */
+  get #kept(): number {
+    const { length } = labelsTo(this.#begin)
+    return length < longWay ? 0 : length
   }
 
   /**
@@ -295,6 +308,8 @@ class Check {
     const schedule = outcome.schedule.slice(0, violation.step)
     if (this.#options.leavesExamination)
       return { ...suspected(violation, schedule), discovery, variant: execution.variant }
+    if (this.#kept > 0)
+      return this.#examineIn(execution, discovery, cells => examination.examineBehind(cells, schedule, violation))
     const isUsual =
       this.#isWayGiven || (await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation)))
     if (!isUsual && this.#deferred.isKept) return undefined

@@ -18,9 +18,10 @@ import {
 } from './critical.ts'
 import { describeDeath } from './evidence.ts'
 import { type Hastened, hasten, inUsualNetwork } from './hasten.ts'
+import { minimise } from './minimise.ts'
 import { oldestFirst } from './oldest-first.ts'
 import { Scouts } from './recovery.ts'
-import { shrinkDeath, shrinkViolation } from './shrink.ts'
+import { attemptAt, patienceFor, shrinkDeath, shrinkViolation } from './shrink.ts'
 import { leastSkewMs } from './skew.ts'
 import { slowMs } from './slow-network.ts'
 import type { Verdict } from './verdict.ts'
@@ -50,6 +51,8 @@ export interface ExaminationOptions {
    * Whether time limits the examination too. If only steps do, the result does not depend on the speed of the machine.
    */
   readonly isTimed: boolean
+  /** How many steps at the beginning of each schedule are those of a long way, which stays as it is. */
+  readonly kept: () => number
   /** Limit on the examination of a suspect of a liveness property, if time limits it. */
   readonly millisecondsMax?: number | undefined
   readonly signal: AbortSignal | undefined
@@ -127,18 +130,36 @@ export class Examination {
   ): Promise<Found> {
     this.#options.onPhase('shrinking')
     const whole = { schedule, message: violation.message, delayMs, skewMs: 0 }
-    const shortest = schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, delayMs)
-    return {
-      verdict: 'violated',
-      property: violation.property ?? null,
-      kind: violation.kind,
-      schedule: labelsOf(shortest.schedule),
-      criticalTransition: null,
-      delayMs: shortest.delayMs,
-      skewMs: shortest.skewMs,
-      repeated: true,
-      message: shortest.message,
-      closestLive: null,
+    return describeViolation(
+      violation,
+      schedule.length === 0 ? whole : await this.#shorten(cells, schedule, violation, delayMs),
+    )
+  }
+
+  /**
+   * Examines a violation behind a long way, which is kept. It is shrunk before it is repeated: what was saved at the end of
+   * the way does not outlive an execution on new processes, and each candidate would have to go the whole way.
+   */
+  async examineBehind(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
+    this.#options.onPhase('shrinking')
+    const shortest = await this.#shortenBehind(cells, schedule, violation)
+    const isShorter = shortest.length < schedule.length
+    const again =
+      (await this.repeat(cells, shortest, violation)) ??
+      (isShorter ? await this.repeat(cells, schedule, violation) : undefined)
+    if (again === undefined) return undefined
+    const { message } = again.violation ?? again.finding ?? violation
+    return describeViolation(violation, { schedule: again.schedule, message, delayMs: again.delayMs, skewMs: null })
+  }
+
+  async #shortenBehind(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<readonly Choice[]> {
+    const attempt = attemptAt(violation, patienceFor(violation), Number.POSITIVE_INFINITY)
+    const limits = { ...this.#within(shrinkLimits), kept: this.#options.kept() }
+    try {
+      return (await minimise(cells, schedule, attempt, limits)).schedule
+    } catch (error) {
+      if (!(error instanceof Diverged)) throw error
+      return schedule
     }
   }
 
@@ -278,7 +299,9 @@ export class Examination {
   /** The shortest schedule found to a state that seems as dead. Within it, steps that waited longest come first. */
   async #shrinkDeath(cells: Cells, found: readonly Choice[], options: CriticalOptions): Promise<readonly string[]> {
     const recovery = { ...options, walks: options.scouts.count, first: options.scouts.walks }
-    const { schedule } = await shrinkDeath(cells, found, recovery, this.#within(shrinkDeadLimits))
+    const limits = { ...this.#within(shrinkDeadLimits), kept: Math.min(this.#options.kept(), found.length) }
+    const { schedule } = await shrinkDeath(cells, found, recovery, limits)
+    if (limits.kept > 0) return labelsOf(schedule)
     return oldestFirst(cells, labelsOf(schedule), this.#within(orderLimits))
   }
 }
@@ -293,6 +316,22 @@ const repeat = async (cells: Cells, labels: readonly string[], violation: Violat
 }
 
 const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
+
+const describeViolation = (
+  { kind, property }: Violation,
+  { schedule, message, delayMs, skewMs }: Hastened & Pick<Found, 'skewMs'>,
+): Found => ({
+  verdict: 'violated',
+  property: property ?? null,
+  kind,
+  schedule: labelsOf(schedule),
+  criticalTransition: null,
+  delayMs,
+  skewMs,
+  repeated: true,
+  message,
+  closestLive: null,
+})
 
 const describe = (property: string, schedule: readonly string[], critical: Critical, suspects: number): Found => {
   const { step, walks, walkLength, closestLive } = critical

@@ -18,6 +18,11 @@ export interface Attempted extends Pick<TaskOutcome, 'schedule' | 'fingerprints'
  */
 export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Attempted | undefined>
 
+export interface MinimiseLimits extends Limits {
+  /** How many steps at the beginning stay as they are; 0 by default. */
+  readonly kept?: number | undefined
+}
+
 export interface Minimum {
   readonly schedule: readonly Choice[]
   /** Executions that it took. */
@@ -43,7 +48,7 @@ export const minimise = (
   cells: Cells,
   schedule: readonly Choice[],
   attempt: Attempt,
-  limits: Limits = {},
+  limits: MinimiseLimits = {},
 ): Promise<Minimum> => minimiseBy(minimiser => minimiser.minimise(), cells, schedule, attempt, limits)
 
 /** The same for a schedule that is nearly minimal: only single steps are dropped. */
@@ -59,9 +64,9 @@ const minimiseBy = async (
   cells: Cells,
   schedule: readonly Choice[],
   attempt: Attempt,
-  limits: Limits,
+  { kept = 0, ...limits }: MinimiseLimits,
 ): Promise<Minimum> => {
-  const minimiser = new Minimiser(cells.within(limits), schedule, attempt)
+  const minimiser = new Minimiser(cells.within(limits), schedule, attempt, kept)
   const before = cells.counts.executions
   let minimal = true
   try {
@@ -70,7 +75,11 @@ const minimiseBy = async (
     if (!(error instanceof BudgetSpent)) throw error
     minimal = false
   }
-  return { schedule: minimiser.best, executions: cells.counts.executions - before, minimal }
+  return {
+    schedule: [...schedule.slice(0, kept), ...minimiser.best],
+    executions: cells.counts.executions - before,
+    minimal,
+  }
 }
 
 /** The first chunks of single steps to drop are this part of the schedule. Larger ones were tried as conversations. */
@@ -80,7 +89,9 @@ const chunksMin = 32
 type Piece = readonly [begin: number, end: number]
 
 class Minimiser {
+  /** Without the steps that are kept, as all places below. */
   best: readonly Choice[]
+  readonly #kept: readonly string[]
   readonly #cells: Cells
   readonly #attempt: Attempt
   readonly #tried = new Set<string>()
@@ -89,10 +100,14 @@ class Minimiser {
   #bestStates: TaskOutcome['fingerprints'] = []
   #offered: readonly number[] = []
 
-  constructor(cells: Cells, schedule: readonly Choice[], attempt: Attempt) {
+  constructor(cells: Cells, schedule: readonly Choice[], attempt: Attempt, kept: number) {
     this.#cells = cells
-    this.#attempt = attempt
-    this.best = schedule
+    this.#kept = labelsOf(schedule.slice(0, kept))
+    this.#attempt = async (labels, cells) => {
+      const attempted = await attempt([...this.#kept, ...labels], cells)
+      return attempted && behind(attempted, kept)
+    }
+    this.best = schedule.slice(kept)
   }
 
   async minimise(): Promise<void> {
@@ -107,7 +122,8 @@ class Minimiser {
 
   /** Drops the longest loop first. If that fails, shorter ones are left to the later passes. */
   async #dropLoops(): Promise<void> {
-    const { fingerprints, arrival } = await this.#cells.run({ start: startAfter(labelsOf(this.best)) })
+    const outcome = await this.#cells.run({ start: startAfter([...this.#kept, ...labelsOf(this.best)]) })
+    const { fingerprints, arrival } = behind({ ...outcome, isAlike: true }, this.#kept.length)
     this.#offered = arrival.offered
     let [begin, end] = longestLoop(fingerprints)
     while (begin < end && (await this.#tryOne([without(this.best, [begin, end])])) !== undefined)
@@ -215,6 +231,17 @@ class Minimiser {
     return all.filter(({ index, key, labels }) => !this.#tried.has(key) && isFirst(index, key) && !isKnown(labels))
   }
 }
+
+/** What was executed behind the steps that are kept, by places behind them. */
+const behind = ({ schedule, fingerprints, arrival, isAlike }: Attempted, kept: number): Attempted => ({
+  schedule: schedule.slice(kept),
+  fingerprints: fingerprints.slice(kept),
+  arrival: {
+    offered: arrival.offered.slice(kept).map(step => Math.max(0, step - kept)),
+    skipped: arrival.skipped.flatMap(place => (place < kept ? [] : [place - kept])),
+  },
+  isAlike,
+})
 
 /** A candidate that did not have the violation. */
 interface Failed {

@@ -13,7 +13,7 @@ import { Random } from '../random.ts'
 import { startAfter, startAsOffered } from '../start.ts'
 import type { Choice, System } from '../system.ts'
 import { type Critical, confirmCriticalTransition, ViolationMet } from './critical.ts'
-import { type Attempt, type Minimum, minimise } from './minimise.ts'
+import { type Attempt, type MinimiseLimits, type Minimum, minimise } from './minimise.ts'
 import { defaultWalks, type RecoveryOptions, recover, Scouts } from './recovery.ts'
 
 /** The identity of a violation, wherever it occurs in a schedule. A `Verdict` of `violated` has these fields. */
@@ -206,7 +206,7 @@ export const shrinkDeath = (
   cells: Cells,
   found: readonly Choice[],
   recovery: RecoveryOptions,
-  limits: Limits,
+  limits: MinimiseLimits,
 ): Promise<Minimum> => {
   const last = found.at(-1)
   // Each candidate is tried with the same walks.

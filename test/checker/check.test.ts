@@ -394,6 +394,27 @@ describe('a check within limits', () => {
     await expect(check(ring(), { comesHome }, { from: ['fall'] })).rejects.toMatchObject({ name: 'Diverged', step: 1 })
   })
 
+  it('shrinks what it finds behind a long way without the way itself', async () => {
+    const from = Array.from({ length: 2000 }, (_, index) => (index % 2 === 0 ? 'up' : 'down'))
+    interface Switched {
+      readonly isUp: boolean
+      readonly waits: number
+    }
+    const switched = new Model<Switched>({ isUp: false, waits: 0 }, ({ isUp, waits }) => {
+      const step = (label: string, next: Switched) => ({ kind: 'deliver' as const, node: 'n', label, next: () => next })
+      const turn = step(isUp ? 'down' : 'up', { isUp: !isUp, waits })
+      return waits < 3 ? [turn, step('wait', { isUp, waits: waits + 1 })] : [turn]
+    })
+    const neverUpAfterWaits = always<Switched>(({ isUp, waits }) => !(isUp && waits > 0))
+    const verdict = await check(switched, { neverUpAfterWaits }, { from, executions: 100, seed: 3 })
+    expect(verdict).toMatchObject({ verdict: 'violated', repeated: true, delayMs: 0, skewMs: null })
+    expect(verdict.schedule.slice(0, 2000)).toEqual(from)
+    expect(verdict.schedule.slice(2000).toSorted()).toEqual(['up', 'wait'])
+    // A search with shorter ways to begin with drops them.
+    const short = await check(switched, { neverUpAfterWaits }, { from: from.slice(0, 100), executions: 100, seed: 3 })
+    expect(short.schedule.toSorted()).toEqual(['up', 'wait'])
+  })
+
   it('skips steps to begin with that are not enabled any more, and says so', async () => {
     const from = ['r2 prepares', 'r2 sleeps', 'r2→tm #1 prepared', 'r9→tm #1 prepared']
     const { verdict, notes } = await check(twoPhaseCommit(3), { consistent }, { from, executions: 30 })

@@ -84,6 +84,13 @@ describe('minimising', () => {
     expect(schedule).toEqual(['a', 'a', 'a'])
   })
 
+  it('leaves the first steps as they are, where it is told to', async () => {
+    const found = ['b', 'a', 'jump', 'b', 'b', 'jump']
+    const { schedule, minimal } = await minimiseSafety(registers(), { low }, found, { kept: 3 })
+    expect(schedule).toEqual(['b', 'a', 'jump', 'jump'])
+    expect(minimal).toBe(true)
+  })
+
   it('keeps the best when its budget is spent', async () => {
     const found = (await firstViolation(twoPhaseCommit(3, { impatient: true }), { consistent }))!
     const { schedule, executions, minimal } = await minimiseSafety(
