@@ -1,7 +1,7 @@
 import type { RecordedStep, Trace } from './trace.ts'
 
 /** The schedule of a recorded execution. */
-export const scheduleOf = ({ steps }: { readonly steps: readonly RecordedStep[] }): string[] =>
+export const scheduleOf = ({ steps }: { readonly steps: readonly Pick<RecordedStep, 'choice'>[] }): string[] =>
   steps.flatMap(({ choice }) => choice?.label ?? [])
 
 /** Whether it was recorded after a thread's turns had been lengthened. */

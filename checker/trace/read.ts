@@ -30,6 +30,39 @@ export const readTrace = (path: string, { torn = 'refuse' }: ReadTraceOptions = 
   return { header: header!, steps, end, torn: tear }
 }
 
+/** What a schedule needs of a step. */
+export type BriefStep = Pick<RecordedStep, 'index' | 'choice' | 'atMs' | 'input'>
+
+/**
+ * The beginning of a trace, without what its steps sent, printed and came to: a run of an hour has hundreds of thousands.
+ * A torn trace is read as far as it goes, and what is damaged further on is not noticed.
+ *
+ * @param last the last step that is read; all by default
+ *
+ * @throws TraceError
+ */
+export const readWay = (
+  path: string,
+  last = Number.POSITIVE_INFINITY,
+): { readonly header: TraceHeader; readonly steps: readonly BriefStep[] } => {
+  let header: TraceHeader | undefined
+  const steps: BriefStep[] = []
+  for (const item of traceRecords(path)) {
+    if ('header' in item) header = item.header
+    else if ('step' in item && item.step.index <= last) steps.push(briefly(item.step))
+    else if ('torn' in item && header === undefined) throw tornError(path, item.torn)
+    else break
+  }
+  return { header: header!, steps }
+}
+
+const briefly = ({ index, choice, atMs, input }: RecordedStep): BriefStep => ({
+  index,
+  choice,
+  ...(atMs !== undefined && { atMs }),
+  ...(input !== undefined && { input }),
+})
+
 /**
  * The records of a trace, each decoded when it is asked for: the header, the steps, and the end or, in a torn trace,
  * where it is torn. Throws a `TraceError` for a file that is not a trace, and at a damaged record.

@@ -2,7 +2,7 @@ import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
-import { readTrace } from '../../checker/trace/read.ts'
+import { readWay } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
@@ -15,9 +15,9 @@ import type { SessionOptions } from '../session/session.ts'
  */
 export const scheduleFrom = (text: string): string[] => {
   const { path, step } = partsOf(text)
-  const trace = readTrace(path, { torn: 'accept' })
-  requireExecutable(path, trace)
-  return upTo(scheduleOf(trace), step, path)
+  const way = readWay(path, step)
+  requireExecutable(path, way)
+  return upTo(scheduleOf(way), step, path)
 }
 
 /** @throws UsageError for a trace that cannot be executed */
@@ -31,13 +31,16 @@ export const partsOf = (text: string): { path: string; step: number | undefined 
   return { path: path!, step: step === undefined ? undefined : Number(step) }
 }
 
+/** What is needed of a trace to execute it again. */
+type Way = ReturnType<typeof readWay>
+
 /**
  * The timing of a recorded emulated run; undefined for any other trace.
  *
  * @param times `kept`: each step is executed at its recorded time. `moving`: each when it is due, which fits if some
  * steps are left out
  */
-export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Timing | undefined => {
+export const timingOf = ({ header, steps }: Way, times: 'kept' | 'moving'): Timing | undefined => {
   const { timing } = (header.options ?? {}) as { readonly timing?: Timing }
   if (timing === undefined) return undefined
   const inputs = steps.flatMap(({ input }) => (input === undefined ? [] : [input as Timing['inputs'][number]]))
@@ -48,18 +51,16 @@ export const timingOf = ({ header, steps }: Trace, times: 'kept' | 'moving'): Ti
 export type Held = Pick<SessionOptions, 'seed' | 'timing' | 'longTurns'>
 
 /** How the nodes of a recorded execution are held when it is executed again. */
-export const sessionOf = (trace: Trace, times: 'kept' | 'moving'): Held => ({
-  seed: trace.header.seed,
-  timing: timingOf(trace, times),
-  longTurns: hadLongTurns(trace),
+export const sessionOf = (way: Way, times: 'kept' | 'moving'): Held => ({
+  seed: way.header.seed,
+  timing: timingOf(way, times),
+  longTurns: hadLongTurns(way),
 })
 
 /** The same for `TRACE` or `TRACE:STEP`, for a search that begins there. */
 export const sessionFrom = (text: string): Held => {
   const { path, step } = partsOf(text)
-  const trace = readTrace(path, { torn: 'accept' })
-  const steps = trace.steps.slice(0, step === undefined ? undefined : step + 1)
-  const { timing, ...others } = sessionOf({ ...trace, steps }, 'kept')
+  const { timing, ...others } = sessionOf(readWay(path, step), 'kept')
   return { ...others, timing: timing && { ...timing, isSearched: true } }
 }
 

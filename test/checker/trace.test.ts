@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { enabledAfter, enabledChanges } from '../../checker/trace/enabled.ts'
 import { TraceError } from '../../checker/trace/error.ts'
 import { traceHash } from '../../checker/trace/hash.ts'
-import { readTrace, traceRecords } from '../../checker/trace/read.ts'
+import { readTrace, readWay, traceRecords } from '../../checker/trace/read.ts'
 import { encodeRecord, formatVersion, type TraceRecord } from '../../checker/trace/schema.ts'
 import { seal } from '../../checker/trace/seal.ts'
 import { ChangedTimers } from '../../checker/trace/timers.ts'
@@ -227,6 +227,22 @@ const lengthBytes = (record: Uint8Array) => record.subarray(1).findIndex(byte =>
 test('the records of a trace can be had one by one', () => {
   const records = [...traceRecords(writeTrace([start, vote]))]
   expect(records).toEqual([{ header }, { step: start }, { step: vote }, { end: { verdict } }])
+})
+
+test('its beginning can be read without what its steps held, and whatever comes after it', () => {
+  const timed = { ...vote, atMs: 150.5, input: { does: 'leave', node: 'n1', atMs: 150.5 } }
+  const path = writeTrace([start, timed, { ...vote, index: 2 }])
+  const brief = [
+    { index: 0, choice: undefined },
+    { index: 1, choice: timed.choice, atMs: 150.5, input: timed.input },
+  ]
+  expect(readWay(path, 1)).toEqual({ header, steps: brief })
+  expect(readWay(path).steps).toHaveLength(3)
+  const whole = readFileSync(path)
+  writeFileSync(path, whole.subarray(0, whole.length - 1))
+  expect(readWay(path).steps).toHaveLength(3)
+  writeFileSync(path, whole.subarray(0, 40))
+  expect(errorOf(() => readWay(path))).toMatchObject({ reason: 'torn' })
 })
 
 test('cut at any byte, the trace is torn after the last step that is whole', () => {
