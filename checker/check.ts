@@ -309,7 +309,7 @@ class Check {
     if (this.#options.leavesExamination)
       return { ...suspected(violation, schedule), discovery, variant: execution.variant }
     if (this.#kept > 0)
-      return this.#examineIn(execution, discovery, cells => examination.examineBehind(cells, schedule, violation))
+      return this.#examineIn(execution, discovery, cells => examination.examineViolation(cells, schedule, violation))
     const isUsual =
       this.#isWayGiven || (await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation)))
     if (!isUsual && this.#deferred.isKept) return undefined

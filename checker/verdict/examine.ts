@@ -107,6 +107,7 @@ export class Examination {
 
   /** Examines an execution with a violation; `undefined` if it does not repeat. */
   async examineViolation(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
+    if (this.#options.kept() > 0) return this.#examineBehind(cells, schedule, violation)
     const repeated = await this.repeat(cells, schedule, violation)
     return repeated && this.shorten(cells, schedule, violation, repeated)
   }
@@ -140,7 +141,7 @@ export class Examination {
    * Examines a violation behind a long way, which is kept. It is shrunk before it is repeated: what was saved at the end of
    * the way does not outlive an execution on new processes, and each candidate would have to go the whole way.
    */
-  async examineBehind(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
+  async #examineBehind(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<Found | undefined> {
     this.#options.onPhase('shrinking')
     const shortest = await this.#shortenBehind(cells, schedule, violation)
     const isShorter = shortest.length < schedule.length
