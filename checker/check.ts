@@ -307,7 +307,7 @@ class Check {
     const cells = this.#cells.ofVariant(execution.variant)
     const schedule = outcome.schedule.slice(0, violation.step)
     if (this.#options.leavesExamination)
-      return { ...suspected(violation, schedule), discovery, variant: execution.variant }
+      return { ...suspected(violation, labelsOf(schedule)), discovery, variant: execution.variant }
     if (this.#kept > 0)
       return this.#examineIn(execution, discovery, cells => examination.examineViolation(cells, schedule, violation))
     const isUsual =

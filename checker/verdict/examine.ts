@@ -359,12 +359,15 @@ const describeDoubt = (property: string, walkLength: number): string =>
 export const isFinding = ({ verdict, kind }: Pick<Verdict, 'verdict' | 'kind'>): boolean =>
   verdict === 'violated' || (kind !== null && kind !== 'liveness')
 
-/** What is said of a violation that is not examined. */
-export const suspected = ({ property, kind, message }: Violation, schedule: readonly Choice[]): Found => ({
+/** What is said of a violation that is not examined, or not to its end. */
+export const suspected = (
+  { property, kind, message }: Pick<Violation, 'property' | 'kind' | 'message'>,
+  schedule: readonly string[],
+): Found => ({
   verdict: 'undetermined',
   property: property ?? null,
   kind,
-  schedule: labelsOf(schedule),
+  schedule,
   criticalTransition: null,
   delayMs: null,
   skewMs: null,
@@ -373,15 +376,7 @@ export const suspected = ({ property, kind, message }: Violation, schedule: read
   closestLive: null,
 })
 
-const unfinished = (property: string, schedule: readonly string[]): Found => ({
-  verdict: 'undetermined',
-  property,
-  kind: 'liveness',
-  schedule,
-  criticalTransition: null,
-  delayMs: null,
-  skewMs: null,
-  repeated: false,
-  message: `${property} did not come to hold, and the budget was spent before a critical transition was found`,
-  closestLive: null,
-})
+const unfinished = (property: string, schedule: readonly string[]): Found => {
+  const message = `${property} did not come to hold, and the budget was spent before a critical transition was found`
+  return suspected({ property, kind: 'liveness', message }, schedule)
+}
