@@ -308,10 +308,9 @@ class Check {
     const schedule = outcome.schedule.slice(0, violation.step)
     if (this.#options.leavesExamination)
       return { ...suspected(violation, labelsOf(schedule)), discovery, variant: execution.variant }
-    if (this.#kept > 0)
+    if (this.#isWayGiven)
       return this.#examineIn(execution, discovery, cells => examination.examineViolation(cells, schedule, violation))
-    const isUsual =
-      this.#isWayGiven || (await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation)))
+    const isUsual = await cells.alone(cells => isMetAsUsual(cells, { ...outcome, schedule }, violation))
     if (!isUsual && this.#deferred.isKept) return undefined
     const isExaminedNow = isUsual || isNearlyUsual(outcome)
     const repeated = await cells.alone(cells => examination.repeat(cells, schedule, violation))

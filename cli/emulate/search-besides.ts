@@ -84,9 +84,9 @@ const forWorkersMsMin = 10_000
 
 /**
  * Searches from states of a run. The run itself is not touched: workers execute its steps on nodes of their own, each of
- * them once, because they go on from the state where they searched before. What they find is not examined: it is found again,
- * examined and recorded by `check --from` the run's trace. A suspect of a liveness property is examined for as long as a search takes,
- * because most recover, and the run waits.
+ * them once, because they go on from the state where they searched before. What they find is not examined: it is found
+ * again, examined and recorded by `check --from` the run's trace. A suspect of a liveness property is examined for as
+ * long as a search takes, because most recover, and the run waits.
  */
 export class SearchBesides {
   readonly #plan: SearchPlan
