@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isInterrupted } from '../hold/interruption.ts'
 import { sendSignal } from '../hold/launch.ts'
 import { awaitProcess, openProcess } from '../hold/pidfd.ts'
-import { ThreadEnded, wait } from '../hold/ptrace.ts'
+import { waitForEnd } from '../hold/ptrace.ts'
 import { spawn } from '../hold/spawn.ts'
 import type { Criu } from './criu.ts'
 import { CannotCheckpoint } from './error.ts'
@@ -54,15 +54,10 @@ export const mustHaveSucceeded = (what: 'dump' | 'restore', failed: string | und
 export const awaitEnd = (pid: number): string | undefined => {
   const isOver = waitFor(pid, timeMsMax)
   if (!isOver) sendSignal(pid, 9)
-  try {
-    for (;;) wait(pid)
-  } catch (error) {
-    if (!(error instanceof ThreadEnded)) throw error
-    const { change } = error
-    if (!isOver) return `took longer than ${timeMsMax / 1000} s`
-    if (change.kind === 'killed') return `was killed by signal ${change.signal}`
-    return change.kind === 'exited' && change.code === 0 ? undefined : 'failed'
-  }
+  const end = waitForEnd(pid)
+  if (!isOver) return `took longer than ${timeMsMax / 1000} s`
+  if (end.kind === 'killed') return `was killed by signal ${end.signal}`
+  return end.kind === 'exited' && end.code === 0 ? undefined : 'failed'
 }
 
 const waitFor = (pid: number, milliseconds: number): boolean => {

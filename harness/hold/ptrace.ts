@@ -271,16 +271,16 @@ const takePassed = (tid: number): Change | undefined => {
   return index in passed ? passed.splice(index, 1)[0] : undefined
 }
 
-/** Thrown if a thread died instead of stopping. */
+/** Thrown if a thread died instead of stopping. Whoever asks next is told of its end. */
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded'
-  readonly change: Change
 
-  constructor(change: Change) {
-    super(`thread ${change.tid} ended while it was being held`)
-    this.change = change
+  constructor(tid: number) {
+    super(`thread ${tid} ended while it was being held`)
   }
 }
+
+const isEnd = ({ kind }: Change) => kind === 'exited' || kind === 'killed'
 
 /**
  * Blocks until this thread stops.
@@ -288,15 +288,30 @@ export class ThreadEnded extends Error {
  * @throws ThreadEnded, SystemError if it is not traced (any more)
  */
 export const wait = (tid: number): Change => {
-  const change = takePassed(tid) ?? awaitChange(tid)
-  if (change.kind === 'exited' || change.kind === 'killed') throw new ThreadEnded(change)
-  return change
+  const change = awaitChange(tid)
+  if (!isEnd(change)) return change
+  passed.push(change)
+  throw new ThreadEnded(tid)
+}
+
+/**
+ * Blocks until a child of this thread has ended.
+ *
+ * @throws SystemError if it is not traced (any more)
+ */
+export const waitForEnd = (tid: number): Change => {
+  for (;;) {
+    const change = awaitChange(tid)
+    if (isEnd(change)) return change
+  }
 }
 
 /**
  * Waits for any thread. If somebody kills the process, its first thread ends only when the ends of all others were taken.
  */
 const awaitChange = (tid: number): Change => {
+  const known = takePassed(tid)
+  if (known) return known
   const mayTakeOthers = foreignChildren.count === 0
   for (;;) {
     const found = check('wait4', wait4(tid, status, (mayTakeOthers ? noHang : 0) | all | ownThreadOnly, null))

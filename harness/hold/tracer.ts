@@ -283,8 +283,7 @@ export class Tracer {
       prepare(leader, isFirst)
     } catch (error) {
       if (!(error instanceof ThreadEnded)) throw error
-      this.#treat(error.change)
-      return
+      return // `poll` is told of its end next
     }
     this.stopped.goOn(leader)
   }
@@ -300,7 +299,6 @@ export class Tracer {
       this.#treatHeld(thread, wait(thread.tid))
     } catch (error) {
       if (!(error instanceof ThreadEnded)) throw error
-      this.#treatHeld(thread, error.change)
     }
   }
 
