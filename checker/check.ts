@@ -407,7 +407,8 @@ class Check {
 
   #nothingDone(): string {
     const since = this.#hasBegunAnew ? ' since the search began anew' : ''
-    return `the budget was spent before one execution was done${since}${describeUnfaithful(this.#doubts.unfaithful, this.#doubts.disturbance)}`
+    const what = this.#portfolio.givenUp > 0 ? 'the search gave up' : 'the budget was spent'
+    return `${what} before one execution was done${since}${describeUnfaithful(this.#doubts.unfaithful, this.#doubts.disturbance)}`
   }
 
   #covered(): string {

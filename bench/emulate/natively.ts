@@ -11,14 +11,19 @@ export interface NativeRun {
   delayMs(from: string, to: string): number
 }
 
-/** Runs nodes over a topology while some work is done. At its begin no node has started. */
+/**
+ * Runs nodes over a topology while some work is done. At its begin no node has started.
+ *
+ * @param seed of what the pipes lose
+ */
 export const natively = async <Result>(
   nodes: Readonly<Record<string, NodeDefinition>>,
   topology: Topology | undefined,
   work: (run: NativeRun) => Promise<Result>,
+  seed = 1,
 ): Promise<Result> => {
   const system = resolveSystem(defineSystem({ name: 'bench', nodes }), { directory: import.meta.dirname })
-  const wiring = { topology, hops: 'collapsed', seed: 1 } as const
+  const wiring = { topology, hops: 'collapsed', seed } as const
   const cluster = await NativeCluster.open(system, wiring)
   const outputs = new Map<string, string>()
   const { pipes, routes } = planOf(cluster.nodes, wiring)

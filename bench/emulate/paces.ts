@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pipe } from '../../topologies/topology.ts'
 import { median } from '../table.ts'
-import { natively } from './natively.ts'
+import { type NativeRun, natively } from './natively.ts'
 import { fetchFrom, isDone, serve, type Times, timesIn, topologyOf } from './transfers.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -20,14 +20,17 @@ const pipes: Readonly<Record<string, Pipe>> = {
   '80 ms, 0.5 % loss': { delayMs: 40, bandwidth: 100e6, loss: 0.005, queue: { packets: 1000 } },
 }
 
+/** What `native` was measured with. */
+let congestionControl: string | undefined
+
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-paces-'))
 
 const nodes = { a: { command: serve }, b: { command: fetchFrom('{{a.address}}') } }
 
-const atVirtual = async (name: string, pipe: Pipe): Promise<Times> => {
-  const place = join(directory, name.replaceAll('/', ' per '))
+const atVirtual = async (name: string, pipe: Pipe, seed: number): Promise<Times> => {
+  const place = join(directory, `${name.replaceAll('/', ' per ')}, seed ${seed}`)
   writeFileSync(`${place}.json`, JSON.stringify(topologyOf(pipe)))
-  const options = ['--topology', `${place}.json`, '--for', '20m', '--out', place]
+  const options = ['--topology', `${place}.json`, '--for', '20m', '--seed', String(seed), '--out', place]
   const run = spawn(process.execPath, [join(root, 'bin/lastnail.js'), 'emulate', config, ...options], {
     stdio: 'ignore',
   })
@@ -47,36 +50,48 @@ const chooseCongestionControl = (): string => {
   throw new Error('no congestion control can be chosen')
 }
 
-const atNative = (pipe: Pipe): Promise<Times> =>
-  natively(nodes, topologyOf(pipe), async ({ cluster, output }) => {
+const atNative = (pipe: Pipe, seed: number): Promise<Times> => {
+  const work = async ({ cluster, output }: NativeRun): Promise<Times> => {
     const chosen = cluster.nodes.map(({ namespace }) => namespace.run(chooseCongestionControl))
     await cluster.join('a')
     await sleep(500)
     await cluster.join('b')
     while (!isDone(output('b'))) await sleep(200)
-    console.log(`native, by ${chosen[0]}:`)
+    congestionControl = chosen[0]
     return timesIn(output('b'))
-  })
+  }
+  return natively(nodes, topologyOf(pipe), work, seed)
+}
+
+/** One run without random loss; with it several, each with losses of its own. */
+const runsOf = async (pipe: Pipe, run: (seed: number) => Promise<Times>): Promise<Times> => {
+  const seeds = pipe.loss === undefined ? [1] : [1, 2, 3, 4, 5]
+  const runs = await Promise.all(seeds.map(run))
+  return new Map([...runs[0]!.keys()].map(what => [what, runs.flatMap(times => times.get(what)!)]))
+}
 
 try {
+  const runAll = (run: (name: string, pipe: Pipe, seed: number) => Promise<Times>): Promise<Times[]> =>
+    Promise.all(Object.entries(pipes).map(([name, pipe]) => runsOf(pipe, seed => run(name, pipe, seed))))
+  // One after the other: nodes that are held have real-time priority.
+  const virtual = await runAll(atVirtual)
+  const native = await runAll((_, pipe, seed) => atNative(pipe, seed))
   const deviations: { readonly what: string; readonly percent: number }[] = []
-  await Promise.all(
-    Object.entries(pipes).map(async ([name, pipe]) => {
-      const [virtual, native] = [await atVirtual(name, pipe), await atNative(pipe)]
-      console.log(`${name}: ms at virtual, at native (least to most), beyond it`)
-      for (const [what, found] of native) {
-        // Without random loss, a busy machine can only make a transfer slower.
-        const middle = pipe.loss === undefined ? Math.min(...found) : median(found)
-        const [one, other] = [median(virtual.get(what)!), middle]
-        const percent = (100 * one) / other - 100
-        deviations.push({ what: `${name}, ${what}`, percent })
-        const range = `(${Math.min(...found).toFixed(0)} to ${Math.max(...found).toFixed(0)})`
-        console.log(
-          `  ${what.padEnd(14)} ${one.toFixed(1).padStart(9)} ${other.toFixed(1).padStart(9)} ${range.padEnd(18)} ${percent.toFixed(1)} %`,
-        )
-      }
-    }),
-  )
+  for (const [index, [name, pipe]] of Object.entries(pipes).entries()) {
+    console.log(`${name}: ms at virtual, at native (least to most), beyond it`)
+    for (const [what, found] of native[index]!) {
+      // Without random loss, a busy machine can only make a transfer slower.
+      const middle = pipe.loss === undefined ? Math.min(...found) : median(found)
+      const [one, other] = [median(virtual[index]!.get(what)!), middle]
+      const percent = (100 * one) / other - 100
+      deviations.push({ what: `${name}, ${what}`, percent })
+      const range = `(${Math.min(...found).toFixed(0)} to ${Math.max(...found).toFixed(0)})`
+      console.log(
+        `  ${what.padEnd(14)} ${one.toFixed(1).padStart(9)} ${other.toFixed(1).padStart(9)} ${range.padEnd(18)} ${percent.toFixed(1)} %`,
+      )
+    }
+  }
+  console.log(`native: ${congestionControl}`)
   const sorted = deviations.toSorted((one, other) => Math.abs(one.percent) - Math.abs(other.percent))
   const worst = sorted.at(-1)!
   console.log(`median of ${sorted.length} deviations: ${Math.abs(sorted[sorted.length >> 1]!.percent).toFixed(1)} %`)

@@ -33,6 +33,14 @@ it('a schedule that kills each worker is given up, and the others are executed',
   expect(steps).toBe(3)
 })
 
+it('if each start does so, the search gives up, and says that', async () => {
+  const system = counter(2)
+  system.reset = () => Promise.reject(new Unfaithful(0, 'the start', 'it died'))
+  const { verdict, message, coverage } = await check(system, {}, { search: 'bounded', depth: 4 })
+  expect(verdict).toBe('undetermined')
+  expect(message).toBe(`the search gave up before one execution was done; ${coverage.unfaithful} do not count: it died`)
+})
+
 it('if the straight way does so, the other searches go on without it', async () => {
   const system = deadly<Counter, Model<Counter>>(counter(3), label => label === 'p1 read')
   const lost = always<Counter>(({ counter, read }) => !(read[1] === 'done' && read[2] === 'done' && counter === 1))
