@@ -279,12 +279,7 @@ export class Tracer {
     const isFirst = process.pid === process.node.pid && !process.isPrepared
     process.isPrepared = true
     process.clockReads.beginProgram()
-    try {
-      prepare(leader, isFirst)
-    } catch (error) {
-      if (!(error instanceof ThreadEnded)) throw error
-      return // `poll` is told of its end next
-    }
+    prepare(leader, isFirst)
     this.stopped.goOn(leader)
   }
 
