@@ -11,6 +11,7 @@ runParts({
   reduction: here('reduction', '3'),
   critical: here('critical'),
   throughput: here('throughput'),
-  // It collects garbage before it measures.
+  // They collect garbage before they measure.
   memory: ['--expose-gc', ...here('memory')],
+  consequence: ['--expose-gc', ...here('consequence')],
 })

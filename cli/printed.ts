@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type SearchName, searchNames } from '../checker/searches/search.ts'
 import { kinds } from '../proxy/forwarding/counters.ts'
 import type { Summary as TopologySummary } from '../topologies/summary.ts'
 import type { CampaignOutcome } from './campaign/campaign.ts'
@@ -87,6 +88,17 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   differs: difference.nullable(),
   sometimes,
   notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
+  searches: z
+    .array(
+      z.strictObject({
+        name: z.enum(Object.keys(searchNames) as SearchName[]),
+        executions: count,
+        steps: count,
+        states: count.describe('distinct states that it was the first to meet'),
+        longest: count.describe('steps of its longest execution'),
+      }),
+    )
+    .describe('what each search covered'),
   local: z
     .strictObject({
       transitions: count.describe('inputs that were given to states of single nodes'),

@@ -1,15 +1,26 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { Diverged } from '../errors.ts'
-import { labelsOf } from '../labels.ts'
-import { after, labelsTo } from '../start.ts'
+import { after } from '../start.ts'
 import type { Choice } from '../system.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Execution, type Search } from './search.ts'
 
-/** At most this many schedules wait. Each takes some hundred bytes. */
+/** At most this many ways wait. Each takes some hundred bytes. */
 const waitingMax = 1_000_000
 /** A schedule is given up after this many failed attempts, although it could be executed before. */
 const triesMax = 3
+
+/** The way to a state from where the search begins; ways that begin alike share what they have in common. */
+interface Way {
+  readonly before: Way | undefined
+  readonly label: string
+}
+
+const labelsOn = (way: Way | undefined): string[] => {
+  const labels: string[] = []
+  for (let at = way; at; at = at.before) labels.push(at.label)
+  return labels.reverse()
+}
 
 /**
  * Consequence prediction ("Predicting and Preventing Inconsistencies in Deployed Distributed Systems", Yabandeh and
@@ -19,20 +30,22 @@ const triesMax = 3
  */
 export class ConsequenceSearch implements Search {
   readonly name = 'consequence'
-  /** Length of the longest schedule that was executed. */
-  depth = 0
   /** Schedules that could be executed once and never again. */
   givenUp = 0
   readonly #experience: Experience
   readonly #counted: Counted
   readonly #depthMax: number
-  /** Steps from where the search begins. */
-  #waiting: (readonly string[])[] = [[]]
+  /** At first the empty way. */
+  #waiting: (Way | undefined)[] = [undefined]
   #taken = 0
   /** Fingerprints of states whose choices were followed. */
   readonly #explored = new Set<string>()
   /** States of single nodes in which the node's own actions were followed. */
   readonly #localExplored = new Set<string>()
+  /** Each label once, though every outcome brings its own copy. */
+  readonly #labels = new Map<string, string>()
+  /** Of the executions that are under way. */
+  readonly #ways = new Map<Execution, Way | undefined>()
   readonly #tries = new Map<Execution, number>()
   readonly #again: Execution[] = []
 
@@ -45,32 +58,40 @@ export class ConsequenceSearch implements Search {
   next(): Execution | undefined {
     const again = this.#again.shift()
     if (again) return again
-    const labels = this.#waiting[this.#taken]
-    if (labels === undefined) return undefined
+    if (this.#taken === this.#waiting.length) return undefined
+    const way = this.#waiting[this.#taken]
     this.#taken += 1
     if (this.#taken > 10_000) this.#waiting = this.#waiting.slice(this.#taken)
     if (this.#taken > 10_000) this.#taken = 0
-    const start = after(this.#experience.begin, labels)
+    const start = after(this.#experience.begin, labelsOn(way))
     const { task, ...rest } = this.#experience.executionOf({ search: 'consequence', start, walks: () => [] })
     const { untilLive: _, surprises: __, ...own } = task
-    return { ...rest, task: { ...own, isWatched: true } }
+    const execution = { ...rest, task: { ...own, isWatched: true } }
+    this.#ways.set(execution, way)
+    return execution
   }
 
   learn(execution: Execution, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged) return this.#fail(execution)
+    const before = this.#ways.get(execution)
+    this.#ways.delete(execution)
     this.#counted.count(came)
-    this.depth = Math.max(this.depth, came.arrival.steps)
     const fingerprint = came.fingerprints[came.arrival.steps]
     if (came.violation || came.arrival.broken || (fingerprint !== undefined && this.#explored.has(fingerprint))) return
     if (fingerprint !== undefined) this.#explored.add(fingerprint)
     if (came.arrival.steps >= this.#depthMax) return
-    const labels = labelsOf(came.schedule).slice(labelsTo(this.#experience.begin).length)
     for (const { label } of this.#followed(came))
-      if (this.#waiting.length - this.#taken < waitingMax) this.#waiting.push([...labels, label])
+      if (this.#waiting.length - this.#taken < waitingMax) this.#waiting.push({ before, label: this.#once(label) })
   }
 
   coverage() {
     return this.#counted.coverage
+  }
+
+  #once(label: string): string {
+    const known = this.#labels.get(label) ?? label
+    this.#labels.set(label, known)
+    return known
   }
 
   /** The choices to follow: all messages, and what nodes in a new state do by themselves. */
@@ -99,7 +120,8 @@ export class ConsequenceSearch implements Search {
   #fail(execution: Execution): void {
     const tries = (this.#tries.get(execution) ?? 0) + 1
     this.#tries.set(execution, tries)
-    if (tries < triesMax) this.#again.push(execution)
-    else this.givenUp += 1
+    if (tries < triesMax) return void this.#again.push(execution)
+    this.#ways.delete(execution)
+    this.givenUp += 1
   }
 }

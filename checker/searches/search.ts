@@ -59,6 +59,8 @@ export interface SearchCoverage {
   readonly steps: number
   /** Distinct states that it was the first to meet; 0 if states have no fingerprints. */
   readonly states: number
+  /** Steps of its longest execution. */
+  readonly longest: number
 }
 
 /** What a local search has done, in the figures of its paper. */
@@ -80,6 +82,7 @@ export class Counted {
   #executions = 0
   #steps = 0
   #states = 0
+  #longest = 0
   readonly #name: SearchName
   /** States that any search has met. */
   readonly #met: MetStates
@@ -95,9 +98,16 @@ export class Counted {
     this.#executions += 1
     this.#steps += schedule.length
     this.#states += this.#met.size - before
+    this.#longest = Math.max(this.#longest, schedule.length)
   }
 
   get coverage(): SearchCoverage {
-    return { name: this.#name, executions: this.#executions, steps: this.#steps, states: this.#states }
+    return {
+      name: this.#name,
+      executions: this.#executions,
+      steps: this.#steps,
+      states: this.#states,
+      longest: this.#longest,
+    }
   }
 }

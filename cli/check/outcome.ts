@@ -1,4 +1,4 @@
-import type { LocalCoverage } from '../../checker/searches/search.ts'
+import type { LocalCoverage, SearchCoverage } from '../../checker/searches/search.ts'
 import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Checked } from './check.ts'
@@ -38,6 +38,8 @@ export interface Outcome
   readonly differs: Difference | null
   /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
+  /** What each search covered. */
+  readonly searches: readonly SearchCoverage[]
   /** Figures of a local search; absent for other searches. */
   readonly local?: LocalCoverage | undefined
 }
@@ -73,6 +75,7 @@ export const outcomeOf = ({ verdict, trace, sample, report, explanation, sometim
     differs: explanation?.differs ?? null,
     sometimes,
     notes: verdict.notes,
+    searches: verdict.coverage.searches,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),
   }
 }

@@ -10,6 +10,7 @@ const coverage = (name: SearchName, steps: number, states: number): SearchCovera
   executions: 0,
   steps,
   states,
+  longest: 0,
 })
 
 /** Gives turns to the best, each of ten steps of which so many lead to new states. */

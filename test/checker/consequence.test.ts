@@ -57,6 +57,7 @@ test('it ends by itself, and says what it met, where no consequence is left', as
   expect(consequence).toMatchInlineSnapshot(`
     {
       "executions": 34,
+      "longest": 6,
       "name": "consequence",
       "states": 31,
       "steps": 111,

@@ -66,8 +66,8 @@ export const run = async (directory: string, commands: readonly Command[]): Prom
   const { all } = await execa('bash', ['-c', `code=0\n${script}`], {
     ...{ cwd: directory, all: true, reject: false, env: { NO_COLOR: '1', FORCE_COLOR: undefined, CI: undefined } },
   })
-  // npm says on some machines that it knows an option no longer.
-  const shown = all.replaceAll(/^npm warn .*\n/gm, '')
+  // npm says on some machines that it knows an option no longer, and a check on a busy one that it moved a worker.
+  const shown = all.replaceAll(/^(npm warn|lastnail: something else uses CPU) .*\n/gm, '')
   return `${shown}\n`.split(`${end}\n`).map(output => output.trimEnd())
 }
 
