@@ -30,7 +30,7 @@ const schedule = [
 ]
 
 test('check gives what the command prints with --json', async () => {
-  const { seconds, stepsPerSecond, states, executions, steps, ...found } = await check(config, {
+  const { seconds, stepsPerSecond, states, executions, steps, searches, ...found } = await check(config, {
     ...{ property: 'noUpdateLost', from: schedule, executions: 2, out },
   })
   expect(found).toEqual({
@@ -49,6 +49,7 @@ test('check gives what the command prints with --json', async () => {
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
     },
   })
+  expect(searches.reduce((sum, each) => sum + each.executions, 0)).toBe(executions)
   expect(readTrace(found.trace!).end?.verdict).toMatchObject({ verdict: 'violated', schedule: found.schedule })
 })
 

@@ -48,7 +48,7 @@ test('check prints one object of the fields that are documented', () => {
       'differs',
       'sometimes',
     ],
-    'notes',
+    ...['notes', 'searches'],
   ])
   expect(found).toMatchObject({
     ...{ verdict: 'violated', property: 'neverWritten', kind: 'safety', seed: 1, depth: 0 },
