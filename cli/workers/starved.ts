@@ -13,8 +13,11 @@ export interface Look {
 
 /** A worker that is ready to run but gets less than this share of its CPU is starved. */
 const hadShareMax = 0.25
-/** A worker that gets less than this share in each observation moves even if no other CPU is idle: anywhere else is better. */
-const nothingShareMax = 0.05
+/**
+ * A worker that gets less than this share in each observation moves even if no other CPU is idle: anywhere else is better.
+ * Beside a real-time program that never waits, the kernel leaves 5 % of each second to all others.
+ */
+const nothingShareMax = 0.1
 /**
  * A CPU that is idle for at least this share of the time can take a worker. If it were lower, workers would move
  * between equally busy CPUs.

@@ -41,6 +41,10 @@ test('where it has nothing at all it goes elsewhere, however busy that is', () =
   expect(after(times(6, { ...starved, idle: [0, 50, 90] })).at(-1)).toBe(2)
 })
 
+test('what the kernel leaves beside a real-time program counts as nothing', () => {
+  expect(after(times(6, { had: 52, idle: [0, 50, 90] })).at(-1)).toBe(2)
+})
+
 test('it does not go where somebody else has just come', () => {
   const second = (idle: readonly number[]): Second => ({ had: 20, idle })
   const others = [...times(5, second([0, 300, 900])), second([0, 300, 0])]
