@@ -50,9 +50,16 @@ interface Came {
   readonly longest: number
 }
 
+/** Where a search begins: after how many steps, that have met so many states. */
+interface Begin {
+  readonly steps: number
+  readonly states: number
+  readonly from: readonly string[]
+}
+
 const search = (
   name: string,
-  begin: { readonly steps: number; readonly from: readonly string[] },
+  begin: Begin,
   property: string,
   environment: Record<string, string>,
 ): Came | undefined => {
@@ -65,7 +72,7 @@ const search = (
     found: verdict === 'violated',
     seconds,
     executions,
-    states: local?.localStates ?? Math.max(0, states - begin.steps),
+    states: local?.localStates ?? states - begin.states,
     longest: Math.max(0, longest - begin.steps),
   }
 }
@@ -114,10 +121,15 @@ try {
     })
     const trace = String(result.trace)
     const steps = stepsBefore(runCommand(['verify', trace], environment).result, result.steps as number)
+    const from = ['--from', `${trace}:${steps}`]
+    // Its first execution goes no further than the state where it begins.
+    const first = ['check', config, ...from, '--search', 'consequence', '--executions', '1', '--workers', '1']
+    const { result: begun } = runCommand([...first, '--property', property!, '--out', directory], environment)
+    const states = begun.states as number
     const cells = options.search.flatMap(name => {
-      const came = search(name, { steps, from: ['--from', `${trace}:${steps}`] }, property!, environment)
+      const came = search(name, { steps, states, from }, property!, environment)
       if (came) fromLive.get(name)!.push(came)
-      const initial = options.initial ? [search(name, { steps: 0, from: [] }, property!, environment)] : []
+      const initial = options.initial ? [search(name, { steps: 0, states: 0, from: [] }, property!, environment)] : []
       return [came, ...initial].map(shown)
     })
     console.log(`| ${[id, steps, ...cells].join(' | ')} |`)
