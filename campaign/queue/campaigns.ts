@@ -40,12 +40,12 @@ export const withdraw = async (redis: Redis, id: string): Promise<void> => {
 }
 
 /**
- * Removes what BullMQ may have written for a worker after the campaign had removed its queue. It holds no job. Does
- * nothing while the campaign runs.
+ * Removes what a worker, or BullMQ for it, may have written after the campaign had removed all of its own. It holds no
+ * job. Does nothing while the campaign runs.
  */
 export const sweep = async (redis: Redis, id: string): Promise<void> => {
   if ((await redis.exists(keyOf(id))) === 1) return
-  await redis.del(...['meta', 'stalled-check'].map(key => `bull:${queueOf(id)}:${key}`))
+  await redis.del(workersOf(id), ...['meta', 'stalled-check'].map(key => `bull:${queueOf(id)}:${key}`))
 }
 
 /** The running campaigns. */

@@ -100,9 +100,8 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
   }
 
   async function leave([id, { worker }]: readonly [string, Joined]): Promise<void> {
-    if (worker === undefined) return
     const isAway = redis.status !== 'ready'
-    await worker.close(isAway).catch(() => undefined)
+    await worker?.close(isAway).catch(() => undefined)
     if (!isAway) await sweep(redis, id).catch(() => undefined)
   }
 

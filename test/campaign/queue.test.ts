@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { announce, report, reports, sweep, withdraw } from '../../campaign/queue/campaigns.ts'
 import { printed } from '../../cli/printed.ts'
 import { copyOfFixtures, lastnail, start } from '../cli/lastnail.ts'
 import { RealRedis } from './redis.ts'
@@ -104,6 +106,24 @@ test('a worker executes what the programs are in each campaign, also after it ha
   } finally {
     await worker.kill('SIGTERM')
     other.remove()
+  }
+})
+
+test('what a worker reports just after a campaign has ended is removed when the worker leaves it', async () => {
+  const own = await RealRedis.start()
+  const client = new Redis(own.url)
+  try {
+    await announce(client, { id: 'c', systems: [], lockMs: 1000 })
+    await report(client, 'c', '1 jobs done')
+    await sweep(client, 'c')
+    expect(await reports(client, 'c')).toEqual([expect.stringMatching(/: 1 jobs done$/)])
+    await withdraw(client, 'c')
+    await report(client, 'c', '2 jobs done')
+    await sweep(client, 'c')
+    expect(await own.keys()).toEqual([])
+  } finally {
+    client.disconnect()
+    await own.stop()
   }
 })
 
