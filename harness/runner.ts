@@ -80,6 +80,19 @@ export class Runner {
     for (const pid of node.processes.keys()) limitTurns(pid, usMax)
   }
 
+  /**
+   * Lets threads run until none is ready. What this thread does next may then make it sleep, as in collections of
+   * garbage, and no node gets further by that.
+   *
+   * @returns whether any ran at last: then others may be ready that it has woken
+   */
+  #letRun(): boolean {
+    if (this.tracer.stopped.letGo()) return true
+    let ran = this.#turns.yield()
+    for (let again = 1; ran && again < yieldsMax; again++) ran = this.#turns.yield()
+    return ran
+  }
+
   /** Lets everything happen that is ready in all nodes, or in these. Returns whether anything did. */
   #pump(network: Network, names?: readonly string[]): boolean {
     const stopped = this.tracer.poll()
@@ -112,7 +125,7 @@ export class Runner {
         this.stopUnsettled()
         throw new BudgetSpent('time')
       }
-      const ran = this.#turns.yield()
+      const ran = this.#letRun()
       if (!this.#pump(network, names)) {
         if (!this.#quiescence.reached(nodes, ran)) {
           if (!ran) this.#turns.rest()
@@ -207,7 +220,8 @@ export class Runner {
     const begun = performance.now()
     while (!isOver()) {
       if (msMax < Number.POSITIVE_INFINITY) heedSignals()
-      if (!this.tracer.poll() && !this.#turns.yield()) this.#turns.rest()
+      const ran = this.#letRun()
+      if (!this.tracer.poll() && !ran) this.#turns.rest()
       if (performance.now() - begun > msMax) throw new CannotRewind(`its threads neither stop nor end in ${msMax} ms`)
     }
   }
@@ -222,6 +236,8 @@ export class Runner {
  * writes.
  */
 const longStepMsMax = (4 * longTurnUsMax) / 1000
+/** Others that share this CPU may run at each. */
+const yieldsMax = 8
 /**
  * How long a step or start may last after the deadline, in milliseconds: most end by then, and the execution counts as
  * far as it got. With more, a search would overrun its time by more than anybody expects.

@@ -62,6 +62,7 @@ export class HeldThreads {
     this.#threads.delete(thread.tid)
     thread.process.threads.delete(thread)
     thread.forgetWait()
+    thread.resumption = undefined
   }
 }
 

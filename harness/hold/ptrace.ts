@@ -237,6 +237,19 @@ export class Registers {
   }
 }
 
+const waitid = libc.func('int waitid(int type, int id, void *info, int options)')
+const [oneThread, stopped, leaveWaiting] = [1, 2, 0x0100_0000]
+const waitInfo = Buffer.alloc(128)
+
+/** The signal that stopped a thread, which `wait` still reports; undefined if none has. */
+export const stopSignalOf = (tid: number): number | undefined => {
+  waitInfo.fill(0)
+  const options = stopped | leaveWaiting | noHang | all | ownThreadOnly
+  if (waitid(oneThread, tid, waitInfo, options) === -1) return undefined
+  // si_pid, and si_status, whose upper part is the event.
+  return waitInfo.readInt32LE(16) === 0 ? undefined : waitInfo.readInt32LE(24)
+}
+
 const anyChild = -1
 const noHang = 1
 const all = 0x40000000

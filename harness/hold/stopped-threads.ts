@@ -1,10 +1,22 @@
 import type { CallRecorder } from './call-recorder.ts'
 import type { HeldNode, HeldThread, Resumption } from './held-node.ts'
-import { cont, contToSyscall, interrupt } from './ptrace.ts'
+import { cont, contToSyscall, interrupt, stopSignalOf } from './ptrace.ts'
 import { ahead } from './turns.ts'
 
-/** Lets stopped threads go on, or keeps them where they are while their node is frozen. */
+/** SIGXCPU */
+export const turnOverSignal = 24
+/** Less than any limit of a turn. */
+const turnMsMin = 1
+
+/**
+ * Lets stopped threads go on, or keeps them where they are while their node is frozen.
+ *
+ * Threads go on together, once all that stopped was treated. If each went on at once, it would run whenever this thread
+ * sleeps before it treats the next one, as it does in some collections of garbage, and the order would be one of chance.
+ */
 export class StoppedThreads {
+  /** Those that go on next, in order. */
+  #ready: HeldThread[] = []
   readonly #recording: { readonly recorder: CallRecorder | undefined }
 
   /** @param recording while it has a recorder, threads also stop at every system call */
@@ -23,16 +35,13 @@ export class StoppedThreads {
     })
   }
 
+  /** Its threads go on at the next `letGo`. */
   thaw(node: HeldNode): void {
     node.frozen = false
-    for (const thread of node.threads) {
-      const { resumption } = thread
-      thread.resumption = undefined
-      if (resumption) this.resume(thread, resumption)
-    }
+    this.#ready.push(...node.threads)
   }
 
-  /** Lets one thread go on that is kept where it stopped, even if its node is frozen. */
+  /** Lets one thread go on at once that is kept where it stopped, even if its node is frozen. */
   thawThread(thread: HeldThread): void {
     const { resumption } = thread
     thread.resumption = undefined
@@ -43,16 +52,34 @@ export class StoppedThreads {
   endNap(thread: HeldThread): void {
     thread.napping = false
     thread.spinsAside = false
-    this.thawThread(thread)
+    this.#ready.push(thread)
   }
 
+  /** The thread goes on at the next `letGo`. */
   goOn(thread: HeldThread): void {
     this.resume(thread, { toSyscall: false, signal: 0 })
   }
 
+  /** The same, with a signal or until the exit of its call. */
   resume(thread: HeldThread, how: Resumption): void {
-    if (thread.process.node.frozen) thread.resumption = how
-    else this.#release(thread, how)
+    thread.resumption = how
+    this.#ready.push(thread)
+  }
+
+  /**
+   * Lets the threads go on whose nodes are not frozen. Call it when the tool is about to wait.
+   *
+   * @returns whether one has computed for a whole turn: it must be treated before others run, because only now can be
+   * told whether they were ready
+   */
+  letGo(): boolean {
+    const ready = this.#ready.filter(({ process }) => !process.node.frozen)
+    this.#ready = []
+    const begun = performance.now()
+    if (ready.length < 2) for (const thread of ready) this.thawThread(thread)
+    else ahead(() => ready.forEach(thread => this.thawThread(thread)))
+    if (performance.now() - begun < turnMsMin) return false
+    return ready.some(({ tid }) => stopSignalOf(tid) === turnOverSignal)
   }
 
   #release({ tid, isWatched }: HeldThread, { toSyscall, signal }: Resumption): void {

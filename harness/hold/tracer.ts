@@ -25,7 +25,7 @@ import {
 } from './ptrace.ts'
 import { endsFirst } from './signals.ts'
 import { Spinners } from './spinners.ts'
-import { StoppedThreads } from './stopped-threads.ts'
+import { StoppedThreads, turnOverSignal } from './stopped-threads.ts'
 import { syscallNumber } from './syscall-number.ts'
 import { readCounter } from './timestamp-counter.ts'
 import { nap } from './turns.ts'
@@ -33,7 +33,6 @@ import { nap } from './turns.ts'
 const trapSignal = 5
 const killSignal = 9
 const faultSignal = 11
-const turnOverSignal = 24
 const badCallSignal = 31
 /** SI_KERNEL */
 const sentByKernel = 0x80
