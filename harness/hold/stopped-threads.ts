@@ -76,8 +76,11 @@ export class StoppedThreads {
     const ready = this.#ready.filter(({ process }) => !process.node.frozen)
     this.#ready = []
     const begun = performance.now()
-    if (ready.length < 2) for (const thread of ready) this.thawThread(thread)
-    else ahead(() => ready.forEach(thread => this.thawThread(thread)))
+    const thawAll = () => {
+      for (const thread of ready) this.thawThread(thread)
+    }
+    if (ready.length > 1) ahead(thawAll)
+    else thawAll()
     if (performance.now() - begun < turnMsMin) return false
     return ready.some(({ tid }) => stopSignalOf(tid) === turnOverSignal)
   }
