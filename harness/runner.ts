@@ -81,15 +81,15 @@ export class Runner {
   }
 
   /**
-   * Lets threads run until none is ready. What this thread does next may then make it sleep, as in collections of
-   * garbage, and no node gets further by that.
+   * Lets threads run until none is ready, if turns are ordered. When this thread then sleeps, as in collections of
+   * garbage, no node gets any further.
    *
-   * @returns whether any ran at last: then others may be ready that it has woken
+   * @returns whether any ran at last: it may have woken others
    */
   #letRun(): boolean {
     if (this.tracer.stopped.letGo()) return true
     let ran = this.#turns.yield()
-    for (let again = 1; ran && again < yieldsMax; again++) ran = this.#turns.yield()
+    for (let again = 1; ran && again < yieldsMax && this.#turns.isOrdered; again++) ran = this.#turns.yield()
     return ran
   }
 
@@ -236,8 +236,8 @@ export class Runner {
  * writes.
  */
 const longStepMsMax = (4 * longTurnUsMax) / 1000
-/** Others that share this CPU may run at each. */
-const yieldsMax = 8
+/** One for threads that are ready, and others for those that these wake. More would favour programs on the same CPU. */
+const yieldsMax = 4
 /**
  * How long a step or start may last after the deadline, in milliseconds: most end by then, and the execution counts as
  * far as it got. With more, a search would overrun its time by more than anybody expects.
