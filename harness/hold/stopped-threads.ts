@@ -15,7 +15,7 @@ const turnMsMin = 1
  * sleeps before it treats the next one, as it does in some collections of garbage, and the order would be one of chance.
  */
 export class StoppedThreads {
-  /** Those that go on next, in order. */
+  /** Those that go on next, in order; none of a frozen node. */
   #ready: HeldThread[] = []
   readonly #recording: { readonly recorder: CallRecorder | undefined }
 
@@ -27,6 +27,7 @@ export class StoppedThreads {
   /** Asks every thread of the node to stop where it is; the program sees nothing of it. */
   freeze(node: HeldNode): void {
     node.frozen = true
+    this.#ready = this.#ready.filter(({ process }) => process.node !== node)
     const { threads } = node
     for (const thread of threads) thread.interrupted = true
     // They all stop once this thread waits for them, and not each by taking over the CPU.
@@ -52,10 +53,10 @@ export class StoppedThreads {
   endNap(thread: HeldThread): void {
     thread.napping = false
     thread.spinsAside = false
-    this.#ready.push(thread)
+    this.#makeReady(thread)
   }
 
-  /** The thread goes on at the next `letGo`. */
+  /** Unless its node is frozen, the thread goes on at the next `letGo`. */
   goOn(thread: HeldThread): void {
     this.resume(thread, { toSyscall: false, signal: 0 })
   }
@@ -63,24 +64,24 @@ export class StoppedThreads {
   /** The same, with a signal or until the exit of its call. */
   resume(thread: HeldThread, how: Resumption): void {
     thread.resumption = how
-    this.#ready.push(thread)
+    this.#makeReady(thread)
+  }
+
+  #makeReady(thread: HeldThread): void {
+    if (!thread.process.node.frozen) this.#ready.push(thread)
   }
 
   /**
-   * Lets the threads go on whose nodes are not frozen. Call it when the tool is about to wait.
+   * Lets threads go on. Call it when the tool is about to wait.
    *
    * @returns whether one has computed for a whole turn: it must be treated before others run, because only now can be
    * told whether they were ready
    */
   letGo(): boolean {
-    const ready = this.#ready.filter(({ process }) => !process.node.frozen)
+    const ready = this.#ready
     this.#ready = []
     const begun = performance.now()
-    const thawAll = () => {
-      for (const thread of ready) this.thawThread(thread)
-    }
-    if (ready.length > 1) ahead(thawAll)
-    else thawAll()
+    for (const thread of ready) this.thawThread(thread)
     if (performance.now() - begun < turnMsMin) return false
     return ready.some(({ tid }) => stopSignalOf(tid) === turnOverSignal)
   }

@@ -437,3 +437,29 @@ time.sleep(1)
   expect(cluster.starts).toBe(1)
   expect(cluster.notes()).toEqual([])
 })
+
+test('a thread that had ended at a mark stays so, also where it waited in a state that was marked just before', async () => {
+  const program = `
+import threading, time
+threading.Thread(target=time.sleep, args=(1,)).start()
+for turn in range(99):
+    print(turn, threading.active_count(), flush=True)
+    time.sleep(0.3)
+`
+  const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
+  const steps = async (count: number) => {
+    for (let step = 0; step < count; step++) await cluster.execute(cluster.enabled()[0]!)
+  }
+  await cluster.reset()
+  const start = (await cluster.checkpoint())!
+  await steps(5)
+  const ended = (await cluster.checkpoint())!
+  await cluster.restore(start)
+  await steps(1)
+  expect(await cluster.checkpoint()).toBeDefined()
+  await cluster.restore(ended)
+  await steps(1)
+  expect(stdoutOf(cluster, 'n')).toEqual(['0 2', '1 2', '2 2', '3 2', '4 1', '5 1'])
+  expect(cluster.starts).toBe(1)
+  expect(cluster.notes()).toEqual([])
+})
