@@ -62,6 +62,7 @@ export class HeldThreads {
     this.#threads.delete(thread.tid)
     thread.process.threads.delete(thread)
     thread.forgetWait()
+    // It may be one that goes on next, and after exec another thread has its id.
     thread.resumption = undefined
   }
 }

@@ -237,6 +237,11 @@ export class Registers {
   }
 }
 
+const anyChild = -1
+const noHang = 1
+const all = 0x40000000
+const ownThreadOnly = 0x20000000
+
 const waitid = libc.func('int waitid(int type, int id, void *info, int options)')
 const [oneThread, stopped, leaveWaiting] = [1, 2, 0x0100_0000]
 const waitInfo = Buffer.alloc(128)
@@ -249,11 +254,6 @@ export const stopSignalOf = (tid: number): number | undefined => {
   // si_pid, and si_status, whose upper part is the event.
   return waitInfo.readInt32LE(16) === 0 ? undefined : waitInfo.readInt32LE(24)
 }
-
-const anyChild = -1
-const noHang = 1
-const all = 0x40000000
-const ownThreadOnly = 0x20000000
 
 /** What `wait` reports about a thread. */
 export type Change =
