@@ -107,6 +107,9 @@ export const cutBy = (label: string): string | undefined => {
   return /^(partition|cut) /.test(text) ? text : /^(\S+→\S+) cut/.exec(text)?.[1]
 }
 
+/** The client whose call a choice begins. */
+export const callerIn = (label: string): string | undefined => /^client (.*)$/s.exec(label)?.[1]
+
 /** Whether a step changes the network alone, and no node notices. Timed runs have words of their own for it. */
 export const isOfNetwork = (label: string): boolean => {
   const { kind } = readLabel(label)

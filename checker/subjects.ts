@@ -5,6 +5,14 @@ import type { Sight } from './system.ts'
 export const propertySight = {
   /** A state in which a `sometimes` property held. */
   met: (property: string) => `${property} was met`,
+  /** An `eventually` property was false in some state of an execution. */
+  wasFalse: (property: string) => `${property} was false`,
+  /** It held after it had been false. */
+  again: (property: string) => `${property} held again`,
+  /** The same where a node that had been up meanwhile was down. */
+  againAfterEnd: (property: string) => `${property} held again after the end of a node`,
+  /** The same where this node was such a one. */
+  againAfterEndOf: (property: string, node: string) => `${property} held again after the end of ${node}`,
   /** Something that a property read was present, that is, neither undefined, null nor empty. */
   found: (property: string, path: string) => `${property} found ${path}`,
   /** Something that a property read was missing. The example says whether it was empty or nothing. */

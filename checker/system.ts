@@ -158,6 +158,8 @@ export interface System<State> {
   parts?(): Readonly<Record<string, string>>
   /** What the last step printed, by name. Used only to say how two states differ. */
   printed?(): Readonly<Record<string, string>>
+  /** Names of the nodes that are down now. Only notes depend on it. */
+  down?(): readonly string[]
   /** What was met since the last reset. */
   sights?(): readonly Sight[]
   /** Milliseconds since the start if the system has a common time; undefined if a search decides what happens when. */

@@ -3,6 +3,7 @@ import { type SearchName, searchNames } from '../checker/searches/search.ts'
 import { kinds } from '../proxy/forwarding/counters.ts'
 import type { Summary as TopologySummary } from '../topologies/summary.ts'
 import type { CampaignOutcome } from './campaign/campaign.ts'
+import type { WhatWasMet } from './check/met.ts'
 import type { Outcome } from './check/outcome.ts'
 import { way } from './emulate/asked.ts'
 import type { Running } from './emulate/control.ts'
@@ -53,6 +54,47 @@ const sometimes = z
   .record(z.string(), count)
   .describe('by property made by sometimes(…), the number of executions in which it was met')
 
+const values = z
+  .array(z.strictObject({ value: z.string(), times: count }))
+  .describe('results, and how often each was returned: the most frequent first')
+
+const met: z.ZodType<WhatWasMet> = z
+  .strictObject({
+    clients: z.record(
+      z.string(),
+      z.strictObject({
+        calls: count,
+        returned: count,
+        threw: count,
+        refused: count.describe('calls that returned although their last HTTP response had a status of 400 or more'),
+        firstError: z.string().nullable().describe('the first error that was thrown'),
+        firstRefusal: z.string().nullable().describe('the first of these responses'),
+        values,
+      }),
+    ),
+    operations: z.record(z.string(), z.strictObject({ times: count, values })).describe('operations of the history'),
+    faults: z
+      .record(
+        z.string(),
+        z.strictObject({ times: count, executions: count.describe('executions in which it was taken') }),
+      )
+      .describe('by fault with a budget'),
+    eventually: z.record(
+      z.string(),
+      z.strictObject({
+        wasFalse: count.describe('executions in which it was false at some time'),
+        again: count.describe('how often it came to hold after it had been false'),
+        againAfterEnd: count.describe('how often a node that had been up meanwhile was down by then'),
+        againAfterEndOf: z.record(z.string(), count).describe('how often each node was such a one'),
+      }),
+    ),
+    sometimes,
+    always: z
+      .record(z.string(), z.record(z.string(), count))
+      .describe('what each reads of the state, and the number of executions at whose end that was present'),
+  })
+  .describe('what the search met: nothing else was put to the test')
+
 const outcome: z.ZodType<Outcome> = z.strictObject({
   verdict,
   property,
@@ -86,6 +128,7 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
     .describe('how far clocks must be apart for such a violation; 0 if every timer may fire when it is due'),
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
   differs: difference.nullable(),
+  met: met.optional(),
   sometimes,
   notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
   searches: z
@@ -215,6 +258,7 @@ const campaigned = z.strictObject({
     }),
   ),
   notes: z.array(z.string()),
+  met: z.record(z.string(), met).describe('by system'),
   sometimes,
 }) satisfies z.ZodType<CampaignOutcome>
 

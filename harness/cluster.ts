@@ -206,6 +206,10 @@ export class Cluster implements System<GlobalState> {
     this.#stage.patience = share
   }
 
+  down(): readonly string[] {
+    return this.#nodes.filter(({ isAlive }) => !isAlive).map(({ name }) => name)
+  }
+
   sights(): readonly Sight[] {
     return this.#stage.execution.clients.sights()
   }

@@ -6,6 +6,7 @@ import { evaluate, explanationOf, type Property } from '../property.ts'
 import { inSeconds } from '../show.ts'
 import { propertySight, Subjects } from '../subjects.ts'
 import type { Checkpoint, Choice, Finding, Sight, Step, System } from '../system.ts'
+import { HeldAgain, type HeldAgainMark } from './held-again.ts'
 import { Offers } from './offers.ts'
 import type { Violation } from './violation.ts'
 
@@ -38,6 +39,7 @@ export interface Mark {
   readonly skewMs: number
   readonly carried: CarriedMark
   readonly notSince: ReadonlyMap<string, number>
+  readonly heldAgain: HeldAgainMark
   readonly met: ReadonlySet<string>
 }
 
@@ -84,6 +86,7 @@ export class Executor<State> {
   #carried: Carried<State>
   /** By liveness property that does not hold: since when, in a system with a common time. */
   #notSince = new Map<string, number>()
+  #heldAgain = new HeldAgain()
   readonly #properties: Properties<State>
 
   constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
@@ -105,7 +108,11 @@ export class Executor<State> {
   sights(): Sight[] {
     const met = [...this.#met].map(name => ({ what: propertySight.met(name), count: 1 }))
     const state = this.system.state()
-    return [...met, ...this.#subjects.flatMap(each => [...each.sightsAtEnd(state), ...each.sights()])]
+    return [
+      ...met,
+      ...this.#heldAgain.sights(),
+      ...this.#subjects.flatMap(each => [...each.sightsAtEnd(state), ...each.sights()]),
+    ]
   }
 
   /** Whether a crash or divergence ended this execution. */
@@ -137,6 +144,7 @@ export class Executor<State> {
     this.#offers = new Offers()
     this.#carried = new Carried(this.#properties)
     this.#notSince = new Map()
+    this.#heldAgain = new HeldAgain()
     this.#met = new Set()
     const findings = await this.#timely(() => this.system.reset(variant))
     this.#running = true
@@ -159,6 +167,7 @@ export class Executor<State> {
       skewMs,
       carried: this.#carried.mark(),
       notSince: new Map(this.#notSince),
+      heldAgain: this.#heldAgain.mark(),
       met: new Set(this.#met),
     }
   }
@@ -177,6 +186,7 @@ export class Executor<State> {
     this.skewMs = mark.skewMs
     this.#carried = new Carried(this.#properties, mark.carried)
     this.#notSince = new Map(mark.notSince)
+    this.#heldAgain = new HeldAgain(mark.heldAgain)
     this.violation = undefined
     this.finding = undefined
     this.undecided = new Map()
@@ -249,6 +259,7 @@ export class Executor<State> {
     for (const [name, property] of this.#liveness) {
       const holds = this.#holds(name, property, state)
       if (holds === true) this.lastLive.set(name, this.schedule.length)
+      if (holds !== undefined) this.#heldAgain.see(name, holds, () => this.system.down?.() ?? [])
       this.#watchBound(name, property, holds)
     }
     for (const [name, property] of this.#goals)

@@ -6,8 +6,8 @@ import type { ChoiceKind, Sight } from '../system.ts'
 export interface Met {
   /** Steps by kind of choice. */
   readonly steps: Partial<Readonly<Record<ChoiceKind, number>>>
-  /** By liveness property, the number of executions in which it held at some time. */
-  readonly live: Readonly<Record<string, number>>
+  /** By kind of choice, the number of executions with such a step. */
+  readonly executions: Partial<Readonly<Record<ChoiceKind, number>>>
   readonly sights: readonly Sight[]
   /** One execution to look at: of those with the most kinds of steps, the first. */
   readonly sample?: SampleExecution | undefined
@@ -19,34 +19,36 @@ export interface SampleExecution {
   readonly variant: number
 }
 
+export const countOf = (sights: readonly Sight[], name: string): number =>
+  sights.find(({ what }) => what === name)?.count ?? 0
+
 /** With more, a service that returns times or random numbers fills the memory of a long check. */
 const ofGroupMax = 100
 
 export class Meetings {
   readonly #steps: Partial<Record<ChoiceKind, number>> = {}
-  readonly #live: Record<string, number> = {}
+  readonly #executions: Partial<Record<ChoiceKind, number>> = {}
   readonly #sights = new Map<string, Sight>()
   /** Number of sights that are kept, by group. */
   readonly #groups = new Map<string, number>()
   #sample: SampleExecution | undefined
   #kindsOfSample = 0
 
-  add({ schedule, lastLive, sights }: Pick<TaskOutcome, 'schedule' | 'lastLive' | 'sights'>, variant: number): void {
-    const kinds = new Set(schedule.map(({ kind }) => kind)).size
-    if (kinds > this.#kindsOfSample) {
-      this.#kindsOfSample = kinds
+  add({ schedule, sights }: Pick<TaskOutcome, 'schedule' | 'sights'>, variant: number): void {
+    const kinds = new Set(schedule.map(({ kind }) => kind))
+    if (kinds.size > this.#kindsOfSample) {
+      this.#kindsOfSample = kinds.size
       this.#sample = { schedule: labelsOf(schedule), variant }
     }
-    for (const { kind } of schedule) this.#steps[kind] = (this.#steps[kind] ?? 0) + 1
-    for (const name of lastLive.keys()) this.#live[name] = (this.#live[name] ?? 0) + 1
+    for (const { kind } of schedule) count(this.#steps, kind)
+    for (const kind of kinds) count(this.#executions, kind)
     this.#addSights(sights)
   }
 
   /** Adds what another search of the same system met. */
-  addMet({ steps, live, sights }: Met): void {
-    for (const [kind, count] of Object.entries(steps))
-      this.#steps[kind as ChoiceKind] = (this.#steps[kind as ChoiceKind] ?? 0) + count
-    for (const [name, count] of Object.entries(live)) this.#live[name] = (this.#live[name] ?? 0) + count
+  addMet({ steps, executions, sights }: Met): void {
+    for (const [kind, times] of Object.entries(steps)) count(this.#steps, kind as ChoiceKind, times)
+    for (const [kind, times] of Object.entries(executions)) count(this.#executions, kind as ChoiceKind, times)
     this.#addSights(sights)
   }
 
@@ -72,6 +74,15 @@ export class Meetings {
   }
 
   get met(): Met {
-    return { steps: this.#steps, live: this.#live, sights: [...this.#sights.values()], sample: this.#sample }
+    return {
+      steps: this.#steps,
+      executions: this.#executions,
+      sights: [...this.#sights.values()],
+      sample: this.#sample,
+    }
   }
+}
+
+const count = <Name extends string>(counts: Partial<Record<Name, number>>, name: Name, times = 1): void => {
+  counts[name] = (counts[name] ?? 0) + times
 }

@@ -50,9 +50,9 @@ export class CampaignPage {
   }
 
   async #write(campaign: Campaign, workers: () => Promise<readonly string[]>, isOver = false): Promise<void> {
-    const { rounds, bugs, met, notes, seconds } = campaign
+    const { rounds, bugs, metLines, notes, seconds } = campaign
     const page = campaignPage({
-      ...{ rounds, met, notes, seconds, isOver },
+      ...{ rounds, met: metLines, notes, seconds, isOver },
       title: `Campaign: ${this.#files.join(', ')}`,
       at: new Date().toISOString(),
       commits: await this.#commits,

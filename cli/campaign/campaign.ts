@@ -13,7 +13,8 @@ import { Meetings } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
 import { recordFound } from '../check/check.ts'
-import { metGoals, neverMet, summaryOf } from '../check/notes.ts'
+import { describeMet, metBy, type WhatWasMet } from '../check/met.ts'
+import { neverMet } from '../check/notes.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { keepSchedule } from '../schedules/keep.ts'
 import { inSession } from '../session/session.ts'
@@ -71,8 +72,9 @@ export interface Campaign {
   readonly states: number
   /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
-  /** What the rounds met, briefly. */
-  readonly met: readonly string[]
+  /** What the rounds of each system met, and the same in lines for a person. */
+  readonly met: Readonly<Record<string, WhatWasMet>>
+  readonly metLines: readonly string[]
   readonly notes: readonly string[]
   readonly seconds: number
 }
@@ -260,12 +262,20 @@ class Rounds {
     const seconds = Number(((performance.now() - this.#begun) / 1000).toFixed(3))
     const { count, note } = this.#states
     const notes = [...[...this.#notes].sort(), ...this.#neverMet(), ...(note === undefined ? [] : [note])]
-    return { rounds, bugs, states: count, sometimes: this.#sometimes(), met: this.#met(), notes, seconds }
+    const met = this.#met()
+    const sometimes = this.#sometimes(met)
+    return { rounds, bugs, states: count, sometimes, met, metLines: this.#metLines(met), notes, seconds }
   }
 
-  #met(): string[] {
+  #met(): Record<string, WhatWasMet> {
+    return Object.fromEntries(
+      this.#systems.map(({ system, checked, meetings }) => [system.name, metBy(checked, meetings.met)]),
+    )
+  }
+
+  #metLines(met: Readonly<Record<string, WhatWasMet>>): string[] {
     return this.#systems.flatMap(each =>
-      summaryOf(each.checked, each.meetings.met, each.executions).map(line => this.#of(each, line, ': ')),
+      describeMet(met[each.system.name]!, each.executions).map(line => this.#of(each, line, ': ')),
     )
   }
 
@@ -276,13 +286,10 @@ class Rounds {
       .flatMap(each => neverMet(each.checked, each.meetings.met).map(note => this.#of(each, note, ': ')))
   }
 
-  #sometimes(): Record<string, number> {
+  #sometimes(met: Readonly<Record<string, WhatWasMet>>): Record<string, number> {
     return Object.fromEntries(
       this.#systems.flatMap(each =>
-        Object.entries(metGoals(each.checked, each.meetings.met)).map(([name, count]) => [
-          this.#of(each, name, '/'),
-          count,
-        ]),
+        Object.entries(met[each.system.name]!.sometimes).map(([name, count]) => [this.#of(each, name, '/'), count]),
       ),
     )
   }
@@ -315,7 +322,7 @@ const roundOf = ({
 })
 
 /** A campaign as `--json` prints it. */
-export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'sometimes' | 'notes' | 'seconds'> {
+export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'met' | 'sometimes' | 'notes' | 'seconds'> {
   readonly verdict: Verdict['verdict']
   /** Property of the first bug. */
   readonly property: string | null
@@ -327,7 +334,7 @@ export interface CampaignOutcome extends Pick<Campaign, 'bugs' | 'sometimes' | '
   readonly rounds: number
 }
 
-export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: Campaign): CampaignOutcome => {
+export const outcomeOfCampaign = ({ rounds, bugs, met, sometimes, notes, seconds }: Campaign): CampaignOutcome => {
   const sum = (count: (round: Round) => number) => rounds.reduce((total, round) => total + count(round), 0)
   const [bug] = bugs
   // After a violation that did not repeat, its round is in doubt.
@@ -348,6 +355,7 @@ export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: C
     rounds: rounds.length,
     seconds,
     bugs,
+    met,
     sometimes,
     notes,
   }
@@ -355,7 +363,7 @@ export const outcomeOfCampaign = ({ rounds, bugs, sometimes, notes, seconds }: C
 
 export const describeCampaign = (
   { bugs, notes, ...outcome }: CampaignOutcome,
-  { met }: Pick<Campaign, 'met'>,
+  { metLines }: Pick<Campaign, 'metLines'>,
 ): string[] => [
   ...bugs.flatMap(({ kind, property, message, times, file, report }) => [
     `${kind}${property === null ? '' : ` ${property}`}, found in ${times} ${times === 1 ? 'round' : 'rounds'}: ${message}`,
@@ -363,7 +371,7 @@ export const describeCampaign = (
     ...(report === null ? [] : [`    report: ${report}`]),
   ]),
   ...notes.map(note => `note: ${note}`),
-  ...met.map(line => `met: ${line}`),
+  ...metLines.map(line => `met: ${line}`),
   outcome.verdict,
   `${counted(outcome.rounds, 'round')}, ${counted(outcome.executions, 'execution')}, ${counted(outcome.steps, 'step')} in ${outcome.seconds.toFixed(1)} s`,
 ]

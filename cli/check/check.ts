@@ -17,7 +17,8 @@ import { newPlace } from '../store.ts'
 import { recordConfirmed } from '../traces/confirm.ts'
 import { record, requirePlace } from '../traces/record.ts'
 import { type Explanation, explain } from './explain.ts'
-import { deeperThan, metGoals, neverMet, summaryOf } from './notes.ts'
+import { metBy, type WhatWasMet } from './met.ts'
+import { aboutCallsLeft, deeperThan, neverMet } from './notes.ts'
 import { Samples } from './samples.ts'
 import { search, sessionOfCheck } from './search.ts'
 
@@ -31,14 +32,12 @@ export interface Checked {
   readonly report: string | null
   /** Why the report is missing, if it is. */
   readonly reportProblem?: string
-  /** What a search that found nothing has met, one line for each kind of thing. */
-  readonly met?: readonly string[]
+  /** Absent if nothing was searched. */
+  readonly met?: WhatWasMet
   /** A command that looks deeper, after a search that found nothing. */
   readonly deeper?: string
   /** Why executions did not repeat, if the verdict is undetermined for that reason. */
   readonly explanation?: Explanation | undefined
-  /** By `sometimes` property, the number of executions in which it was met. */
-  readonly sometimes?: Readonly<Record<string, number>>
   /** The state in which the recorded execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -98,18 +97,25 @@ const checkFrom = async (
   return inSession(config, { ...options, ...how }, async session => {
     const verdict = await search(session, options, cpus)
     const system = evaluated(session.system, options)
-    const notes = verdict.verdict === 'held' ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
-    const found = { ...verdict, seed: options.seed ?? session.seed, notes: [...before, ...verdict.notes, ...notes] }
+    const notes = isSearched(verdict) ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
+    const found = {
+      ...verdict,
+      seed: options.seed ?? session.seed,
+      notes: [...before, ...verdict.notes, ...notes, ...aboutCallsLeft(system, verdict)],
+    }
     const explanation = await explain(session, found)
     const checked = recordFound(session, found, {
       options: { ...options, ...(how.timing && { timing: how.timing }) },
       growth: samples.list,
       hasSample,
     })
-    const sometimes = metGoals(system, verdict.met)
-    return { ...(await checked.catch(error => unrecorded(found, error))), explanation, sometimes }
+    const met = metBy(system, verdict.met)
+    return { ...(await checked.catch(error => unrecorded(found, error))), explanation, met }
   })
 }
+
+/** Whether something was executed and nothing found: then a reader must know how much of the configuration was met. */
+export const isSearched = ({ verdict, coverage }: Verdict): boolean => verdict !== 'violated' && coverage.completed > 0
 
 /** Each worker has several processes and takes some hundred megabytes. */
 const workersMax = 256
@@ -137,7 +143,7 @@ export const recordFound = async (
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') {
     const sample = hasSample ? await recordSample(session, verdict, options) : undefined
     const report = sample ? tryReport(sample) : { report: null }
-    return { verdict, trace: null, sample, ...report, state: undefined, ...metBy(session, verdict, options) }
+    return { verdict, trace: null, sample, ...report, state: undefined, ...deeperBy(session, verdict, options) }
   }
   const { signal: _, onProgress: __, ...recorded } = options
   const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
@@ -179,18 +185,9 @@ const evaluated = (system: ResolvedSystem, { property }: CheckOptions): Resolved
   properties: select(system.properties, property),
 })
 
-/** What to report besides the verdict when a search found nothing. */
-const metBy = (
-  { config, system }: Session,
-  verdict: Verdict,
-  options: CheckOptions,
-): Pick<Checked, 'met' | 'deeper'> =>
-  verdict.verdict === 'held'
-    ? {
-        met: summaryOf(evaluated(system, options), verdict.met, verdict.executions),
-        ...(config.path !== '' && { deeper: deeperThan(config.path, verdict, options) }),
-      }
-    : {}
+/** The command of a deeper search, after one that found nothing. */
+const deeperBy = ({ config }: Session, verdict: Verdict, options: CheckOptions): Pick<Checked, 'deeper'> =>
+  verdict.verdict === 'held' && config.path !== '' ? { deeper: deeperThan(config.path, verdict, options) } : {}
 
 /** Executes the closest live execution too, and records it beside the trace of the dead one. */
 const recordLive = async (session: Session, trace: string, verdict: Verdict, options: object): Promise<void> => {

@@ -11,15 +11,16 @@ import { holdOf, replayCommand } from '../../report/model/again.ts'
 import { quoted, quotedForShell } from '../../report/model/quoted.ts'
 import type { Replayed } from '../traces/replay.ts'
 import type { TriedByHand } from '../try.ts'
-import type { Checked } from './check.ts'
+import { type Checked, isSearched } from './check.ts'
 import { describeExplanation } from './describe-repeated.ts'
+import { describeMet } from './met.ts'
 
 /**
  * The result of a check or of shrinking, as lines for a person. The most important lines come last, where a terminal
  * shows them.
  */
 export const describe = (checked: Checked): string[] => {
-  const { verdict, trace, report, reportProblem, explanation, met = [], deeper, sample } = checked
+  const { verdict, trace, report, reportProblem, explanation, met, deeper, sample } = checked
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
@@ -30,8 +31,8 @@ export const describe = (checked: Checked): string[] => {
     ...notRepeated.map(line => `not repeated: ${line}`),
     ...(explanation ? describeExplanation(explanation) : []),
     ...(discovery ? [describeDiscovery(discovery)] : []),
+    ...(met && isSearched(verdict) ? describeMet(met, executions).map(line => `met: ${line}`) : []),
     ...(verdict.verdict === 'held' ? verdict.coverage.searches.flatMap(describeSearched) : []),
-    ...met.map(line => `met: ${line}`),
     ...verdict.notes.map(note => `note: ${note}`),
     depth === 0 ? times : `${times}; the bounded search came to depth ${depth}`,
     ...(trace ? describeTrace(trace, verdict) : []),

@@ -1,15 +1,18 @@
 import { relative } from 'node:path'
-import { counted, shownList } from '../../checker/brief.ts'
+import { counted } from '../../checker/brief.ts'
+import { callerIn } from '../../checker/labels.ts'
 import type { Property } from '../../checker/property.ts'
 import { inSeconds } from '../../checker/show.ts'
-import { propertySight, type Subject, subjectsOf } from '../../checker/subjects.ts'
+import { propertySight, subjectsOf } from '../../checker/subjects.ts'
 import type { Sight } from '../../checker/system.ts'
-import type { Met } from '../../checker/verdict/sights.ts'
+import { countOf, type Met } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { sightOf } from '../../harness/clients/sights.ts'
 import type { FaultKind, GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'
 import { type CheckOptions, defaultMs } from '../options.ts'
+import { type MetClient, type MetEventually, metBy, type WhatWasMet } from './met.ts'
+import { isOfUsers, isWhole, shownPath } from './subjects.ts'
 
 /**
  * Things that the configuration mentions but the search never met, one line each. `held` says nothing about them.
@@ -18,9 +21,14 @@ import { type CheckOptions, defaultMs } from '../options.ts'
  */
 export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } = {}): string[] => [
   ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
-  ...system.clients.flatMap(({ name }) => aboutClient(name, met.sights)),
+  ...aboutMet(metBy(system, met)),
   ...Object.entries(system.properties).flatMap(([name, property]) => aboutBound(name, property)),
   ...Object.entries(system.faults).flatMap(([kind, budget]) => aboutFault(kind as FaultKind, budget, system, met)),
+]
+
+const aboutMet = ({ clients, eventually }: WhatWasMet): string[] => [
+  ...Object.entries(clients).flatMap(([name, client]) => aboutClient(name, client)),
+  ...Object.entries(eventually).flatMap(([name, property]) => aboutEnds(name, property)),
 ]
 
 const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sights }: Met): string[] => {
@@ -60,17 +68,6 @@ const aboutBound = (name: string, { withinMs }: Pick<Property<GlobalState>, 'wit
         `${name} was checked without its bound of ${inSeconds(withinMs)}, because a search may delay messages without limit; emulate, and verify of its trace, judge it`,
       ]
 
-/** By `sometimes` property, the number of executions in which it was met. */
-export const metGoals = (
-  { properties }: Pick<ResolvedSystem, 'properties'>,
-  { sights }: Pick<Met, 'sights'>,
-): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(properties).flatMap(([name, { kind }]) =>
-      kind === 'sometimes' ? [[name, countOf(sights, propertySight.met(name))]] : [],
-    ),
-  )
-
 /**
  * The things a property reads, if none was ever present: lists that were always empty, or fields that never existed.
  * Or that it reads nothing.
@@ -93,23 +90,45 @@ const aboutSubjects = (
   return [`${name} was not tested: ${absent.map(shownPath).join(', ')} was in no state`]
 }
 
-/** Fields that exist only at the end of a call or after a failure say nothing. */
-const isOfUsers = (path: string) => path === '' || /^(calls|history)$|^(nodes\[\]|node\(\))\.state\b/.test(path)
-const isWhole = (path: string) => /^(nodes\[\]|node\(\))\.state$/.test(path)
-
-const shownPath = ({ path }: Pick<Subject, 'path'>): string =>
-  path === '' ? 'the history' : path.replace(/^(nodes\[\]|node\(\))\./, '').replaceAll('[]', '[…]')
-
-const countOf = (sights: readonly Sight[], name: string) => sights.find(({ what }) => what === name)?.count ?? 0
-
-const aboutClient = (name: string, sights: readonly Sight[]): string[] => {
-  const calls = countOf(sights, sightOf.call(name))
+/** A client that achieves nothing puts nothing to the test, whatever the verdict says. */
+const aboutClient = (
+  name: string,
+  { calls, returned, threw, refused, firstError, firstRefusal }: MetClient,
+): string[] => {
   if (calls === 0) return [`client ${name} was never called`]
-  if (countOf(sights, sightOf.result(name)) > 0) return []
-  const failed = sights.find(({ what }) => what === sightOf.error(name))
-  if (failed === undefined) return [`client ${name} never returned in ${counted(calls, 'call')}`]
+  const failed = threw + refused
+  if (returned + threw === 0) return [`client ${name} never returned in ${counted(calls, 'call')}`]
+  if (returned === 0)
+    return [
+      `client ${name} never returned a result: ${threw} of ${counted(calls, 'call')} threw, the first "${firstError}"`,
+    ]
+  if (failed <= (returned + threw) / 2) return []
+  const ways = [
+    ...(threw > 0 ? [`${threw} threw, the first "${firstError}"`] : []),
+    ...(refused > 0 ? [`${refused} ended with an HTTP error, the first ${firstRefusal}`] : []),
+  ]
+  return [`client ${name} failed in ${failed} of ${counted(calls, 'call')}: ${ways.join('; ')}`]
+}
+
+/** A state that recovers only because a node is gone is often one that is stuck while the node is there. */
+const aboutEnds = (name: string, { again, againAfterEnd, againAfterEndOf }: MetEventually): string[] => {
+  if (again === 0 || againAfterEnd < again) return []
+  const nodes = Object.keys(againAfterEndOf)
+  const always = nodes.filter(node => againAfterEndOf[node] === again)
+  const ended = always.length > 0 ? `node ${always.join(' and ')}` : `one of the nodes ${nodes.join(', ')}`
+  return [`${name}, once false, held again only after ${ended} had ended`]
+}
+
+/** A recovery that takes a call is met by no walk from a state after which no client may call any more. */
+export const aboutCallsLeft = (
+  { clients }: Pick<ResolvedSystem, 'clients'>,
+  { kind, criticalTransition, schedule }: Pick<Verdict, 'kind' | 'criticalTransition' | 'schedule'>,
+): string[] => {
+  if (kind !== 'liveness' || criticalTransition === null || clients.length === 0) return []
+  const made = (client: string) => schedule.filter(label => callerIn(label) === client).length
+  if (clients.some(({ name, times }) => made(name) < times)) return []
   return [
-    `client ${name} never returned a result: ${failed.count} of ${counted(calls, 'call')} threw, the first "${failed.example}"`,
+    `no client had a call left after step ${criticalTransition.step}, so a recovery that takes one could not be seen: \`times\` of a client gives it more calls`,
   ]
 }
 
@@ -140,68 +159,3 @@ export const deeperThan = (
     ...(everyOrder ? ['--every-order'] : []),
     ...(rewind === undefined ? [] : [`--rewind ${rewind ? 'on' : 'off'}`]),
   ].join(' ')
-
-/** Number of results of a client or operation that are listed, the most frequent first. */
-const valuesShown = 4
-
-/** The results of a client's calls or of operations, in brackets, if there were any. */
-const valuesOf = (caller: string, sights: readonly Sight[]): string => {
-  const prefix = sightOf.value(caller, '')
-  const values = sights.filter(({ what, group }) => group === caller && what.startsWith(prefix))
-  if (values.length === 0) return ''
-  const sorted = values.toSorted((a, b) => b.count - a.count)
-  return ` (${shownList(
-    sorted.map(({ what, count }) => `${what.slice(prefix.length)}: ${counted(count, 'time')}`),
-    valuesShown,
-  )})`
-}
-
-/** Operations of the history by their results. */
-const operationsOf = (sights: readonly Sight[]): string[] => {
-  const prefix = sightOf.operation('')
-  return sights
-    .filter(({ what, group }) => group === undefined && what.startsWith(prefix))
-    .map(({ what, count }) => `${what} ${counted(count, 'time')}${valuesOf(what, sights)}`)
-}
-
-/**
- * What a search met, briefly: calls and operations with their results, how often faults were taken, how often `eventually` and
- * `sometimes` properties held, and how often there was anything that an `always` property is about.
- */
-export const summaryOf = (
-  { clients, faults, properties }: ResolvedSystem,
-  { sights, steps, live }: Met,
-  executions: number,
-): string[] => {
-  const calls = clients.map(({ name }) => {
-    const [returned, threw] = [sightOf.result(name), sightOf.error(name)].map(what => countOf(sights, what))
-    return `${name} returned in ${returned} of ${counted(countOf(sights, sightOf.call(name)), 'call')}${threw ? ` and threw in ${threw}` : ''}${valuesOf(name, sights)}`
-  })
-  const operations = operationsOf(sights)
-  const taken = Object.entries(faults).flatMap(([kind, budget]) =>
-    budget > 0 ? [`${kind} ${counted(steps[kind as FaultKind] ?? 0, 'time')}`] : [],
-  )
-  const lived = Object.entries(live).map(
-    ([name, count]) => `${name} held at some time in ${count} of ${counted(executions, 'execution')}`,
-  )
-  const met = Object.entries(metGoals({ properties }, { sights })).map(
-    ([name, count]) => `${name} was met in ${count} of ${counted(executions, 'execution')}`,
-  )
-  const present = Object.entries(properties).flatMap(([name, { kind }]) =>
-    kind === 'always' ? presentAtEnd(name, sights, executions) : [],
-  )
-  return [calls, operations, taken, lived, met, present].filter(list => list.length > 0).map(list => list.join(', '))
-}
-
-const shownSubjectsMax = 3
-
-/** What an `always` property reads, and how often it was present. The rarest come first. */
-const presentAtEnd = (name: string, sights: readonly Sight[], executions: number): string[] => {
-  const all = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
-  const subjects = all
-    .filter(({ path }) => !all.some(other => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[]`)))
-    .sort((one, other) => one.atEnd - other.atEnd)
-    .slice(0, shownSubjectsMax)
-    .map(subject => `${shownPath(subject)} of ${name} was there at the end of ${subject.atEnd}`)
-  return subjects.length === 0 ? [] : [`${subjects.join(', ')} of ${counted(executions, 'execution')}`]
-}

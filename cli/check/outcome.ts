@@ -2,6 +2,7 @@ import type { LocalCoverage, SearchCoverage } from '../../checker/searches/searc
 import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Checked } from './check.ts'
+import type { WhatWasMet } from './met.ts'
 
 /** The result of a check, as `--json` prints it and the package's `check` returns it. */
 export interface Outcome
@@ -36,7 +37,9 @@ export interface Outcome
    * reason.
    */
   readonly differs: Difference | null
-  /** By `sometimes` property, the number of executions in which it was met. */
+  /** Absent if nothing was searched. */
+  readonly met?: WhatWasMet | undefined
+  /** By `sometimes` property, the number of executions in which it was met: the same as in `met`. */
   readonly sometimes: Readonly<Record<string, number>>
   /** What each search covered. */
   readonly searches: readonly SearchCoverage[]
@@ -45,7 +48,7 @@ export interface Outcome
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
-export const outcomeOf = ({ verdict, trace, sample, report, explanation, sometimes = {} }: Checked): Outcome => {
+export const outcomeOf = ({ verdict, trace, sample, report, explanation, met }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -73,7 +76,8 @@ export const outcomeOf = ({ verdict, trace, sample, report, explanation, sometim
     skewMs: verdict.skewMs,
     repeated: verdict.repeated,
     differs: explanation?.differs ?? null,
-    sometimes,
+    ...(met && { met }),
+    sometimes: met?.sometimes ?? {},
     notes: verdict.notes,
     searches: verdict.coverage.searches,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),

@@ -13,6 +13,7 @@ import { recordConfirmed } from '../traces/confirm.ts'
 import { sessionOf, violationOf } from '../traces/recorded.ts'
 import { configOfTrace } from '../traces/replay.ts'
 import type { Checked } from './check.ts'
+import { aboutCallsLeft } from './notes.ts'
 
 /**
  * Writes the shortest schedule with a trace's violation to a trace beside it. If interrupted, the shortest one found so
@@ -41,13 +42,20 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       ...{ walks, walkLength, milliseconds, signal, seed, weights: system.weights },
       observer: counts,
     }).finally(progress.end)
+    const { schedule } = shrunk
+    const criticalTransition = criticalOf(shrunk)
+    const before = aboutCallsLeft(system, recorded)
     const verdict: Verdict = {
       ...recorded,
       ...counts.taken(),
       // The trace's seed already includes the variant.
       ...{ seed, variant: 0 },
-      schedule: shrunk.schedule,
-      criticalTransition: criticalOf(shrunk),
+      schedule,
+      criticalTransition,
+      notes: [
+        ...recorded.notes.filter(note => !before.includes(note)),
+        ...aboutCallsLeft(system, { ...recorded, schedule, criticalTransition }),
+      ],
       message: shrunk.message,
       // The recorded live execution belongs to the longer schedule.
       closestLive: null,

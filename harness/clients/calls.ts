@@ -2,21 +2,35 @@ import type { ClientCall } from '../config.ts'
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
+/** A call, with what properties do not see of it. */
+export interface KnownCall extends ClientCall {
+  /** Its last HTTP response in words, if that was an error (a status of 400 or more). */
+  readonly refusal?: string | undefined
+}
+
+/** By which a call that began learns how it goes on. */
+export interface Begun {
+  /** The result of the call, which completes when the step ends. */
+  readonly settle: (result: Partial<ClientCall>) => void
+  /** An HTTP response: in words if it is an error. */
+  readonly answer: (refusal: string | undefined) => void
+}
+
 const isOpen = ({ completedAt }: ClientCall): boolean => completedAt === undefined
 
 /** The clients' calls in an execution, as they begin and end. */
 export class Calls {
-  readonly #all: Mutable<ClientCall>[]
+  readonly #all: Mutable<KnownCall>[]
   readonly #inProgress: Set<ClientCall>
   /** Copies of all calls. Undefined after a change. */
   #copies: readonly ClientCall[] | undefined
   /** The copies of ended calls, which never change. */
-  readonly #over = new WeakMap<ClientCall, ClientCall>()
+  readonly #over = new WeakMap<KnownCall, ClientCall>()
   /** They complete calls whose promises were settled, when the step ends. */
   readonly #settled: ((step: number) => void)[] = []
 
   /** @param before the calls of an execution that continues here */
-  constructor(before: readonly ClientCall[] = []) {
+  constructor(before: readonly KnownCall[] = []) {
     this.#all = before.map(call => ({ ...call }))
     this.#inProgress = new Set(this.#all.filter(isOpen))
   }
@@ -35,7 +49,7 @@ export class Calls {
     return [...this.#inProgress].at(-1)?.client
   }
 
-  of(client: string): readonly ClientCall[] {
+  of(client: string): readonly KnownCall[] {
     return this.#all.filter(call => call.client === client)
   }
 
@@ -44,20 +58,19 @@ export class Calls {
     this.#copies ??= this.#all.map(call => {
       const known = this.#over.get(call)
       if (known) return known
-      const copy = { ...call }
+      const { refusal: _, ...copy } = call
       if (!isOpen(call)) this.#over.set(call, copy)
       return copy
     })
     return this.#copies
   }
 
-  mark(): readonly ClientCall[] {
+  mark(): readonly KnownCall[] {
     return this.#all.map(call => ({ ...call }))
   }
 
-  /** Begins a call. Returns the function that takes its result; the call completes when the step ends. */
-  begin(client: string, ordinal: number, step: number): (result: Partial<ClientCall>) => void {
-    const call: Mutable<ClientCall> = {
+  begin(client: string, ordinal: number, step: number): Begun {
+    const call: Mutable<KnownCall> = {
       client,
       ordinal,
       invokedAt: step,
@@ -68,12 +81,17 @@ export class Calls {
     this.#all.push(call)
     this.#inProgress.add(call)
     this.#copies = undefined
-    return result => {
-      this.#settled.push(completedAt => {
-        Object.assign(call, { ...result, completedAt })
-        this.#inProgress.delete(call)
-        this.#copies = undefined
-      })
+    return {
+      settle: result => {
+        this.#settled.push(completedAt => {
+          Object.assign(call, { ...result, completedAt })
+          this.#inProgress.delete(call)
+          this.#copies = undefined
+        })
+      },
+      answer: refusal => {
+        call.refusal = refusal
+      },
     }
   }
 

@@ -4,10 +4,10 @@ import type { Operation } from '../../checker/history/operation.ts'
 import { messageOf } from '../../checker/show.ts'
 import type { Finding, Sight } from '../../checker/system.ts'
 import type { VirtualHost } from '../../proxy/virtual-host.ts'
-import { type ClientCall, ConfigError, type ExecResult, type ResolvedSystem } from '../config.ts'
+import { ConfigError, type ExecResult, type ResolvedSystem } from '../config.ts'
 import type { Node } from '../node/node.ts'
 import { toJson } from './as-json.ts'
-import { Calls } from './calls.ts'
+import { Calls, type KnownCall } from './calls.ts'
 import { Connections } from './connections.ts'
 import { execMsMax, Handles, type NamedHandles } from './handles.ts'
 import { History } from './history.ts'
@@ -31,7 +31,7 @@ export const execOf = (node: string): string => `exec ${node}`
 
 /** The clients' state while none of them is in a call. Plain data. */
 export interface ClientsMark extends ObserverMark {
-  readonly calls: readonly ClientCall[]
+  readonly calls: readonly KnownCall[]
   readonly left: readonly (readonly [name: string, times: number])[]
   readonly history: readonly Operation[]
   readonly udpPort: number
@@ -146,9 +146,9 @@ export class Clients {
   #begin(name: string, ordinal: number, step: number, begin: (handles: NamedHandles) => Promise<unknown>): void {
     this.#mayBeRunning = true
     this.#quietAt = undefined
-    const settle = this.calls.begin(name, ordinal, step)
+    const { settle, answer } = this.calls.begin(name, ordinal, step)
     const who = `clients.${name}`
-    const run = async () => begin(this.#handles.for(who))
+    const run = async () => begin(this.#handles.of(who, answer))
     beginCall(who)
     const ended = run()
     endCall()

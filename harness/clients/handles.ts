@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
+import { shortened } from '../../checker/brief.ts'
 import type { VirtualSocket } from '../../proxy/virtual-host.ts'
 import { withEnd } from '../config/printed.ts'
 import { ConfigError, type ExecResult, type NodeHandle, nearest } from '../config.ts'
 import { readInside } from '../hold/inside.ts'
 import type { Node } from '../node/node.ts'
+import type { Begun } from './calls.ts'
 import type { Connections } from './connections.ts'
 import { namedAlone } from './named-alone.ts'
 import type { Programs } from './programs.ts'
@@ -13,6 +15,11 @@ import type { Programs } from './programs.ts'
  * time an observer has, so that the message names the program and not its caller.
  */
 export const execMsMax = 10_000
+
+/** Characters of a path that a note shows. */
+const pathShownMax = 60
+
+type Answer = Begun['answer']
 
 /** Node handles by name, as a client or observer gets them. */
 export type NamedHandles = Readonly<Record<string, NodeHandle>>
@@ -34,14 +41,17 @@ export class Handles {
   }
 
   for(who: string): NamedHandles {
-    const known = this.#known.get(who)
-    if (known) return known
-    const all = Object.fromEntries(this.#nodes.map(node => [node.name, this.#handleOf(node, who)]))
-    const handles = namedAlone(all, name =>
-      this.note(new ConfigError([`${who}: there is no node ${name}; ${nearest(name, Object.keys(all))}`])),
-    )
+    const handles = this.#known.get(who) ?? this.of(who, () => {})
     this.#known.set(who, handles)
     return handles
+  }
+
+  /** Handles of their own, for one call. @param answer receives each HTTP response: in words if it is an error */
+  of(who: string, answer: Answer): NamedHandles {
+    const all = Object.fromEntries(this.#nodes.map(node => [node.name, this.#handleOf(node, who, answer)]))
+    return namedAlone(all, name =>
+      this.note(new ConfigError([`${who}: there is no node ${name}; ${nearest(name, Object.keys(all))}`])),
+    )
   }
 
   /** Returns the first mistake: this one if there was none before. */
@@ -55,11 +65,17 @@ export class Handles {
     if (this.#mistake) throw this.#mistake
   }
 
-  #handleOf(node: Node, who: string): NodeHandle {
+  #handleOf(node: Node, who: string, answer: Answer): NodeHandle {
     return {
       name: node.name,
       address: node.address,
-      http: (port, path, init) => this.#connections.request(node, port, path, init),
+      http: async (port, path, init) => {
+        const response = await this.#connections.request(node, port, path, init)
+        const { statusCode: status } = response
+        const asked = `${init?.method ?? 'GET'} ${shortened(path, pathShownMax)}`
+        answer(status >= 400 ? `${asked} of ${node.name} answered ${status}` : undefined)
+        return response
+      },
       tcp: port => this.#guard(this.#connections.open(node, port), `${who}: its connection to ${node.name}:${port}`),
       udp: (port, data) => this.#connections.ask(node, port, Buffer.from(data as Uint8Array)),
       exec: command => this.#exec(who, node, command),

@@ -1,13 +1,15 @@
 import { groupBy, type Operation } from '../../checker/history/operation.ts'
 import { shown } from '../../checker/show.ts'
 import type { Sight } from '../../checker/system.ts'
-import type { ClientCall } from '../config.ts'
+import type { KnownCall } from './calls.ts'
 
 /** Names of what an execution may meet. */
 export const sightOf = {
   call: (client: string) => `${client} called`,
   result: (client: string) => `${client} returned`,
   error: (client: string) => `${client} threw`,
+  /** A call that returned although its last HTTP response was an error. */
+  refusal: (client: string) => `${client} was refused`,
   state: (node: string) => `state of ${node}`,
   /** A call or operation that returned this value. */
   value: (caller: string, value: string) => `${caller} returned ${value}`,
@@ -15,13 +17,15 @@ export const sightOf = {
 } as const
 
 /** The results of one client's calls. */
-export const callSights = (calls: readonly ClientCall[], client: string): Sight[] => {
+export const callSights = (calls: readonly KnownCall[], client: string): Sight[] => {
   const ended = calls.filter(({ completedAt }) => completedAt !== undefined)
   const failed = ended.filter(({ error }) => error !== undefined)
+  const refused = ended.filter(({ error, refusal }) => error === undefined && refusal !== undefined)
   const sights = [
     { what: sightOf.call(client), count: calls.length },
     { what: sightOf.result(client), count: ended.length - failed.length },
     { what: sightOf.error(client), count: failed.length, ...(failed[0] && { example: failed[0].error! }) },
+    { what: sightOf.refusal(client), count: refused.length, ...(refused[0] && { example: refused[0].refusal! }) },
   ]
   const values = ended.flatMap(({ error, value }) => (error === undefined && value !== undefined ? [value] : []))
   return [...sights.filter(({ count }) => count > 0), ...valueSights(client, values)]

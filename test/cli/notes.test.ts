@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { deeperThan } from '../../cli/check/notes.ts'
+import { aboutCallsLeft, deeperThan } from '../../cli/check/notes.ts'
 import { printed } from '../../cli/printed.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
@@ -49,6 +49,42 @@ beforeAll(() => {
         clients: { ask: async ({ n1 }) => (await n1.http(7000, '/')).body.text() },
         properties: { noAnswer: always(s => s.calls.every(call => call.value === undefined)) },
       })`,
+    // Of three calls it answers the first; after two seconds it ends, and until then it is stuck.
+    'refuses.js': `
+      let calls = 0
+      const answer = (_, response) => { response.statusCode = calls++ === 0 ? 200 : 503; response.end('answer') }
+      require('node:http').createServer(answer).listen(7000)`,
+    'refuses.config.ts': `
+      import { defineSystem } from 'lastnail'
+      const ask = async n1 => (await n1.http(7000, '/price', { method: 'PUT' }))
+      export default defineSystem({
+        name: 'refuses',
+        nodes: { n1: { command: [process.execPath, 'refuses.js'], listens: 7000 } },
+        clients: {
+          counts: { times: 3, run: async ({ n1 }) => (await ask(n1)).statusCode },
+          throws: { times: 3, run: async ({ n1 }) => { if ((await ask(n1)).statusCode !== 200) throw new Error('not stored') } },
+          // Whoever asks until it is answered was not refused.
+          insists: async ({ n1 }) => { await ask(n1); return (await n1.http(7000, '/', { method: 'GET' })).statusCode > 0 },
+        },
+      })`,
+    'ends.js': `
+      const tell = stuck => console.log(JSON.stringify({ stuck }))
+      tell(false)
+      setTimeout(() => tell(true), 1000)
+      setTimeout(() => process.exit(0), 2000)`,
+    'ends.config.ts': `
+      import { defineSystem, eventually, jsonLines } from 'lastnail'
+      const node = { command: [process.execPath, 'ends.js'] }
+      export default defineSystem({
+        name: 'ends',
+        nodes: { n1: node, n2: node },
+        state: jsonLines(),
+        properties: {
+          free: eventually(s => !s.node('n1').state?.stuck),
+          all: eventually(s => s.nodes.every(({ state }) => !state?.stuck)),
+          printedFirst: eventually(s => s.node('n1').state?.stuck !== false),
+        },
+      })`,
     'nobody.config.ts': config("clients: { ann: async ({ n3 }) => (await n3.http(7000, '/')).body.text() },"),
   })
   directory = copy.directory
@@ -68,10 +104,11 @@ test('`held` says what never happened, what did, and what would look deeper', { 
   expect(stdout).not.toMatch(/note: .*(works|crash)/)
   expect(stdout).toMatch(/^met: .*works returned in \d+ of \d+ calls \("yes": \d+ times\)$/m)
   expect(stdout).toMatch(/^met: operation read \d+ times \(503: \d+ times\)$/m)
-  expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times?$/m)
-  expect(stdout).toMatch(/^met: up held at some time in 12 of 12 executions$/m)
+  expect(stdout).toMatch(/^met: drop 0 times, crash [1-9]\d* times? in [1-9]\d? executions?$/m)
+  expect(stdout).toMatch(/^met: up was never false$/m)
   expect(stdout).toMatch(/^met: state of fine was there at the end of 0 of 12 executions$/m)
   expect(stdout).toMatch(/^searched: walks towards races, in \d+ executions? of \d+ steps?, to \d+ states? first$/m)
+  expect(stdout.indexOf('\nmet: ')).toBeLessThan(stdout.indexOf('\nsearched: '))
   expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
 })
 
@@ -104,6 +141,32 @@ test('`held` says which goals were never met, and which properties were never te
   expect(JSON.parse(alone.stdout.trim().split('\n').at(-1)!)).toMatchObject({ sometimes: {}, notes: [] })
 })
 
+test('calls that fail are a note with the first error, whether they throw or get an HTTP error', async () => {
+  const { code, stdout } = await check('refuses.config.ts', '--executions', '6')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  const failed = 'client counts failed in \\d+ of \\d+ calls: '
+  expect(stdout).toMatch(
+    new RegExp(`^note: ${failed}\\d+ ended with an HTTP error, the first PUT /price of n1 answered 503$`, 'm'),
+  )
+  expect(stdout).toMatch(/^note: client throws .* threw, the first "not stored"$/m)
+  expect(stdout).toMatch(/^met: counts returned in \d+ of \d+ calls, \d+ of these after an HTTP error \(503: /m)
+})
+
+test('a state that recovers only by the end of its node is a note', async () => {
+  const { code, stdout } = await check('ends.config.ts', '--json')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  const { notes, met } = printed.check.parse(JSON.parse(stdout.trim().split('\n').at(-1)!))
+  const { free, all, printedFirst } = met!.eventually
+  expect(free).toMatchObject({ againAfterEnd: free!.again, againAfterEndOf: { n1: free!.again } })
+  expect(free!.again).toBeGreaterThan(0)
+  expect(all!.againAfterEnd).toBe(all!.again)
+  expect(printedFirst!.againAfterEnd).toBeLessThan(printedFirst!.again)
+  expect(notes.filter(note => note.includes('had ended'))).toEqual([
+    'free, once false, held again only after node n1 had ended',
+    expect.stringMatching(/^all, once false, held again only after .* had ended$/),
+  ])
+})
+
 test('programs find the notes in the object', async () => {
   const { code, stdout } = await check('bare.config.ts', '--json')
   expect(code).toBe(0)
@@ -123,6 +186,23 @@ test.each(['1', '2'])(
     })
   },
 )
+
+test('a dead state after which no client may call is a note, for a call might have ended it', () => {
+  const run = async () => {}
+  const clients = [
+    { name: 'put', times: 2, run },
+    { name: 'get', times: 1, run },
+  ]
+  const after = (...schedule: readonly string[]) => {
+    const critical = { step: schedule.length, label: schedule.at(-1)!, case: 'C1', walks: 60, walkLength: 64 } as const
+    return aboutCallsLeft({ clients }, { kind: 'liveness', criticalTransition: critical, schedule })
+  }
+  expect(after('client put', 'client get', 'n1→n2 #1 client put')).toEqual([])
+  expect(after('client put', 'client get', 'client put')).toEqual([
+    expect.stringMatching(/^no client had a call left after step 3, so a recovery that takes one could not be seen/),
+  ])
+  expect(aboutCallsLeft({ clients: [] }, { kind: 'safety', criticalTransition: null, schedule: [] })).toEqual([])
+})
 
 test('the deeper search is the same search, and its command one that a shell reads', () => {
   const options = {
