@@ -1,5 +1,50 @@
+import { execa } from 'execa'
 import { expect, test } from 'vitest'
 import { errorLineOf } from '../../harness/execution/error-line.ts'
+import { node, printed, python } from './died.ts'
+
+const lineOfProgram = async (program: string, ...args: readonly string[]) => {
+  const { stderr, exitCode } = await execa(program, args, { reject: false })
+  expect(exitCode).not.toBe(0)
+  return errorLineOf(stderr)
+}
+
+test.each(Object.entries(python))('of what Python prints, the error that ended it is found: %s', async (_, program) => {
+  expect(await lineOfProgram('python3', '-c', program)).toBe('RuntimeError: the cause')
+})
+
+test('a group of errors that ended Python is named', () => {
+  const printed = `  + Exception Group Traceback (most recent call last):
+  |   File "group.py", line 5, in <module>
+  |     asyncio.run(main())
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "group.py", line 2, in bad
+    |     async def bad(): raise RuntimeError('the cause')
+    | RuntimeError: the cause
+    +------------------------------------
+`
+  expect(errorLineOf(printed)).toBe('ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)')
+})
+
+test('an error that Python ignored did not end it, though nothing else is printed', async () => {
+  const program = `
+import sys
+class Resource:
+    def __del__(self): raise ImportError('late')
+resource = Resource()
+sys.exit(3)`
+  expect(await lineOfProgram('python3', '-c', program)).toBeUndefined()
+})
+
+test.each(Object.entries(node))('of what Node.js prints, the error that ended it is found: %s', async (_, program) => {
+  expect(await lineOfProgram(process.execPath, '-e', program)).toMatch(/^(\w+: )?the cause$/)
+})
+
+test.each(Object.entries(printed))('so it is of other runtimes: %s', (_, [output, line]) => {
+  expect(errorLineOf(output)).toBe(line)
+})
 
 test.each([
   [
@@ -28,7 +73,7 @@ Node.js v20.20.2`,
   [
     'Rust',
     "thread 'main' panicked at src/main.rs:2:5:\nno\nnote: run with",
-    "thread 'main' panicked at src/main.rs:2:5:",
+    "thread 'main' panicked at src/main.rs:2:5: no",
   ],
   [
     'Python',
