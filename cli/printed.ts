@@ -54,6 +54,13 @@ const sometimes = z
   .record(z.string(), count)
   .describe('by property made by sometimes(…), the number of executions in which it was met')
 
+const delayMs = amount
+  .nullable()
+  .describe('how long a message must be in flight for the schedule to violate; 0 if it violates in a prompt network')
+const skewMs = amount
+  .nullable()
+  .describe('how far clocks must be apart for such a violation; 0 if every timer may fire when it is due')
+
 const values = z
   .array(z.strictObject({ value: z.string(), times: count }))
   .describe('results, and how often each was returned: the most frequent first')
@@ -120,12 +127,8 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
     })
     .nullable()
     .describe('the step after which recovery is impossible'),
-  delayMs: amount
-    .nullable()
-    .describe('how long a message must be in flight for the schedule to violate; 0 if it violates in a prompt network'),
-  skewMs: amount
-    .nullable()
-    .describe('how far clocks must be apart for such a violation; 0 if every timer may fire when it is due'),
+  delayMs,
+  skewMs,
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),
   differs: difference.nullable(),
   met: met.optional(),
@@ -177,8 +180,10 @@ const repeated: z.ZodType<Repeated> = z.strictObject({
 const tried: z.ZodType<Omit<TriedByHand, 'state'>> = z.strictObject({
   verdict: z.enum(['violated', 'held']),
   property,
-  kind: kind as z.ZodType<string | null>,
+  kind,
   message,
+  delayMs,
+  skewMs,
   schedule,
   enabled: z.array(z.string()).describe('labels of the choices enabled next'),
 })

@@ -1,19 +1,28 @@
 import { counted } from '../checker/brief.ts'
+import type { Limits } from '../checker/budget.ts'
+import { OwnCell } from '../checker/cells/cell.ts'
+import { Cells } from '../checker/cells/cells.ts'
 import { Executor } from '../checker/cells/executor.ts'
-import { UsageError } from '../checker/errors.ts'
+import type { Violation } from '../checker/cells/violation.ts'
+import { Diverged, UsageError } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
 import type { Choice } from '../checker/system.ts'
+import { type Hastened, hasten } from '../checker/verdict/hasten.ts'
+import { leastSkewMs } from '../checker/verdict/skew.ts'
 import { type GlobalState, nearest } from '../harness/config.ts'
 import type { LoadedConfig } from './config/load-config.ts'
-import { inSession } from './session/session.ts'
+import { inSession, type Session } from './session/session.ts'
 import { record } from './traces/record.ts'
 
 /** The result of steps chosen by hand. */
 export interface TriedByHand {
   readonly verdict: 'violated' | 'held'
   readonly property: string | null
-  readonly kind: string | null
+  readonly kind: Violation['kind'] | null
   readonly message: string
+  /** The longest that a message must be in flight, and that clocks must be apart, for such a violation: see `Verdict`. */
+  readonly delayMs: number | null
+  readonly skewMs: number | null
   /** Full labels of the executed steps. */
   readonly schedule: readonly string[]
   /** Labels of the choices enabled next. */
@@ -41,20 +50,49 @@ export const tryByHand = (
       if (executor.violation) break
       await executor.execute(meant(name, executor.enabled(), index + 1))
     }
-    const { violation } = executor
+    const { violation, delayMs } = executor
+    const schedule = [...executor.schedule]
+    const seen = { enabled: labelsOf(executor.enabled()), state: cluster.state() }
+    executor.end()
+    const needs = violation && (await leastNeeds(session, { schedule, delayMs, message: violation.message }, violation))
     const found = {
       verdict: violation ? 'violated' : 'held',
       property: violation?.property ?? null,
       kind: violation?.kind ?? null,
       message: violation?.message ?? `no violation in ${counted(names.length, 'step')}`,
-      schedule: executor.labels(),
+      delayMs: needs?.delayMs ?? null,
+      skewMs: needs?.skewMs ?? null,
+      schedule: labelsOf(schedule),
     } as const
-    const tried = { ...found, enabled: labelsOf(executor.enabled()), state: cluster.state() }
-    executor.end()
+    const tried = { ...found, ...seen }
     if (out !== undefined)
       await record(session, out, found.schedule, { options: { tried: names }, conclude: () => found })
     return tried
   })
+
+/** Limit on each of the two questions that follow a violation. */
+const needsLimits: Limits = { milliseconds: 10_000 }
+
+/** How slow the network must be, and how far clocks apart, for such a violation: that of the steps by hand need not be least. */
+const leastNeeds = async (
+  { cluster, system, signal }: Session,
+  met: Hastened,
+  violation: Violation,
+): Promise<Pick<TriedByHand, 'delayMs' | 'skewMs'>> => {
+  const cell = new OwnCell(cluster, system.properties)
+  try {
+    const cells = Cells.of([cell])
+    const limits = { ...needsLimits, signal }
+    const { schedule, delayMs } = await hasten(cells, met, violation, limits)
+    return { delayMs, skewMs: await leastSkewMs(cells.within(limits), schedule, violation) }
+  } catch (error) {
+    if (!(error instanceof Diverged)) throw error
+    // What does not repeat is known only as it was executed.
+    return { delayMs: met.delayMs, skewMs: null }
+  } finally {
+    await cell.end()
+  }
+}
 
 /**
  * The step that a name means: the one with this label, else the only one that begins with it, else the only one with

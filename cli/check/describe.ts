@@ -62,7 +62,7 @@ const asTest = (path: string): string[] => {
 }
 
 /** The condition for a violation that usual networks and machines do not meet. */
-const condition = ({ verdict, delayMs, skewMs }: Verdict): string => {
+const condition = ({ verdict, delayMs, skewMs }: Pick<Verdict, 'verdict' | 'delayMs' | 'skewMs'>): string => {
   if (verdict !== 'violated') return ''
   const needs = [
     ...(isLong(delayMs) ? [`a message is in flight for ${(delayMs / 1000).toFixed(1)} s`] : []),
@@ -96,7 +96,7 @@ export const describeTried = (tried: Omit<TriedByHand, 'state'>, state: GlobalSt
   ...numbered(tried.schedule),
   ...tried.enabled.map(label => `   or  ${label}`),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
-  `${tried.verdict}${what(tried)}`,
+  `${tried.verdict}${what(tried)}${condition(tried)}`,
   tried.message,
 ]
 

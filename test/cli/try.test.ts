@@ -7,7 +7,33 @@ import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {
-  const copy = copyOfFixtures()
+  const copy = copyOfFixtures({
+    // It sends a word; the other side gives up when it has waited for five seconds.
+    'patience.js': `
+      const { createSocket } = require('node:dgram')
+      const tell = state => console.log(JSON.stringify(state))
+      const [, , role, address] = process.argv
+      if (role === 'waits') {
+        const waiting = setTimeout(() => tell({ gaveUp: true }), 5000)
+        createSocket('udp4').bind(7000).on('message', () => { clearTimeout(waiting); tell({ heard: true }) })
+      } else if (role === 'says') createSocket('udp4').send('word', 7000, address)
+      else {
+        createSocket('udp4').bind(7000)
+        setTimeout(() => tell({ rang: true }), Number(role))
+      }`,
+    'patience.config.ts': `
+      import { always, defineSystem, jsonLines } from 'lastnail'
+      const node = (...args: readonly string[]) => ({ command: ['node', 'patience.js', ...args] })
+      export default defineSystem({
+        name: 'patience',
+        nodes: { waits: node('waits'), says: node('says', '{{waits.address}}'), soon: node('1000'), late: node('4000') },
+        state: jsonLines('stdout'),
+        properties: {
+          hears: always(s => !s.node('waits').state?.gaveUp),
+          inOrder: always(s => !s.node('late').state?.rang || s.node('soon').state?.rang === true),
+        },
+      })`,
+  })
   directory = copy.directory
   return copy.remove
 })
@@ -49,6 +75,16 @@ test('a violation ends it, with exit code 1; a program reads it as JSON', async 
   expect(code).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'violated', property: 'neverWritten', kind: 'safety' })
   expect(JSON.parse(stdout).schedule).toHaveLength(3)
+})
+
+test('a violation that needs a message in flight for long, or clocks apart, says so as a check does', async () => {
+  const late = await lastnail(directory, 'try', 'patience.config.ts', 'waits timer', '--json')
+  expect(JSON.parse(late.stdout)).toMatchObject({ property: 'hears', delayMs: 5000 })
+  const apart = await lastnail(directory, 'try', 'patience.config.ts', 'late timer')
+  expect(apart).toMatchObject({ code: 1, stderr: '' })
+  expect(apart.stdout).toContain('\nviolated: safety inOrder, only where the clocks of nodes run 3.0 s apart\n')
+  const { stdout } = await tryIt('a→store', 'store→a', 'a→store write')
+  expect(stdout).toMatch(/\nviolated: safety neverWritten\n/)
 })
 
 test('a name that means nothing, or several things, is refused', async () => {
