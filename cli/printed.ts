@@ -96,6 +96,19 @@ const met: z.ZodType<WhatWasMet> = z
       }),
     ),
     sometimes,
+    heldBack: z
+      .partialRecord(
+        z.enum(['delay', 'clocks']),
+        z.record(
+          z.string(),
+          z.strictObject({
+            states: count.describe('states in which the node’s earliest timer was held back'),
+            fired: count.describe('how often a timer of the node fired'),
+            example: z.string().describe('in how many milliseconds the first of them was due'),
+          }),
+        ),
+      )
+      .describe('by bound of the configuration and node: timers that the bound held back'),
     always: z
       .record(z.string(), z.record(z.string(), count))
       .describe('what each reads of the state, and the number of executions at whose end that was present'),

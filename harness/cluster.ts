@@ -211,7 +211,8 @@ export class Cluster implements System<GlobalState> {
   }
 
   sights(): readonly Sight[] {
-    return this.#stage.execution.clients.sights()
+    const { clients, heldBack } = this.#stage.execution
+    return [...clients.sights(), ...heldBack.values()]
   }
 
   setDelayMsMax(milliseconds: number): void {

@@ -8,6 +8,8 @@ export interface Met {
   readonly steps: Partial<Readonly<Record<ChoiceKind, number>>>
   /** By kind of choice, the number of executions with such a step. */
   readonly executions: Partial<Readonly<Record<ChoiceKind, number>>>
+  /** By node, how many steps fired one of its timers. */
+  readonly timers: Readonly<Record<string, number>>
   readonly sights: readonly Sight[]
   /** One execution to look at: of those with the most kinds of steps, the first. */
   readonly sample?: SampleExecution | undefined
@@ -28,6 +30,7 @@ const ofGroupMax = 100
 export class Meetings {
   readonly #steps: Partial<Record<ChoiceKind, number>> = {}
   readonly #executions: Partial<Record<ChoiceKind, number>> = {}
+  readonly #timers: Record<string, number> = {}
   readonly #sights = new Map<string, Sight>()
   /** Number of sights that are kept, by group. */
   readonly #groups = new Map<string, number>()
@@ -40,15 +43,19 @@ export class Meetings {
       this.#kindsOfSample = kinds.size
       this.#sample = { schedule: labelsOf(schedule), variant }
     }
-    for (const { kind } of schedule) count(this.#steps, kind)
+    for (const { kind, node } of schedule) {
+      count(this.#steps, kind)
+      if (kind === 'timer') count(this.#timers, node)
+    }
     for (const kind of kinds) count(this.#executions, kind)
     this.#addSights(sights)
   }
 
   /** Adds what another search of the same system met. */
-  addMet({ steps, executions, sights }: Met): void {
+  addMet({ steps, executions, timers, sights }: Met): void {
     for (const [kind, times] of Object.entries(steps)) count(this.#steps, kind as ChoiceKind, times)
     for (const [kind, times] of Object.entries(executions)) count(this.#executions, kind as ChoiceKind, times)
+    for (const [node, times] of Object.entries(timers)) count(this.#timers, node, times)
     this.#addSights(sights)
   }
 
@@ -77,6 +84,7 @@ export class Meetings {
     return {
       steps: this.#steps,
       executions: this.#executions,
+      timers: this.#timers,
       sights: [...this.#sights.values()],
       sample: this.#sample,
     }

@@ -16,6 +16,8 @@ export interface WhatWasMet {
   readonly eventually: Readonly<Record<string, MetEventually>>
   /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
+  /** By bound of the configuration and node: timers that the bound held back. */
+  readonly heldBack: Readonly<Partial<Record<'delay' | 'clocks', Readonly<Record<string, MetHeldBack>>>>>
   /** By `always` property and what it reads: the number of executions at whose end that was present. */
   readonly always: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
@@ -50,6 +52,15 @@ export interface MetFault {
   readonly executions: number
 }
 
+export interface MetHeldBack {
+  /** States in which the node's earliest timer was held back. */
+  readonly states: number
+  /** How often a timer of the node fired. */
+  readonly fired: number
+  /** In how many milliseconds the first of them was due: `+30000ms`. */
+  readonly example: string
+}
+
 export interface MetEventually {
   /** Executions in which it was false at some time. */
   readonly wasFalse: number
@@ -60,10 +71,8 @@ export interface MetEventually {
   readonly againAfterEndOf: Readonly<Record<string, number>>
 }
 
-export const metBy = (
-  { clients, faults, properties, nodes }: ResolvedSystem,
-  { sights, steps, executions }: Met,
-): WhatWasMet => {
+export const metBy = ({ clients, faults, properties, nodes }: ResolvedSystem, met: Met): WhatWasMet => {
+  const { sights, steps, executions } = met
   const named = (kind: string) => Object.keys(properties).filter(name => properties[name]!.kind === kind)
   return {
     clients: Object.fromEntries(clients.map(({ name }) => [name, metClient(name, sights)])),
@@ -75,6 +84,12 @@ export const metBy = (
     ),
     eventually: Object.fromEntries(named('eventually').map(name => [name, metEventually(name, nodes, sights)])),
     sometimes: Object.fromEntries(named('sometimes').map(name => [name, countOf(sights, propertySight.met(name))])),
+    heldBack: Object.fromEntries(
+      (['delay', 'clocks'] as const).flatMap(by => {
+        const held = metHeldBack(by, nodes, met)
+        return Object.keys(held).length === 0 ? [] : [[by, held]]
+      }),
+    ),
     always: Object.fromEntries(named('always').map(name => [name, presentAtEnd(name, sights)])),
   }
 }
@@ -111,6 +126,18 @@ const metEventually = (name: string, nodes: ResolvedSystem['nodes'], sights: rea
       .filter(([, times]) => times > 0),
   ),
 })
+
+const metHeldBack = (
+  by: 'delay' | 'clocks',
+  nodes: ResolvedSystem['nodes'],
+  { sights, timers }: Pick<Met, 'sights' | 'timers'>,
+): Readonly<Record<string, MetHeldBack>> =>
+  Object.fromEntries(
+    nodes.flatMap(({ name }) => {
+      const held = sights.find(({ what }) => what === sightOf.heldBack(by, name))
+      return held ? [[name, { states: held.count, fired: timers[name] ?? 0, example: held.example ?? '' }]] : []
+    }),
+  )
 
 /** What an `always` property reads, and how often it was present. The rarest come first. */
 const presentAtEnd = (name: string, sights: readonly Sight[]): Readonly<Record<string, number>> => {

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { counted } from '../../checker/brief.ts'
+import { counted, shownList } from '../../checker/brief.ts'
 import { callerIn } from '../../checker/labels.ts'
 import type { Property } from '../../checker/property.ts'
 import { inSeconds } from '../../checker/show.ts'
@@ -11,7 +11,7 @@ import { sightOf } from '../../harness/clients/sights.ts'
 import type { FaultKind, GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'
 import { type CheckOptions, defaultMs } from '../options.ts'
-import { type MetClient, type MetEventually, metBy, type WhatWasMet } from './met.ts'
+import { type MetClient, type MetEventually, type MetHeldBack, metBy, type WhatWasMet } from './met.ts'
 import { isOfUsers, isWhole, shownPath } from './subjects.ts'
 
 /**
@@ -26,9 +26,10 @@ export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } =
   ...Object.entries(system.faults).flatMap(([kind, budget]) => aboutFault(kind as FaultKind, budget, system, met)),
 ]
 
-const aboutMet = ({ clients, eventually }: WhatWasMet): string[] => [
+const aboutMet = ({ clients, eventually, heldBack }: WhatWasMet): string[] => [
   ...Object.entries(clients).flatMap(([name, client]) => aboutClient(name, client)),
   ...Object.entries(eventually).flatMap(([name, property]) => aboutEnds(name, property)),
+  ...Object.entries(heldBack).map(([by, nodes]) => aboutHeldBack(by as keyof typeof whileHeld, nodes)),
 ]
 
 const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sights }: Met): string[] => {
@@ -117,6 +118,22 @@ const aboutEnds = (name: string, { again, againAfterEnd, againAfterEndOf }: MetE
   const always = nodes.filter(node => againAfterEndOf[node] === again)
   const ended = always.length > 0 ? `node ${always.join(' and ')}` : `one of the nodes ${nodes.join(', ')}`
   return [`${name}, once false, held again only after ${ended} had ended`]
+}
+
+const whileHeld = {
+  delay: 'while a message was in flight',
+  clocks: 'while another node’s timer was due before',
+} as const
+
+/** A fault that needs a timer before a message, or one timer before another, is impossible where a bound says so. */
+const aboutHeldBack = (by: keyof typeof whileHeld, nodes: Readonly<Record<string, MetHeldBack>>): string => {
+  const each = Object.entries(nodes)
+    .toSorted(([, one], [, other]) => other.states - one.states)
+    .map(
+      ([node, { states, fired, example }]) =>
+        `of ${node} in ${counted(states, 'state')} (such as ${example}; fired ${counted(fired, 'time')})`,
+    )
+  return `\`${by}\` held timers back ${whileHeld[by]}: ${shownList(each)}`
 }
 
 /** A recovery that takes a call is met by no walk from a state after which no client may call any more. */

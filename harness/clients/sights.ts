@@ -10,6 +10,8 @@ export const sightOf = {
   error: (client: string) => `${client} threw`,
   /** A call that returned although its last HTTP response was an error. */
   refusal: (client: string) => `${client} was refused`,
+  /** A state in which a bound of the configuration held back the earliest timer of a node. */
+  heldBack: (by: 'delay' | 'clocks', node: string) => `${by} held back ${node}`,
   state: (node: string) => `state of ${node}`,
   /** A call or operation that returned this value. */
   value: (caller: string, value: string) => `${caller} returned ${value}`,

@@ -173,18 +173,46 @@ const inputOption = (choice: Choice, input: Input): InputOption => ({
  * A node's timer may fire if no other clock would be left further behind than the allowed skew, and no message would be
  * in flight for longer than allowed.
  */
-const timers = ({ system, nodes, isCalling, delays, delayMsMax, skewMsMax, cutAt }: Moment): InputOption[] => {
+const timers = (moment: Moment): InputOption[] => {
+  const { system, nodes, isCalling, delayMsMax, skewMsMax, cutAt } = moment
   const isCutLong = cutAt !== undefined && system.cutMsMin > 0
   const isBounded = Math.min(skewMsMax, delayMsMax) < Number.POSITIVE_INFINITY || isCutLong
-  const latest = skewMsMax === Number.POSITIVE_INFINITY ? skewMsMax : earliestOf(nodes) + skewMsMax * millisecond
+  const latest = latestIn(moment)
   const options: InputOption[] = []
   for (const [index, node] of nodes.entries()) {
     const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
     if (deadline === undefined || deadline > latest) continue
-    if (isBounded && delays.at(index, deadline) > delayMsMax * millisecond) continue
+    if (isBounded && isTooLate(moment, index, deadline)) continue
     options.push(timer(node, deadline, !isCalling && !isBounded))
   }
   return options
+}
+
+/** The latest deadline that the allowed skew lets fire. */
+const latestIn = ({ nodes, skewMsMax }: Moment): Nanoseconds =>
+  skewMsMax === Number.POSITIVE_INFINITY ? skewMsMax : earliestOf(nodes) + skewMsMax * millisecond
+
+/** Whether a message would be in flight for longer than allowed when the `index`-th node's clock shows `deadline`. */
+const isTooLate = ({ delays, delayMsMax }: Moment, index: number, deadline: Nanoseconds): boolean =>
+  delays.at(index, deadline) > delayMsMax * millisecond
+
+/** A timer that may not fire yet, because of a bound of the configuration. */
+export interface HeldBack {
+  readonly node: string
+  readonly by: 'delay' | 'clocks'
+  /** In how many milliseconds of its clock it is due. */
+  readonly afterMs: number
+}
+
+/** The timers that a bound holds back in this moment. */
+export const heldBackIn = (moment: Moment): HeldBack[] => {
+  const latest = latestIn(moment)
+  return moment.nodes.flatMap((node, index): HeldBack[] => {
+    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    if (deadline === undefined) return []
+    const by = deadline > latest ? 'clocks' : isTooLate(moment, index, deadline) ? 'delay' : undefined
+    return by === undefined ? [] : [{ node: node.name, by, afterMs: shownMs(node, deadline) }]
+  })
 }
 
 /** The earliest deadline of all nodes' timers, each by its own clock; Infinity if there is none. */

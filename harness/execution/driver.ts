@@ -8,7 +8,7 @@ import type { Node } from '../node/node.ts'
 import { Alone } from './alone.ts'
 import { AuditTurns, evidenceOf } from './audit.ts'
 import { carryOut, startedBy } from './carry-out.ts'
-import { messagesTaken, type Option } from './choices.ts'
+import { heldBackIn, messagesTaken, type Option } from './choices.ts'
 import { enabledOptions } from './due.ts'
 import { endStep, noDetails, type StepDetails } from './end-step.ts'
 import type { WayThere } from './execution.ts'
@@ -222,7 +222,9 @@ export class Driver {
     this.#isBoundAnew = false
     this.#fingerprint = undefined
     this.#details = details
-    const { execution, nodes } = this.#stage
+    const { execution, nodes, system } = this.#stage
+    if (Math.min(system.delayMsMax, system.clockSkewMsMax) < Number.POSITIVE_INFINITY && !execution.isOver)
+      for (const held of heldBackIn(this.#stage.moment())) execution.noteHeldBack(held)
     execution.evidence?.push(evidenceOf(nodes, { ...details, timers: this.#stage.timers() }))
   }
 

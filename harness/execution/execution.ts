@@ -1,12 +1,13 @@
 import { type Described, labelsOf } from '../../checker/labels.ts'
-import type { Choice } from '../../checker/system.ts'
+import type { Choice, Sight } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Network, NetworkMark } from '../../proxy/network.ts'
 import type { Clients, ClientsMark } from '../clients/clients.ts'
+import { sightOf } from '../clients/sights.ts'
 import type { ResolvedSystem } from '../config.ts'
 import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
-import type { Input } from './choices.ts'
+import type { HeldBack, Input } from './choices.ts'
 import { type Clocks, Delays, type DelaysMark } from './delays.ts'
 import { Inputs, type InputsMark } from './inputs.ts'
 
@@ -52,6 +53,8 @@ export class Execution {
   beganInPlace = false
   /** Index of the first step with evidence. It is later than 0 if the execution began at a mark. */
   evidenceFrom = 0
+  /** The states in which a bound held a timer back, by the name of the sight. */
+  readonly heldBack = new Map<string, Sight>()
   readonly #budget: Map<string, number>
   readonly #history: Map<string, Inputs>
   /** Labels of what was in flight after the last step. */
@@ -73,6 +76,13 @@ export class Execution {
     this.delays = new Delays(mark?.delays)
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap }))
     this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))
+  }
+
+  noteHeldBack({ node, by, afterMs }: HeldBack): void {
+    const what = sightOf.heldBack(by, node)
+    const count = 1 + (this.heldBack.get(what)?.count ?? 0)
+    const example = this.heldBack.get(what)?.example ?? `+${afterMs}ms`
+    this.heldBack.set(what, { what, count, example })
   }
 
   mark(clients: ClientsMark): ExecutionMark {

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { aboutCallsLeft, deeperThan } from '../../cli/check/notes.ts'
 import { printed } from '../../cli/printed.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 const config = (parts: string) => `
   import { always, defineSystem, eventually, history, jsonLines, sometimes } from 'lastnail'
@@ -85,6 +85,27 @@ beforeAll(() => {
           printedFirst: eventually(s => s.node('n1').state?.stuck !== false),
         },
       })`,
+    // It says one word, and n2 gives up after five seconds without one.
+    'waits.js': `
+      const socket = require('node:dgram').createSocket('udp4').bind(7000)
+      const [, , to] = process.argv
+      if (to) socket.send('word', 7000, to)
+      else {
+        const waiting = setTimeout(() => console.log(JSON.stringify({ gaveUp: true })), 5000)
+        socket.on('message', () => clearTimeout(waiting))
+      }`,
+    'waits.config.ts': `
+      import { always, defineSystem, jsonLines } from 'lastnail'
+      export default defineSystem({
+        name: 'waits',
+        nodes: {
+          n1: { command: [process.execPath, 'waits.js', '{{n2.address}}'] },
+          n2: { command: [process.execPath, 'waits.js'] },
+        },
+        state: jsonLines(),
+        delay: process.env.DELAY,
+        properties: { waits: always(s => !s.node('n2').state?.gaveUp) },
+      })`,
     'nobody.config.ts': config("clients: { ann: async ({ n3 }) => (await n3.http(7000, '/')).body.text() },"),
   })
   directory = copy.directory
@@ -165,6 +186,24 @@ test('a state that recovers only by the end of its node is a note', async () => 
     'free, once false, held again only after node n1 had ended',
     expect.stringMatching(/^all, once false, held again only after .* had ended$/),
   ])
+})
+
+test('a bound that makes a fault impossible is a note: which timers it held back, and how often', async () => {
+  const withDelay = async (delay: string) => {
+    const { stdout } = await start(directory, ['check', 'waits.config.ts', '--executions', '4', '--json'], {
+      env: { DELAY: delay },
+    })
+    return printed.check.parse(JSON.parse(String(stdout).trim().split('\n').at(-1)!))
+  }
+  const held = await withDelay('2s')
+  expect(held.verdict).toBe('held')
+  expect(held.met!.heldBack).toEqual({ delay: { n2: { states: 4, fired: expect.any(Number), example: '+5000ms' } } })
+  expect(held.notes).toContainEqual(
+    expect.stringMatching(
+      /^`delay` held timers back while a message was in flight: of n2 in 4 states \(such as \+5000ms; fired \d times?\)$/,
+    ),
+  )
+  expect((await withDelay('6s')).verdict).toBe('violated')
 })
 
 test('programs find the notes in the object', async () => {
