@@ -189,13 +189,12 @@ test('a state that recovers only by the end of its node is a note', async () => 
 })
 
 test('a bound that makes a fault impossible is a note: which timers it held back, and how often', async () => {
-  const withDelay = async (delay: string) => {
-    const { stdout } = await start(directory, ['check', 'waits.config.ts', '--executions', '4', '--json'], {
-      env: { DELAY: delay },
-    })
+  const withDelay = async (delay: string, executions: string) => {
+    const args = ['check', 'waits.config.ts', '--executions', executions, '--json']
+    const { stdout } = await start(directory, args, { env: { DELAY: delay } })
     return printed.check.parse(JSON.parse(String(stdout).trim().split('\n').at(-1)!))
   }
-  const held = await withDelay('2s')
+  const held = await withDelay('2s', '4')
   expect(held.verdict).toBe('held')
   expect(held.met!.heldBack).toEqual({ delay: { n2: { states: 4, fired: expect.any(Number), example: '+5000ms' } } })
   expect(held.notes).toContainEqual(
@@ -203,7 +202,7 @@ test('a bound that makes a fault impossible is a note: which timers it held back
       /^`delay` held timers back while a message was in flight: of n2 in 4 states \(such as \+5000ms; fired \d times?\)$/,
     ),
   )
-  expect((await withDelay('6s')).verdict).toBe('violated')
+  expect((await withDelay('6s', '40')).verdict).toBe('violated')
 })
 
 test('programs find the notes in the object', async () => {
