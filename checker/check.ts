@@ -8,6 +8,7 @@ import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './errors.ts
 import { labelsOf } from './labels.ts'
 import { nearest } from './nearest.ts'
 import type { Nodes } from './node-system.ts'
+import { healthyOf, livenessOf } from './property.ts'
 import { Random } from './random.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { LocalSearch } from './searches/local/local.ts'
@@ -66,12 +67,12 @@ export const checkInCells = async <State>(
   nodes?: Nodes<State>,
 ): Promise<Verdict> => {
   validate(options)
-  const liveness = Object.keys(properties).filter(name => properties[name]!.kind === 'eventually')
+  const liveness = livenessOf(properties)
   const localOf: PortfolioOptions['localOf'] =
     nodes && (experience => new LocalSearch(experience, { nodes, properties }))
   // A carried value depends on the path to a state and not on the state alone, so every order must be executed.
   const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
-  return new Check(cells, liveness, { ...options, everyOrder }, localOf).run()
+  return new Check(cells, { liveness, healthy: healthyOf(properties) }, { ...options, everyOrder }, localOf).run()
 }
 
 /**
@@ -131,7 +132,7 @@ class Check {
 
   constructor(
     cells: readonly Cell[],
-    liveness: readonly string[],
+    judged: Pick<PortfolioOptions, 'liveness' | 'healthy'>,
     options: SearchOptions,
     localOf: PortfolioOptions['localOf'],
   ) {
@@ -154,7 +155,7 @@ class Check {
         everyOrder: options.everyOrder,
         begin: this.#begin,
         walkLength,
-        liveness,
+        ...judged,
         random: new Random(searchSeed),
         localOf,
       })

@@ -71,7 +71,7 @@ const connectionIn = (label: string): Described | undefined => {
 }
 
 const kindsByFirstWord: ReadonlyMap<string, ChoiceKind> = new Map<string, ChoiceKind>([
-  ...(['client', 'restart', 'heal', ...faultKinds] as const).map(kind => [kind, kind] as const),
+  ...(['client', 'restart', 'heal', 'healthy', ...faultKinds] as const).map(kind => [kind, kind] as const),
   ['cut', 'partition'],
 ])
 

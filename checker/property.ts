@@ -28,6 +28,8 @@ export interface Property<State> {
    * For `eventually`: how many milliseconds it may be false at most. It is checked only in systems with a common time.
    */
   readonly withinMs?: number | undefined
+  /** For `eventually` with `withinMs`: that it is judged in a healthy network alone, by a search. */
+  readonly when?: 'healthy' | undefined
   /** Explains a state in which it does not hold, for the message of the violation. */
   readonly explain?: (state: State) => string
   /**
@@ -55,8 +57,21 @@ export const always = <State>(holds: Predicate<State>, { of }: AlwaysOptions<Sta
 /** Liveness: from every state of every execution, a state in which `holds` is true is eventually reached. */
 export const eventually = <State>(
   holds: Predicate<State>,
-  { withinMs }: Pick<Property<State>, 'withinMs'> = {},
-): Property<State> => ({ kind: 'eventually', ...predicateOf(holds), ...(withinMs !== undefined && { withinMs }) })
+  { withinMs, when }: Pick<Property<State>, 'withinMs' | 'when'> = {},
+): Property<State> => ({
+  kind: 'eventually',
+  ...predicateOf(holds),
+  ...(withinMs !== undefined && { withinMs }),
+  ...(when && { when }),
+})
+
+/** The liveness properties that a search judges by walks: not those of a healthy network, which its steps judge. */
+export const livenessOf = <State>(properties: Readonly<Record<string, Property<State>>>): string[] =>
+  Object.keys(properties).filter(name => properties[name]!.kind === 'eventually' && !properties[name]!.when)
+
+/** The properties that are judged in a healthy network. */
+export const healthyOf = <State>(properties: Readonly<Record<string, Property<State>>>): string[] =>
+  Object.keys(properties).filter(name => properties[name]!.when === 'healthy')
 
 const folds = Symbol('folds')
 

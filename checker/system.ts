@@ -26,6 +26,8 @@ export type ChoiceKind =
   | 'partition'
   /** a partition ends; has no budget, because it only ends a fault */
   | 'heal'
+  /** from here on the network is healthy, and each next step is the only one possible; it is offered to no chooser */
+  | 'healthy'
 
 /** The kinds of properties: see `property.ts`. */
 export type PropertyKind = 'always' | 'eventually' | 'sometimes'
@@ -160,6 +162,8 @@ export interface System<State> {
   printed?(): Readonly<Record<string, string>>
   /** Names of the nodes that are down now. Only notes depend on it. */
   down?(): readonly string[]
+  /** How long the network has been healthy in this execution, in milliseconds of all clocks; undefined if it is not. */
+  healthyMs?(): number | undefined
   /** What was met since the last reset. */
   sights?(): readonly Sight[]
   /** Milliseconds since the start if the system has a common time; undefined if a search decides what happens when. */

@@ -48,11 +48,11 @@ export const tryByHand = (
     await executor.reset()
     for (const [index, name] of names.entries()) {
       if (executor.violation) break
-      await executor.execute(meant(name, executor.enabled(), index + 1))
+      await executor.execute(meant(name, executor.offered(), index + 1))
     }
     const { violation, delayMs } = executor
     const schedule = [...executor.schedule]
-    const seen = { enabled: labelsOf(executor.enabled()), state: cluster.state() }
+    const seen = { enabled: labelsOf(executor.offered()), state: cluster.state() }
     executor.end()
     const needs = violation && (await leastNeeds(session, { schedule, delayMs, message: violation.message }, violation))
     const found = {

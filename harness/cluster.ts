@@ -210,6 +210,11 @@ export class Cluster implements System<GlobalState> {
     return this.#nodes.filter(({ isAlive }) => !isAlive).map(({ name }) => name)
   }
 
+  healthyMs(): number | undefined {
+    const { healthy } = this.#stage.execution
+    return healthy && healthy.elapsed / millisecond
+  }
+
   sights(): readonly Sight[] {
     const { clients, heldBack } = this.#stage.execution
     return [...clients.sights(), ...heldBack.values()]

@@ -11,6 +11,7 @@ import { Solo } from './alone.ts'
 import { bind } from './bounds.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
+import { beHealthy } from './healthy.ts'
 import { attempt, attemptPromptly, follow } from './schedule.ts'
 import type { Arrival, NodeOutcome, NodeTask, Task, TaskOutcome, ToLive, UntilLive, WalkEnd, Watched } from './task.ts'
 import { walk } from './walk.ts'
@@ -80,7 +81,8 @@ export class OwnCell<State> implements Cell {
       const watched: Watched[] = []
       const walking = { task, surprises, watched }
       for (const each of task.walks ?? []) await this.#walk(each, walking, () => false)
-      const toLive = task.untilLive && (await this.#walkUntilLive(task.untilLive, walking))
+      const wasHealthy = await beHealthy(executor, task.healthy ?? [])
+      const toLive = wasHealthy || !task.untilLive ? undefined : await this.#walkUntilLive(task.untilLive, walking)
       if (task.isWatched) watched.push(this.#watch())
       const { schedule, fingerprints, violation, finding, delayMs, skewMs, lastLive, system } = executor
       const learned = task.surprises ? surprises.learned() : []
@@ -198,7 +200,7 @@ export class OwnCell<State> implements Cell {
   #watch(): Watched {
     const { system } = this.#executor
     return {
-      enabled: system.enabled(),
+      enabled: this.#executor.enabled(),
       parts: system.parts?.() ?? { state: system.fingerprint() ?? '' },
       printed: system.printed?.() ?? {},
     }

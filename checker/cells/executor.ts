@@ -10,6 +10,8 @@ import { HeldAgain, type HeldAgainMark } from './held-again.ts'
 import { Offers } from './offers.ts'
 import type { Violation } from './violation.ts'
 
+const isHealthy = ({ kind }: Choice): boolean => kind === 'healthy'
+
 /** Properties by name. */
 export type Properties<State> = Readonly<Record<string, Property<State>>>
 
@@ -40,6 +42,7 @@ export interface Mark {
   readonly carried: CarriedMark
   readonly notSince: ReadonlyMap<string, number>
   readonly heldAgain: HeldAgainMark
+  readonly heldHealthy: ReadonlySet<string>
   readonly met: ReadonlySet<string>
 }
 
@@ -87,6 +90,8 @@ export class Executor<State> {
   /** By liveness property that does not hold: since when, in a system with a common time. */
   #notSince = new Map<string, number>()
   #heldAgain = new HeldAgain()
+  /** Names of the properties that held since the network is healthy. */
+  #heldHealthy = new Set<string>()
   readonly #properties: Properties<State>
 
   constructor(system: System<State>, properties: Properties<State>, options: ExecutorOptions<State> = {}) {
@@ -145,6 +150,7 @@ export class Executor<State> {
     this.#carried = new Carried(this.#properties)
     this.#notSince = new Map()
     this.#heldAgain = new HeldAgain()
+    this.#heldHealthy = new Set()
     this.#met = new Set()
     const findings = await this.#timely(() => this.system.reset(variant))
     this.#running = true
@@ -168,6 +174,7 @@ export class Executor<State> {
       carried: this.#carried.mark(),
       notSince: new Map(this.#notSince),
       heldAgain: this.#heldAgain.mark(),
+      heldHealthy: new Set(this.#heldHealthy),
       met: new Set(this.#met),
     }
   }
@@ -187,6 +194,7 @@ export class Executor<State> {
     this.#carried = new Carried(this.#properties, mark.carried)
     this.#notSince = new Map(mark.notSince)
     this.#heldAgain = new HeldAgain(mark.heldAgain)
+    this.#heldHealthy = new Set(mark.heldHealthy)
     this.violation = undefined
     this.finding = undefined
     this.undecided = new Map()
@@ -201,13 +209,15 @@ export class Executor<State> {
     this.#running = false
   }
 
+  /** The enabled choices among which a chooser may choose. */
   enabled(): readonly Choice[] {
-    return this.system.enabled()
+    const enabled = this.system.enabled()
+    return enabled.some(isHealthy) ? enabled.filter(choice => !isHealthy(choice)) : enabled
   }
 
   /** The enabled choices. Since when each is enabled is noted, for `offeredAfter`. */
   offered(): readonly Choice[] {
-    const enabled = this.enabled()
+    const enabled = this.system.enabled()
     for (const { label } of enabled) this.#offers.note(label, this.schedule.length)
     return enabled
   }
@@ -260,7 +270,8 @@ export class Executor<State> {
       const holds = this.#holds(name, property, state)
       if (holds === true) this.lastLive.set(name, this.schedule.length)
       if (holds !== undefined) this.#heldAgain.see(name, holds, () => this.system.down?.() ?? [])
-      this.#watchBound(name, property, holds)
+      if (property.when === undefined) this.#watchBound(name, property, holds)
+      else this.#watchHealthy(name, property, holds)
     }
     for (const [name, property] of this.#goals)
       if (!this.#met.has(name) && this.#holds(name, property, state)) this.#met.add(name)
@@ -290,6 +301,25 @@ export class Executor<State> {
       }
     if (holds !== false) this.#notSince.delete(name)
     else if (since === undefined) this.#notSince.set(name, nowMs)
+  }
+
+  /** In a healthy network the bound is one on how long it may be false, or it never holds because nothing happens any more. */
+  #watchHealthy(name: string, { withinMs }: Property<State>, holds: boolean | undefined): void {
+    const healthyMs = this.system.healthyMs?.()
+    if (healthyMs === undefined || this.broken || this.#heldHealthy.has(name)) return
+    if (holds !== false) {
+      this.#heldHealthy.add(name)
+      return
+    }
+    const isOver = this.enabled().length === 0
+    if (healthyMs <= withinMs! && !isOver) return
+    const why = isOver ? 'nothing is left that could happen' : `it was false for ${inSeconds(healthyMs)}`
+    this.violation ??= {
+      kind: 'safety',
+      property: name,
+      step: this.schedule.length,
+      message: `${name} did not come to hold by itself in a healthy network ${this.#where()}: ${why}, expected within ${inSeconds(withinMs!)}`,
+    }
   }
 
   #watchSafety(state: State): void {

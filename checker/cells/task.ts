@@ -25,6 +25,11 @@ export interface Task extends Bounds {
   readonly isOnNewProcesses?: boolean
   /** Walks after the start. */
   readonly walks?: readonly Walk[]
+  /**
+   * Properties of a healthy network. If one is false after `walks`, the network is healthy from there on, until it holds or
+   * is violated, and there are no walks to a live state.
+   */
+  readonly healthy?: readonly string[]
   /** Walks to a live state, after the start and `walks`. */
   readonly untilLive?: UntilLive
   /** Whether walks end at a violation. */

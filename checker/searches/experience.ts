@@ -15,6 +15,8 @@ export interface ExperienceOptions {
   readonly begin: Start
   /** Names of the liveness properties. */
   readonly liveness: readonly string[]
+  /** Names of the properties that are judged in a healthy network. */
+  readonly healthy?: readonly string[] | undefined
   readonly random: Random
 }
 
@@ -111,6 +113,7 @@ export class Experience {
       task: {
         start,
         walks: first,
+        ...(this.#options.healthy?.length && { healthy: this.#options.healthy }),
         // Most states that are merely slow recover in a healthy network. To see that costs a few steps, while an
         // examination of the suspect costs many executions.
         ...(liveness.length > 0 && {

@@ -62,8 +62,8 @@ const aboutGoal = (name: string, sights: readonly Sight[]): string[] =>
     : [`${name} was never met in any execution, so the properties may not have been put to the test`]
 
 /** A search may delay messages without limit, so a property may be false for any time without being at fault. */
-const aboutBound = (name: string, { withinMs }: Pick<Property<GlobalState>, 'withinMs'>): string[] =>
-  withinMs === undefined
+const aboutBound = (name: string, { withinMs, when }: Pick<Property<GlobalState>, 'withinMs' | 'when'>): string[] =>
+  withinMs === undefined || when !== undefined
     ? []
     : [
         `${name} was checked without its bound of ${inSeconds(withinMs)}, because a search may delay messages without limit; emulate, and verify of its trace, judge it`,

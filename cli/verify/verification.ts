@@ -84,14 +84,13 @@ export class Verification {
     return this.#atMs
   }
 
-  /** Properties whose bound was not judged because the trace has no times, one line each. */
+  /** Properties whose bound was not judged, because the trace has no times or they are judged in a search alone, one line each. */
   get unbounded(): readonly string[] {
-    if (this.#atMs !== undefined) return []
-    return this.#watched.flatMap(({ name, property: { withinMs } }) =>
-      withinMs === undefined
-        ? []
-        : [`${name} was checked without its bound of ${inSeconds(withinMs)}, because the trace has no times`],
-    )
+    return this.#watched.flatMap(({ name, property: { withinMs, when } }) => {
+      if (withinMs === undefined || (when === undefined && this.#atMs !== undefined)) return []
+      const why = when === undefined ? 'the trace has no times' : 'only a search makes the network healthy'
+      return [`${name} was checked without its bound of ${inSeconds(withinMs)}, because ${why}`]
+    })
   }
 
   /** Must be called with each step in order. @throws UsageError if a property throws */
@@ -161,12 +160,13 @@ export class Verification {
   }
 
   #watchBound(
-    { name, property: { withinMs } }: Watched,
+    { name, property: { withinMs, when } }: Watched,
     { fromMs, fromStep }: Outage,
     step: number,
     atMs: number | null,
   ) {
-    if (withinMs === undefined || fromMs === null || atMs === null || atMs - fromMs <= withinMs) return
+    if (withinMs === undefined || when !== undefined || fromMs === null || atMs === null || atMs - fromMs <= withinMs)
+      return
     if (this.violations.some(({ property }) => property === name)) return
     const message = `${name} did not hold from step ${fromStep} to step ${step}, for ${inSeconds(atMs - fromMs)}: expected within ${inSeconds(withinMs)}`
     this.violations.push({ property: name, step, atMs, message, state: this.#seen() })

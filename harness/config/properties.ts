@@ -20,10 +20,20 @@ type Of = { readonly of?: ((node: NodeView<any>) => unknown) | undefined }
 export const always = property.always as unknown as OfGlobalState<[options?: Of]>
 
 /** How long it may take until it holds again: `30s`. */
-type Within = { readonly within?: Duration | undefined }
+type Within = {
+  readonly within?: Duration | undefined
+  /** `healthy`: the system must come to it by itself, within `within`, wherever a search makes the network healthy. */
+  readonly when?: 'healthy' | undefined
+}
 
-const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within }: Within = {}) => {
+const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within, when }: Within = {}) => {
   const withinMs = within === undefined ? undefined : parseTime(within)
+  if (when !== undefined && (when !== 'healthy' || withinMs === undefined))
+    throw new ConfigError([
+      `eventually: when: expected 'healthy' and a bound, as in { when: 'healthy', within: '30s' }, found ${JSON.stringify({ when, within })}`,
+    ])
+  if (when !== undefined && withinMs !== undefined && withinMs > 0)
+    return property.eventually(holds, { withinMs, when })
   if (withinMs !== undefined && withinMs > 0) return property.eventually(holds, { withinMs })
   if (within === undefined) return property.eventually(holds)
   throw new ConfigError([
@@ -34,7 +44,8 @@ const eventuallyWithin = (holds: property.Predicate<GlobalState>, { within }: Wi
 /**
  * Liveness: from every state of every execution, a state in which `holds` is true is eventually reached. `within`
  * limits how long that may take in an emulated run (`lastnail emulate`). A search does not judge it, because there messages
- * may be arbitrarily late.
+ * may be arbitrarily late. With `when: 'healthy'` a search alone judges it: after any of its steps, in a healthy network with
+ * clocks that go together and without faults or calls, `holds` must be true within that time.
  */
 export const eventually = eventuallyWithin as unknown as OfGlobalState<[options?: Within]>
 

@@ -70,6 +70,9 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
       network.heal()
       execution.cutAt = undefined
       return nothing()
+    case 'healthy':
+      execution.healthy = { base: stage.clocks(), elapsed: 0 }
+      return nothing()
   }
 }
 
@@ -99,7 +102,8 @@ const fire = ({ execution, nodes }: Stage, node: Node): void => {
     const delay = execution.delays.at(nodes.indexOf(node), deadline)
     if (delay > 0) execution.delayMs = Math.max(execution.delayMs ?? 0, Math.ceil(delay / millisecond))
     const skew = deadline - earliestOf(nodes)
-    if (skew > 0) execution.skewMs = Math.max(execution.skewMs ?? 0, Math.ceil(skew / millisecond))
+    if (skew > 0 && !execution.healthy)
+      execution.skewMs = Math.max(execution.skewMs ?? 0, Math.ceil(skew / millisecond))
   }
   held.fireEarliest()
 }

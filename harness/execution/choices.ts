@@ -9,6 +9,7 @@ import type { Time } from '../timed/time.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Clocks, Delays } from './delays.ts'
+import type { Healthy } from './healthy.ts'
 
 /** An input of a node. It enters before the node runs. */
 export type Input = { readonly deliver: Message } | { readonly timer: Node }
@@ -23,6 +24,8 @@ export type Action =
   | { readonly do: 'restart'; readonly node: string }
   | { readonly do: 'cut'; readonly ways: readonly Way[] }
   | { readonly do: 'heal' }
+  /** From here on the network is healthy. */
+  | { readonly do: 'healthy' }
   /** The machine of a node that is down refuses a connection. */
   | { readonly do: 'refuse'; readonly message: Message }
   /** An action that was planned or requested. It spends no budget. */
@@ -63,6 +66,8 @@ export interface Moment {
   readonly delayMsMax: number
   /** How far clocks may be apart. */
   readonly skewMsMax: number
+  /** Present once the network is healthy. */
+  readonly healthy: Healthy | undefined
   /** For a system with a common time. */
   readonly time: Time | undefined
 }
@@ -111,8 +116,34 @@ const partsOf = (label: string): ReturnType<typeof numbersApart> => {
 const parts = new Map<string, ReturnType<typeof numbersApart>>()
 const partsMax = 10_000
 
+/**
+ * In a healthy network only one thing can happen next: a fault ends, or the message that has waited longest arrives, or, if
+ * there is none, the timer fires that is due first. All clocks go on together from where they stood when it began.
+ */
+const healthyOptions = (moment: Moment, { base }: Healthy): Option[] => {
+  const { nodes, deliverable, delays, cutAt } = moment
+  if (cutAt) return [option('heal', '', 'heal', { do: 'heal' })]
+  const [restart] = restarts(moment)
+  if (restart) return [restart]
+  const oldest = deliverable.find(({ label }) => label === delays.oldest) ?? deliverable[0]
+  if (oldest) return [delivery(oldest, false)]
+  let first: { readonly node: Node; readonly deadline: Nanoseconds; readonly after: Nanoseconds } | undefined
+  for (const [index, node] of nodes.entries()) {
+    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    if (deadline === undefined) continue
+    const after = deadline - base[index]!
+    if (first === undefined || after < first.after) first = { node, deadline, after }
+  }
+  return first ? [timer(first.node, first.deadline, false)] : []
+}
+
+/** Whether a property is judged in a healthy network. With a common time, the network is as it is. */
+const mayBeHealthy = ({ system, time }: Moment): boolean =>
+  time === undefined && Object.values(system.properties).some(({ when }) => when === 'healthy')
+
 /** All present choices, in the order of their kinds. */
 export const optionsOf = (moment: Moment): Option[] => {
+  if (moment.healthy) return healthyOptions(moment, moment.healthy)
   const inputs = inputOptions(moment)
   return clientOptions(moment).concat(
     inputs,
@@ -123,6 +154,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     resets(moment),
     crashes(moment),
     partitions(moment),
+    mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
   )
 }
 

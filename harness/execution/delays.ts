@@ -38,6 +38,12 @@ export class Delays {
     }
   }
 
+  /** Label of the message that has waited longest; undefined if there is none. */
+  get oldest(): string | undefined {
+    const [first] = this.#offered.keys()
+    return first
+  }
+
   /** Equal if equal messages have been in flight for equal times. */
   outline(now: Clocks): string {
     return JSON.stringify(

@@ -9,6 +9,7 @@ import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
 import type { HeldBack, Input } from './choices.ts'
 import { type Clocks, Delays, type DelaysMark } from './delays.ts'
+import type { Healthy } from './healthy.ts'
 import { Inputs, type InputsMark } from './inputs.ts'
 
 /** The schedule of a state, by which it can always be reached again. */
@@ -23,6 +24,7 @@ export interface ExecutionMark {
   readonly network: NetworkMark
   readonly budget: readonly (readonly [kind: string, left: number])[]
   readonly cutAt: Clocks | undefined
+  readonly healthy: Healthy | undefined
   readonly delays: DelaysMark
   readonly history: readonly (readonly [node: string, inputs: InputsMark])[]
   /** A copy. */
@@ -43,6 +45,8 @@ export class Execution {
   isOver = false
   /** The clocks when the network was cut; undefined if it is whole. */
   cutAt: Clocks | undefined
+  /** Present once the network is healthy. */
+  healthy: Healthy | undefined
   /** How long a message was in flight when the present step fired a timer, if one was. */
   delayMs: number | undefined
   /** How long the earliest timer of all nodes had been due when the present step fired another one, if it was. */
@@ -73,6 +77,7 @@ export class Execution {
     this.variant = variant
     this.schedule = [...schedule]
     this.cutAt = mark?.cutAt
+    this.healthy = mark?.healthy
     this.delays = new Delays(mark?.delays)
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap }))
     this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))
@@ -91,6 +96,7 @@ export class Execution {
       network: this.network.mark(),
       budget: [...this.#budget],
       cutAt: this.cutAt,
+      healthy: this.healthy,
       delays: this.delays.mark(),
       history: [...this.#history].map(([node, inputs]) => [node, inputs.mark()]),
       time: this.time?.copy(),

@@ -19,6 +19,7 @@ import { enabledOptions } from './due.ts'
 import { Execution, type ExecutionMark, type WayThere } from './execution.ts'
 import { divergenceOf } from './findings.ts'
 import { fingerprintOf, type Known, observedParts } from './fingerprint.ts'
+import type { Healthy } from './healthy.ts'
 
 const observerAddress = '10.77.255.254'
 
@@ -199,9 +200,17 @@ export class Stage {
 
   /** Moves clocks forward so that none is further behind the leading one than is allowed. */
   limitSkew(): void {
+    if (this.execution.healthy) this.#goTogether(this.execution.healthy)
     if (this.skewMsMax === Number.POSITIVE_INFINITY) return
     const latest = Math.max(...this.clocks())
     for (const node of this.nodes) node.moveClockTo(latest - this.skewMsMax * millisecond)
+  }
+
+  /** Moves all clocks as far as that which has moved farthest since the network is healthy. */
+  #goTogether({ base, elapsed: before }: Healthy): void {
+    const elapsed = Math.max(before, ...this.clocks().map((now, index) => now - base[index]!))
+    for (const [index, node] of this.nodes.entries()) node.moveClockTo(base[index]! + elapsed)
+    this.execution.healthy = { base, elapsed }
   }
 
   timers(): PendingTimers[] {
@@ -222,7 +231,7 @@ export class Stage {
 
   /** Everything on which the present choices depend. */
   moment(): Moment {
-    const { network, budget, clients, cutAt, delays, time } = this.execution
+    const { network, budget, clients, cutAt, healthy, delays, time } = this.execution
     return {
       system: this.system,
       nodes: this.nodes,
@@ -231,6 +240,7 @@ export class Stage {
       budget,
       calls: clients.left,
       cutAt,
+      healthy,
       isCalling: clients.isCalling,
       callers: clients.calls.callers,
       delays,

@@ -153,8 +153,9 @@ export class Measurements {
   }
 
   get properties(): PropertyFigures[] {
-    return Object.entries(this.#properties).map(([name, { kind, withinMs }]) => ({
-      ...{ name, kind, ...(withinMs !== undefined && { withinMs }) },
+    return Object.entries(this.#properties).map(([name, { kind, withinMs, when }]) => ({
+      // A run has faults, so it says nothing of a property that is judged without any.
+      ...{ name, kind, ...(withinMs !== undefined && when === undefined && { withinMs }) },
       ...this.#figures.get(name)!,
     }))
   }
