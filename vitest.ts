@@ -5,8 +5,13 @@ import { configFrom, type SystemOrPath } from './cli/library.ts'
 import type { CheckOptions } from './cli/options.ts'
 import { type TryOptions, trySchedule } from './cli/schedules/try-schedule.ts'
 
-/** With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `longTurns`, `allowSkipped` and `signal` matter. */
-export interface HoldOptions extends CheckOptions, Pick<TryOptions, 'variant' | 'allowSkipped' | 'longTurns'> {
+/**
+ * With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `longTurns`,
+ * `clocksStart`, `allowSkipped` and `signal` matter.
+ */
+export interface HoldOptions
+  extends CheckOptions,
+    Pick<TryOptions, 'variant' | 'allowSkipped' | 'longTurns' | 'clocksStart'> {
   /**
    * Labels, as a verdict has them. The test passes if all of them are executed and nothing is violated. A mended
    * service may not come to all of them any more: `allowSkipped` says which may be skipped.

@@ -2,9 +2,11 @@
  * Executions of 50 steps a minute, of real services, by one cell and by two. Each cell has its own process and its own CPU.
  * Usage: cells.js [EXECUTIONS], 200 a round by default.
  */
+
 import { Cells } from '../checker/cells/cells.ts'
 import type { Task } from '../checker/cells/task.ts'
 import { initial } from '../checker/start.ts'
+import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import { Worker } from '../cli/workers/workers.ts'
 import { allowedCpus } from '../harness/hold/affinity.ts'
 import { configOf } from './corpus/package-root.ts'
@@ -22,7 +24,9 @@ const allowed = allowedCpus()
 const taskOf = (seed: number): Task => ({ start: initial, walks: [{ chooser: 'race', seed, length: steps }] })
 
 const secondsOf = async (file: string, cpus: readonly number[]): Promise<number> => {
-  const workers = cpus.map(cpu => new Worker({ file, seed: 1, property: undefined, cpu }, allowed))
+  const workers = cpus.map(
+    cpu => new Worker({ file, seed: 1, clocksStart: clocksStartUnsaid, property: undefined, cpu }, allowed),
+  )
   const cells = Cells.of(workers)
   const run = (count: number) => Promise.all(Array.from({ length: count }, (_, seed) => cells.run(taskOf(seed))))
   try {

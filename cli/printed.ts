@@ -31,6 +31,8 @@ const message = z.string().describe('one line, then the explanation of the prope
 const schedule = z.array(z.string()).describe('labels of the steps')
 const path = z.string().nullable()
 
+const clocksStart = z.iso.datetime().describe('what the nodes’ clocks showed first, in UTC')
+
 const call = z.strictObject({
   text: z.string().describe('the call, its arguments and its result'),
   stack: z.array(z.string()).describe('addresses of code on the stack, the innermost first'),
@@ -127,6 +129,7 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   depth: count.describe('the depth up to which every schedule was executed'),
   seed: count,
   variant: count.describe('the nodes’ seed is the sum of seed and variant'),
+  clocksStart,
   trace: path.describe('path of the violating execution’s trace'),
   sample: path.describe('path of the trace of one execution of a check that held'),
   report: path.describe('path of the report of either trace'),
@@ -299,6 +302,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
   steps: count.describe('steps of its schedule; 0 at the pace native'),
   late: distribution.optional().describe('how late steps were, in milliseconds, at the pace real'),
   seed: count,
+  clocksStart,
   lookedAt: z
     .enum(['still', 'running'])
     .describe('running: nodes did not stop for looks, so a state that was seen may never have existed'),

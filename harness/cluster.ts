@@ -1,5 +1,6 @@
 import type { Nodes } from '../checker/node-system.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system.ts'
+import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import type { VisitorListener } from './clients/visitors.ts'
 import type { GlobalState, ResolvedSystem } from './config.ts'
 import { joinParts, type NodePart } from './execution/alone.ts'
@@ -47,6 +48,8 @@ export interface ClusterOptions {
    * default.
    */
   readonly longTurns?: boolean | undefined
+  /** What nodes' clocks show first, as an ISO date and time; by default as in traces that do not say it. */
+  readonly clocksStart?: string | undefined
 }
 
 /** Real processes as a system under check: the nodes of a definition on one thread. */
@@ -65,17 +68,16 @@ export class Cluster implements System<GlobalState> {
 
   constructor(
     system: ResolvedSystem,
-    { seed = 0, cpu, engine, rewind = true, timing, longTurns }: ClusterOptions = {},
+    { seed = 0, cpu, engine, rewind = true, timing, longTurns, clocksStart = clocksStartUnsaid }: ClusterOptions = {},
   ) {
     this.#isRewound = rewind
     this.#directory = createRunDirectory()
     const nodes = plansOf(system, this.#directory).map(
       plan =>
-        new Node(
-          plan,
-          plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan),
-          rewind,
-        ),
+        new Node(plan, plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan), {
+          isRewound: rewind,
+          clocksStart: Date.parse(clocksStart) / 1000,
+        }),
     )
     const runner = new Runner(cpu)
     if (longTurns) runner.lengthenTurns()

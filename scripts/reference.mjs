@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, '..')
 /** Types of a configuration in the order of the page, with what each is for. */
 const interfaces = [
   ['SystemDefinition', 'What `defineSystem` takes.'],
+  ['Clocks', '`clocks`, where it is more than how far they may be apart.'],
   ['NodeDefinition', 'A node, in `nodes`.'],
   ['ContainerDefinition', '`container` of a node that has an image.'],
   ['RepeatedClient', 'A client, in `clients`, that may be called more often than once; else it is its function alone.'],

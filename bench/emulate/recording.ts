@@ -2,12 +2,14 @@
  * What it costs to hold a service in real time, and to record it. The same load is put on two processes without this tool,
  * at the pace native, and at the pace real, where every packet is a step, with and without a trace.
  */
+
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clocksStartUnsaid } from '../../checker/trace/again.ts'
 import { createTrace, headerOf } from '../../cli/traces/record.ts'
 import { StepReader } from '../../cli/traces/step-reader.ts'
 import { Cluster } from '../../harness/cluster.ts'
@@ -111,7 +113,15 @@ const atReal = async (load: Load, isRecorded: boolean): Promise<Held> => {
   const trace = join(directory, 'run.trace')
   const config = { definition, directory, path: '', sha256: '', isDocker: false }
   const writer = isRecorded
-    ? createTrace(trace, headerOf(config as never, system, { seed: 1, options: {}, addresses: cluster.addresses }))
+    ? createTrace(
+        trace,
+        headerOf(config as never, system, {
+          seed: 1,
+          clocksStart: clocksStartUnsaid,
+          options: {},
+          addresses: cluster.addresses,
+        }),
+      )
     : undefined
   try {
     let begun = process.cpuUsage()

@@ -73,10 +73,11 @@ export class Batches {
   }
 
   async #sendOne(batch: readonly Waiting[]): Promise<void> {
-    const { engine, config, property, seed, onOutcome } = this.#options
+    const { engine, config, property, seed, clocksStart, onOutcome } = this.#options
     const begun = performance.now()
     try {
-      const answers = await engine.perform({ config, property, seed, tasks: batch.map(({ asked }) => asked) })
+      const tasks = batch.map(({ asked }) => asked)
+      const answers = await engine.perform({ config, property, seed, clocksStart, tasks })
       this.#taskMs = (this.#taskMs + (performance.now() - begun) / batch.length) / 2
       for (const [index, answer] of answers.entries()) {
         if ('outcome' in answer) onOutcome?.(answer.outcome)

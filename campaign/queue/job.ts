@@ -21,6 +21,8 @@ export interface Job {
   readonly property?: string | undefined
   /** Seed of the nodes' random numbers. */
   readonly seed: number
+  /** What the nodes' clocks show first. */
+  readonly clocksStart: string
   readonly tasks: readonly Asked[]
 }
 

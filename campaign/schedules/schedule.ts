@@ -49,6 +49,10 @@ export const scheduleSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('whether a thread that computes had turns of up to 5 s: with shorter ones it did not repeat'),
+  clocksStart: z.iso
+    .datetime()
+    .optional()
+    .describe('what the nodes’ clocks show first, in UTC; 2026-01-01 in a file without it'),
   labels: z.array(text).describe('the steps'),
 })
 

@@ -28,6 +28,7 @@ const schema = `
     repeated Node nodes = 6;
     repeated Property properties = 7;
     map<string, uint32> faults = 8;
+    string clocks_start = 9;
   }
   message Config { string path = 1; string sha256 = 2; }
   message Node {
@@ -106,7 +107,7 @@ const schema = `
 
 /** Each trace begins with this text and its format version. A reader refuses a version above its own. */
 export const magic = 'lastnail trace '
-export const formatVersion = 4
+export const formatVersion = 5
 
 /** Until this version, each step had the timers of all nodes. */
 export const allTimersUntil = 2

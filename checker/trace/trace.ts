@@ -31,6 +31,8 @@ export interface TraceHeader {
   readonly config: ConfigIdentity
   /** A whole number, at least 0. */
   readonly seed: number
+  /** What the nodes' clocks showed first, as an ISO date and time; empty in an older trace. */
+  readonly clocksStart: string
   /** Options of the command, as JSON. */
   readonly options: unknown
   readonly nodes: readonly RecordedNode[]

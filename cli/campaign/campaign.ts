@@ -17,6 +17,7 @@ import { describeMet, metBy, type WhatWasMet } from '../check/met.ts'
 import { neverMet } from '../check/notes.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { keepSchedule } from '../schedules/keep.ts'
+import { clocksStartFor } from '../session/clocks-start.ts'
 import { inSession } from '../session/session.ts'
 import { requirePlace } from '../traces/record.ts'
 import type { Violated } from '../traces/recorded.ts'
@@ -103,6 +104,8 @@ class SystemUnderCampaign {
   readonly system: ResolvedSystem
   /** The system, with only the selected properties. */
   readonly checked: ResolvedSystem
+  /** The same in all rounds, on whichever day they are. */
+  readonly clocksStart: string
   readonly #sizes: Iterator<number, undefined>
   /** What all of its rounds met. */
   readonly meetings = new Meetings()
@@ -113,6 +116,7 @@ class SystemUnderCampaign {
     this.config = config
     this.system = resolveSystem(config.definition, { directory: config.directory })
     this.checked = { ...this.system, properties: select(this.system.properties, property) }
+    this.clocksStart = clocksStartFor(this.system)
     this.#sizes = roundSizes(executions)
   }
 
@@ -186,11 +190,12 @@ class Rounds {
   async #round(of: SystemUnderCampaign, ordinal: number, executions: number): Promise<void> {
     if (this.#isOver) return
     const { engine, property, seed, milliseconds } = this.#options
-    const { config, system } = of
+    const { config, system, clocksStart } = of
     const batches = new Batches({
       engine,
       property,
       seed,
+      clocksStart,
       config: config.path,
       errorOf: failure => errorOf(failure as Failure),
       onOutcome: ({ fingerprints }) => this.#meet(system.name, fingerprints),
@@ -214,7 +219,7 @@ class Rounds {
     if (verdict.verdict === 'violated') {
       // The nodes' seed is the sum of the campaign's seed and this variant.
       const found = { ...verdict, seed, variant: ordinal + verdict.variant } as Violated
-      await this.#recording.add(() => this.#record(config, found))
+      await this.#recording.add(() => this.#record(of, found))
     }
     this.#tell()
   }
@@ -224,7 +229,7 @@ class Rounds {
   }
 
   /** Records a bug when it is found for the first time, and counts it each time. */
-  async #record(config: LoadedConfig, found: Violated): Promise<void> {
+  async #record({ config, clocksStart }: SystemUnderCampaign, found: Violated): Promise<void> {
     const bucket = bucketOf({ ...found, labels: found.schedule })
     const { name } = config.definition
     const key = `${name} ${bucket}`
@@ -236,7 +241,7 @@ class Rounds {
       return
     }
     const { seed, out, property: alone, signal } = this.#options
-    const { verdict, trace, report } = await inSession(config, { seed, signal }, session =>
+    const { verdict, trace, report } = await inSession(config, { seed, clocksStart, signal }, session =>
       recordFound(session, found, { options: { seed, out, property: alone }, growth: [] }),
     )
     if (verdict.verdict !== 'violated' || trace === null) {

@@ -38,6 +38,8 @@ export interface Checked {
   readonly deeper?: string
   /** Why executions did not repeat, if the verdict is undetermined for that reason. */
   readonly explanation?: Explanation | undefined
+  /** What nodes' clocks showed first. */
+  readonly clocksStart: string
   /** The state in which the recorded execution ended. */
   readonly state: GlobalState | undefined
 }
@@ -64,7 +66,7 @@ export const checkConfig = async (
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
   const goal = await lookForGoal(config, options, cpus)
-  return checkFrom(config, goal?.options ?? options, { cpus, samples, notes: goal?.notes ?? [], hasSample })
+  return checkFrom(config, { options, notes: [], ...goal, cpus, samples, hasSample })
 }
 
 /** Searches for the goal, if there is one, and returns the options of the search that begins there. */
@@ -72,29 +74,32 @@ const lookForGoal = async (
   config: LoadedConfig,
   options: CheckOptions,
   cpus: readonly number[],
-): Promise<{ readonly options: CheckOptions; readonly notes: readonly string[] } | undefined> => {
+): Promise<Pick<Beginning, 'options' | 'notes' | 'clocksStart'> | undefined> => {
   if (config.definition.goal === undefined || options.from !== undefined) return undefined
   return inSession(config, options, async session => {
     const found = await search(session, towardsGoal(options), cpus)
-    return { options: fromGoal(options, found), notes: [describeGoal(session.system.goal!, found)] }
+    const { clocksStart, system } = session
+    return { options: fromGoal(options, found), notes: [describeGoal(system.goal!, found)], clocksStart }
   })
 }
 
 interface Beginning {
+  readonly options: CheckOptions
   readonly cpus: readonly number[]
   readonly samples: Samples
   /** Notes of the search for the goal. */
   readonly notes: readonly string[]
+  /** What nodes' clocks showed first in that search. */
+  readonly clocksStart?: string
   readonly hasSample: boolean
 }
 
 const checkFrom = async (
   config: LoadedConfig,
-  options: CheckOptions,
-  { cpus, samples, notes: before, hasSample }: Beginning,
+  { options, cpus, samples, notes: before, clocksStart, hasSample }: Beginning,
 ): Promise<Checked> => {
   const how = sessionOfCheck(options)
-  return inSession(config, { ...options, ...how }, async session => {
+  return inSession(config, { ...options, clocksStart, ...how }, async session => {
     const verdict = await search(session, options, cpus)
     const system = evaluated(session.system, options)
     const notes = isSearched(verdict) ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
@@ -110,7 +115,7 @@ const checkFrom = async (
       hasSample,
     })
     const met = metBy(system, verdict.met)
-    return { ...(await checked.catch(error => unrecorded(found, error))), explanation, met }
+    return { ...(await checked.catch(error => unrecorded(session, found, error))), explanation, met }
   })
 }
 
@@ -128,10 +133,10 @@ const requireWorkers = ({ path }: LoadedConfig, workers: number): void => {
 }
 
 /** If the command is interrupted while recording, the finding is reported without its trace. */
-const unrecorded = (verdict: Verdict, error: unknown): Checked => {
+const unrecorded = ({ clocksStart }: Session, verdict: Verdict, error: unknown): Checked => {
   if (!(error instanceof BudgetSpent)) throw error
   const message = `${headline(verdict.message)}; interrupted before it was recorded`
-  return { verdict: { ...verdict, message }, trace: null, report: null, state: undefined }
+  return { verdict: { ...verdict, message }, trace: null, report: null, clocksStart, state: undefined }
 }
 
 /** Executes a finding once more and records it in a trace with a report. */
@@ -140,10 +145,19 @@ export const recordFound = async (
   verdict: Verdict,
   { options, growth, hasSample = false }: { options: CheckOptions; growth: readonly Sample[]; hasSample?: boolean },
 ): Promise<Checked> => {
+  const { clocksStart } = session
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') {
     const sample = hasSample ? await recordSample(session, verdict, options) : undefined
     const report = sample ? tryReport(sample) : { report: null }
-    return { verdict, trace: null, sample, ...report, state: undefined, ...deeperBy(session, verdict, options) }
+    return {
+      verdict,
+      trace: null,
+      sample,
+      ...report,
+      clocksStart,
+      state: undefined,
+      ...deeperBy(session, verdict, options),
+    }
   }
   const { signal: _, onProgress: __, ...recorded } = options
   const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
@@ -157,7 +171,7 @@ export const recordFound = async (
   })
   const state = session.cluster.state()
   if (confirmed === verdict) await recordLive(session, trace, verdict, recorded)
-  return { verdict: confirmed, trace, ...tryReport(trace), state }
+  return { verdict: confirmed, trace, ...tryReport(trace), clocksStart, state }
 }
 
 /** Records one execution of a search that held, for people who want to see what was executed. */

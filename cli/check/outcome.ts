@@ -25,6 +25,8 @@ export interface Outcome
     | 'repeated'
     | 'notes'
   > {
+  /** What nodes' clocks showed first, as an ISO date and time. */
+  readonly clocksStart: string
   /** Path of the violating execution's trace. */
   readonly trace: string | null
   /** Path of the trace of one execution, if nothing was found; null from the function `check`. */
@@ -48,7 +50,7 @@ export interface Outcome
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
-export const outcomeOf = ({ verdict, trace, sample, report, explanation, met }: Checked): Outcome => {
+export const outcomeOf = ({ verdict, clocksStart, trace, sample, report, explanation, met }: Checked): Outcome => {
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -62,6 +64,7 @@ export const outcomeOf = ({ verdict, trace, sample, report, explanation, met }: 
     depth: verdict.depth,
     seed: verdict.seed,
     variant: verdict.variant,
+    clocksStart,
     trace,
     sample: sample ?? null,
     report,

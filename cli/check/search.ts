@@ -73,7 +73,11 @@ export const waitingForWorkers = <Result>(cpus: readonly number[], work: () => P
     }
   })
 
-const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus: readonly number[]): Worker[] => {
+const startWorkers = (
+  { config, clocksStart }: Session,
+  options: CheckOptions & Sought,
+  cpus: readonly number[],
+): Worker[] => {
   const { workers = 1, property, isGoal, rewind } = options
   const order = {
     file: config.path,
@@ -83,6 +87,7 @@ const startWorkers = ({ config }: Session, options: CheckOptions & Sought, cpus:
     rewind,
     isAble: true,
     ...sessionOfCheck(options),
+    clocksStart,
   }
   return Array.from({ length: workers }, (_, i) => new Worker({ ...order, cpu: cpus[i % cpus.length]! }, cpus))
 }

@@ -32,7 +32,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
   const config = await configOfTrace(path, trace)
   const how = sessionOf(trace, 'moving')
   return inSession(config, how, async session => {
-    const { cluster, system, signal, seed } = session
+    const { cluster, system, signal, seed, clocksStart } = session
     const { walks, walkLength } = recorded.criticalTransition ?? {}
     const progress = showProgress(milliseconds)
     const counts = new Counts(progress.update)
@@ -69,7 +69,8 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       },
       property,
     })
-    return { verdict: confirmed, trace: shorter, report: writeReport(shorter), state: cluster.state() }
+    const report = writeReport(shorter)
+    return { verdict: confirmed, trace: shorter, report, clocksStart, state: cluster.state() }
   })
 }
 

@@ -6,6 +6,7 @@ import { Emulation, type EmulationObserver, type EmulationOptions } from '../../
 import { writeText } from '../../topologies/file.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { amongGuests } from '../session/among-guests.ts'
+import { clocksStartNow } from '../session/clocks-start.ts'
 import { openEngine } from '../session/engine.ts'
 import { newPlace } from '../store.ts'
 import { headerOf } from '../traces/record.ts'
@@ -47,8 +48,10 @@ export const emulateNatively = (
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
+      const clocksStart = clocksStartNow()
       const header = headerOf(config, system, {
         seed: options.seed,
+        clocksStart,
         options: { ...options, pace: 'native' },
         addresses,
       })
@@ -64,6 +67,7 @@ export const emulateNatively = (
       const summary = {
         ...summaryOf(emulation, {
           seed: options.seed,
+          clocksStart,
           pace: 'native',
           seconds,
           virtualSeconds: seconds,

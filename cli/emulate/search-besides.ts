@@ -66,6 +66,7 @@ export interface SearchedRun {
   readonly trace: string
   readonly out: string
   readonly seed: number
+  readonly clocksStart: string
 }
 
 /** The clock stops during a search, which only virtual time allows. */
@@ -177,13 +178,14 @@ export class SearchBesides {
   }
 
   async #cells(): Promise<readonly Worker[]> {
-    const { config, timing, inputs, seed } = this.#run
+    const { config, timing, inputs, seed, clocksStart } = this.#run
     const known = inputs()
     if (known.length !== this.#inputs) await this.end()
     if (this.#workers.length > 0) return this.#workers
     this.#inputs = known.length
     const cpus = this.#plan.forMs < forWorkersMsMin ? this.#cpus.slice(-1) : this.#cpus.slice(0, workersByDefault)
-    const order = { file: config, seed, timing: { ...timing, inputs: [...known], isSearched: true }, isAble: true }
+    const how = { ...timing, inputs: [...known], isSearched: true }
+    const order = { file: config, seed, clocksStart, timing: how, isAble: true }
     this.#workers = cpus.map(cpu => new Worker({ ...order, cpu }, this.#cpus))
     return this.#workers
   }

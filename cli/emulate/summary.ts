@@ -32,6 +32,8 @@ export interface Summary {
   /** How late steps were, in milliseconds; only at the pace `real`. */
   readonly late: Distribution | undefined
   readonly seed: number
+  /** What nodes' clocks showed first, as an ISO date and time. */
+  readonly clocksStart: string
   /** `running`: nodes did not stop for a look, so a combined state that was seen may never have existed. */
   readonly lookedAt: 'still' | 'running'
   readonly looks: number
@@ -80,11 +82,12 @@ export const summaryOf = (
   { measurements, calls, timed: allTimed, counts }: Run,
   {
     seed,
+    clocksStart,
     seconds,
     virtualSeconds,
     pace,
     lookedAt,
-  }: Pick<Summary, 'seed' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'>,
+  }: Pick<Summary, 'seed' | 'clocksStart' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'>,
 ): Omit<Summary, 'trace' | 'plot'> => {
   const endMs = virtualSeconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
@@ -101,6 +104,7 @@ export const summaryOf = (
     steps: 0,
     late: undefined,
     seed,
+    clocksStart,
     lookedAt,
     looks: looks.length,
     inconsistent: looks.filter(({ without }) => without > 0).length,

@@ -17,6 +17,7 @@ import { planOf } from '../../harness/timed/wiring.ts'
 import { writeText } from '../../topologies/file.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { amongGuests } from '../session/among-guests.ts'
+import { clocksStartFor, clocksStartNow } from '../session/clocks-start.ts'
 import { openEngine } from '../session/engine.ts'
 import { newPlace } from '../store.ts'
 import { createTrace, headerOf } from '../traces/record.ts'
@@ -46,10 +47,11 @@ export const emulateInTime = (
   const cpus = allowedCpus()
   return amongGuests(async signal => {
     const { seed } = options
+    const clocksStart = settings.pace === 'real' ? clocksStartNow(system) : clocksStartFor(system)
     const { pace, forMs, lookEveryMs, joined } = settings
     const progress = showRunProgress(forMs)
     const engine = await unlessInterrupted(openEngine(system))
-    const open = (how: Timing) => new Cluster(system, { seed, engine, rewind: false, timing: how })
+    const open = (how: Timing) => new Cluster(system, { seed, clocksStart, engine, rewind: false, timing: how })
     let cluster: Cluster | undefined
     let ports: PublishedPorts | undefined
     let run: TimedRun | undefined
@@ -65,12 +67,12 @@ export const emulateInTime = (
       const recorded = { ...options, forMs, timing }
       const writer = createTrace(
         trace,
-        headerOf(config, system, { seed, options: recorded, addresses: cluster.addresses }),
+        headerOf(config, system, { seed, clocksStart, options: recorded, addresses: cluster.addresses }),
         { keepMs: options.keepMs },
       )
       const begun = performance.now()
       const inputs: RecordedStep[] = []
-      const source = { config: config.path, system: given, timing, out: options.out, seed }
+      const source = { config: config.path, system: given, timing, out: options.out, seed, clocksStart }
       const timesMs: number[] = []
       const written = new OutputFiles(
         place,
@@ -97,7 +99,7 @@ export const emulateInTime = (
       const virtualSeconds = run.elapsedMs / 1000
       const lookedAt = 'still'
       const measured = {
-        ...summaryOf(run, { seed, pace, seconds: secondsSince(begun), virtualSeconds, lookedAt }),
+        ...summaryOf(run, { seed, clocksStart, pace, seconds: secondsSince(begun), virtualSeconds, lookedAt }),
         hash,
         steps,
         late: pace === 'real' ? distributionOf(lateMs) : undefined,

@@ -4,7 +4,7 @@ import { commitOf } from '../../campaign/git.ts'
 import { type Kept, keep } from '../../campaign/schedules/corpus.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
-import { hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
+import { clocksStartOf, hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import { testOf } from '../../report/model/again.ts'
@@ -37,6 +37,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
     programs: { ...versions, configuration: config.sha256 },
     ...(timing && { timing: JSON.stringify(timing) }),
     ...(hadLongTurns(trace) && { longTurns: true }),
+    clocksStart: clocksStartOf(trace),
     labels: scheduleOf(trace),
   }
   return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })

@@ -7,6 +7,7 @@ import type { Timing } from '../../harness/timed/timing.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { requireAbilities } from '../machine.ts'
 import { amongGuests } from './among-guests.ts'
+import { clocksStartFor } from './clocks-start.ts'
 import { openEngine } from './engine.ts'
 
 /** A configuration with its cluster, for the duration of a command. */
@@ -16,6 +17,8 @@ export interface Session {
   readonly cluster: Cluster
   /** Seed of the search and of the nodes' random numbers. */
   readonly seed: number
+  /** What the nodes' clocks show first, as an ISO date and time. */
+  readonly clocksStart: string
   /** Aborted by a signal to this process, or by the caller. */
   readonly signal: AbortSignal
 }
@@ -30,6 +33,8 @@ export interface SessionOptions {
   readonly rewind?: boolean | undefined
   /** Whether a thread may compute longer before others get a turn; false by default. */
   readonly longTurns?: boolean | undefined
+  /** What the nodes' clocks show first; by default as the configuration says, or else the next midnight. */
+  readonly clocksStart?: string | undefined
   /** Makes time decide what happens. */
   readonly timing?: Timing | undefined
   /** Whether the machine is known to have what is needed; false by default. */
@@ -39,23 +44,25 @@ export interface SessionOptions {
 /** Opens a session, does the work and cleans up in any case. */
 export const inSession = async <Result>(
   config: LoadedConfig,
-  { seed = 1, signal, cpu, rewind, longTurns, timing, isAble = false }: SessionOptions,
+  { seed = 1, signal, cpu, rewind, longTurns, timing, isAble = false, ...given }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
   const resolved = resolveSystem(config.definition, { directory: config.directory })
   const system = inTime(resolved, timing)
+  const clocksStart = given.clocksStart ?? clocksStartFor(system)
   if (!isAble) requireAbilities()
   return amongGuests(async guarded => {
     let cluster: Cluster | undefined
     let engine: DockerEngine | undefined
     try {
       engine = await unlessInterrupted(openEngine(system))
-      cluster = new Cluster(system, { seed, cpu, engine, rewind, longTurns, timing })
+      cluster = new Cluster(system, { seed, cpu, engine, rewind, longTurns, timing, clocksStart })
       return await work({
         config,
         system,
         cluster,
         seed,
+        clocksStart,
         signal: signal ? AbortSignal.any([signal, guarded]) : guarded,
       })
     } finally {

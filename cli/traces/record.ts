@@ -41,11 +41,11 @@ export const record = async (
   },
 ): Promise<Replay> => {
   const { cluster, system } = session
-  const { config, seed } = session
+  const { config, seed, clocksStart } = session
   const held = { ...options, ...(cluster.hasLongTurns && { longTurns: true }) }
   const writer = createTrace(
     path,
-    headerOf(config, system, { seed: seed + variant, options: held, addresses: cluster.addresses }),
+    headerOf(config, system, { seed: seed + variant, clocksStart, options: held, addresses: cluster.addresses }),
   )
   const reader = new StepReader(cluster, system.properties)
   try {
@@ -92,14 +92,18 @@ export const headerOf = (
   system: ResolvedSystem,
   {
     seed,
+    clocksStart,
     options,
     addresses,
-  }: { readonly seed: number; readonly options: unknown; readonly addresses: Readonly<Record<string, string>> },
+  }: Pick<TraceHeader, 'seed' | 'clocksStart' | 'options'> & {
+    readonly addresses: Readonly<Record<string, string>>
+  },
 ): TraceHeader => ({
   system: system.name,
   versions: { lastnail: version, node: process.versions.node, kernel: release() },
   config: { path: config.path, sha256: config.sha256 },
   seed,
+  clocksStart,
   options,
   nodes: system.nodes.map(node => {
     const { name, command, env, image } = node

@@ -1,7 +1,7 @@
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
-import { hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
+import { clocksStartOf, clocksStartUnsaid, hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
 import { readWay } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
@@ -48,11 +48,12 @@ export const timingOf = ({ header, steps }: Way, times: 'kept' | 'moving'): Timi
 }
 
 /** How nodes are held so that a recorded execution repeats. */
-export type Held = Pick<SessionOptions, 'seed' | 'timing' | 'longTurns'>
+export type Held = Pick<SessionOptions, 'seed' | 'timing' | 'longTurns' | 'clocksStart'>
 
 /** How the nodes of a recorded execution are held when it is executed again. */
 export const sessionOf = (way: Way, times: 'kept' | 'moving'): Held => ({
   seed: way.header.seed,
+  clocksStart: clocksStartOf(way),
   timing: timingOf(way, times),
   longTurns: hadLongTurns(way),
 })
@@ -74,13 +75,20 @@ export const timingToKeep = (trace: Trace): Timing | undefined => {
 }
 
 /** How nodes are held while a kept schedule is executed. */
-export const sessionKept = ({ seed, variant, timing, longTurns }: HeldInFile): Held => ({
+export const sessionKept = ({
+  seed,
+  variant,
+  timing,
+  longTurns,
+  clocksStart = clocksStartUnsaid,
+}: HeldInFile): Held => ({
   seed: seed + variant,
+  clocksStart,
   timing: timing === undefined ? undefined : (JSON.parse(timing) as Timing),
   longTurns,
 })
 
-type HeldInFile = Pick<Schedule, 'seed' | 'variant' | 'timing' | 'longTurns'>
+type HeldInFile = Pick<Schedule, 'seed' | 'variant' | 'timing' | 'longTurns' | 'clocksStart'>
 
 /** The first `step` labels, or all without a step. @throws UsageError if there are fewer */
 export const upTo = (labels: readonly string[], step: number | undefined, path: string): string[] => {

@@ -43,10 +43,10 @@ class Slot implements Performer {
     await Promise.all([...this.#workers.values()].map(worker => worker.end()))
   }
 
-  async #workerFor({ campaign, config, property, seed }: Job): Promise<Worker> {
-    const key = JSON.stringify([campaign, config, property, seed])
-    const worker =
-      this.#workers.get(key) ?? new Worker({ file: config, seed, property, cpu: this.#cpu }, this.#cpus, patience)
+  async #workerFor({ campaign, config, property, seed, clocksStart }: Job): Promise<Worker> {
+    const key = JSON.stringify([campaign, config, property, seed, clocksStart])
+    const order = { file: config, seed, clocksStart, property, cpu: this.#cpu }
+    const worker = this.#workers.get(key) ?? new Worker(order, this.#cpus, patience)
     this.#workers.delete(key)
     this.#workers.set(key, worker)
     const [oldest] = this.#workers

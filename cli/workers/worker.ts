@@ -27,6 +27,8 @@ export interface Order extends Sought {
   readonly rewind?: boolean | undefined
   /** Whether turns are long; false by default. */
   readonly longTurns?: boolean | undefined
+  /** What the nodes' clocks show first. */
+  readonly clocksStart: string
   /** Makes time decide what happens. */
   readonly timing?: Timing | undefined
   /** The CPU for its nodes. */
@@ -70,22 +72,26 @@ class Demands {
 
 /** The program of a worker process: a cell for a search, until its parent disconnects. */
 const work = async (
-  { file, translated, seed, cpu, rewind, longTurns, timing, isAble, ...sought }: Order,
+  { file, translated, seed, cpu, rewind, longTurns, clocksStart, timing, isAble, ...sought }: Order,
   demands: Demands,
 ): Promise<void> => {
   const config = await loadConfig(file, translated)
-  await inSession(config, { seed, cpu, rewind, longTurns, timing, isAble }, async ({ cluster, system }) => {
-    const cell = new OwnCell(cluster, propertiesFor(system, sought), {
-      weights: system.weights,
-      nodes: cluster.nodes,
-      allowFindings: allowsFindings(sought),
-    })
-    await cell.prepare()
-    const inCommon = new InCommon()
-    for await (const [demand, signal] of demands)
-      await send(await answer(cell, demand, { inCommon, signal, notes: () => cluster.countedNotes() }))
-    await cell.end()
-  })
+  await inSession(
+    config,
+    { seed, cpu, rewind, longTurns, clocksStart, timing, isAble },
+    async ({ cluster, system }) => {
+      const cell = new OwnCell(cluster, propertiesFor(system, sought), {
+        weights: system.weights,
+        nodes: cluster.nodes,
+        allowFindings: allowsFindings(sought),
+      })
+      await cell.prepare()
+      const inCommon = new InCommon()
+      for await (const [demand, signal] of demands)
+        await send(await answer(cell, demand, { inCommon, signal, notes: () => cluster.countedNotes() }))
+      await cell.end()
+    },
+  )
 }
 
 interface Answering {

@@ -39,10 +39,10 @@ export interface SystemDefinition<Name extends string = string, State = any> {
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */
   readonly overlap?: number | undefined
   /**
-   * `independent` (the default), one clock for all (`together`), or a bound on the difference between any two clocks:
-   * `50ms`.
+   * How far the nodes' clocks may be apart: `independent` (the default), one clock for all (`together`), or a bound on
+   * the difference between any two clocks: `50ms`. Or `{ skew, start }`, to say what they show first too.
    */
-  readonly clocks?: 'independent' | 'together' | `${number}ms` | undefined
+  readonly clocks?: ClockSkew | Clocks | undefined
   /**
    * The longest time that a message is in flight, by the clock of any node: a timer that would exceed it does not fire.
    * Unlimited by default, because a network may be arbitrarily slow.
@@ -238,6 +238,18 @@ export interface DescribedNodes {
 }
 
 /** One process, with its children. */
+export type ClockSkew = 'independent' | 'together' | `${number}ms`
+
+export interface Clocks {
+  /** How far they may be apart; `independent` by default. */
+  readonly skew?: ClockSkew | undefined
+  /**
+   * What they show when an execution begins, in UTC: `2026-01-01`, or `2026-01-01T12:00:00Z`. By default the midnight
+   * after the command began; at the pace `real`, the present.
+   */
+  readonly start?: string | undefined
+}
+
 export interface NodeDefinition {
   /**
    * Program and arguments. `{{n2.address}}` and `{{n2.name}}` are replaced by those of a node. With an image, it

@@ -50,7 +50,8 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   faultsOf: mapValues(definition.faults, ({ of }) => of),
   cutMsMin: definition.faults.partition.atLeast ?? 0,
   overlap: definition.overlap,
-  clockSkewMsMax: clockSkewMsMax(definition.clocks),
+  clockSkewMsMax: clockSkewMsMax(definition.clocks.skew),
+  clocksStart: definition.clocks.start,
   delayMsMax: definition.delay ?? Number.POSITIVE_INFINITY,
   weights: definition.weights,
   dissectorOf: dissectorOf(definition.messages),
@@ -89,8 +90,8 @@ const volumeOf = (text: string, directory: string): Volume => {
   return { source: resolve(directory, first), path, isReadOnly: mode === 'ro' }
 }
 
-const clockSkewMsMax = (clocks: string) =>
-  clocks === 'independent' ? Number.POSITIVE_INFINITY : clocks === 'together' ? 0 : Number.parseFloat(clocks)
+const clockSkewMsMax = (skew: string) =>
+  skew === 'independent' ? Number.POSITIVE_INFINITY : skew === 'together' ? 0 : Number.parseFloat(skew)
 
 const dissectorOf = (messages: CheckedDefinition['messages']) => {
   if (messages === undefined) return () => undefined

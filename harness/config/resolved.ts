@@ -20,6 +20,8 @@ export interface ResolvedSystem {
   readonly overlap: number
   /** Largest difference between two nodes' clocks: 0 for one clock, Infinity for independent ones. */
   readonly clockSkewMsMax: number
+  /** What nodes' clocks show first, as an ISO date and time, if the configuration says it. */
+  readonly clocksStart: string | undefined
   /** Longest time that a message may be in flight, by the clock of any node. */
   readonly delayMsMax: number
   readonly weights: Weights

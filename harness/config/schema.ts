@@ -11,6 +11,7 @@ import { placeForm } from '../../topologies/place.ts'
 import type {
   Client,
   ClockSetting,
+  Clocks,
   ContainerDefinition,
   EmulationDefinition,
   FaultKind,
@@ -177,23 +178,25 @@ const someCuts = fields(
   { ...someFaultsShape, atLeast: duration.optional() } satisfies Record<keyof SomeCuts, unknown>,
   'a budget, or { times, of, atLeast }',
 )
+/** An object of fields, or one value in short for it. A problem is told of the form that was meant. */
+const orShort = <Output>(whole: z.ZodType<Output>, short: z.ZodType<NoInfer<Output>>) =>
+  z.unknown().transform((value, context): Output => {
+    const checked = (isObject(value) ? whole : short).safeParse(value)
+    if (checked.success) return checked.data
+    context.issues.push(...checked.error.issues.map(issue => ({ ...issue, input: value as never })))
+    return z.NEVER
+  })
 /** A number alone is the budget. */
-const budgetOr = <Some extends typeof someFaults | typeof someCuts>(some: Some) =>
-  z
-    .unknown()
-    .transform((value, context): z.output<Some> => {
-      const checked = isObject(value) ? some.safeParse(value) : budget.transform(times => ({ times })).safeParse(value)
-      if (checked.success) return checked.data as z.output<Some>
-      context.issues.push(...checked.error.issues.map(issue => ({ ...issue, input: value as never })))
-      return z.NEVER
-    })
-    .default({ times: 0 } as never)
-const fault = budgetOr(someFaults)
+const times = budget.transform(times => ({ times }))
+const fault = orShort(someFaults, times).default({ times: 0 })
 const faults = fields(
-  { drop: fault, duplicate: fault, reset: fault, crash: fault, partition: budgetOr(someCuts) } satisfies Record<
-    FaultKind,
-    unknown
-  >,
+  {
+    drop: fault,
+    duplicate: fault,
+    reset: fault,
+    crash: fault,
+    partition: orShort(someCuts, times).default({ times: 0 }),
+  } satisfies Record<FaultKind, unknown>,
   'budgets by kind of fault',
 )
 
@@ -214,9 +217,23 @@ const weights = fields(
 )
 
 const clocksExpected = "expected 'independent', 'together' or a bound in milliseconds such as '50ms'"
-const clocks = z
+const clockSkew = z
   .string({ error: clocksExpected })
   .regex(/^(independent|together|\d+(\.\d+)?ms)$/, { error: clocksExpected })
+  .default('independent')
+const startExpected = "expected a date or an instant in UTC, from 1971 on: '2026-01-01' or '2026-01-01T12:00:00Z'"
+/** As an ISO date and time. */
+const clocksStart = z
+  .union([z.iso.date(), z.iso.datetime({ precision: 0 })], { error: startExpected })
+  .transform(text => (text.includes('T') ? text : `${text}T00:00:00Z`))
+  .refine(text => text >= '1971', { error: startExpected })
+const clocks = orShort(
+  fields(
+    { skew: clockSkew, start: clocksStart.optional() } satisfies Record<keyof Clocks, unknown>,
+    "how far clocks may be apart, or { skew, start: '2026-01-01' }",
+  ),
+  clockSkew.transform(skew => ({ skew, start: undefined })),
+)
 
 const isDissector = (value: unknown): value is Dissector =>
   isObject(value) && isFunction(value.stream) && isFunction(value.datagram)
@@ -397,7 +414,7 @@ export const systemSchema = fields(
     goal: goal.optional(),
     faults: faults.prefault({}),
     overlap: budget.default(1),
-    clocks: clocks.default('independent'),
+    clocks: clocks.default({ skew: 'independent', start: undefined }),
     delay: duration.optional(),
     weights: weights.prefault({}),
     messages: messages.optional(),

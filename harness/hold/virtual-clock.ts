@@ -9,10 +9,10 @@ export const millisecond = 1_000_000
 /** Later instants count as never, because a double could not represent them exactly. */
 export const never: Nanoseconds = 90 * 24 * 3600 * second
 
-/** What a new node's clocks show: 2026-01-01T00:00:00Z, 1,000 s after boot. */
-const start = { realtime: Date.UTC(2026, 0, 1) / 1000, monotonic: 1000 } as const
+export type ClockName = 'realtime' | 'monotonic'
 
-export type ClockName = keyof typeof start
+/** A new node's machine has been up for so long. */
+const bootedSeconds = 1000
 
 /** Which of the two a clock id of clock_gettime(2) follows; undefined for clocks of CPU time and of devices. */
 export const clockNamed = (id: number): ClockName | undefined => {
@@ -27,21 +27,25 @@ export class VirtualClock {
   elapsed: Nanoseconds = 0
   /** Which time the clock showed when. */
   readonly periods: Periods
+  /** What the clocks show when the node is created, in seconds. */
+  readonly #start: Readonly<Record<ClockName, number>>
 
-  constructor(periods = new Periods()) {
+  /** @param realtime when the node is created, in seconds since 1970 */
+  constructor(realtime: number, periods = new Periods()) {
+    this.#start = { realtime, monotonic: bootedSeconds }
     this.periods = periods
   }
 
   /** A copy that shows the same time. */
   copy(): VirtualClock {
-    const copy = new VirtualClock(this.periods.copy())
+    const copy = new VirtualClock(this.#start.realtime, this.periods.copy())
     copy.elapsed = this.elapsed
     return copy
   }
 
   /** The instant, in time elapsed, of an absolute time of one of the clocks. */
   instant(clock: ClockName, seconds: number, nanoseconds: number): Nanoseconds {
-    return Math.min((seconds - start[clock]) * second + nanoseconds, never)
+    return Math.min((seconds - this.#start[clock]) * second + nanoseconds, never)
   }
 
   /** Whole seconds and remaining nanoseconds that the clock shows now. */
@@ -52,6 +56,6 @@ export class VirtualClock {
   /** The same at a given time elapsed. */
   showAt(elapsed: Nanoseconds, clock: ClockName): { seconds: number; nanoseconds: number } {
     const seconds = Math.floor(elapsed / second)
-    return { seconds: start[clock] + seconds, nanoseconds: elapsed - seconds * second }
+    return { seconds: this.#start[clock] + seconds, nanoseconds: elapsed - seconds * second }
   }
 }

@@ -79,20 +79,28 @@ export class Node {
   #livesBefore = 0
   /** Whether its next life is the first in this execution. */
   #isFirst = true
-  #clock = new VirtualClock()
+  /** What its clock shows when it is created, in seconds since 1970. */
+  readonly #clocksStart: number
+  #clock: VirtualClock
   #randomness = new Randomness('')
   /** The last mark whose state it had, and the activity of its life by then. */
   #standing: { readonly marked: MarkedNode; readonly activity: string } | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
 
-  constructor({ definition, address, directory }: NodePlan, runtime: Runtime, isRewound = true) {
+  constructor(
+    { definition, address, directory }: NodePlan,
+    runtime: Runtime,
+    { isRewound, clocksStart }: { readonly isRewound: boolean; readonly clocksStart: number },
+  ) {
     this.name = definition.name
     this.address = address
     this.#definition = definition
     this.#directory = directory
     this.#runtime = runtime
     this.#isRewound = isRewound
+    this.#clocksStart = clocksStart
+    this.#clock = new VirtualClock(clocksStart)
   }
 
   /** Its processes, while it is up or after it ended by itself. */
@@ -179,7 +187,7 @@ export class Node {
     this.#seed = seed
     this.#livesBefore = 0
     this.#isFirst = true
-    this.#clock = new VirtualClock()
+    this.#clock = new VirtualClock(this.#clocksStart)
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
 

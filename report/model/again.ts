@@ -1,4 +1,4 @@
-import { hadLongTurns, hadTimes, scheduleOf } from '../../checker/trace/again.ts'
+import { clocksStartOf, hadLongTurns, hadTimes, scheduleOf } from '../../checker/trace/again.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import { quoted, quotedForShell } from './quoted.ts'
 import { verdictOf } from './story.ts'
@@ -39,6 +39,7 @@ export const holdOf = (trace: Trace, system: string): string[] | undefined => {
     `await expect(${system}).toHold({`,
     // The seed that a trace records is the sum of the check's seed and the variant.
     `  seed: ${trace.header.seed},`,
+    `  clocksStart: ${quoted(clocksStartOf(trace))},`,
     ...(hadLongTurns(trace) ? ['  longTurns: true,'] : []),
     '  schedule: [',
     ...scheduleOf(trace).map(label => `    ${quoted(label)},`),

@@ -1,4 +1,5 @@
 import { counted } from '../../checker/brief.ts'
+import { clocksStartOf } from '../../checker/trace/again.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Story } from '../model/story.ts'
 import { Again } from './again.tsx'
@@ -16,6 +17,7 @@ export const Facts = ({ story, path }: { story: Story; path: string | undefined 
         {verdict && <SearchFacts verdict={verdict} />}
         <Fact name="Configuration">{header.config.path || '(given by a program)'}</Fact>
         <Fact name="Seed">{header.seed}</Fact>
+        <Fact name="Clocks begin">{clocksStartOf(main.trace)}</Fact>
         <Fact name="Versions">
           {Object.entries(header.versions)
             .map(([name, version]) => `${name} ${version}`)

@@ -34,6 +34,7 @@ test('of a job that is given up each task is tried by itself, so only a poisonou
     engine,
     config: 'a.config.ts',
     seed: 1,
+    clocksStart: '2026-01-01T00:00:00Z',
     errorOf: failure => failure as Error,
     onNote: note => notes.push(note),
   })

@@ -36,7 +36,12 @@ const startWorker = ({ url } = redis) => {
 const openEngine = (onRedis: (is: RedisCondition) => void = () => undefined, { url } = redis) =>
   new RedisEngine({ url, systems: [], width: 4, lockMs: 500, onRedis })
 
-const job = (seed: number): Job => ({ config: 'a.config.ts', seed, tasks: [] })
+const job = (seed: number): Job => ({
+  config: 'a.config.ts',
+  seed,
+  clocksStart: '2026-01-01T00:00:00Z',
+  tasks: [],
+})
 
 test('a job that ends three workers is given up and reported, and others are done', { timeout: 120_000 }, async () => {
   const engine = openEngine()

@@ -21,6 +21,7 @@ const header: TraceHeader = {
     versions: {},
     config: { path: '', sha256: '' },
     seed: 1,
+    clocksStart: '2026-01-01T00:00:00Z',
     options: {},
     nodes: [],
     properties: [],

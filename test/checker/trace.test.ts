@@ -27,6 +27,7 @@ const header: TraceHeader = {
   versions: { lastnail: '0.1.0', node: '20.19.0', kernel: '6.1.0' },
   config: { path: '/home/me/lastnail.config.ts', sha256: 'ab'.repeat(32) },
   seed: 2 ** 40,
+  clocksStart: '2026-11-30T00:00:00Z',
   options: { search: 'walk', executions: 3 },
   nodes: [
     { name: 'n1', command: ['node', 'server.js'], env: { ID: 'n1' }, image: '', address: '10.77.0.2', program: 'f00d' },

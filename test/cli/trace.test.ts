@@ -37,6 +37,7 @@ test('check prints one object of the fields that are documented', () => {
     ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
     ...[
       'variant',
+      'clocksStart',
       'trace',
       'sample',
       'report',
@@ -46,6 +47,7 @@ test('check prints one object of the fields that are documented', () => {
       'skewMs',
       'repeated',
       'differs',
+      'met',
       'sometimes',
     ],
     ...['notes', 'searches'],

@@ -41,7 +41,10 @@ test('the work of a killed worker is done again', async () => {
 })
 
 test('a worker whose end something else has taken, which waits for any child, is over all the same', async () => {
-  const worker = new Worker({ file: join(directory, 'adders.config.ts'), seed: 1, cpu: 0 }, [0])
+  const worker = new Worker(
+    { file: join(directory, 'adders.config.ts'), seed: 1, clocksStart: '2026-01-01T00:00:00Z', cpu: 0 },
+    [0],
+  )
   const pid = await until(() => childrenOf(process.pid).find(isWorker))
   process.kill(pid, 'SIGKILL')
   while (poll(pid) === undefined);
@@ -123,7 +126,7 @@ test('a worker that hangs by itself is ended in time: the check goes on, says so
   writeFileSync(file, hanging(join(copy.directory, 'hung')))
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => void said.mockRestore())
-  const order = { file, seed: 1 }
+  const order = { file, seed: 1, clocksStart: '2026-01-01T00:00:00Z' }
   const cells = [0, 1].map(cpu => new Worker({ ...order, cpu }, [0, 1], { taskMs: 4_000, stepMs: 1_000 }))
   const { verdict, executions, coverage } = await checkInCells(
     cells,

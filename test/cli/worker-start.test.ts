@@ -16,7 +16,7 @@ afterEach(() => {
 
 const start = () => {
   const cpus = allowedCpus()
-  return new Worker({ file: 'none.config.ts', cpu: cpus[0]! }, cpus)
+  return new Worker({ file: 'none.config.ts', clocksStart: '2026-01-01T00:00:00Z', cpu: cpus[0]! }, cpus)
 }
 
 test('a worker process that cannot be started is reported at once, as a lack of this machine', async () => {

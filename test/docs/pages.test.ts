@@ -62,7 +62,7 @@ describe.each([
     writeBlock(directory, fixed!)
     if (language === 'Go')
       expect(await runOne(`npx lastnail try lastnail.config.ts 'client ann' 'shop1 timer +30000ms'`)).toMatch(
-        /\nviolated: crash\n.*i\/o timeout/,
+        /\nviolated: crash.*\n.*i\/o timeout/,
       )
     writeBlock(directory, second!)
     expect(`\n${await runOne('npx lastnail check --executions 20')}`).toContain('\nheld\n')

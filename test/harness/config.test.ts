@@ -173,6 +173,16 @@ describe('a right definition', () => {
     expect(system.dissectorOf(1)).toBe(dissector)
   })
 
+  test.each([
+    ['2026-01-01', '2026-01-01T00:00:00Z'],
+    ['2024-02-29T12:30:00Z', '2024-02-29T12:30:00Z'],
+  ])('may say what clocks show first: %s', (start, expected) => {
+    const alone = resolveSystem(defineSystem({ name: 'x', nodes, clocks: { start } }), { directory })
+    expect([alone.clocksStart, alone.clockSkewMsMax]).toEqual([expected, Number.POSITIVE_INFINITY])
+    const both = resolveSystem(defineSystem({ name: 'x', nodes, clocks: { skew: '50ms', start } }), { directory })
+    expect([both.clocksStart, both.clockSkewMsMax]).toEqual([expected, 50])
+  })
+
   test('may give its nodes by a count', () => {
     const ring = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i + 1}`, { command: ['node', `${count}`] }]))
@@ -302,6 +312,14 @@ describe('a wrong definition is refused with one line for each problem', () => {
       [
         `clocks: expected 'independent', 'together' or a bound in milliseconds such as '50ms', found "50"`,
         `fingerprint: expected 'observed', 'history' or 'none', found "all"`,
+      ],
+    ],
+    [
+      'a day that does not exist, and an unknown word about clocks',
+      { name: 'x', nodes, clocks: { start: '2026-02-30', skew: 'far' } },
+      [
+        `clocks.skew: expected 'independent', 'together' or a bound in milliseconds such as '50ms', found "far"`,
+        `clocks.start: expected a date or an instant in UTC, from 1971 on: '2026-01-01' or '2026-01-01T12:00:00Z', found "2026-02-30"`,
       ],
     ],
     [

@@ -43,6 +43,7 @@ const traceOf = (steps: readonly Told[], start: Partial<RecordedStep> = {}): Tra
       versions: {},
       config: { path: '', sha256: '' },
       seed: 1,
+      clocksStart: '2026-01-01T00:00:00Z',
       options: null,
       properties: [],
       faults: {},

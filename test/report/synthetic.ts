@@ -15,6 +15,7 @@ export const syntheticTrace = (length: number): Trace => {
         versions: { lastnail: '0.1.0' },
         config: { path: '', sha256: '' },
         seed: 1,
+        clocksStart: '2026-01-01T00:00:00Z',
         options: null,
       },
       nodes: nodes.map((name, index) => ({
