@@ -2,6 +2,7 @@ import { Random } from '../random.ts'
 import { again } from './again.ts'
 import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
+import { farLast } from './far-last.ts'
 import { healthy } from './healthy.ts'
 import { prioritised } from './priorities.ts'
 import { racing } from './race.ts'
@@ -12,7 +13,10 @@ import { fresh, straight, swarm, type Weights, weighted, withoutFaults } from '.
 /** Share of the links between nodes that are slow in a late race. */
 const slowShares = [0, 0.25, 0.5] as const
 
-/** The chooser of a walk. The same seed on the same system gives the same walk. */
+/**
+ * The chooser of a walk. The same seed on the same system gives the same walk. Walks that explore leave far timers to the
+ * last; those that look for recovery do not.
+ */
 export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weights, surprises: Surprises): Chooser => {
   const random = new Random(seed)
   switch (chooser) {
@@ -23,19 +27,19 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
     case 'healthy':
       return healthy(random, seed)
     case 'conversations':
-      return conversations(seed)
+      return farLast(random, conversations(seed))
     case 'fair':
       return weighted(random, withoutFaults(weights))
     case 'swarm':
-      return weighted(random, swarm(random, weights))
+      return farLast(random, weighted(random, swarm(random, weights)))
     case 'fair swarm':
       return weighted(random, withoutFaults(swarm(random, weights)))
     case 'race':
-      return racing(random, weights, surprises)
+      return farLast(random, racing(random, weights, surprises))
     case 'priorities':
-      return prioritised(random, length)
+      return farLast(random, prioritised(random, length))
     case 'late race':
-      return racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares)))
+      return farLast(random, racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares))))
     case 'again':
       return again(steps ?? [])
   }

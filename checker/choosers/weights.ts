@@ -1,3 +1,4 @@
+import { withoutFarTimers } from '../far-timers.ts'
 import type { Random } from '../random.ts'
 import type { Choice, ChoiceKind } from '../system.ts'
 import type { Chooser } from './chooser.ts'
@@ -55,7 +56,7 @@ export const withoutFaults = (weights: Weights): Weights => ({ ...weights, fault
 
 /**
  * The straight way, for which systems are built: calls begin, messages arrive in the order in which they were sent, and
- * timers fire once nothing is in flight. In most systems it is the shortest path to a live state. One step in sixteen
+ * timers fire once nothing is in flight, far ones last. In most systems it is the shortest path to a live state. One step in sixteen
  * is weighted instead, so that two nodes which send to each other for ever do not starve the timers.
  */
 export const straight = (random: Random, weights: Weights): Chooser => {
@@ -67,7 +68,7 @@ export const straight = (random: Random, weights: Weights): Chooser => {
       const choice = enabled.find(each => each.kind === kind)
       if (choice) return choice
     }
-    return fair(enabled)
+    return fair(withoutFarTimers(enabled))
   }
 }
 

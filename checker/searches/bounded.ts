@@ -1,5 +1,6 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { Unfaithful } from '../errors.ts'
+import { withoutFarTimers } from '../far-timers.ts'
 import { identityOf } from '../likeness.ts'
 import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
 
@@ -265,7 +266,7 @@ export class BoundedSearch {
     if (awake.length + asleepCount === 0 || depth > this.#depthMax) return
     this.#levelOf(depth).asleep += asleepCount
     const done: Asleep[] = [...asleep]
-    for (const choice of awake) {
+    for (const choice of farLast(awake)) {
       const next = new Prefix(prefix, choice, this.#everyOrder ? [] : done.filter(each => commute(each.choice, choice)))
       this.#put(next)
       done.push({ choice, by: next })
@@ -292,6 +293,12 @@ export class BoundedSearch {
       level.complete = true
     }
   }
+}
+
+/** Choices that fire far timers come after all others. */
+const farLast = (choices: readonly Choice[]): readonly Choice[] => {
+  const near = withoutFarTimers(choices)
+  return near === choices ? choices : [...near, ...choices.filter(choice => !near.includes(choice))]
 }
 
 const isTrusted = ({ by }: Asleep): boolean => by.state !== 'given up'

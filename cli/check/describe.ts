@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { counted } from '../../checker/brief.ts'
+import { farTimersIn } from '../../checker/far-timers.ts'
 import { readLabel } from '../../checker/labels.ts'
 import { type SearchCoverage, searchNames } from '../../checker/searches/search.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'
@@ -62,9 +63,15 @@ const asTest = (path: string): string[] => {
 }
 
 /** The condition for a violation that usual networks and machines do not meet. */
-const condition = ({ verdict, delayMs, skewMs }: Pick<Verdict, 'verdict' | 'delayMs' | 'skewMs'>): string => {
+const condition = ({
+  verdict,
+  schedule,
+  delayMs,
+  skewMs,
+}: Pick<Verdict, 'verdict' | 'schedule' | 'delayMs' | 'skewMs'>): string => {
   if (verdict !== 'violated') return ''
   const needs = [
+    ...farTimersIn(schedule).map(timer => `${timer} fires`),
     ...(isLong(delayMs) ? [`a message is in flight for ${(delayMs / 1000).toFixed(1)} s`] : []),
     ...(isLong(skewMs) ? [`the clocks of nodes run ${(skewMs / 1000).toFixed(1)} s apart`] : []),
   ]

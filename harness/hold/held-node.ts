@@ -454,10 +454,10 @@ export class HeldNode {
     for (const timer of [...this.timers]) if (timer.deadline <= deadline) timer.fire()
   }
 
-  /** The earliest deadline of a pending timer, in elapsed time; undefined if none is pending. */
+  /** The earliest deadline of a pending timer, in elapsed time; undefined if none will come. */
   earliestDeadline(): Nanoseconds | undefined {
     let earliest: Nanoseconds | undefined
-    for (const { deadline } of this.timers) if (earliest === undefined || deadline < earliest) earliest = deadline
+    for (const { deadline } of this.timers) if (deadline <= (earliest ?? never)) earliest = deadline
     return earliest
   }
 

@@ -183,10 +183,14 @@ const durationOf = ({ seconds, nanoseconds }: { seconds: number; nanoseconds: nu
 /** A setting does not name its clock, but no machine has been up for this many seconds. */
 const realtimeFrom = 1_000_000_000
 
+/** About KTIME_MAX: the kernel shows no longer time. */
+const kernelTimeMax = 2 ** 62
+
 const writeSetting = (process: HeldProcess, address: number, unit: 'timespec' | 'timeval', setting: Setting): void => {
   if (address === 0) return
   const bytes = Buffer.alloc(32)
-  const left = setting.deadline === undefined ? 0 : Math.max(setting.deadline - process.node.clock.elapsed, 1000)
+  const ahead = (setting.deadline ?? 0) - process.node.clock.elapsed
+  const left = setting.deadline === undefined ? 0 : Math.min(Math.max(ahead, 1000), kernelTimeMax)
   const write = (duration: Nanoseconds, offset: number) => {
     const fraction = duration % second
     bytes.writeBigInt64LE(BigInt(Math.floor(duration / second)), offset)

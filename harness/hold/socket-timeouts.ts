@@ -28,7 +28,8 @@ import { readTime } from './waits.ts'
 
 /** In seconds, 70,000 years. Multiplied by the kernel's 1,000 ticks per second it still fits into 63 bits. */
 const beyond = 2 ** 41
-const microsecondsMax = never / 1000
+/** A longer timeout never comes, and neither does this one. */
+const microsecondsMax = never / 1000 + 1
 const timevalLength = 16
 const SOL_SOCKET = 1
 /** In milliseconds, twelve days: half of the kernel's maximum. */

@@ -6,7 +6,7 @@ export type Nanoseconds = number
 export const second = 1_000_000_000
 export const millisecond = 1_000_000
 
-/** Later instants count as never, because a double could not represent them exactly. */
+/** Later instants never come, because a double could not represent them exactly: no timer is offered. */
 export const never: Nanoseconds = 90 * 24 * 3600 * second
 
 export type ClockName = 'realtime' | 'monotonic'
@@ -45,7 +45,7 @@ export class VirtualClock {
 
   /** The instant, in time elapsed, of an absolute time of one of the clocks. */
   instant(clock: ClockName, seconds: number, nanoseconds: number): Nanoseconds {
-    return Math.min((seconds - this.#start[clock]) * second + nanoseconds, never)
+    return (seconds - this.#start[clock]) * second + nanoseconds
   }
 
   /** Whole seconds and remaining nanoseconds that the clock shows now. */

@@ -124,22 +124,18 @@ export const deadlineOf = (
   if (kind.isRefused?.(registers)) return undefined
   const timeout = registers.get(kind.timeout)
   // An int: the upper half of its register is ignored.
-  if (kind.unit === 'milliseconds') return limited(clock.elapsed + (timeout | 0) * millisecond, clock)
+  if (kind.unit === 'milliseconds') return limited(clock.elapsed + (timeout | 0) * millisecond)
   const time = readTime(memory, timeout, kind.unit)
   // The kernel carries excess microseconds of select over to seconds.
   if (!isTime(kind.unit === 'timeval' ? { ...time, nanoseconds: time.nanoseconds % second } : time)) return undefined
   const { seconds, nanoseconds } = time
   const until = kind.until?.(registers)
-  if (until === undefined) return limited(clock.elapsed + seconds * second + nanoseconds, clock)
-  const instant = clock.instant(until, seconds, nanoseconds)
-  return instant < never ? instant : limited(endless, clock)
+  if (until === undefined) return limited(clock.elapsed + seconds * second + nanoseconds)
+  return limited(clock.instant(until, seconds, nanoseconds))
 }
 
-/** Where the clock has come to its last instant, a longer wait does not end: it would be repeated without waiting. */
-const limited = (deadline: Nanoseconds, { elapsed }: VirtualClock): Nanoseconds => {
-  if (deadline <= never) return deadline
-  return elapsed < never ? never : endless
-}
+/** A wait until an instant that never comes does not end. */
+const limited = (deadline: Nanoseconds): Nanoseconds => (deadline <= never ? deadline : endless)
 
 /** Empties the sets of a select that timed out. */
 export const emptySets = (kind: WaitKind, registers: Registers, memory: ProcessMemory): void => {
