@@ -44,6 +44,11 @@ test('check gives what the command prints with --json', async () => {
       skewMs: 0,
       differs: null,
       sometimes: {},
+      clocksStart: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00Z$/),
+      met: {
+        ...{ clients: {}, operations: {}, faults: {}, eventually: {}, sometimes: {}, heldBack: {} },
+        always: { noUpdateLost: { 'state.done': 1, 'state.value': 1 } },
+      },
       sample: null,
       report: realpathSync(join(out, 'adders/latest/noUpdateLost.html')),
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
@@ -140,5 +145,7 @@ test('without a schedule it is a check within a budget; a failure can be pasted 
     `\ntrace: ${realpathSync(join(out, 'adders/latest/neverWritten.trace'))}\nas a test of its own:\n`,
   )
   const pasted = /toHold\((\{[\s\S]*\})\)$/.exec(failure)![1]!
-  expect(pasted).toMatch(/^\{\n {2}seed: 1,\n {2}schedule: \[\n {4}'[ab]→store #1 4 bytes :7000 "read"',/)
+  expect(pasted).toMatch(
+    /^\{\n {2}seed: 1,\n {2}clocksStart: '\d{4}-\d\d-\d\dT00:00:00Z',\n {2}schedule: \[\n {4}'[ab]→store #1 4 bytes :7000 "read"',/,
+  )
 })

@@ -142,7 +142,7 @@ time.sleep(1000)
     })
 
     for (const wait of ['select.epoll().poll(days)', 'select.select([], [], [], days)', 'time.sleep(days)'])
-      test(`waits without end once ninety days have passed, as no later instant can be shown: ${wait}`, async () => {
+      test(`a wait beyond ninety days never ends, as no clock of a node can show its instant: ${wait}`, async () => {
         const program = `
 import select, time
 days = 20 * 24 * 3600
@@ -151,8 +151,8 @@ while True:
     print(round((time.monotonic() - 1000) / 24 / 3600), flush=True)
 `
         const { lines, labels } = await heldOutput(['python3', '-c', program], 6)
-        expect(lines).toEqual(['20', '40', '60', '80', '90'])
-        expect(labels.length).toBe(5)
+        expect(lines).toEqual(['20', '40', '60', '80'])
+        expect(labels.length).toBe(4)
       })
   },
 )
