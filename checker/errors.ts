@@ -38,12 +38,18 @@ export class Diverged extends Error {
   constructor(step: number, expected: string, enabled: readonly string[]) {
     const found =
       enabled.length === 0 ? 'nothing is enabled' : `enabled are ${shownList(enabled.map(label => `"${label}"`))}`
-    super(`diverged at step ${step}: expected "${expected}", but ${found}`)
+    super(`diverged at step ${step}: expected "${expected}", but ${found}${aboutFrames(expected, enabled)}`)
     this.step = step
     this.expected = expected
     this.enabled = enabled
   }
 }
+
+/** Earlier versions delivered each frame by itself, so their schedules have a step for each. */
+const aboutFrames = (expected: string, enabled: readonly string[]): string =>
+  enabled.some(label => label.startsWith(`${expected} | `))
+    ? '; it was recorded when each frame of `messages` was a message of its own: what is written together is one message now, so check again to record another'
+    : ''
 
 /**
  * An execution that says nothing about the system, because something around it (a client, an observer, the machine)

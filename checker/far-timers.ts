@@ -31,7 +31,15 @@ export const withoutFarTimers = (enabled: readonly Choice[]): readonly Choice[] 
 }
 
 /** What a system does without faults. */
-const goesOn: ReadonlySet<Choice['kind']> = new Set(['client', 'deliver', 'timer', 'overlap', 'restart', 'heal'])
+const goesOn: ReadonlySet<Choice['kind']> = new Set([
+  'client',
+  'deliver',
+  'timer',
+  'overlap',
+  'divide',
+  'restart',
+  'heal',
+])
 
 /** The far timers that a schedule fires, as people say it: `a timer of 11.6 days of n1`. */
 export const farTimersIn = (labels: readonly string[]): string[] => {

@@ -29,7 +29,7 @@ export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> =
 }
 
 /**
- * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `reset n1→n2 connection 1 :80`, `n1 timer
+ * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `divide n1→n2 #3 SET x | GET x`, `reset n1→n2 connection 1 :80`, `n1 timer
  * +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`. Any other label begins with its kind.
  */
 export const readLabel = (label: string): Described =>
@@ -59,7 +59,7 @@ const timerIn = (label: string): Described | undefined => {
 
 const messageIn = (label: string): Described | undefined => {
   const [, kind = 'deliver', from, to, ordinal, words] =
-    /^(?:(drop|duplicate) )?([^\s→]+)→(\S+) #(\d+)(?: (.*))?$/s.exec(label) ?? []
+    /^(?:(drop|duplicate|divide) )?([^\s→]+)→(\S+) #(\d+)(?: (.*))?$/s.exec(label) ?? []
   if (from === undefined || to === undefined) return undefined
   return { kind: kind as ChoiceKind, node: to, from, to, ordinal: Number(ordinal), ...numbersApart(words ?? '') }
 }

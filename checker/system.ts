@@ -16,6 +16,8 @@ export type ChoiceKind =
   | 'timer'
   /** two enabled inputs of one node enter it in one step, before it runs; not a fault, because any network may do it */
   | 'overlap'
+  /** the beginning of a message that was written together arrives, and the rest stays in flight; not a fault either */
+  | 'divide'
   | 'drop'
   | 'duplicate'
   /** a connection is reset, or a node is killed and restarted at once */
@@ -40,7 +42,7 @@ export interface About {
   /** Sender and receiver of a message, or the two ends of a connection. */
   readonly from?: string
   readonly to?: string
-  /** For a message: the n-th from `from` to `to` in its execution, counted from 1. */
+  /** For a message: the n-th from `from` to `to` in its execution, counted from 1. One of several frames counts as many. */
   readonly ordinal?: number
   /** The n-th connection between its two hosts opened by the same one; absent for a datagram. */
   readonly connection?: number
@@ -76,6 +78,8 @@ export interface Choice extends About {
   readonly due?: number
   /** For an overlap: the joined choices, in the order in which they enter. */
   readonly joins?: readonly Choice[]
+  /** For the beginning of a message: the choice that delivers all of it. */
+  readonly whole?: Choice
 }
 
 /** Something that counts as a finding wherever it happens, without a property. */

@@ -52,7 +52,7 @@ export class Connections {
     this.#messageBytesMax = messageBytesMax
     this.#numbers = new WayCounts(numbers)
     let asked = Math.max(0, ...all.map(({ ends }) => ends[1]!.asked))
-    this.#counters = { nextOrdinal: way => ordinals.next(way), nextAsked: () => ++asked, labelOf }
+    this.#counters = { nextOrdinal: (way, frames) => ordinals.next(way, frames), nextAsked: () => ++asked, labelOf }
     this.#all = all.map(mark => {
       const { opener, listener, ...rest } = mark.names
       const names = { opener: hosts.get(opener), listener: hosts.get(listener), ...rest }
@@ -174,6 +174,14 @@ export class Connections {
     const wasAsked = side?.state === 'asked'
     sender.other.enter(message)
     if (wasAsked && side.state === 'over') this.#ended.push(side)
+  }
+
+  /** Divides a message that could be delivered, after so many of its frames. Returns both parts. */
+  divide(message: Message, count: number): readonly [Message, Message] {
+    const sender = this.#senderOf(message)
+    if (sender === undefined || !(count > 0 && count < (message.frames?.length ?? 1)))
+      throw new Error(`cannot divide ${message.label} after ${count}`)
+    return sender.divide(count)
   }
 
   /** Refuses a request for a connection in place of its listener, which is down. */

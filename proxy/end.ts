@@ -1,5 +1,5 @@
 import type { Endpoint, PeersSee } from './endpoint.ts'
-import type { Carried, Framing, Pending } from './framing.ts'
+import { type Carried, type Framing, type Pending, partOf } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -21,8 +21,8 @@ export interface ConnectionNames {
 
 /** Counters over all connections of a network. */
 export interface Counters {
-  /** Ordinal of the next message in a direction. */
-  nextOrdinal(way: Way): number
+  /** Ordinal of the next message in a direction. @param frames how many ordinals it takes; one by default */
+  nextOrdinal(way: Way, frames?: number): number
   /** Number of the next request to a listener. */
   nextAsked(): number
   /** Label of a message in this network. */
@@ -99,6 +99,19 @@ export class End implements Endpoint {
     else if (this.side !== undefined) this.#take(this.side, message)
     // A restarted node does not know the connection, and says so.
     else if (message.kind !== 'abort' && message.kind !== 'refuse') this.abort()
+  }
+
+  /**
+   * Divides the first message of the queue, after so many of its frames.
+   *
+   * @returns both parts, the first of which can be delivered now
+   */
+  divide(count: number): readonly [Message, Message] {
+    const message = this.queue.shift()!
+    const { labelOf } = this.#counters
+    const parts = [partOf(message, [0, count], labelOf), partOf(message, [count], labelOf)] as const
+    this.queue.unshift(...parts)
+    return parts
   }
 
   /** Refuses the request at the head of the other end's queue, in place of this node, which is down. */
@@ -223,12 +236,12 @@ export class End implements Endpoint {
     } else tcp.resendLost(this.side, this.host)
   }
 
-  #hold({ kind, bytes, meaning }: Pending): void {
+  #hold({ kind, bytes, meaning, frames }: Pending): void {
     const { number: connection, port, opener } = this.names
     const [from, to] = [this.host.name, this.other.host.name]
-    const ordinal = this.#counters.nextOrdinal([from, to])
+    const ordinal = this.#counters.nextOrdinal([from, to], frames?.length)
     const message = { ordinal, from, to, transport: 'tcp', kind, port, connection, opener, bytes } as const
-    this.queue.push({ label: this.#counters.labelOf(message, meaning), ...message })
+    this.queue.push({ label: this.#counters.labelOf(message, meaning), ...message, ...(frames && { frames }) })
   }
 
   #key({ nodePort, peerPort }: tcp.Side): number {

@@ -1,4 +1,6 @@
+import { joinedLabel } from './dissect/label.ts'
 import type { Frame, StreamReader } from './dissector.ts'
+import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
 
 /** Bytes or an event. `lost`: the host went down without its peer seeing it. */
@@ -10,11 +12,13 @@ export interface Pending {
   readonly bytes: Buffer
   /** The dissector's label. */
   readonly meaning?: string
+  /** If it holds more than one frame, all of them. */
+  readonly frames?: readonly Frame[]
 }
 
 /**
- * Cuts what one end of a connection sends into messages: by the dissector's frames, or one for each step, with a limit
- * on the length.
+ * Cuts what one end of a connection sends into messages: one for each step, with a limit on the length. With a dissector
+ * it holds whole frames, and its label is theirs.
  */
 export class Framing {
   #reader: StreamReader | undefined
@@ -22,7 +26,7 @@ export class Framing {
   readonly #keepRead: (bytes: Buffer) => void
 
   /**
-   * @param bytesMax limit for a message without a dissector
+   * @param bytesMax limit for a message; a frame that is longer is one by itself
    *
    * @param keepRead is called with everything that the reader reads
    */
@@ -82,7 +86,7 @@ export class Framing {
   #toMessages(bytes: Buffer): Pending[] {
     if (this.#reader === undefined) return partsOf(bytes, this.#bytesMax).map(part => ({ kind: 'data', bytes: part }))
     this.#keepRead(bytes)
-    return this.#reader.push(bytes).map(fromFrame)
+    return together(this.#reader.push(bytes), this.#bytesMax).map(pendingOf)
   }
 
   /** An incomplete frame as a message of its own. */
@@ -98,6 +102,40 @@ const partsOf = (bytes: Buffer, bytesMax: number): Buffer[] =>
     bytes.subarray(index * Math.min(bytesMax, bytes.length), (index + 1) * bytesMax),
   )
 
-const fromFrame = ({ bytes, label }: Frame): Pending => ({ kind: 'data', bytes, meaning: label })
+/** Frames in groups of at most so many bytes. */
+const together = (frames: readonly Frame[], bytesMax: number): Frame[][] => {
+  const groups: Frame[][] = []
+  let bytes = 0
+  for (const frame of frames) {
+    bytes += frame.bytes.length
+    if (groups.length > 0 && bytes <= bytesMax) {
+      groups.at(-1)!.push(frame)
+      continue
+    }
+    groups.push([frame])
+    bytes = frame.bytes.length
+  }
+  return groups
+}
+
+/** A part of a message, by its frames. */
+export const partOf = (
+  message: Message,
+  [from, to]: readonly [from: number, to?: number],
+  labelOf: LabelOf,
+): Message => {
+  const { frames = [], label: _, ...whole } = message
+  const { bytes, meaning, frames: own } = pendingOf(frames.slice(from, to))
+  const part = { ...whole, bytes, ordinal: whole.ordinal + from }
+  return { label: labelOf(part, meaning), ...part, ...(own && { frames: own }) }
+}
+
+/** What was written together is one message. */
+const pendingOf = (frames: readonly Frame[]): Pending => {
+  const [first] = frames
+  if (frames.length === 1) return { kind: 'data', bytes: first!.bytes, meaning: first!.label }
+  const bytes = Buffer.concat(frames.map(frame => frame.bytes))
+  return { kind: 'data', bytes, meaning: joinedLabel(frames.map(({ label }) => label)), frames }
+}
 
 const noBytes = Buffer.alloc(0)

@@ -13,8 +13,9 @@ import { type DatagramMessage, Datagrams, type HeaderAndPayload } from './datagr
 import type { Dissector } from './dissector.ts'
 import type { ConnectionNames } from './end.ts'
 import type { PeersSee } from './endpoint.ts'
+import { partOf } from './framing.ts'
 import { endKey, endpointsOf, type Host, Hosts } from './hosts.ts'
-import { messageLabels } from './label.ts'
+import { type LabelOf, messageLabels } from './label.ts'
 import type { Link } from './link.ts'
 import type { Message } from './message.ts'
 import { Outbox } from './outbox.ts'
@@ -36,7 +37,7 @@ export type PlayedMessage = ({ readonly transport: 'udp' } & HeaderAndPayload) |
 export interface NetworkOptions {
   /** The dissector for the service on this port, if there is one. */
   readonly dissector?: (port: number) => Dissector | undefined
-  /** Longer data without a dissector is split into several messages. */
+  /** Longer data is split into several messages; with a dissector, between its frames. */
   readonly messageBytesMax?: number
   /** The routers that a packet passes; none by default. */
   readonly routersBetween?: (from: string, to: string) => readonly Router[]
@@ -66,6 +67,7 @@ export class Network {
   readonly #cuts: Cuts
   readonly #ordinals: WayCounts
   readonly #anomalies: tcp.Anomalies
+  readonly #labelOf: LabelOf
   #up: UpHosts | undefined
 
   /** @param mark of a network to continue, once its nodes are attached */
@@ -83,6 +85,7 @@ export class Network {
     this.#virtualHosts = new VirtualHosts(this.#hosts, this.#writer, mark?.virtualNumbers)
     for (const host of mark?.hosts ?? []) this.#addHost(host.name, host.address, host.isVirtual)
     const labelOf = messageLabels(address => this.#hosts.at(address)?.name)
+    this.#labelOf = labelOf
     this.#connections = new Connections(
       this.#hosts,
       this.#ordinals,
@@ -309,6 +312,20 @@ export class Network {
     if (datagram.packet) this.#writer.whole(to, datagram.packet)
     else if (datagram.kind === 'unreachable') this.#writer.unreachable(from, to, datagram)
     else this.#writer.datagram(from, to, datagram)
+  }
+
+  /**
+   * Divides a message of `deliverable()` that holds several frames, after so many of them.
+   *
+   * @returns both parts, the first of which can be delivered now
+   */
+  divide(message: Message, count: number): readonly [Message, Message] {
+    return this.#connections.divide(message, count)
+  }
+
+  /** What would arrive first of a message that is divided after so many of its frames. */
+  beginningOf(message: Message, count: number): Message {
+    return partOf(message, [0, count], this.#labelOf)
   }
 
   /** Loses a datagram. */

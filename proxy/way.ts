@@ -17,10 +17,11 @@ export class WayCounts {
     return [...this.#counts]
   }
 
-  next(way: Way): number {
+  /** The first of the next `count` numbers; of one by default. */
+  next(way: Way, count = 1): number {
     const key = wayKey(way)
-    const count = (this.#counts.get(key) ?? 0) + 1
-    this.#counts.set(key, count)
-    return count
+    const before = this.#counts.get(key) ?? 0
+    this.#counts.set(key, before + count)
+    return before + 1
   }
 }

@@ -16,7 +16,7 @@ import { type Weights, weighted } from './weights.ts'
  *
  * If some links are slow, whole bursts overtake the messages on them.
  *
- * Choices with a budget (overlaps, faults) are taken seldom, and preferably where activities meet: see `Hunt`.
+ * Choices with a budget (overlaps, divided messages, faults) are taken seldom, and preferably where activities meet: see `Hunt`.
  */
 export const racing = (
   random: Random,
@@ -24,7 +24,7 @@ export const racing = (
   surprises: Surprises,
   ways = new SlowWays(random, 0),
 ): Chooser => {
-  const start = weighted(random, { ...weights, deliver: 0, overlap: 0, fault: 0 })
+  const start = weighted(random, { ...weights, deliver: 0, overlap: 0, divide: 0, fault: 0 })
   const deliver = random.below(2) === 0 ? inAnyOrder(random) : byPriority(random)
   const origins = new Origins()
   const hunt = new Hunt(random, surprises, origins)

@@ -3,10 +3,10 @@ import type { Random } from '../random.ts'
 import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
 import type { Origins } from './origins.ts'
 
-/** A kind of choice with a budget (an overlap or fault), identified by its content without numbers. */
+/** A kind of choice with a budget (an overlap, a divided message or a fault), identified by its content without numbers. */
 export interface Surprise {
   readonly name: string
-  readonly group: 'fault' | 'overlap' | 'collision'
+  readonly group: 'fault' | 'overlap' | 'collision' | 'divide'
   /** Content of the joined inputs, or of the fault itself. */
   readonly subjects: readonly string[]
   /** How often it was looked for, and how often it then came about. */
@@ -142,7 +142,7 @@ export class Hunt {
 
   /** Whether a delivery could take part in the wanted surprise, and so should wait. */
   holds({ subject }: Choice): boolean {
-    if (this.#left === 0 || this.#wanted === undefined || this.#wanted.group === 'fault') return false
+    if (this.#left === 0 || this.#wanted === undefined || !meets.includes(this.#wanted.group)) return false
     return this.#wanted.subjects.includes(subject)
   }
 
@@ -156,7 +156,10 @@ export class Hunt {
   }
 }
 
-const hasBudget = ({ kind }: Choice): boolean => kind === 'overlap' || faultKinds.includes(kind)
+const hasBudget = ({ kind }: Choice): boolean => kind === 'overlap' || kind === 'divide' || faultKinds.includes(kind)
+
+/** The groups in which two inputs meet. */
+const meets: readonly Surprise['group'][] = ['overlap', 'collision']
 
 /** Whether a node has two inputs. If no overlap is offered although it has, the budget is spent. */
 const canMeet = (enabled: readonly Choice[]): boolean => {
@@ -167,6 +170,7 @@ const canMeet = (enabled: readonly Choice[]): boolean => {
 const nameOf = (kind: ChoiceKind, subjects: readonly string[]): string => [kind, ...subjects].join(' ')
 
 const groupOf = (kind: ChoiceKind, [first, second]: readonly string[]): Surprise['group'] => {
+  if (kind === 'divide') return 'divide'
   if (kind !== 'overlap') return 'fault'
   return first === second ? 'collision' : 'overlap'
 }

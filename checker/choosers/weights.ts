@@ -9,13 +9,22 @@ export interface Weights {
   readonly deliver: number
   readonly timer: number
   readonly overlap: number
+  readonly divide: number
   /** All faults together. */
   readonly fault: number
   /** Restarting a node and healing a partition, which end faults. */
   readonly repair: number
 }
 
-export const defaultWeights: Weights = { client: 8, deliver: 4, timer: 1, overlap: 0.5, fault: 0.2, repair: 1 }
+export const defaultWeights: Weights = {
+  client: 8,
+  deliver: 4,
+  timer: 1,
+  overlap: 0.5,
+  divide: 0.2,
+  fault: 0.2,
+  repair: 1,
+}
 
 type Group = keyof Weights
 
@@ -24,6 +33,7 @@ const groups: Partial<Record<ChoiceKind, Group>> = {
   deliver: 'deliver',
   timer: 'timer',
   overlap: 'overlap',
+  divide: 'divide',
   restart: 'repair',
   heal: 'repair',
 }
@@ -82,7 +92,7 @@ export const fresh = (random: Random, weights: Weights): Chooser => {
   return enabled => {
     old ??= new Set(enabled.filter(({ kind }) => kind === 'deliver').map(({ label }) => label))
     const isOld = ({ label }: Choice) => old!.has(label)
-    const others = enabled.filter(choice => !(choice.joins ?? [choice]).some(isOld))
+    const others = enabled.filter(choice => !(choice.joins ?? [choice.whole ?? choice]).some(isOld))
     return go(others) ?? go(enabled)
   }
 }
@@ -93,6 +103,14 @@ export const fresh = (random: Random, weights: Weights): Chooser => {
  * Eide, Chen, Regehr, "Swarm Testing", ISSTA 2012.
  */
 export const swarm = (random: Random, weights: Weights): Weights => {
-  const drawn = Object.entries(weights).map(([kind, weight]) => [kind, weight * 8 ** (2 * random.next() - 1)])
-  return Object.fromEntries(drawn) as Weights
+  const { divide, ...others } = weights
+  const factor = () => 8 ** (2 * random.next() - 1)
+  // Both deviations have the same factor.
+  let ofOverlap = 1
+  const drawn = Object.entries(others).map(([kind, weight]) => {
+    const drawn = factor()
+    if (kind === 'overlap') ofOverlap = drawn
+    return [kind, weight * drawn]
+  })
+  return { ...(Object.fromEntries(drawn) as Omit<Weights, 'divide'>), divide: divide * ofOverlap }
 }

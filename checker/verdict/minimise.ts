@@ -37,8 +37,8 @@ export interface Minimum {
  * Failure-Inducing Input", TSE 2002): all steps of a node, its timers, conversations (a timer or call with all messages
  * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). It moves
  * deliveries next to the steps that sent them before it drops single steps, because all of these are tried again in
- * another order. What can be moved only after that is moved last; overlaps are split into their parts; and single steps
- * are dropped again. The result is 1-minimal: no single step can be dropped.
+ * another order. What can be moved only after that is moved last; overlaps are split into their parts, and divided
+ * messages arrive whole; and single steps are dropped again. The result is 1-minimal: no single step can be dropped.
  *
  * A candidate is not executed if a failed one differs from it only in steps that were skipped: it would fail as well.
  *
@@ -117,7 +117,7 @@ class Minimiser {
     await this.#dropUnits(() => conversations(this.best, this.#offered))
     await this.#joinConversations()
     do await this.dropSteps()
-    while ((await this.#joinConversations()) || (await this.#splitOverlap()))
+    while ((await this.#joinConversations()) || (await this.#splitOverlap()) || (await this.#makeWhole()))
   }
 
   /** Drops the longest loop first. If that fails, shorter ones are left to the later passes. */
@@ -196,6 +196,14 @@ class Minimiser {
       const parts = overlap.joins
       return parts ? [[...this.best.slice(0, i), ...parts, ...this.best.slice(i + 1)]] : []
     })
+    return (await this.#tryOne(candidates)) !== undefined
+  }
+
+  /** Has a divided message arrive at once. The arrival of its rest is then skipped. */
+  async #makeWhole(): Promise<boolean> {
+    const candidates = this.best.flatMap(({ whole }, i) =>
+      whole ? [[...this.best.slice(0, i), whole, ...this.best.slice(i + 1)]] : [],
+    )
     return (await this.#tryOne(candidates)) !== undefined
   }
 

@@ -31,7 +31,7 @@ export interface DebugCommand {
 }
 
 const kinds: readonly ChoiceKind[] = [
-  ...(['client', 'deliver', 'timer', 'overlap', 'drop', 'duplicate'] as const),
+  ...(['client', 'deliver', 'timer', 'overlap', 'divide', 'drop', 'duplicate'] as const),
   ...(['reset', 'crash', 'restart', 'partition', 'heal'] as const),
 ]
 

@@ -39,6 +39,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */
   readonly overlap?: number | undefined
   /**
+   * How often in one execution what a node wrote together, several frames of `messages`, may arrive in two steps; 1 by
+   * default.
+   */
+  readonly divide?: number | undefined
+  /**
    * How far the nodes' clocks may be apart: `independent` (the default), one clock for all (`together`), or a bound on
    * the difference between any two clocks: `50ms`. Or `{ skew, start }`, to say what they show first too.
    */

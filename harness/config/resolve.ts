@@ -50,6 +50,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   faultsOf: mapValues(definition.faults, ({ of }) => of),
   cutMsMin: definition.faults.partition.atLeast ?? 0,
   overlap: definition.overlap,
+  divide: definition.divide,
   clockSkewMsMax: clockSkewMsMax(definition.clocks.skew),
   clocksStart: definition.clocks.start,
   delayMsMax: definition.delay ?? Number.POSITIVE_INFINITY,

@@ -18,6 +18,7 @@ export interface ResolvedSystem {
   /** Minimum duration of a cut, by the clock of each node that waits for something. */
   readonly cutMsMin: number
   readonly overlap: number
+  readonly divide: number
   /** Largest difference between two nodes' clocks: 0 for one clock, Infinity for independent ones. */
   readonly clockSkewMsMax: number
   /** What nodes' clocks show first, as an ISO date and time, if the configuration says it. */
@@ -26,7 +27,7 @@ export interface ResolvedSystem {
   readonly delayMsMax: number
   readonly weights: Weights
   readonly dissectorOf: (port: number) => Dissector | undefined
-  /** Longer data without a dissector is split into several messages. */
+  /** Longer data is split into several messages. */
   readonly messageBytesMax: number
   readonly fingerprint: 'observed' | 'history' | 'none'
   /** Limit on the CPU time of one step. */

@@ -18,7 +18,7 @@ export const startedBy = (action: Action): string | undefined => {
 /** The nodes whose clocks must show the present time before an action. */
 const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): readonly Node[] => {
   if (action.do === 'client' || clients.isCalling) return nodes
-  if (action.do === 'inputs' || action.do === 'kill' || action.do === 'restart')
+  if (action.do === 'inputs' || action.do === 'divide' || action.do === 'kill' || action.do === 'restart')
     return nodes.filter(({ name }) => name === action.node)
   if (action.do === 'disconnect')
     return nodes.filter(({ name }) => [action.connection.opener, action.connection.listener].includes(name))
@@ -34,6 +34,11 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
   switch (action.do) {
     case 'inputs':
       return enter(stage, stage.node(action.node), action.inputs, choice)
+    case 'divide': {
+      const [first, rest] = network.divide(action.message, action.count)
+      execution.delays.continueAs(action.message, rest)
+      return enter(stage, stage.node(action.node), [{ deliver: first }], choice)
+    }
     case 'client':
       execution.clients.call(action.client, execution.stepIndex)
       return { findings: [], touched: stage.nodes }

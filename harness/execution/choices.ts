@@ -19,6 +19,8 @@ export type Action =
   | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
   | { readonly do: 'client'; readonly client: string }
   | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
+  /** The first frames of a message enter the node; the others stay in flight. */
+  | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly count: number }
   | { readonly do: 'disconnect'; readonly connection: ReturnType<Network['connections']>[number] }
   | { readonly do: 'kill'; readonly node: string; readonly peersSee: 'reset' | 'nothing'; readonly restart: boolean }
   | { readonly do: 'restart'; readonly node: string }
@@ -40,7 +42,7 @@ export interface Option {
 
 /** The messages that an action takes out of flight. */
 export const messagesTaken = (action: Action): readonly Message[] => {
-  if (action.do === 'drop' || action.do === 'refuse') return [action.message]
+  if (action.do === 'drop' || action.do === 'refuse' || action.do === 'divide') return [action.message]
   return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
 }
 
@@ -51,7 +53,7 @@ export interface Moment {
   readonly network: Network
   /** Messages that may be delivered now. */
   readonly deliverable: readonly Message[]
-  /** What is left of each budget, including `overlap`. */
+  /** What is left of each budget, including `overlap` and `divide`. */
   readonly budget: ReadonlyMap<string, number>
   /** How often each client may still call. */
   readonly calls: ReadonlyMap<string, number>
@@ -148,6 +150,7 @@ export const optionsOf = (moment: Moment): Option[] => {
   return clientOptions(moment).concat(
     inputs,
     left(moment, 'overlap') ? overlapOptions(inputs) : [],
+    left(moment, 'divide') ? moment.deliverable.flatMap(message => divisions(moment.network, message)) : [],
     messageFaults(moment),
     restarts(moment),
     canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : [],
@@ -305,6 +308,35 @@ const overlap = (first: InputOption, second: InputOption): Option => {
     choice: { kind: 'overlap', node, label, subject: '', numbers: [], joins },
     action: { do: 'inputs', node, inputs: [...first.action.inputs, ...second.action.inputs] },
   }
+}
+
+/** A message is divided before at most so many of its frames: with more, one long write would be most of what is enabled. */
+const divisionsMax = 16
+
+/** A message that was written together may arrive in two steps: up to each of its frames, and the rest. */
+const divisions = (network: Network, message: Message): Option[] => {
+  const { frames = [], to: node } = message
+  if (frames.length < 2) return []
+  const whole = delivery(message, false).choice
+  return frames.slice(1, 1 + divisionsMax).map((_, index) => {
+    const count = index + 1
+    const part = beginningOf(network, message, count)
+    return {
+      choice: { kind: 'divide', node, label: `divide ${part.label}`, ...aboutMessage(part), whole },
+      action: { do: 'divide', node, message, count },
+    }
+  })
+}
+
+const beginnings = new WeakMap<Message, Map<number, Message>>()
+
+/** The part of a message that would arrive first. */
+const beginningOf = (network: Network, message: Message, count: number): Message => {
+  const known = beginnings.get(message) ?? new Map<number, Message>()
+  beginnings.set(message, known)
+  const made = known.get(count) ?? network.beginningOf(message, count)
+  known.set(count, made)
+  return made
 }
 
 const messageFaults = (moment: Moment): Option[] => {

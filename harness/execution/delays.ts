@@ -16,7 +16,7 @@ export type DelaysMark = readonly (readonly [label: string, offered: Clocks])[]
  */
 export class Delays {
   /** By label, the clocks when a message first became deliverable. The one that has waited longest is first. */
-  readonly #offered: Map<string, Clocks>
+  #offered: Map<string, Clocks>
 
   constructor(mark: DelaysMark = []) {
     this.#offered = new Map(mark)
@@ -36,6 +36,13 @@ export class Delays {
       now ??= clocks()
       this.#offered.set(label, now)
     }
+  }
+
+  /** What is left of a divided message has been in flight as long as all of it. */
+  continueAs(message: Message, rest: Message): void {
+    this.#offered = new Map(
+      [...this.#offered].map(([label, then]) => [label === message.label ? rest.label : label, then]),
+    )
   }
 
   /** Label of the message that has waited longest; undefined if there is none. */

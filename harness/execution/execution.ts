@@ -66,7 +66,7 @@ export class Execution {
 
   /** @param mark of an execution with this schedule, to continue from there */
   constructor(
-    { faults, overlap }: Pick<ResolvedSystem, 'faults' | 'overlap'>,
+    { faults, overlap, divide }: Pick<ResolvedSystem, 'faults' | 'overlap' | 'divide'>,
     { variant, schedule }: WayThere,
     { network, clients, time }: Pick<Execution, 'network' | 'clients' | 'time'>,
     mark?: ExecutionMark,
@@ -79,7 +79,7 @@ export class Execution {
     this.cutAt = mark?.cutAt
     this.healthy = mark?.healthy
     this.delays = new Delays(mark?.delays)
-    this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap }))
+    this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap, divide }))
     this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))
   }
 
@@ -117,7 +117,7 @@ export class Execution {
     return this.schedule.length
   }
 
-  /** What is left of each budget, including `overlap`. */
+  /** What is left of each budget, including `overlap` and `divide`. */
   get budget(): ReadonlyMap<string, number> {
     return this.#budget
   }

@@ -21,6 +21,7 @@ export const timedSystem = (system: ResolvedSystem): ResolvedSystem => ({
   ...forSearch(system),
   faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
   overlap: 0,
+  divide: 0,
   fingerprint: 'none',
 })
 

@@ -25,6 +25,20 @@ const httpDate = String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d
 const date = new RegExp(`\\b(?:${isoDate}|${httpDate})`, 'g')
 const ownPort = /\b(?:127(?:\.\d{1,3}){3}(?::\d+)?|localhost:\d+)\b/g
 
+/**
+ * The label of several messages that were written together: `SET x 1 | GET x | +43`, with how many are left out. Labels of
+ * different beginnings of one list differ.
+ */
+export const joinedLabel = (labels: readonly string[]): string => {
+  let joined = labels[0]!
+  let shown = 1
+  while (shown < labels.length && [...joined].length + 3 + [...labels[shown]!].length <= labelLengthMax) {
+    joined += ` | ${labels[shown]!}`
+    shown += 1
+  }
+  return shown === labels.length ? joined : `${joined} | +${labels.length - shown}`
+}
+
 /** Label for bytes of unknown meaning. */
 export const lengthLabel = (bytes: Uint8Array): string => `${bytes.length} ${bytes.length === 1 ? 'byte' : 'bytes'}`
 

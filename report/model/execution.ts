@@ -2,7 +2,7 @@ import { enabledAfter } from '../../checker/trace/enabled.ts'
 import type { RecordedChoice, RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import { type Call, callsOf } from './calls.ts'
 import { type ChangedField, changedFields } from './changes.ts'
-import { type Journey, journeysOf, takenBy } from './journeys.ts'
+import { isMadeBy, type Journey, journeysOf, takenBy } from './journeys.ts'
 import { type Outage, outagesOf, type Partition, partitionsOf } from './outages.ts'
 
 /** A value that holds from a step until the next entry. */
@@ -140,7 +140,7 @@ export class Execution {
   nodesTouchedBy(step: number): readonly string[] {
     const { choice, states, outputs, messages } = this.steps[step]!
     const touched = new Set([...states, ...outputs].map(({ node }) => node))
-    if (choice?.kind !== 'duplicate') for (const { from } of messages) touched.add(from)
+    if (!isMadeBy(choice)) for (const { from } of messages) touched.add(from)
     if (choice) touched.add(choice.node)
     return this.nodes.filter(name => touched.has(name))
   }

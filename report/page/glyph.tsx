@@ -22,6 +22,12 @@ const shapes: Readonly<Record<ChoiceKind | 'start', preact.JSX.Element>> = {
       <circle cx="3" r="4.5" class="solid" />
     </>
   ),
+  divide: (
+    <>
+      <path d="M0 -4A4 4 0 0 0 0 4Z" class="solid" />
+      <path d="M2 -4A4 4 0 0 1 2 4Z" class="hollow" />
+    </>
+  ),
   client: <path d="M-5 -5H2L7 0L2 5H-5Z" class="solid" />,
   drop: <path d="M-5 -5L5 5M-5 5L5 -5" class="line thick" />,
   duplicate: (

@@ -5,6 +5,7 @@ const kinds: readonly (readonly [ChoiceKind, string])[] = [
   ['deliver', 'a message arrives'],
   ['timer', 'a timer fires'],
   ['overlap', 'two inputs enter at once'],
+  ['divide', 'the beginning of a message arrives'],
   ['client', 'a client calls'],
   ['drop', 'a message is dropped'],
   ['duplicate', 'a message is duplicated'],

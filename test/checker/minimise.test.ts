@@ -75,6 +75,35 @@ describe('minimising', () => {
     expect(minimal).toBe(true)
   })
 
+  it('has a divided message arrive whole where that violates too', async () => {
+    const parts: Readonly<Record<string, number>> = {
+      'n1→n2 #1 one | two': 2,
+      'n1→n2 #2 two': 1,
+      'divide n1→n2 #1 one': 1,
+    }
+    const system = () =>
+      new Model<{ readonly got: readonly string[] }>({ got: [] }, ({ got }) => {
+        const all = ['n1→n2 #1 one | two', 'divide n1→n2 #1 one']
+        const enabled = got.length === 0 ? all : got[0] === all[1] && got.length === 1 ? ['n1→n2 #2 two'] : []
+        return enabled.map(label => ({
+          kind: label.startsWith('divide') ? ('divide' as const) : ('deliver' as const),
+          node: 'n2',
+          label,
+          ...(label.startsWith('divide') && { whole: all[0]! }),
+          next: () => ({ got: [...got, label] }),
+        }))
+      })
+    const isLow = (needsDivided: boolean) =>
+      always<{ readonly got: readonly string[] }>(
+        ({ got }) => got.reduce((sum, label) => sum + parts[label]!, 0) < 2 || (needsDivided && got.length < 2),
+      )
+    const found = ['divide n1→n2 #1 one', 'n1→n2 #2 two']
+    const whole = await minimiseSafety(system(), { low: isLow(false) }, found)
+    expect(whole.schedule).toEqual(['n1→n2 #1 one | two'])
+    const divided = await minimiseSafety(system(), { low: isLow(true) }, found)
+    expect(divided.schedule).toEqual(found)
+  })
+
   it('prefers the schedule with fewer faults', async () => {
     const { schedule } = await minimiseSafety(
       registers(),

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { Diverged } from '../../checker/errors.ts'
 import { readLabel } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
-import { clusterOf } from './system.ts'
+import { frames } from '../../proxy/dissect/frames.ts'
+import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 /** Says by datagram and by connection what the others say. */
 const program = `
@@ -19,6 +21,55 @@ const partsOf = ({ kind, node, from, to, ordinal, connection, subject, numbers, 
   // What a label of a message does not tell is its connection.
   ...(kind === 'reset' && { connection }),
   joins: joins?.map(partsOf),
+})
+
+/** Writes three lines at once, and says what comes of each read. */
+const writer = `
+const { connect, createServer } = require('node:net')
+const [, , peer] = process.argv
+if (peer) connect(7001, peer).on('connect', function () { this.write('set x 1\\nget x\\nend\\n') })
+else createServer(socket => socket.on('data', bytes => console.log(JSON.stringify({ read: String(bytes) })))).listen(7001)
+`
+
+test('what was written together arrives at once, or once in two steps, by its frames', async () => {
+  const cluster = clusterOf(
+    {
+      nodes: {
+        b: { command: ['node', 'node.js'], listens: 7001 },
+        a: { command: ['node', 'node.js', '{{b.address}}'] },
+      },
+      messages: frames.lines(),
+      overlap: 0,
+    },
+    { 'node.js': writer },
+  )
+  const connect = async () => {
+    await cluster.reset()
+    for (const label of ['a→b #1 open :7001', 'b→a #1 accept :7001']) await take(cluster, label)
+  }
+  await connect()
+  const whole = 'a→b #2 set x 1 | get x | end'
+  const beginning = 'divide a→b #2 set x 1 | get x'
+  expect(labelsOf(cluster)).toEqual([whole, 'divide a→b #2 set x 1', beginning])
+  const choice = cluster.enabled().find(({ label }) => label === beginning)!
+  expect(choice).toMatchObject({ kind: 'divide', node: 'b', whole: { kind: 'deliver', label: whole } })
+  const { joins, whole: _, hash, ...told } = choice as Choice
+  expect({ ...readLabel(beginning), connection: 1 }).toEqual({ ...told, label: undefined })
+  const { delayMs } = await take(cluster, beginning)
+  expect(delayMs).toBeUndefined()
+  // The budget is spent, and what is left is whole.
+  expect(labelsOf(cluster)).toEqual(['a→b #4 end'])
+  await take(cluster, 'a→b #4 end')
+  expect(stdoutOf(cluster, 'b').map(line => JSON.parse(line).read)).toEqual(['set x 1\nget x\n', 'end\n'])
+  await connect()
+  await take(cluster, whole)
+  expect(stdoutOf(cluster, 'b').map(line => JSON.parse(line).read)).toEqual(['set x 1\nget x\nend\n'])
+})
+
+test('a schedule of a version that delivered each frame by itself says so where it ends', async () => {
+  const { message } = new Diverged(3, 'a→b #2 set x 1', ['a→b #2 set x 1 | get x | end'])
+  expect(message).toContain('each frame of `messages` was a message of its own')
+  expect(new Diverged(3, 'a→b #2 set x', ['a→b #2 set x 1 | get x | end']).message).not.toContain('frame')
 })
 
 test('the parts of every choice of real processes are those that its label tells', async () => {

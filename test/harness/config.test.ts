@@ -63,6 +63,7 @@ describe('a right definition', () => {
       cutMsMin: 0,
       faultsOf: { drop: undefined, duplicate: undefined, reset: undefined, crash: undefined, partition: undefined },
       overlap: 1,
+      divide: 1,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
       delayMsMax: Number.POSITIVE_INFINITY,
       weights: defaultWeights,

@@ -382,27 +382,65 @@ const sentences: Dissector = {
   datagram: payload => `said ${payload}`,
 }
 
-test('with a dissector a message is a frame; half a frame waits for its rest, and at the end goes as it is', () => {
+test('with a dissector a message is whole frames; half a frame waits for its rest, and at the end goes as it is', () => {
   const { network, kernels } = build({ dissector: port => (port === 7000 ? sentences : undefined) })
   const opener = kernels[0].connect(addresses[1], 7000)
   settle(network)
   opener.write(Buffer.from('One. Two. Thr'))
   step(network)
-  expect(inFlight(network)).toEqual(['n1→n2 #2 forward 4', 'n1→n2 #3 forward 5'])
+  expect(inFlight(network)).toEqual(['n1→n2 #2 forward 4 | forward 5'])
   opener.write(Buffer.from('ee. Fo'))
   kernels[1].accepted[0]!.write(Buffer.from('Back.'))
   opener.close()
   step(network)
   expect(inFlight(network)).toEqual([
     'n2→n1 #2 backward 5',
-    'n1→n2 #2 forward 4',
-    'n1→n2 #3 forward 5',
+    'n1→n2 #2 forward 4 | forward 5',
     'n1→n2 #4 forward 7',
     'n1→n2 #5 3 bytes :7000 " Fo"',
     'n1→n2 #6 close :7000',
   ])
   settle(network)
   expect(kernels[1].accepted[0]!.read(everything).toString()).toBe('One. Two. Three. Fo')
+})
+
+test('what was written together can be divided between its frames, and its rest arrives before what follows', () => {
+  const { network, kernels } = build({ dissector: () => sentences })
+  const opener = kernels[0].connect(addresses[1], 7000)
+  settle(network)
+  const read = () => kernels[1].accepted[0]!.read(everything).toString()
+  opener.write(Buffer.from(`One. Two. Three. ${'And many more. '.repeat(9)}`))
+  step(network)
+  opener.write(Buffer.from('Last.'))
+  step(network)
+  const whole = 'n1→n2 #2 forward 4 | forward 5 | forward 7 | forward 15 | forward 15 | +7'
+  expect(inFlight(network)).toEqual([whole, 'n1→n2 #14 forward 6'])
+  const [message] = network.deliverable()
+  const beginning = network.beginningOf(message!, 2)
+  expect(beginning.label).toBe('n1→n2 #2 forward 4 | forward 5')
+  expect(inFlight(network)).toHaveLength(2)
+  const [first, rest] = network.divide(message!, 2)
+  expect([first.label, rest.label]).toEqual([
+    beginning.label,
+    'n1→n2 #4 forward 7 | forward 15 | forward 15 | forward 15 | +6',
+  ])
+  network.deliver(first)
+  step(network)
+  expect(read()).toBe('One. Two.')
+  expect(inFlight(network)).toEqual([rest.label, 'n1→n2 #14 forward 6'])
+  expect(() => network.divide(rest, 10)).toThrow('cannot divide')
+  network.divide(rest, 1)
+  settle(network)
+  expect(read()).toBe(` Three. ${'And many more. '.repeat(9)}Last.`)
+})
+
+test('frames that were written together are no longer than a message may be', () => {
+  const { network, kernels } = build({ dissector: () => sentences, messageBytesMax: 12 })
+  const opener = kernels[0].connect(addresses[1], 7000)
+  settle(network)
+  opener.write(Buffer.from('One. Two. Three. And a very long one.'))
+  step(network)
+  expect(inFlight(network)).toEqual(['n1→n2 #2 forward 4 | forward 5', 'n1→n2 #4 forward 7', 'n1→n2 #5 forward 21'])
 })
 
 test('what comes back is read with what was asked: the answer to a HEAD is a message of its own', () => {

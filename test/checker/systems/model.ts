@@ -5,14 +5,17 @@ import type { Abstraction, Choice, Finding, System } from '../../../checker/syst
 export interface Labelled extends Pick<Choice, 'kind' | 'node' | 'label' | 'isLocal' | 'afterMs'> {
   /** Of an overlap: labels of choices that it joins. */
   readonly joins?: readonly string[]
+  /** Of the beginning of a message: the label of all of it. */
+  readonly whole?: string
 }
 
 /** The choice of a label. */
-export const choiceOf = ({ joins, ...labelled }: Labelled): Choice => {
+export const choiceOf = ({ joins, whole, ...labelled }: Labelled): Choice => {
   const { joins: described = [], ...about } = readLabel(labelled.label)
   return {
     ...about,
     ...labelled,
+    ...(whole !== undefined && { whole: choiceOf({ kind: 'deliver', node: labelled.node, label: whole }) }),
     ...(joins && {
       joins: joins.map((label, index) =>
         choiceOf({ kind: described[index]?.kind ?? 'deliver', node: labelled.node, label }),
