@@ -4,7 +4,7 @@ import { descendantsOf } from '../hold/descendants.ts'
 import type { Counts, Exit, HeldThread } from '../hold/held-node.ts'
 import { HeldNode } from '../hold/held-node.ts'
 import { innerId } from '../hold/inner-id.ts'
-import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
+import { markTimers, rewindTimers, type TimersMark } from '../hold/kernel-timers.ts'
 import { Randomness, type RandomnessMark } from '../hold/randomness.ts'
 import type { Tracer } from '../hold/tracer.ts'
 import type { Nanoseconds, VirtualClock } from '../hold/virtual-clock.ts'
@@ -32,7 +32,7 @@ interface ProcessMark {
   readonly begun: Nanoseconds
   /** Whether SIGCHLD is pending. */
   readonly hasChildSignal: boolean
-  readonly timers: readonly TimerMark[]
+  readonly timers: TimersMark
   readonly threads: readonly ThreadMark[]
 }
 

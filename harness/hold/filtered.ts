@@ -13,6 +13,7 @@ import { lastingCalls } from './lasting-calls.ts'
 import type { ProcessMemory } from './memory.ts'
 import { countPoll, isPoll, pollAgain, pollsInVain } from './polls.ts'
 import { fixPort } from './ports.ts'
+import { receiveWaitedFor } from './posix-timer.ts'
 import { interrupt, type Registers } from './ptrace.ts'
 import { resourceCalls } from './resources.ts'
 import { openShown } from './shown-files.ts'
@@ -54,6 +55,12 @@ const isBadAddress = (error: unknown): boolean =>
 
 const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Treatment => {
   const number = registers.get('origRax')
+  if (number === syscallNumber.rt_sigtimedwait && registers.get('rdx') === 0) {
+    thread.atExit = after => {
+      if (after.get('rax') > 0) receiveWaitedFor(thread, after.get('rsi'))
+    }
+    return 'exit'
+  }
   const kind = waitKind(number)
   if (kind !== undefined) return beginWait(thread, registers, number, kind)
   if (number === syscallNumber.sched_yield) return 'yield'
@@ -281,6 +288,8 @@ export const exitCall = (thread: HeldThread, registers: Registers): void => {
   if (wait.kind.isUpdated) writeTimeLeft(thread, wait)
   if (!interruptedResults.has(registers.get('rax'))) {
     if (isPoll(wait.call)) countPoll(thread, registers)
+    if (wait.call === syscallNumber.rt_sigtimedwait && registers.get('rax') > 0)
+      receiveWaitedFor(thread, registers.get('rsi'))
     return
   }
   if (wait.over && !wait.isAside) {

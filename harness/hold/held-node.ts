@@ -156,6 +156,13 @@ export interface LastingCalls {
   last: string
 }
 
+/** The signal of a timer: whether it was sent and not yet received, and expiries since; overruns when it last was received. */
+export interface Expiries {
+  isSent: boolean
+  missed: number
+  overrun: number
+}
+
 export class HeldProcess {
   readonly pid: number
   readonly node: HeldNode
@@ -179,6 +186,8 @@ export class HeldProcess {
    * the processes that have it open.
    */
   readonly kernelTimers = new Map<string, Timer>()
+  /** Of its timers made by timer_create, by their ids. */
+  readonly expiries = new Map<number, Expiries>()
   readonly lastingCalls: LastingCalls = { count: 0, last: '' }
   #innerPid: number | undefined
 

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import type { HeldNode, HeldProcess, HeldThread, Timer } from './held-node.ts'
-import { injecting } from './inject.ts'
+import type { Expiries, HeldNode, HeldProcess, HeldThread, Timer } from './held-node.ts'
 import { sendSignal } from './launch.ts'
-import { interrupt, type Registers } from './ptrace.ts'
-import { type SyscallName, syscallNumber } from './syscall-number.ts'
+import { expirePosixTimer, forgetOverruns, overrunOf, posixTimer } from './posix-timer.ts'
+import type { Registers } from './ptrace.ts'
+import type { SyscallName } from './syscall-number.ts'
 import { disarmTimerfd, expireTimerfd, type Holder, holderOf, timerfdNumber } from './timerfd.ts'
 import { type Nanoseconds, second } from './virtual-clock.ts'
 import { isTime, readTime } from './waits.ts'
@@ -32,6 +31,13 @@ export interface TimerMark {
   readonly interval: Nanoseconds
   /** For a timerfd: the process's descriptor. */
   readonly fd?: number
+}
+
+/** The state of a process's timers, without the process. */
+export interface TimersMark {
+  readonly armed: readonly TimerMark[]
+  /** Of timers made by timer_create, by their ids, which may not be armed. */
+  readonly expiries: readonly (readonly [id: number, expiries: Readonly<Expiries>])[]
 }
 
 /** A kernel timer that the tool keeps. */
@@ -121,15 +127,21 @@ export const leaveTimers = (process: HeldProcess): void => {
 /** After exec, the alarm and timerfds stay, but the other timers are gone. */
 export const disarmAtExec = (process: HeldProcess): void => {
   for (const key of [...process.kernelTimers.keys()]) if (key.startsWith('timer ')) disarm(process, key)
+  process.expiries.clear()
 }
 
 /** The timers of a process as they are now. */
-export const markTimers = (process: HeldProcess): TimerMark[] => timersOf(process).map(timer => timer.mark())
+export const markTimers = (process: HeldProcess): TimersMark => ({
+  armed: timersOf(process).map(timer => timer.mark()),
+  expiries: [...process.expiries].map(([id, expiries]) => [id, { ...expiries }]),
+})
 
 /** Sets a process's timers to exactly these. */
-export const rewindTimers = (process: HeldProcess, marks: readonly TimerMark[]): void => {
+export const rewindTimers = (process: HeldProcess, { armed, expiries }: TimersMark): void => {
   disarmAll(process)
-  for (const mark of marks) {
+  process.expiries.clear()
+  for (const [id, each] of expiries) process.expiries.set(id, { ...each })
+  for (const mark of armed) {
     new KernelTimer(process, mark)
     if (mark.fd !== undefined) numberAgain({ process, fd: mark.fd }, numberIn(mark.key))
   }
@@ -142,7 +154,7 @@ const numberAgain = (holder: Holder, number: number): void => {
 
 /** Signals a timer's expiry to the process; returns false if the timer does not exist any more. */
 const goOff = (process: HeldProcess, key: string): boolean =>
-  key === 'itimer' ? sendSignal(process.pid, alarmSignal) : expireInside(process, numberIn(key))
+  key === 'itimer' ? sendSignal(process.pid, alarmSignal) : expirePosixTimer(process, numberIn(key))
 
 const current = (process: HeldProcess, key: string): Setting =>
   settingOf(process.kernelTimers.get(key) as KernelTimer | undefined)
@@ -247,21 +259,8 @@ const alarm = ({ process }: HeldThread, registers: Registers): Answer => {
 
 const absoluteFlag = 1
 
-const CLOCK_REALTIME = 0
 const CLOCK_PROCESS_CPUTIME_ID = 2
 const CLOCK_THREAD_CPUTIME_ID = 3
-
-/** Clock of a timer made by timer_create; undefined if the process has no such timer. */
-const clockOfTimer = ({ pid }: HeldProcess, id: number): number | undefined => {
-  try {
-    const timers = readFileSync(`/proc/${pid}/timers`, 'latin1')
-    const found = new RegExp(`^ID: ${id}\n(?:.*\n){2}ClockID: (-?\\d+)$`, 'm').exec(timers)
-    return found ? Number(found[1]) : undefined
-  } catch {
-    // This kernel does not tell.
-    return CLOCK_REALTIME
-  }
-}
 
 /** Clocks of other processes and threads are negative: those of CPU time, but for devices that keep time, of which no timer can be made. */
 const isOfCpuTime = (clock: number): boolean =>
@@ -269,42 +268,34 @@ const isOfCpuTime = (clock: number): boolean =>
 
 const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => {
   const id = registers.get('rdi')
-  const clock = clockOfTimer(process, id)
-  if (clock === undefined) return undefined
+  const timer = posixTimer(process, id)
+  if (timer === undefined) return undefined
   const key = `timer ${id}`
   const before = current(process, key)
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
   if (setting === undefined) return undefined
-  if (!isOfCpuTime(clock)) arm(process, key, setting)
+  if (!isOfCpuTime(timer.clock)) arm(process, key, setting)
+  forgetOverruns(process, id)
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }
 
 const timerGettime = ({ process }: HeldThread, registers: Registers): Answer => {
-  if (clockOfTimer(process, registers.get('rdi')) === undefined) return undefined
+  if (posixTimer(process, registers.get('rdi')) === undefined) return undefined
   writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timer ${registers.get('rdi')}`))
   return 0
 }
 
+const timerGetoverrun = ({ process }: HeldThread, registers: Registers): Answer =>
+  overrunOf(process, registers.get('rdi'))
+
 /** The kernel deletes it. */
 const timerDelete = ({ process }: HeldThread, registers: Registers): Answer => {
-  disarm(process, `timer ${registers.get('rdi')}`)
+  const id = registers.get('rdi')
+  disarm(process, `timer ${id}`)
+  process.expiries.delete(id)
   return undefined
-}
-
-/** One nanosecond, once: an itimerspec. */
-const atOnce = Buffer.alloc(32)
-atOnce.writeBigInt64LE(1n, 24)
-
-/** Only the kernel can send the signal as timer_create requested, so the process itself lets the timer expire. */
-const expireInside = (process: HeldProcess, id: number): boolean => {
-  const thread = [...process.threads][0]
-  if (thread === undefined) return false
-  thread.interrupted = true
-  thread.errand = tid =>
-    injecting(tid, process.memory, ({ call, put }) => call(syscallNumber.timer_settime, id, 0, put(atOnce), 0))
-  return interrupt(thread.tid)
 }
 
 /** The timer of a timerfd, whoever armed it. */
@@ -354,6 +345,7 @@ export const timerCalls: Partial<Record<SyscallName, Handler>> = {
   alarm,
   timer_settime: timerSettime,
   timer_gettime: timerGettime,
+  timer_getoverrun: timerGetoverrun,
   timer_delete: timerDelete,
   timerfd_settime: timerfdSettime,
   timerfd_gettime: timerfdGettime,

@@ -16,6 +16,7 @@ const request = {
   syscall: 24,
   getEventMessage: 0x4201,
   getSignalInfo: 0x4202,
+  setSignalInfo: 0x4203,
   seize: 0x4206,
   interrupt: 0x4207,
   listen: 0x4208,
@@ -73,6 +74,12 @@ const signalInfo = Buffer.alloc(128)
 export const getSignalInfo = (tid: number): { readonly errno: number; readonly code: number } => {
   if (ptraceBuffer(request.getSignalInfo, tid, 0, signalInfo) === -1) return { errno: 0, code: 0 }
   return { errno: signalInfo.readInt32LE(4), code: signalInfo.readInt32LE(8) }
+}
+
+/** Changes the siginfo of the signal that stopped a thread, if `change` says that it has. */
+export const changeSignalInfo = (tid: number, change: (info: Buffer) => boolean): void => {
+  if (ptraceBuffer(request.getSignalInfo, tid, 0, signalInfo) === -1) return
+  if (change(signalInfo)) ptraceBuffer(request.setSignalInfo, tid, 0, signalInfo)
 }
 
 /** struct ptrace_peeksiginfo_args: from the first signal on, of this thread alone, at most this many. */

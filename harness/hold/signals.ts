@@ -14,6 +14,22 @@ export const signalsIn = (status: string): { readonly treated: readonly number[]
   return { treated: numbersIn(status.matchAll(/^Sig(?:Ign|Cgt):\s*([0-9a-f]+)$/gm)), pending }
 }
 
+/** Signals that are pending for a process, or for this thread of it alone. */
+export const pendingSignals = (pid: number, tid: number): ReadonlySet<number> =>
+  new Set(numbersIn([...linesOf(pid, 'ShdPnd'), ...linesOf(tid, 'SigPnd')]))
+
+const linesOf = (tid: number, name: string): Iterable<RegExpExecArray> => {
+  try {
+    return statusOf(tid).matchAll(new RegExp(`^${name}:\\s*([0-9a-f]+)$`, 'gm'))
+  } catch {
+    // It has ended.
+    return []
+  }
+}
+
+/** Whether a process has a handler for a signal. */
+export const isCaught = (pid: number, signal: number): boolean => numbersIn(linesOf(pid, 'SigCgt')).includes(signal)
+
 const numbersIn = (lines: Iterable<RegExpExecArray>): number[] => {
   const treated = [...lines].reduce((all, [, mask]) => all | BigInt(`0x${mask}`), 0n)
   return Array.from({ length: signalsMax }, (_, index) => index + 1).filter(

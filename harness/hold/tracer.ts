@@ -8,9 +8,11 @@ import { isEnding } from './is-ending.ts'
 import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
 import { hasDoneElse, isPoll } from './polls.ts'
+import { receiveFromTimer } from './posix-timer.ts'
 import { prepare } from './prepare.ts'
 import {
   type Change,
+  changeSignalInfo,
   event,
   foreignChildren,
   getCallBorder,
@@ -23,7 +25,7 @@ import {
   ThreadEnded,
   wait,
 } from './ptrace.ts'
-import { endsFirst } from './signals.ts'
+import { endsFirst, isCaught } from './signals.ts'
 import { Spinners } from './spinners.ts'
 import { StoppedThreads, turnOverSignal } from './stopped-threads.ts'
 import { syscallNumber } from './syscall-number.ts'
@@ -207,7 +209,10 @@ export class Tracer {
     if (signal === turnOverSignal && getSignalInfo(thread.tid).code === sentByKernel) {
       return this.spinners.endTurn(thread)
     }
-    const { pid, node } = thread.process
+    const { pid, node, expiries } = thread.process
+    if (expiries.size > 0) changeSignalInfo(thread.tid, info => receiveFromTimer(thread.process, info))
+    // The call is not entered again after a handler.
+    if (thread.resumed && isCaught(pid, signal)) thread.resumed = undefined
     if (pid === node.pid && endsFirst(pid, signal, node.isContainer)) this.#killFirst(node, signal)
     else this.stopped.resume(thread, { toSyscall: false, signal })
   }
@@ -231,6 +236,8 @@ export class Tracer {
     this.#registers.storeChanges(thread.tid)
     this.spinners.afterCall(thread)
     this.recorder?.atExit(thread)
+    // The stop that the tool asked for does not come after another one.
+    if (thread.interrupted) this.#finishInterruption(thread)
     this.stopped.goOn(thread)
   }
 

@@ -1,7 +1,7 @@
 import type { Segment } from '../../proxy/packet.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { innerId } from '../hold/inner-id.ts'
-import { markTimers, rewindTimers, type TimerMark } from '../hold/kernel-timers.ts'
+import { markTimers, rewindTimers, type TimersMark } from '../hold/kernel-timers.ts'
 import { markProvided } from '../hold/provided-files.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls } from './batch.ts'
@@ -45,7 +45,7 @@ export class ProcessMark {
   readonly #marked: MarkedProcess
   readonly #memory: MemoryMark
   readonly #signals: SignalMarks
-  readonly #timers: readonly TimerMark[]
+  readonly #timers: TimersMark
   readonly #inventory: Inventory
   readonly #restoreProvided: () => void
   readonly #workingDirectory: WorkingDirectory
