@@ -6,7 +6,7 @@
  * The contract: after `reset`, the same inputs in the same order lead to the same sights. A message that a node sends
  * alone is the same, with the same label, as the one that it sends in the whole system after the same inputs.
  */
-import type { Abstraction, Choice, Finding } from './system.ts'
+import type { Abstraction, Checkpoint, Choice, Finding } from './system.ts'
 
 /** A message that a node sent. It is plain data, so that a node in another process can receive it. */
 export interface Sent {
@@ -21,6 +21,11 @@ export interface Sent {
    * UDP.
    */
   readonly stream?: { readonly name: string; readonly index: number } | undefined
+  /**
+   * Whether it only opens a connection, or answers a request for one. A network that is prompt delivers it before anything
+   * else happens.
+   */
+  readonly isOfOpening?: boolean
   /** Read only by the system that sent it. */
   readonly body: unknown
 }
@@ -33,6 +38,9 @@ export type NodeInput = ({ readonly deliver: Sent } | { readonly choice: string 
    */
   readonly step?: number
 }
+
+/** Equal for inputs that have the same effect on a node. */
+export const keyOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.content : input.choice)
 
 /** Label of an input. */
 export const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)
@@ -49,12 +57,43 @@ export interface NodeSight {
   readonly enabled: readonly Choice[]
   /** If there are any, nothing is enabled afterwards. */
   readonly findings: readonly Finding[]
+  /**
+   * Resets of its connections. Such a reset is an input of both ends of a connection, with the same label, and of one without
+   * the other only if that has no such connection.
+   */
+  readonly resets?: readonly Choice[]
+  /** Whether it is down: no message reaches it until it is started again. */
+  readonly isDown?: boolean
+  /**
+   * Where it begins at a mark of the whole system: how many messages it had sent to each other node by then, so that later
+   * ones have the same labels.
+   */
+  readonly sentBefore?: Readonly<Record<string, number>>
+}
+
+/** A marked state of a node alone. */
+export interface NodeMark {
+  /** Whether one cannot go back to it any more. */
+  readonly isLost: boolean
+  /** Marks of one life need this to be there. A life takes as much memory as its processes. */
+  readonly life: unknown
+  /** Frees its resources. */
+  discard(): void
 }
 
 /** One node of a system, executed alone. */
 export interface NodeSystem {
   /** Starts a new execution. */
   reset(variant?: number): Promise<NodeSight>
+  /**
+   * Begins in the node's part of a marked state of the whole system, without executing anything. What it has in flight there
+   * counts as sent now. `undefined` if that is not possible.
+   */
+  beginAt?(whole: Checkpoint): Promise<NodeSight | undefined>
+  /** Marks its present state; `undefined` if that is not possible. */
+  mark?(): NodeMark | undefined
+  /** Goes back to a marked state, in place. Returns whether that was possible; if not, it must begin anew. */
+  goBack?(mark: NodeMark): boolean
   /**
    * Gives the node an input; `undefined` if it cannot take it, for example a segment of a connection that it does not
    * have.
@@ -67,7 +106,10 @@ export interface Nodes<State> {
   readonly names: readonly string[]
   /** What the fingerprints of their sights stand for. */
   readonly abstraction: Abstraction
-  /** One of the nodes. It and the whole system must not be used at once: each begins with a reset. */
+  /**
+   * One of the nodes. Several may be used in turns, but not the whole system: afterwards each of them must begin again, or go
+   * back to a mark.
+   */
   alone(name: string): NodeSystem
   /** The system state that properties read when the nodes are in these states, in the order of `names`. */
   join(states: readonly unknown[]): State

@@ -26,6 +26,11 @@ interface AfterSchedule {
 export interface NodeStart {
   readonly at: 'node'
   readonly node: string
+  /**
+   * The schedule of the whole system to which its execution alone begins: there, it has the state that it has in the whole
+   * system. Empty if it begins with its start.
+   */
+  readonly after: readonly string[]
   readonly inputs: readonly NodeInput[]
 }
 

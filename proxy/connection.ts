@@ -83,8 +83,9 @@ export class Connection {
     this.ends = [this.opener, this.listener]
   }
 
+  /** Whether it is open at both ends, as far as they have kernels. */
   get isOpen(): boolean {
-    return this.ends.every(({ side }) => side?.state === 'open')
+    return this.ends.every(({ side, host }) => host.isPlayed || side?.state === 'open')
   }
 
   /** Whether nobody can send any more and nothing is in flight. */

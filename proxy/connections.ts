@@ -26,6 +26,8 @@ export interface PlayedSegment {
   readonly bytes: Buffer
   /** The dissector's label. */
   readonly meaning: string | undefined
+  /** Whether the connection's readers have read it already, because it was in flight when the execution was marked. */
+  readonly isRead?: boolean
 }
 
 /** All TCP connections between nodes. */

@@ -125,10 +125,14 @@ export class End implements Endpoint {
     kind,
     bytes,
     meaning,
-  }: Omit<Pending, 'meaning'> & { readonly meaning: string | undefined }): Message | undefined {
+    isRead,
+  }: Omit<Pending, 'meaning'> & {
+    readonly meaning: string | undefined
+    readonly isRead?: boolean
+  }): Message | undefined {
     if (this.isMuted) return undefined
     // The meaning of the answer may depend on it.
-    if (kind === 'data') this.framing.resume(bytes)
+    if (kind === 'data' && !isRead) this.framing.resume(bytes)
     this.#hold({ kind, bytes, ...(meaning !== undefined && { meaning }) })
     return this.queue.at(-1)
   }
@@ -160,7 +164,7 @@ export class End implements Endpoint {
 
   /** The network resets the connection at this end and discards what is in flight from it. */
   reset(): void {
-    tcp.abort(this.side!, this.host)
+    if (this.side) tcp.abort(this.side, this.host)
     this.#forget()
     this.#mute()
   }

@@ -1,34 +1,59 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import { labelOf, type NodeInput, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
+import { keyOf, labelOf, type NodeInput, type NodeMark, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
+import type { Checkpoint } from '../system.ts'
+import { NodeMarks } from './node-marks.ts'
 import type { NodeOutcome, NodeTask } from './task.ts'
 
-/** A node alone and the inputs that it took since its start. */
+/** A node alone, by what it took since its execution began. */
 interface Present {
-  readonly name: string
-  readonly variant: number
-  readonly node: NodeSystem
-  readonly inputs: NodeInput[]
+  /** Of each state on its way, the first one included. */
+  readonly keys: string[]
   readonly trail: string[]
   sight: NodeSight
 }
 
+/** A state of a node that was marked. */
+export interface Marked {
+  readonly mark: NodeMark
+  readonly trail: readonly string[]
+  readonly sight: NodeSight
+}
+
+/** Marks the state of the whole system after a schedule; undefined if that is not possible. */
+export type MarkWhole = (labels: readonly string[], variant: number) => Promise<Checkpoint | undefined>
+
 /**
- * Executes nodes alone. If the present node is already on the path to a task's inputs, it continues from there;
- * otherwise it is started again.
+ * Executes nodes alone, each by processes of its own. It goes on from the nearest state on the way to a task's inputs: the one
+ * that the node has now, or a marked one. Otherwise the node begins again.
  */
 export class Solo {
   readonly #nodes: Pick<Nodes<never>, 'alone'>
-  #present: Present | undefined
+  readonly #markWhole: MarkWhole
+  readonly #systems = new Map<string, NodeSystem>()
+  readonly #present = new Map<string, Present>()
+  readonly #marks = new NodeMarks()
+  /** The state of the whole system in which nodes begin, unless with their start. */
+  #whole: { readonly key: string; readonly checkpoint: Checkpoint | undefined } | undefined
 
-  constructor(nodes: Pick<Nodes<never>, 'alone'>) {
+  /** @param markWhole absent if that is not possible */
+  constructor(nodes: Pick<Nodes<never>, 'alone'>, markWhole: MarkWhole = async () => undefined) {
     this.#nodes = nodes
+    this.#markWhole = markWhole
   }
 
-  /** Must be called after the whole system was used: that has ended the present node. */
+  /** Must be called after the whole system was used: no node is where it was. What was marked is still there. */
   forget(): void {
-    this.#present = undefined
+    this.#present.clear()
+  }
+
+  /** Frees all that was marked. */
+  async end(): Promise<void> {
+    this.forget()
+    this.#marks.clear()
+    await this.#whole?.checkpoint?.discard()
+    this.#whole = undefined
   }
 
   /**
@@ -36,49 +61,99 @@ export class Solo {
    *
    * @throws Diverged if an input before the last one is refused, although it was taken before
    */
-  async perform({ start: { node: name, inputs } }: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+  async perform(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+    const { node: name, after, inputs } = task.start
     budget.check()
-    const present = this.#onTheWay(name, variant, inputs) ?? (await this.#start(name, variant))
-    this.#present = undefined
-    for (const input of inputs.slice(present.inputs.length)) {
+    const keys = keysOf(name, beginOf(after, variant), inputs)
+    const present = this.#onTheWay(name, keys) ?? (await this.#begin(name, after, variant, keys[0]!))
+    this.#present.delete(name)
+    if (present === undefined) return { trail: [], last: undefined }
+    const node = this.#systemOf(name)
+    const taken = present.keys.length - 1
+    for (const [index, input] of inputs.slice(taken).entries()) {
       budget.check()
-      const sight = await present.node.enter(input)
-      if (sight === undefined) return impossible(present, inputs)
-      present.inputs.push(input)
+      const isLast = taken + index === inputs.length - 1
+      // Other inputs will be asked for in the state before the last one.
+      if (isLast && index > 0 && !this.#mark(name, present)) return this.perform(task, variant, budget)
+      const sight = await node.enter(input)
+      if (sight === undefined) {
+        if (isLast) {
+          // A client that used another node may have changed this one before.
+          if ('deliver' in input) this.#present.set(name, present)
+          return { trail: [...present.trail], last: undefined }
+        }
+        throw new Diverged(taken + index + 1, labelOf(input), present.sight.enabled.map(({ label }) => label))
+      }
+      present.keys.push(keys[taken + index + 1]!)
       present.trail.push(digestOf(sight))
       present.sight = sight
     }
-    if (present.sight.findings.length === 0) this.#present = present
+    if (present.sight.findings.length === 0 && this.#mark(name, present)) this.#present.set(name, present)
     return { trail: [...present.trail], last: present.sight }
   }
 
-  #onTheWay(name: string, variant: number, inputs: readonly NodeInput[]): Present | undefined {
-    const present = this.#present
-    if (present?.name !== name || present.variant !== variant) return undefined
-    return present.inputs.every((input, index) => index < inputs.length && isSame(input, inputs[index]!))
-      ? present
-      : undefined
+  #systemOf(name: string): NodeSystem {
+    const known = this.#systems.get(name) ?? this.#nodes.alone(name)
+    this.#systems.set(name, known)
+    return known
   }
 
-  async #start(name: string, variant: number): Promise<Present> {
-    this.#present = undefined
-    const node = this.#nodes.alone(name)
-    const sight = await node.reset(variant)
-    return { name, variant, node, inputs: [], trail: [digestOf(sight)], sight }
+  /** Marks a state that looks like none that was marked. Returns false if the node is lost by that. */
+  #mark(name: string, { keys, trail, sight }: Present): boolean {
+    const node = this.#systemOf(name)
+    const key = keys.at(-1)!
+    const looks = `${name} ${sight.fingerprint}`
+    if (!node.mark || this.#marks.has(key) || this.#marks.hasSeen(looks)) return true
+    const mark = node.mark()
+    if (mark) this.#marks.add(key, looks, { mark, trail: [...trail], sight })
+    else this.#marks.cannotBe(looks)
+    return mark !== undefined
+  }
+
+  #onTheWay(name: string, keys: readonly string[]): Present | undefined {
+    const present = this.#present.get(name)
+    const steps = present && keys[present.keys.length - 1] === present.keys.at(-1) ? present.keys.length - 1 : -1
+    for (let at = keys.length - 1; at > steps; at--) {
+      const marked = this.#marks.get(keys[at]!)
+      if (marked === undefined) continue
+      if (this.#systemOf(name).goBack!(marked.mark))
+        return { keys: keys.slice(0, at + 1), trail: [...marked.trail], sight: marked.sight }
+      this.#marks.delete(keys[at]!)
+      this.#present.delete(name)
+      return this.#onTheWay(name, keys)
+    }
+    return steps >= 0 ? present : undefined
+  }
+
+  async #begin(name: string, after: readonly string[], variant: number, key: string): Promise<Present | undefined> {
+    this.#present.delete(name)
+    const sight = after.length === 0 ? await this.#systemOf(name).reset(variant) : await this.#beginAfter(name, after, variant)
+    if (sight === undefined) return undefined
+    const present: Present = { keys: [key], trail: [digestOf(sight)], sight }
+    if (sight.findings.length > 0 || this.#mark(name, present)) return present
+    return this.#begin(name, after, variant, key)
+  }
+
+  async #beginAfter(name: string, after: readonly string[], variant: number): Promise<NodeSight | undefined> {
+    const node = this.#systemOf(name)
+    const key = beginOf(after, variant)
+    if (this.#whole?.key !== key || this.#whole.checkpoint?.isLost) {
+      await this.end()
+      this.#whole = { key, checkpoint: await this.#markWhole(after, variant) }
+    }
+    const { checkpoint } = this.#whole
+    return checkpoint && node.beginAt?.(checkpoint)
   }
 }
 
-/** @throws Diverged unless the refused input is the last one */
-const impossible = ({ inputs, trail, sight }: Present, all: readonly NodeInput[]): NodeOutcome => {
-  if (inputs.length === all.length - 1) return { trail: [...trail], last: undefined }
-  const labels = sight.enabled.map(({ label }) => label)
-  throw new Diverged(inputs.length + 1, labelOf(all[inputs.length]!), labels)
-}
+const beginOf = (after: readonly string[], variant: number): string => `${variant} ${hash('sha1', after.join('\n'))}`
 
-const isSame = (one: NodeInput, other: NodeInput): boolean =>
-  'deliver' in one
-    ? 'deliver' in other && one.deliver.content === other.deliver.content
-    : 'choice' in other && one.choice === other.choice
+/** Names of the states on a way, the first one included. */
+const keysOf = (name: string, begin: string, inputs: readonly NodeInput[]): string[] => {
+  const keys = [`${name} ${begin}`]
+  for (const input of inputs) keys.push(hash('sha1', `${keys.at(-1)} ${keyOf(input)}`, 'base64'))
+  return keys
+}
 
 const digestOf = ({ fingerprint, sent, enabled, findings }: NodeSight): string =>
   createHash('sha1')

@@ -6,7 +6,7 @@ import { defaultWeights, type Weights } from '../choosers/weights.ts'
 import { UsageError } from '../errors.ts'
 import type { Nodes } from '../node-system.ts'
 import { labelsTo } from '../start.ts'
-import type { System } from '../system.ts'
+import type { Checkpoint, System } from '../system.ts'
 import { Solo } from './alone.ts'
 import { bind } from './bounds.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -59,7 +59,7 @@ export class OwnCell<State> implements Cell {
 
   constructor(system: System<State>, properties: Properties<State>, options: CellOptions<State> = {}) {
     const { weights, nodes, ...others } = options
-    this.#solo = nodes && new Solo(nodes)
+    this.#solo = nodes && new Solo(nodes, (labels, variant) => this.#markAt(labels, variant))
     this.#executor = new Executor(system, properties, others)
     this.#weights = { ...defaultWeights, ...weights }
     this.#checkpoints = new Checkpoints(this.#executor)
@@ -99,9 +99,22 @@ export class OwnCell<State> implements Cell {
     }
   }
 
-  performAlone(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+  async performAlone(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
     if (this.#solo === undefined) throw new UsageError('no node of this system can be executed alone')
-    return this.#solo.perform(task, variant, budget)
+    this.#executor.budget = budget
+    try {
+      return await this.#solo.perform(task, variant, budget)
+    } finally {
+      this.#executor.end()
+    }
+  }
+
+  /** Marks the state after a schedule, in place. */
+  async #markAt(labels: readonly string[], variant: number): Promise<Checkpoint | undefined> {
+    const executor = this.#executor
+    await this.#checkpoints.begin(labels, variant)
+    await follow(executor, labels.slice(executor.schedule.length))
+    return executor.broken ? undefined : executor.system.checkpoint?.(false)
   }
 
   /** Goes to the start of the task: by a reset and all steps, or from a saved state on the way. */
@@ -172,17 +185,20 @@ export class OwnCell<State> implements Cell {
   }
 
   async stopRewinding(): Promise<boolean> {
+    await this.#solo?.end()
     await this.#checkpoints.end()
     return this.#executor.system.stopRewinding?.() ?? true
   }
 
   async lengthenTurns(): Promise<boolean> {
+    await this.#solo?.end()
     await this.#checkpoints.end()
     return this.#executor.system.lengthenTurns?.() ?? false
   }
 
-  end(): Promise<void> {
-    return this.#checkpoints.end()
+  async end(): Promise<void> {
+    await this.#solo?.end()
+    await this.#checkpoints.end()
   }
 
   #walk(how: Walk, { task, surprises, watched }: Walking, goal: () => boolean): Promise<WalkEnd> {

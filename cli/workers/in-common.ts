@@ -7,7 +7,7 @@ import {
   type TaskOutcome,
 } from '../../checker/cells/task.ts'
 import { labelsOf } from '../../checker/labels.ts'
-import type { Start } from '../../checker/start.ts'
+import type { NodeStart, Start } from '../../checker/start.ts'
 import type { Choice } from '../../checker/system.ts'
 
 /** A list: as many of the first elements of a known one, and others after them. */
@@ -19,8 +19,10 @@ interface Continued<Element> {
 type AfterSchedule = Extract<Start, { readonly at: 'schedule' }>
 type SentStart = Start | (Omit<AfterSchedule, 'labels'> & { readonly after: Continued<string> })
 
+type SentNodeStart = Omit<NodeStart, 'after'> & { readonly begin: Continued<string> }
+
 /** A task on its way to a worker. */
-export type SentTask = NodeTask | (Omit<Task, 'start'> & { readonly start: SentStart })
+export type SentTask = { readonly start: SentNodeStart } | (Omit<Task, 'start'> & { readonly start: SentStart })
 
 /** What each step of an execution has: nearly all of its outcome. */
 interface Steps {
@@ -38,24 +40,37 @@ export type SentOutcome =
     })
 
 /**
- * What a worker and the process that gives it tasks both know: the steps of the last outcome. Executions of a search
+ * What a worker and the process that gives it tasks both know: the steps of the last outcome, and the schedule to which nodes
+ * alone last began. Executions of a search
  * have a long beginning in common. In a long run these are hundreds of thousands of steps, and sending them would take
  * seconds.
  */
 export class InCommon {
   #steps: Steps = { schedule: [], fingerprints: [], offered: [] }
+  #begin: readonly string[] = []
 
   taskToSend(task: Task | NodeTask): SentTask {
-    if (isOfNode(task) || task.start.at !== 'schedule') return task
+    if (isOfNode(task)) {
+      const { after, ...start } = task.start
+      const begin = after === this.#begin ? { same: after.length, others: [] } : continued(after, this.#begin)
+      this.#begin = after
+      return { start: { ...start, begin } }
+    }
+    if (task.start.at !== 'schedule') return task as SentTask
     const { labels, ...start } = task.start
     return { ...task, start: { ...start, after: continued(labels, labelsOf(this.#steps.schedule)) } }
   }
 
   taskReceived(task: SentTask): Task | NodeTask {
     const { start } = task
-    if (!('after' in start)) return task as Task | NodeTask
+    if ('begin' in start) {
+      const { begin, ...others } = start
+      if (begin.others.length > 0 || begin.same !== this.#begin.length) this.#begin = whole(begin, this.#begin)
+      return { start: { ...others, after: this.#begin } }
+    }
+    if (!('after' in start)) return task as Task
     const { after, ...others } = start
-    return { ...task, start: { ...others, labels: whole(after, labelsOf(this.#steps.schedule)) } }
+    return { ...(task as Omit<Task, 'start'>), start: { ...others, labels: whole(after, labelsOf(this.#steps.schedule)) } }
   }
 
   outcomeToSend(outcome: TaskOutcome | NodeOutcome): SentOutcome {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Undecided } from '../../checker/errors.ts'
 import { meaningIn, numbersApart } from '../../checker/labels.ts'
-import type { NodeInput, NodeSight, NodeSystem, Sent } from '../../checker/node-system.ts'
-import type { Finding } from '../../checker/system.ts'
+import type { NodeInput, NodeMark, NodeSight, NodeSystem, Sent } from '../../checker/node-system.ts'
+import type { Checkpoint, Finding } from '../../checker/system.ts'
 import { isEphemeral } from '../../proxy/label.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { PlayedMessage } from '../../proxy/network.ts'
@@ -13,11 +13,13 @@ import { labelOf, nodeOf } from '../timed/action.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { carryOut, startedBy } from './carry-out.ts'
-
 import type { Option } from './choices.ts'
+import { DrawnPorts } from './drawn-ports.ts'
+import { enabledOptions } from './due.ts'
 import { endStep } from './end-step.ts'
 import { faithfully } from './faithful.ts'
 import { fingerprintOf, observedParts } from './fingerprint.ts'
+import { ClusterMark, goBackTo, partOf, tryToMark } from './mark.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAll } from './start.ts'
 
@@ -31,42 +33,109 @@ export interface NodePart {
 /** A message in the form in which its receiver, in any process, is given it. */
 type Body = Omit<PlayedMessage, 'from' | 'to'>
 
-/** Ports that a node's kernel draws are numbered in the order of drawing, from here on. */
-const drawnPorts = 49_152
+/** What a node alone is by its execution, besides its processes and its network. */
+interface Own {
+  /** Ports that its kernel drew. */
+  readonly ports: DrawnPorts
+  /** How many messages it sent on each connection. */
+  readonly streams: ReadonlyMap<string, number>
+  /** How many calls of clients were made before its execution alone began. */
+  readonly callsBefore: number
+}
+
+/** A state of a node alone, whose own processes are rewound in place. */
+class AloneMark implements NodeMark {
+  readonly mark: ClusterMark
+  readonly own: Own
+
+  constructor(mark: ClusterMark, own: Own) {
+    this.mark = mark
+    this.own = own
+  }
+
+  get isLost(): boolean {
+    return this.mark.isLost
+  }
+
+  get life(): unknown {
+    return this.mark.nodes[0]!.has.life
+  }
+
+  discard(): void {
+    void this.mark.discard()
+  }
+}
+
+export interface AloneOptions {
+  /** Of the node's random numbers, to which the variant of an execution is added. */
+  readonly seed: number
+  /** Place of the node among those of the system. */
+  readonly index: number
+  /** Called before the node is used in another way than before; from then on nothing else uses it. */
+  readonly onUse: () => void
+}
 
 /** The real processes of one node, with the message plane around it. The search plays its peers. */
 export class Alone implements NodeSystem {
   readonly #stage: Stage
   readonly #name: string
-  readonly #seed: number
-  readonly #onReset: () => void
-  #options: readonly Option[] = []
-  /** Ports that its kernel drew, in order. */
-  #drawn: number[] = []
-  /** How many messages it sent on each connection. */
+  readonly #options: AloneOptions
+  #choices: readonly Option[] = []
+  #ports = new DrawnPorts()
   #streams = new Map<string, number>()
+  #callsBefore = 0
 
-  /**
-   * @param stage with only this node; all others are peers
-   *
-   * @param onReset is called before it starts; from then on nothing else uses the node
-   */
-  constructor(stage: Stage, seed: number, onReset: () => void) {
+  /** @param stage with only this node; all others are peers */
+  constructor(stage: Stage, options: AloneOptions) {
     this.#stage = stage
     this.#name = stage.nodes[0]!.name
-    this.#seed = seed
-    this.#onReset = onReset
+    this.#options = options
   }
 
   /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
   reset(variant = 0): Promise<NodeSight> {
-    this.#onReset()
-    this.#drawn = []
-    this.#streams = new Map()
+    this.#options.onUse()
+    this.#begin({ ports: new DrawnPorts(), streams: new Map(), callsBefore: 0 })
     return faithfully(this.#stage, 'the start', async () => {
-      const findings = await startAll(this.#stage, variant, this.#seed)
+      const findings = await startAll(this.#stage, variant, this.#options.seed)
       return this.#arrive({ findings, touched: this.#stage.nodes })
     })
+  }
+
+  async beginAt(whole: Checkpoint): Promise<NodeSight | undefined> {
+    if (!(whole instanceof ClusterMark)) return undefined
+    this.#options.onUse()
+    const part = partOf(this.#stage, whole, this.#options.index)
+    if (goBackTo(this.#stage, part) !== undefined) return undefined
+    const { clients, network } = part.execution
+    // Calls of before are told by one node alone.
+    const callsBefore = this.#options.index === 0 ? 0 : clients.calls.length
+    this.#begin({ ports: DrawnPorts.of(this.#stage.nodes[0]!), streams: new Map(), callsBefore })
+    const sight = await this.#arrive({ findings: [], touched: [] }, true)
+    const prefix = `${this.#name}→`
+    const sent = network.ordinals.filter(([way]) => way.startsWith(prefix))
+    return { ...sight, sentBefore: Object.fromEntries(sent.map(([way, count]) => [way.slice(prefix.length), count])) }
+  }
+
+  mark(): NodeMark | undefined {
+    const mark = tryToMark(this.#stage)
+    const own = { ports: this.#ports.copy(), streams: new Map(this.#streams), callsBefore: this.#callsBefore }
+    return mark instanceof ClusterMark ? new AloneMark(mark, own) : undefined
+  }
+
+  goBack(mark: NodeMark): boolean {
+    const { mark: marked, own } = mark as AloneMark
+    this.#options.onUse()
+    if (goBackTo(this.#stage, marked) !== undefined) return false
+    this.#begin({ ...own, ports: own.ports.copy() })
+    this.#choices = this.#own(enabledOptions(this.#stage.moment()))
+    return true
+  }
+
+  #begin({ ports, streams, callsBefore }: Own): void {
+    this.#ports = ports
+    this.#streams = new Map(streams)
+    this.#callsBefore = callsBefore
   }
 
   /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
@@ -92,27 +161,34 @@ export class Alone implements NodeSystem {
     return this.#arrive(carryOut(this.#stage, option))
   }
 
-  async #arrive(done: Done): Promise<NodeSight> {
+  /** @param isBefore whether what is in flight was sent, and read by the connections' readers, before it was alone */
+  async #arrive(done: Done, isBefore = false): Promise<NodeSight> {
     const { options } = await endStep(this.#stage, done, [], performance.now())
     const { network } = this.#stage.execution
-    const sent = network.takeSent(this.#name).map(({ message, opener }) => this.#sentOf(message, opener))
-    this.#options = options.filter(option => this.#isOwn(option))
+    const sent = network.takeSent(this.#name).map(({ message, opener }) => this.#sentOf(message, opener, isBefore))
+    this.#choices = this.#own(options)
     const { nodes, calls } = this.#stage.snapshot()
-    const state: NodePart = { node: nodes[0]!, calls }
+    const state: NodePart = { node: nodes[0]!, calls: calls.slice(this.#callsBefore) }
     return {
       state,
       fingerprint: fingerprintOf(observedParts(this.#stage.known(this.#stage.snapshot()))),
       sent,
-      enabled: this.#options.map(({ choice }) => choice),
+      enabled: this.#choices.filter(option => !isShared(option)).map(({ choice }) => choice),
+      resets: this.#choices.filter(isShared).map(({ choice }) => choice),
+      isDown: !network.isUp(this.#name),
       findings: done.findings.map(({ kind, node, message }): Finding => ({ kind, node, message })),
     }
+  }
+
+  #own(options: readonly Option[]): Option[] {
+    return options.filter(option => this.#isOwn(option))
   }
 
   /** Whether the node does it without a message. Network faults are represented by messages that do not arrive. */
   #isOwn({ choice, action }: Option): boolean {
     if (action.do === 'inputs') return choice.kind === 'timer'
     if (action.do === 'kill') return action.peersSee === 'reset' || this.#hasConnections
-    return action.do === 'client' || action.do === 'restart'
+    return action.do === 'client' || action.do === 'restart' || action.do === 'disconnect'
   }
 
   /** Without connections, its peers cannot tell the kinds of restart apart. */
@@ -121,7 +197,7 @@ export class Alone implements NodeSystem {
   }
 
   #choice(label: string): Option | undefined {
-    return this.#options.find(({ choice }) => choice.label === label) ?? this.#planned(label)
+    return this.#choices.find(({ choice }) => choice.label === label) ?? this.#planned(label)
   }
 
   /** What was planned or asked for the node in a recorded run: that it comes or goes. */
@@ -151,12 +227,12 @@ export class Alone implements NodeSystem {
     // A kernel's message about a datagram has that datagram's ports.
     const own = message.kind === 'unreachable' ? 'sourcePort' : 'destinationPort'
     if (!isEphemeral(message[own])) return { ...message, bytes }
-    const drawn = this.#drawn[message[own] - drawnPorts]
+    const drawn = this.#ports.at(message[own])
     return drawn === undefined ? undefined : { ...message, bytes, [own]: drawn }
   }
 
-  #sentOf(message: Message, opener: string | undefined): Sent {
-    const { from, to, label } = message
+  #sentOf(message: Message, opener: string | undefined, isBefore: boolean): Sent {
+    const { from, to, label, kind } = message
     const body = message.transport === 'udp' ? this.#datagramOf(message) : segmentOf(message, opener!)
     const stream = body.transport === 'tcp' ? this.#streamOf(from, to, body) : undefined
     const { bytes, ...rest } = body
@@ -164,7 +240,11 @@ export class Alone implements NodeSystem {
       .update(JSON.stringify([from, to, { ...rest, meaning: undefined }, stream ?? null]))
       .update(bytes)
       .digest('base64')
-    return { from, to, label, content, body, ...(stream && { stream }) }
+    return {
+      ...{ from, to, label, content, body: isBefore ? { ...body, isRead: true } : body },
+      ...(stream && { stream }),
+      ...(isOfOpening(kind) && { isOfOpening: true }),
+    }
   }
 
   #datagramOf(message: Message): Omit<Extract<PlayedMessage, { transport: 'udp' }>, 'from' | 'to'> {
@@ -172,16 +252,9 @@ export class Alone implements NodeSystem {
       Extract<PlayedMessage, { transport: 'udp' }>
     const own =
       kind === 'unreachable'
-        ? { destinationPort: this.#named(destinationPort) }
-        : { sourcePort: this.#named(sourcePort) }
+        ? { destinationPort: this.#ports.nameOf(destinationPort) }
+        : { sourcePort: this.#ports.nameOf(sourcePort) }
     return { transport: 'udp', kind, sourcePort, destinationPort, bytes, ...(packet && { packet }), ...own }
-  }
-
-  /** The number of a drawn port in all lives of the node. */
-  #named(port: number): number {
-    if (!isEphemeral(port)) return port
-    if (!this.#drawn.includes(port)) this.#drawn.push(port)
-    return drawnPorts + this.#drawn.indexOf(port)
   }
 
   #streamOf(from: string, to: string, { opener, number }: { opener: string; number: number }): Sent['stream'] {
@@ -191,6 +264,11 @@ export class Alone implements NodeSystem {
     return { name, index }
   }
 }
+
+/** Whether both ends of a connection notice it. */
+const isShared = ({ action }: Option): boolean => action.do === 'disconnect'
+
+const isOfOpening = (kind: Message['kind']): boolean => kind === 'open' || kind === 'accept' || kind === 'refuse'
 
 const comesOrGoes = ({ does }: TimedAction): boolean => does === 'join' || does === 'leave' || does === 'restart'
 

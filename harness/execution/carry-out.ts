@@ -59,7 +59,7 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
       network.resetConnection(connection)
       const ends = [connection.opener, connection.listener]
       for (const node of ends) execution.remember(node, readLabel(choice.label))
-      return stage.settle(ends.map(name => stage.node(name)))
+      return stage.settle(stage.nodes.filter(({ name }) => ends.includes(name)))
     }
     case 'kill':
       execution.remember(action.node, readLabel(choice.label))

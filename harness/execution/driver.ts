@@ -32,8 +32,10 @@ export class Driver {
   readonly #auditTurns = new AuditTurns()
   /** Whether the execution repeats another one, whose results are compared with its own. */
   isRepeating = false
-  /** The stage of the node that was last executed alone. */
-  #alone: Stage | undefined
+  /** The stages of the nodes that are executed alone. */
+  readonly #alone = new Map<Node, Stage>()
+  /** Whether the nodes are in an execution of the whole system. */
+  #isWhole = false
   /** Starts that were repeated because a node had waited for the disk. */
   #startsInVain = 0
   /** Whether its nodes read files that do not stay in memory. */
@@ -134,6 +136,9 @@ export class Driver {
 
   /** Call after the stage was rewound to an earlier state. */
   comeBack(): void {
+    for (const { execution } of this.#alone.values()) execution.clients.close()
+    this.#alone.clear()
+    this.#isWhole = true
     this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
   }
 
@@ -149,20 +154,25 @@ export class Driver {
     execution.evidence = this.#isCompared(execution.beganInPlace, step) ? [] : undefined
   }
 
-  /** Has a node executed alone, in turns with the whole system. */
+  /** Has a node executed alone, in turns with other nodes and with the whole system. */
   aloneOf(node: Node): Alone {
     const { system, runner, nodes, timing } = this.#stage
     const peers = nodes.filter(other => other !== node)
     const stage = new Stage(system, [node], runner, timing, peers)
-    return new Alone(stage, this.#seed, () => {
-      this.endExecution()
-      this.#alone = stage
-    })
+    return new Alone(stage, { seed: this.#seed, index: nodes.indexOf(node), onUse: () => this.#useAlone(node, stage) })
+  }
+
+  #useAlone(node: Node, stage: Stage): void {
+    if (this.#isWhole) this.endExecution()
+    const before = this.#alone.get(node)
+    if (before !== stage) before?.endExecution()
+    this.#alone.set(node, stage)
   }
 
   endExecution(): void {
-    this.#alone?.endExecution()
-    this.#alone = undefined
+    for (const stage of this.#alone.values()) stage.endExecution()
+    this.#alone.clear()
+    this.#isWhole = false
     this.#stage.endExecution()
   }
 
@@ -182,6 +192,7 @@ export class Driver {
     const { nodes } = this.#stage
     for (let times = 1; ; times++) {
       this.endExecution()
+      this.#isWhole = true
       this.#recording.begin()
       const before = nodes.map(({ starts }) => starts)
       const findings = await startAll(this.#stage, variant, this.#seed)

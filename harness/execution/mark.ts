@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../checker/system.ts'
 import { CannotMark } from '../../proxy/connection.ts'
+import { networkPart } from '../../proxy/network-part.ts'
 import type { ClientsMark } from '../clients/clients.ts'
 import type { MarkedNode } from '../node/node.ts'
 import { CannotRewind } from '../rewind/error.ts'
@@ -11,8 +12,8 @@ export class ClusterMark implements Checkpoint {
   readonly way: WayThere
   readonly nodes: readonly MarkedNode[]
   readonly execution: ExecutionMark
-  /** By which it is known again. */
-  readonly outline: string
+  /** By which it is known again; undefined if it was marked as a part of something larger. */
+  readonly outline: string | undefined
   readonly #stage: Stage
   #hasFailed = false
 
@@ -62,6 +63,19 @@ export const markCluster = (stage: Stage, clients: ClientsMark, outline: string)
   }
 }
 
+/** Marks the present state of a stage, quiescent and without a finding; or says why that is not possible. */
+export const tryToMark = (stage: Stage): ClusterMark | string => {
+  const { clients, isOver } = stage.execution
+  if (isOver) return 'its execution has ended'
+  const mark = clients.mark()
+  if (mark === undefined) return 'a client is in the middle of a call'
+  try {
+    return markCluster(stage, mark, stage.outline())
+  } catch (error) {
+    return whyNot(error)
+  }
+}
+
 /** Frees what is held for these marks of the first nodes. */
 const discard = (stage: Stage, marked: readonly MarkedNode[]): void => {
   for (const [index, each] of marked.entries()) stage.nodes[index]!.discard(each, stage.runner)
@@ -75,6 +89,7 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
     const gone = goneNode(stage, mark)
     if (gone) throw new CannotRewind(`${gone.name}: what it had is gone`)
     const network = stage.newNetwork(mark.execution.network)
+    for (const { name, address } of stage.peers) network.attachPlayed(name, address)
     runner.stopUnsettled()
     for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, runner, network)
     network.goOn()
@@ -97,11 +112,24 @@ const standAt = ({ nodes }: Stage, marked: readonly MarkedNode[]): void => {
 
 const goneNode = ({ nodes }: Stage, mark: ClusterMark) => nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
 
-const requireSame = (stage: Stage, before: string): void => {
+/** For the stage of one of its nodes, the part of a mark that is about this node. */
+export const partOf = (stage: Stage, { way, nodes, execution }: ClusterMark, index: number): ClusterMark => {
+  const { name } = stage.nodes[0]!
+  const network = networkPart(execution.network, name)
+  return new ClusterMark(stage, {
+    way,
+    nodes: [nodes[index]!],
+    execution: { ...execution, network, delays: [], cutAt: undefined, healthy: undefined },
+    outline: undefined,
+  })
+}
+
+const requireSame = (stage: Stage, before: string | undefined): void => {
   const [finding] = stage.settleAlive()
   if (finding) throw new CannotRewind(finding.message)
   stage.execution.network.endStep()
   stage.watchUnanswered()
+  if (before === undefined) return
   const now = stage.outline()
   if (now !== before) throw new CannotRewind('it is another than when it was marked')
 }

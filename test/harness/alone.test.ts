@@ -4,6 +4,7 @@ import { Solo } from '../../checker/cells/alone.ts'
 import type { NodeSight } from '../../checker/node-system.ts'
 import { Random } from '../../checker/random.ts'
 import { Begin } from '../../checker/searches/local/beginning.ts'
+import type { Checkpoint } from '../../checker/system.ts'
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config.ts'
@@ -22,7 +23,7 @@ const clusterOf = async (system: string, timing?: Timing): Promise<Cluster> => {
 /** Executes messages, timers, calls and, where asked for, restarts at random. Gives what was executed, and where that led. */
 const walkAtRandom = async (
   cluster: Cluster,
-  { seed, withRestarts }: { seed: number; withRestarts: boolean },
+  { seed, withRestarts, withClients = true }: { seed: number; withRestarts: boolean; withClients?: boolean },
 ): Promise<{ labels: string[]; state: GlobalState; enabled: readonly string[] }> => {
   const random = new Random(seed)
   const labels: string[] = []
@@ -32,7 +33,8 @@ const walkAtRandom = async (
       .enabled()
       .filter(
         ({ kind, label }) =>
-          ['deliver', 'timer', 'client'].includes(kind) || (withRestarts && /^reset n\d+$/.test(label)),
+          ['deliver', 'timer'].includes(kind) ||
+          (withClients && kind === 'client') || (withRestarts && /^reset n\d+$/.test(label)),
       )
     if (enabled.length === 0) break
     const choice = random.pick(enabled)
@@ -116,3 +118,60 @@ test.each(['brokentree', 'randtree', 'paxos'])(
     expect(state.nodes).toEqual(run.state.nodes)
   },
 )
+
+/** What nodes alone come to that begin at a mark of the whole system and execute these labels. */
+const goOnAlone = async (
+  cluster: Cluster,
+  mark: Checkpoint,
+  labels: readonly string[],
+): Promise<{ before: GlobalState; state: GlobalState; inFlight: string[]; repeated: boolean }> => {
+  const { nodes } = cluster
+  const systems = new Map(nodes.names.map(name => [name, nodes.alone(name)]))
+  const sights = new Map<string, NodeSight>()
+  for (const [name, node] of systems) sights.set(name, (await node.beginAt!(mark))!)
+  const stateNow = () => nodes.join(nodes.names.map(name => sights.get(name)!.state))
+  const before = stateNow()
+  let inFlight = [...sights.values()].flatMap(({ sent }) => sent)
+  let repeated = true
+  for (const label of labels) {
+    const deliver = inFlight.find(message => message.label === label)
+    const name = deliver?.to ?? nodes.names.find(each => sights.get(each)!.enabled.some(own => own.label === label))!
+    const node = systems.get(name)!
+    const input = deliver ? { deliver } : { choice: label }
+    // Each input is given twice, with the mark of the state before it in between.
+    const own = node.mark!()!
+    const first = await node.enter(input)
+    expect(node.goBack!(own)).toBe(true)
+    own.discard()
+    const sight = (await node.enter(input))!
+    repeated &&= sight.fingerprint === first?.fingerprint
+    sights.set(name, sight)
+    inFlight = [...inFlight.filter(message => message !== deliver), ...sight.sent]
+  }
+  return { before, state: stateNow(), inFlight: inFlight.map(({ label }) => label), repeated }
+}
+
+for (const system of Object.keys(systems))
+  test(`each node of ${system} alone goes on from a mark of the whole system, and back and on again`, async () => {
+    const cluster = await clusterOf(system)
+    const { labels } = await walkAtRandom(cluster, { seed: 3, withRestarts: false, withClients: false })
+    const half = Math.floor(labels.length / 2)
+    await cluster.reset()
+    for (const label of labels.slice(0, half))
+      await cluster.execute(cluster.enabled().find(choice => choice.label === label)!)
+    const mark = (await cluster.mark())!
+    const atHalf = cluster.state()
+    for (const label of labels.slice(half))
+      await cluster.execute(cluster.enabled().find(choice => choice.label === label)!)
+    const whole = cluster.state()
+    const deliverable = cluster.enabled().flatMap(({ kind, label }) => (kind === 'deliver' ? [label] : []))
+    const alone = await goOnAlone(cluster, mark, labels.slice(half))
+    expect(alone.before.nodes).toEqual(atHalf.nodes)
+    expect(alone.state.nodes).toEqual(whole.nodes)
+    expect(alone.inFlight).toEqual(expect.arrayContaining(deliverable))
+    expect(alone.repeated).toBe(true)
+    // The whole system is where it was.
+    await cluster.restore(mark)
+    expect(cluster.state().nodes).toEqual(atHalf.nodes)
+    await mark.discard()
+  })

@@ -16,11 +16,14 @@ interface Member {
 }
 
 /**
- * The start of each node and the schedule with which the search begins, executed by each node alone. Labels are the
- * same as in the whole system, so it is known who sent each message. It hands out one task at a time.
+ * How nodes come to the state in which the search begins. After a schedule they are the parts of a mark of the whole system,
+ * which is executed once. If that cannot be marked, each node executes its part of the schedule alone. Labels are the same as in
+ * the whole system, so it is known who sent each message. It hands out one task at a time.
  */
 export class Begin {
-  readonly #members: readonly Member[]
+  #members: readonly Member[]
+  /** The schedule to the mark of which they are parts; empty without. */
+  after: readonly string[]
   readonly #labels: readonly string[]
   #done = 0
   #inFlight: Sent[] = []
@@ -32,13 +35,13 @@ export class Begin {
   /** @param labels the whole system's schedule */
   constructor(names: readonly string[], labels: readonly string[]) {
     this.#labels = labels
-    this.#members = names.map(name => ({
-      ...{ name, inputs: [], sight: undefined, received: new Set<string>(), streams: new Map<string, number>() },
-    }))
+    this.after = labels
+    this.#members = names.map(newMember)
   }
 
   get isDone(): boolean {
-    return this.#asked === undefined && this.#done === this.#labels.length && this.#members.every(({ sight }) => sight)
+    const isThere = this.after.length > 0 || this.#done === this.#labels.length
+    return this.#asked === undefined && isThere && this.#members.every(({ sight }) => sight)
   }
 
   /** Messages in flight at that state, and how many were sent. */
@@ -62,7 +65,8 @@ export class Begin {
     this.#asked = waiting ? { member: waiting, input: undefined } : this.#nextStep()
     if (this.#asked === undefined) return this.next()
     const { member, input } = this.#asked
-    return { start: { at: 'node', node: member.name, inputs: input ? [...member.inputs, input] : [] } }
+    const inputs = input ? [...member.inputs, input] : []
+    return { start: { at: 'node', node: member.name, after: this.after, inputs } }
   }
 
   /**
@@ -72,6 +76,10 @@ export class Begin {
   learn(sight: NodeSight | undefined): void {
     const { member, input } = this.#asked!
     this.#asked = undefined
+    if (sight === undefined && input === undefined) {
+      this.#beginAlone()
+      return
+    }
     if (sight === undefined) {
       this.#refusing.add(member)
       return
@@ -87,11 +95,22 @@ export class Begin {
       }
     }
     member.sight = sight
+    for (const [to, count] of Object.entries(sight.sentBefore ?? {})) this.#counts.set(`${member.name}→${to}`, count)
+    // They are counted already.
+    const isCounted = sight.sentBefore !== undefined
     for (const message of sight.sent) {
       const way = `${message.from}→${message.to}`
-      this.#counts.set(way, (this.#counts.get(way) ?? 0) + 1)
+      if (!isCounted) this.#counts.set(way, (this.#counts.get(way) ?? 0) + 1)
       this.#inFlight.push(message)
     }
+  }
+
+  /** The state of the whole system cannot be marked. */
+  #beginAlone(): void {
+    this.after = []
+    this.#inFlight = []
+    this.#counts.clear()
+    this.#members = this.#members.map(({ name }) => newMember(name))
   }
 
   /**
@@ -129,3 +148,7 @@ export class Begin {
     )
   }
 }
+
+const newMember = (name: string): Member => ({
+  ...{ name, inputs: [], sight: undefined, received: new Set<string>(), streams: new Map<string, number>() },
+})

@@ -169,7 +169,8 @@ export class LocalSearch<State> implements Search {
 
   #taskOf({ from, input }: Transition): NodeTask {
     const inputs = [...this.#begin.inputsOf(from.node), ...wayTo(from).map(edge => edge.input), input]
-    return { start: { at: 'node', node: this.#options.nodes.names[from.node]!, inputs } }
+    const { after } = this.#begin
+    return { start: { at: 'node', node: this.#options.nodes.names[from.node]!, after, inputs } }
   }
 
   #retry(execution: NodeExecution, purpose: Purpose, error: Diverged): void {

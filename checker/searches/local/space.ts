@@ -1,4 +1,4 @@
-import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
+import { keyOf, type NodeInput, type NodeSight, type Sent } from '../../node-system.ts'
 import { type Abstraction, type Choice, faultKinds } from '../../system.ts'
 import { Buckets } from './buckets.ts'
 
@@ -423,8 +423,6 @@ const laterOf = (one: LocalState, other: LocalState): LocalState | undefined => 
 const intersection = (some: Facts, others: Facts): Facts => new Set([...some].filter(fact => others.has(fact)))
 
 const costOf = (cut: Cut): number => cut.reduce((sum, { choices }) => sum + choices, 0)
-
-const keyOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.content : input.choice)
 
 const inputsOf = (state: LocalState): string[] => wayTo(state).map(({ input }) => keyOf(input))
 

@@ -1,0 +1,84 @@
+import type { Marked } from './alone.ts'
+
+/**
+ * At most this many marks are kept. Each takes the memory that its node has written since its last mark, some hundred
+ * kilobytes to a megabyte.
+ */
+const marksMax = 400
+/** Marks are in at most this many lives of nodes. Each life takes the memory of its processes. */
+const livesMax = 24
+/** How a state looks is remembered for so many of them. */
+const seenMax = 100_000
+
+interface Kept {
+  readonly marked: Marked
+  readonly looks: string
+}
+
+/** Marked states of nodes alone, by the way to them. Those that were not used for longest are discarded. */
+export class NodeMarks {
+  /** The one that was used last is last. */
+  readonly #kept = new Map<string, Kept>()
+  readonly #seen = new Set<string>()
+
+  has(key: string): boolean {
+    return this.#kept.has(key)
+  }
+
+  /** Whether a state that looks like this is marked, or was. */
+  hasSeen(looks: string): boolean {
+    return this.#seen.has(looks)
+  }
+
+  /** A state that looks like this cannot be marked: it is not tried again. */
+  cannotBe(looks: string): void {
+    this.#seen.add(looks)
+  }
+
+  get(key: string): Marked | undefined {
+    const kept = this.#kept.get(key)
+    if (kept === undefined) return undefined
+    this.#kept.delete(key)
+    if (kept.marked.mark.isLost) {
+      this.#drop(kept)
+      return undefined
+    }
+    this.#kept.set(key, kept)
+    return kept.marked
+  }
+
+  add(key: string, looks: string, marked: Marked): void {
+    this.#kept.set(key, { marked, looks })
+    if (this.#seen.size < seenMax) this.#seen.add(looks)
+    this.#limitLives()
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= marksMax) return
+      this.delete(oldest)
+    }
+  }
+
+  delete(key: string): void {
+    const kept = this.#kept.get(key)
+    this.#kept.delete(key)
+    if (kept) this.#drop(kept)
+  }
+
+  clear(): void {
+    for (const key of [...this.#kept.keys()]) this.delete(key)
+    this.#seen.clear()
+  }
+
+  /** Ends the lives that were not used for longest, if there are too many. */
+  #limitLives(): void {
+    const lives = new Set<unknown>()
+    for (const { marked } of [...this.#kept.values()].reverse()) lives.add(marked.mark.life)
+    const gone = new Set([...lives].slice(livesMax))
+    if (gone.size === 0) return
+    for (const [key, { marked }] of [...this.#kept]) if (gone.has(marked.mark.life)) this.delete(key)
+  }
+
+  #drop({ marked, looks }: Kept): void {
+    marked.mark.discard()
+    this.#seen.delete(looks)
+  }
+}
