@@ -1,7 +1,15 @@
 import { createHash, hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import { keyOf, labelOf, type NodeInput, type NodeMark, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
+import {
+  keyOf,
+  labelOf,
+  type NodeInput,
+  type NodeMark,
+  type NodeSight,
+  type NodeSystem,
+  type Nodes,
+} from '../node-system.ts'
 import type { Checkpoint } from '../system.ts'
 import { NodeMarks } from './node-marks.ts'
 import type { NodeOutcome, NodeTask } from './task.ts'
@@ -82,7 +90,11 @@ export class Solo {
           if ('deliver' in input) this.#present.set(name, present)
           return { trail: [...present.trail], last: undefined }
         }
-        throw new Diverged(taken + index + 1, labelOf(input), present.sight.enabled.map(({ label }) => label))
+        throw new Diverged(
+          taken + index + 1,
+          labelOf(input),
+          present.sight.enabled.map(({ label }) => label),
+        )
       }
       present.keys.push(keys[taken + index + 1]!)
       present.trail.push(digestOf(sight))
@@ -127,7 +139,8 @@ export class Solo {
 
   async #begin(name: string, after: readonly string[], variant: number, key: string): Promise<Present | undefined> {
     this.#present.delete(name)
-    const sight = after.length === 0 ? await this.#systemOf(name).reset(variant) : await this.#beginAfter(name, after, variant)
+    const sight =
+      after.length === 0 ? await this.#systemOf(name).reset(variant) : await this.#beginAfter(name, after, variant)
     if (sight === undefined) return undefined
     const present: Present = { keys: [key], trail: [digestOf(sight)], sight }
     if (sight.findings.length > 0 || this.#mark(name, present)) return present

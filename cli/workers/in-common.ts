@@ -70,7 +70,10 @@ export class InCommon {
     }
     if (!('after' in start)) return task as Task
     const { after, ...others } = start
-    return { ...(task as Omit<Task, 'start'>), start: { ...others, labels: whole(after, labelsOf(this.#steps.schedule)) } }
+    return {
+      ...(task as Omit<Task, 'start'>),
+      start: { ...others, labels: whole(after, labelsOf(this.#steps.schedule)) },
+    }
   }
 
   outcomeToSend(outcome: TaskOutcome | NodeOutcome): SentOutcome {

@@ -34,7 +34,8 @@ const walkAtRandom = async (
       .filter(
         ({ kind, label }) =>
           ['deliver', 'timer'].includes(kind) ||
-          (withClients && kind === 'client') || (withRestarts && /^reset n\d+$/.test(label)),
+          (withClients && kind === 'client') ||
+          (withRestarts && /^reset n\d+$/.test(label)),
       )
     if (enabled.length === 0) break
     const choice = random.pick(enabled)
