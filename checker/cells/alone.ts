@@ -1,15 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import {
-  keyOf,
-  labelOf,
-  type NodeInput,
-  type NodeMark,
-  type NodeSight,
-  type NodeSystem,
-  type Nodes,
-} from '../node-system.ts'
+import { keyOf, labelOf, type NodeInput, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
 import type { Checkpoint } from '../system.ts'
 import { NodeMarks } from './node-marks.ts'
 import type { NodeOutcome, NodeTask } from './task.ts'
@@ -20,13 +12,6 @@ interface Present {
   readonly keys: string[]
   readonly trail: string[]
   sight: NodeSight
-}
-
-/** A state of a node that was marked. */
-export interface Marked {
-  readonly mark: NodeMark
-  readonly trail: readonly string[]
-  readonly sight: NodeSight
 }
 
 /** Marks the state of the whole system after a schedule; undefined if that is not possible. */

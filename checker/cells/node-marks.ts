@@ -1,4 +1,11 @@
-import type { Marked } from './alone.ts'
+import type { NodeMark, NodeSight } from '../node-system.ts'
+
+/** A state of a node that was marked. */
+export interface Marked {
+  readonly mark: NodeMark
+  readonly trail: readonly string[]
+  readonly sight: NodeSight
+}
 
 /**
  * At most this many marks are kept. Each takes the memory that its node has written since its last mark, some hundred
