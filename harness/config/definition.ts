@@ -278,7 +278,8 @@ export interface NodeDefinition {
   readonly disk?: 'kept' | 'lost' | undefined
   /**
    * What it means if its process ends by itself. `crash` (the default): a finding, unless it exits with code 0 after
-   * its start. `allowed`: it stays down. `restart`: it may be started again, as by a supervisor.
+   * its start. `allowed`: it stays down. `restart`: it may be started again, as by a supervisor. A node whose process
+   * ends with code 0 before others that it made, as a daemon's does, ends with the last of them.
    */
   readonly exits?: 'crash' | 'allowed' | 'restart' | undefined
   /**

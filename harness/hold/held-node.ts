@@ -173,6 +173,8 @@ export class HeldProcess {
   begun: Nanoseconds
   /** Set once it carries the filter. */
   isPrepared = false
+  /** Whether it only waits for the ends of others, because it was the first process and has ended (init.ts). */
+  isInit = false
   readonly threads = new Set<HeldThread>()
   /** Whether its code may be changed. After a mark it may not, because the change would be rewound only in part. */
   mayChange = true
@@ -212,7 +214,7 @@ const looksDouble = 8
 /** Longest time for one look: about what it costs. */
 const lookMax: Nanoseconds = 50_000
 
-/** How a node's first process ended. */
+/** How a node's first process ended, or, if that ended well before others, the last one. */
 export type Exit = { readonly code: number } | { readonly signal: number }
 
 /**
@@ -250,8 +252,12 @@ export class HeldNode {
   isStarting = true
   /** While frozen, every thread that stops stays stopped. */
   frozen = false
-  /** The first process. The others end with it. */
+  /** The first process. The others end with it, unless it becomes their init. */
   pid = 0
+  /** Whether the first process was refused to become their init. */
+  isInitRefused = false
+  /** How the last process ended that was not the first. */
+  lastEnd: Exit = { code: 0 }
   exit: Exit | undefined
   /** The signal that ends the first process, which the kernel would ignore. */
   endedBy: number | undefined

@@ -81,6 +81,9 @@ const reads: ReadonlySet<string> = new Set([
   'anon_pipe_read',
 ])
 
+/** A first process that ends waits here until all others have ended, whom it has killed. */
+const endsOthers = 'zap_pid_ns_processes'
+
 /**
  * Whether a thread waits, is stopped by a signal, or is dead. A thread in state S may still be about to run, if it was
  * preempted on its way to sleep. The kernel shows a place where it waits only once it is off the run queue. A thread
@@ -90,6 +93,7 @@ export const sleeps = (thread: HeldThread): boolean => {
   const place = thread.look('wchan')
   thread.waitsInPoll = polls.has(place)
   if (thread.waitsInPoll || reads.has(place) || thread.isStoppedBySignal) return true
+  if (place === endsOthers) return false
   const stat = thread.look('stat')
   if (stat === '') return true
   const state = stat.charAt(stat.lastIndexOf(')') + 2)

@@ -42,6 +42,9 @@ const harmless: ReadonlySet<number> = new Set([17, 18, 23, 28, 19, 20, 21, 22])
 /** SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: sent by the kernel for a fault of the thread itself. */
 const faults: ReadonlySet<number> = new Set([4, 5, 7, 8, 11, 31])
 
+/** SIGHUP, SIGINT, SIGPIPE, SIGTERM: by them somebody ends a process that works. */
+export const polite: ReadonlySet<number> = new Set([1, 2, 13, 15])
+
 /**
  * Whether a signal must end a traced process that is the first of its pid namespace: the kernel spares it, whatever the
  * signal. Without this tool, a process outside a container would not be the first, so the signal would end it. In a

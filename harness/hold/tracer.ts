@@ -4,6 +4,7 @@ import { enterCall, exitCall, readsClock, restart } from './filtered.ts'
 import { drawNumber } from './hardware-random.ts'
 import type { HeldNode, HeldThread } from './held-node.ts'
 import { HeldThreads } from './held-threads.ts'
+import { becomeInit, hasOthers } from './init.ts'
 import { isEnding } from './is-ending.ts'
 import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
 import { type Launched, sendSignal } from './launch.ts'
@@ -25,7 +26,7 @@ import {
   ThreadEnded,
   wait,
 } from './ptrace.ts'
-import { endsFirst, isCaught } from './signals.ts'
+import { endsFirst, isCaught, polite } from './signals.ts'
 import { Spinners } from './spinners.ts'
 import { StoppedThreads, turnOverSignal } from './stopped-threads.ts'
 import { syscallNumber } from './syscall-number.ts'
@@ -172,8 +173,9 @@ export class Tracer {
       case syscallNumber.exit:
         return node.keeper?.keepThread(thread) ?? false
       case syscallNumber.exit_group:
+        if (this.#livesOn(thread)) return true
         if (node.frozen || !node.keeper?.canKeep(process)) return false
-        node.ending = { code: this.#registers.get('rdi') & 0xff }
+        node.ending = process.isInit ? node.lastEnd : { code: this.#registers.get('rdi') & 0xff }
         thread.resumption = { toSyscall: false, signal: 0 }
         this.stopped.freeze(node)
         this.#keepProcess(node)
@@ -181,6 +183,27 @@ export class Tracer {
       default:
         return false
     }
+  }
+
+  /** A first process that ends well makes way for the others. A container ends with it in any case. */
+  #livesOn(thread: HeldThread): boolean {
+    const { process } = thread
+    const { node } = process
+    const code = this.#registers.get('rdi') & 0xff
+    if (process.pid !== node.pid || code !== 0 || process.isInit || node.isInitRefused) return false
+    if (!hasOthers(thread)) return false
+    if (node.isContainer) {
+      node.note('its first process ended with code 0, and others with it, because a container ends with its first one')
+      return false
+    }
+    disarmAll(process)
+    node.lastEnd = { code: 0 }
+    node.isInitRefused = !becomeInit(thread, this.#registers)
+    if (node.isInitRefused)
+      node.note('its first process ended with code 0, and others with it: this machine executes no file in memory')
+    this.#registers.store(thread.tid)
+    this.stopped.goOn(thread)
+    return true
   }
 
   /** As soon as all of its threads have stopped. */
@@ -311,10 +334,14 @@ export class Tracer {
     process.memory.close()
     node.processes.delete(process.pid)
     leaveTimers(process)
-    if (process.pid !== node.pid) return
+    if (process.pid !== node.pid) {
+      node.lastEnd = 'signal' in exit && polite.has(exit.signal) ? { code: 0 } : exit
+      return
+    }
     node.ended = undefined
     node.ending = undefined
-    node.exit ??= node.endedBy === undefined ? exit : { signal: node.endedBy }
+    const end = process.isInit ? node.lastEnd : exit
+    node.exit ??= node.endedBy === undefined ? end : { signal: node.endedBy }
   }
 }
 

@@ -3,7 +3,7 @@ import type { Facing } from './connection.ts'
 import { KeptThreads } from './kept-thread.ts'
 import { MarkedMemory } from './memory-mark.ts'
 import { NodeMark } from './node-mark.ts'
-import type { MarkedProcess } from './process-mark.ts'
+import type { MarkedProcess, ProcessMark } from './process-mark.ts'
 
 /**
  * All marks of a held node. Threads and processes that the node had at one of them and that end by themselves are kept,
@@ -48,11 +48,21 @@ export class NodeMarks implements Keeper {
 
   canKeep(process: HeldProcess): boolean {
     const marked = this.#processes.get(process)
-    return this.#node.processes.size === 1 && marked !== undefined && !marked.isFirstOver
+    return (
+      this.#node.processes.size === 1 &&
+      marked !== undefined &&
+      !marked.isFirstOver &&
+      this.#markOf(process) !== undefined
+    )
+  }
+
+  /** Undefined if the node could not be marked while it had this process. */
+  #markOf(process: HeldProcess): ProcessMark | undefined {
+    return this.#first?.processes.find(mark => mark.process === process)
   }
 
   keepProcess(process: HeldProcess): void {
-    this.#first!.processes.find(mark => mark.process === process)!.close()
+    this.#markOf(process)!.close()
   }
 
   letThreadsEnd(): HeldThread[] {

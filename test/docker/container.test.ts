@@ -210,6 +210,19 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, ()
     expect(cluster.starts).toBe(4)
   })
 
+  test('a container ends with its first process, and it is said that others were ended with it', async () => {
+    const script = `
+      require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e8)'])
+      setTimeout(() => process.exit(), 10)`
+    const { cluster } = await containersOf({ nodes: { n: node(script, { exits: 'allowed' }) } })
+    await cluster.reset()
+    await take(cluster, 'n timer +10ms')
+    expect(labelsOf(cluster)).toEqual([])
+    expect(cluster.notes()).toContain(
+      'n: its first process ended with code 0, and others with it, because a container ends with its first one',
+    )
+  })
+
   test('limits are the engine’s', async () => {
     const { cluster } = await containersOf({
       nodes: { n: node('setInterval(() => {}, 1000)', { container: { memory: '256m', pids: 50 } }) },
