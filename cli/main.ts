@@ -266,8 +266,9 @@ export const program = (done: (code: number) => void) => {
     .option('--out <file>', 'writes a trace of it')
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, steps: readonly string[], { json, ...options }) => {
-      const { state, ...tried } = await tryByHand(await loadConfig(file), steps, options)
-      print(json ? JSON.stringify(tried) : describeTried(tried, state))
+      const tried = await tryByHand(await loadConfig(file), steps, options)
+      const { state: _, started: __, ...found } = tried
+      print(json ? JSON.stringify(found) : describeTried(tried))
       done(exitCode[tried.verdict])
     })
 

@@ -193,7 +193,7 @@ const repeated: z.ZodType<Repeated> = z.strictObject({
   seed: count,
 })
 
-const tried: z.ZodType<Omit<TriedByHand, 'state'>> = z.strictObject({
+const tried: z.ZodType<Omit<TriedByHand, 'state' | 'started'>> = z.strictObject({
   verdict: z.enum(['violated', 'held']),
   property,
   kind,

@@ -28,6 +28,8 @@ export interface TriedByHand {
   /** Labels of the choices enabled next. */
   readonly enabled: readonly string[]
   readonly state: GlobalState
+  /** What happened in the start, if nodes waited for each other in it. */
+  readonly started: readonly string[]
 }
 
 /**
@@ -46,13 +48,14 @@ export const tryByHand = (
     const { cluster, system } = session
     const executor = new Executor(cluster, system.properties)
     await executor.reset()
+    const { started } = cluster.details
     for (const [index, name] of names.entries()) {
       if (executor.violation) break
       await executor.execute(meant(name, executor.offered(), index + 1))
     }
     const { violation, delayMs } = executor
     const schedule = [...executor.schedule]
-    const seen = { enabled: labelsOf(executor.offered()), state: cluster.state() }
+    const seen = { enabled: labelsOf(executor.offered()), state: cluster.state(), started }
     executor.end()
     const needs = violation && (await leastNeeds(session, { schedule, delayMs, message: violation.message }, violation))
     const found = {

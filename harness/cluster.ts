@@ -21,7 +21,7 @@ import { LocalRuntime } from './node/local-runtime.ts'
 import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
-import { type CountedNotes, notMarked, notRewound, sayNotes, uncounted } from './notes.ts'
+import { type CountedNotes, notKept, notMarked, notRewound, sayNotes, uncounted } from './notes.ts'
 import { Runner } from './runner.ts'
 import type { Time } from './timed/time.ts'
 import type { TimedAction, Timing } from './timed/timing.ts'
@@ -166,6 +166,7 @@ export class Cluster implements System<GlobalState> {
         [...reasonsToStart].map(([reason, count]) => [notRewound(name, reason), count] as const),
       ),
       ...[...this.checkpoints.reasons].map(([reason, count]) => [notMarked(reason), count] as const),
+      ...[...this.#driver.whyNotKept].map(([reason, count]) => [notKept(reason), count] as const),
     ])
   }
 

@@ -10,6 +10,10 @@ export const uncounted = 0
 export const notRewound = (node: string, reason: string): string =>
   `${node}: a life of it could not be rewound, and was started anew: ${reason}`
 
+/** Why a start in which nodes waited for each other was done anew. */
+export const notKept = (reason: string): string =>
+  `a start in which nodes waited for each other could not be kept, and was done anew: ${reason}`
+
 /** Why a search executed a state's schedule instead of restoring the state in place. */
 export const notMarked = (reason: string): string => `a state could not be marked, or gone back to, in place: ${reason}`
 

@@ -63,6 +63,7 @@ const schema = `
     repeated Life lives = 19;
     repeated Timers timers = 20;
     string keeps = 21;
+    repeated string started = 22;
   }
   message Choice { string kind = 1; string node = 2; string label = 3; repeated string joins = 4; }
   message Message {
@@ -176,11 +177,25 @@ const fromPlain = (plain: any): StoredRecord => {
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 const stepOf = (plain: any): RecordedStep => {
-  const { allTimers, choice, states, offered, operations, calls, lives, fingerprint, atMs, inputJson, keeps, ...step } =
-    plain
+  const {
+    allTimers,
+    choice,
+    states,
+    offered,
+    operations,
+    calls,
+    lives,
+    fingerprint,
+    atMs,
+    inputJson,
+    keeps,
+    started,
+    ...step
+  } = plain
   return {
     ...step,
     ...(keeps && { keeps }),
+    ...(started.length > 0 && { started }),
     ...(allTimers.length > 0 && { timers: byNode(allTimers) }),
     choice: choice ? choiceOf(choice) : undefined,
     states: states.map(({ node, json }: { node: string; json?: string }) => ({

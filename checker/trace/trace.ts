@@ -74,6 +74,11 @@ export interface RecordedStep {
   /** `undefined` only for the start. */
   readonly choice: RecordedChoice | undefined
   /**
+   * Labels of the messages and timers of a start in which nodes waited for each other; absent in any other start, and of
+   * a step.
+   */
+  readonly started?: readonly string[]
+  /**
    * Present if the step is kept in outline: `choice` without what was sent, written and seen in it; `state` with
    * everything known after it too, and not only with what changed.
    */

@@ -25,6 +25,7 @@ export const describe = (checked: Checked): string[] => {
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
+    ...(schedule.length > 0 && trace ? startOf(trace) : []),
     ...briefly(schedule),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
     verdict.message,
@@ -92,6 +93,7 @@ const describeSearched = ({ name, executions, steps, states }: SearchCoverage): 
 
 /** The result of executing a trace again, as lines for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
+  ...startOf(replayed.trace),
   ...numbered(replayed.schedule),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
   `${replayed.verdict}${what(replayed)}`,
@@ -99,7 +101,8 @@ export const describeReplay = (replayed: Replayed, state: GlobalState): string[]
 ]
 
 /** The result of steps chosen by hand, with the choices enabled next. */
-export const describeTried = (tried: Omit<TriedByHand, 'state'>, state: GlobalState): string[] => [
+export const describeTried = ({ state, started, ...tried }: TriedByHand): string[] => [
+  ...describeStart(started),
   ...numbered(tried.schedule),
   ...tried.enabled.map(label => `   or  ${label}`),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
@@ -134,6 +137,18 @@ const countHidden = (length: number, from: number, isShown: (index: number) => b
 
 /** Faults and their ends, calls and overlaps. */
 const isDecisive = (label: string) => !['deliver', 'timer', undefined].includes(readLabel(label).kind)
+
+/** What happened in the start of a recorded execution. */
+const startOf = (path: string): string[] => describeStart(readTrace(path).steps[0]?.started ?? [])
+
+/** A start in which nodes waited for each other, as step 0. Of a long one, its beginning and its end. */
+const describeStart = (started: readonly string[]): string[] => {
+  if (started.length === 0) return []
+  const hidden = started.length - 2 * firstShown
+  const lines = started.map(label => `        ${label}`)
+  if (hidden > 1) lines.splice(firstShown, hidden, `        … ${hidden} more`)
+  return ['   0  the start, in which nodes waited for each other:', ...lines]
+}
 
 /** A schedule with step numbers. */
 export const numbered = (schedule: readonly string[]): string[] =>

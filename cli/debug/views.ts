@@ -20,9 +20,10 @@ export const viewList = (execution: Execution, steps: readonly number[], at: num
 
 /** A step and everything that it changed. */
 export const viewStep = (execution: Execution, step: number): string[] => {
-  const { messages, lost, outputs, findings, operations, properties, clocks } = execution.steps[step]!
+  const { started = [], messages, lost, outputs, findings, operations, properties, clocks } = execution.steps[step]!
   return [
     `${number(step)}  ${labelOf(execution, step)}`,
+    ...started.map(label => `       happened ${label}`),
     ...clocks.map(({ node, elapsedMs }) => `       ${node} clock +${elapsedMs} ms`),
     ...execution
       .changesIn(step)

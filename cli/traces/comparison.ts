@@ -33,6 +33,7 @@ const differenceOf = (recorded: RecordedStep, found: RecordedStep): string | und
   const isWhole = recorded.keeps === undefined
   return (
     difference(recorded.findings.map(showFinding), found.findings.map(showFinding)) ??
+    difference((recorded.started ?? []).map(showStarted), (found.started ?? []).map(showStarted)) ??
     (isWhole ? difference(recorded.states.map(showState), found.states.map(showState)) : undefined) ??
     difference(show(recorded.operations), show(found.operations)) ??
     (isWhole ? difference(recorded.messages.map(showMessage), found.messages.map(showMessage)) : undefined)
@@ -48,6 +49,7 @@ const difference = (recorded: readonly string[], found: readonly string[]): stri
 }
 
 const showFinding = ({ kind, node }: RecordedStep['findings'][number]) => `a ${kind} of ${node}`
+const showStarted = (label: string) => `"${label}" in the start`
 const showState = ({ node, state }: RecordedStep['states'][number]) => `${node} in state ${JSON.stringify(state)}`
 const showMessage = ({ label }: RecordedStep['messages'][number]) => `the message "${label}"`
 
@@ -77,6 +79,7 @@ const shownOf = (bytes: Uint8Array) => JSON.stringify(Buffer.from(bytes).toStrin
 
 /** In causal order, as far as there is one. */
 const lists: Readonly<Record<string, (step: RecordedStep) => Item[]>> = {
+  'the start': step => (step.started ?? []).map(label => ({ node: null, text: `"${label}"` })),
   findings: step => step.findings.map(finding => ({ node: finding.node, text: `${finding.kind} of ${finding.node}` })),
   outputs: step =>
     step.outputs.map(({ node, stream, bytes }) => ({ node, text: `${node} wrote ${shownOf(bytes)} to ${stream}` })),

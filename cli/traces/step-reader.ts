@@ -84,11 +84,12 @@ export class StepReader {
 
   /** Reads the step that was just executed; the start has no choice. Must be called once for each step, in order. */
   read(choice: RecordedChoice | undefined, findings: readonly Finding[], state: GlobalState): RecordedStep {
-    const { messages, lost, outputs, durationUs, atMs, input } = this.#cluster.details
+    const { messages, lost, outputs, durationUs, started, atMs, input } = this.#cluster.details
     return {
       index: this.#index++,
       choice,
       durationUs,
+      ...(started.length > 0 && { started }),
       ...(atMs !== undefined && { atMs }),
       ...(input !== undefined && { input }),
       messages: messages.map(({ from, to, ordinal, label, kind, bytes }) => ({

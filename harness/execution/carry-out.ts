@@ -4,8 +4,8 @@ import { millisecond } from '../hold/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import { type Action, earliestOf, type Input, type Option } from './choices.ts'
 import { happen } from './happen.ts'
+import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
-import { startAgain } from './start.ts'
 
 /** The node that an action starts and that must be prepared; undefined for none. */
 export const startedBy = (action: Action): string | undefined => {

@@ -290,7 +290,8 @@ const afterMs = (node: Node, deadline: Nanoseconds): number => Math.max(0, deadl
 
 const shownMs = (node: Node, deadline: Nanoseconds): number => Number(afterMs(node, deadline).toFixed(3))
 
-const timerLabel = (node: Node, deadline: Nanoseconds) => `${node.name} timer +${shownMs(node, deadline)}ms`
+/** The label of the choice that fires a node's earliest timer. */
+export const timerLabel = (node: Node, deadline: Nanoseconds) => `${node.name} timer +${shownMs(node, deadline)}ms`
 
 /** Every ordered pair of inputs of one node. */
 const overlapOptions = (inputs: readonly InputOption[]): Option[] =>

@@ -17,6 +17,7 @@ import { fingerprintOf, observedParts } from './fingerprint.ts'
 import type { Recording } from './recording.ts'
 import { Stage } from './stage.ts'
 import { startAll } from './start.ts'
+import { StartMarks } from './start-marks.ts'
 
 /**
  * Nodes that wait for the disk are started at most this many times for an execution. From the second time on, most of
@@ -30,6 +31,7 @@ export class Driver {
   readonly #seed: number
   readonly #recording: Recording
   readonly #auditTurns = new AuditTurns()
+  readonly #startMarks: StartMarks
   /** Whether the execution repeats another one, whose results are compared with its own. */
   isRepeating = false
   /** The stages of the nodes that are executed alone. */
@@ -53,6 +55,7 @@ export class Driver {
     this.#stage = stage
     this.#seed = seed
     this.#recording = recording
+    this.#startMarks = new StartMarks(stage)
     this.#state = stage.snapshot()
   }
 
@@ -64,6 +67,11 @@ export class Driver {
   /** What was sent and printed in the last step, or the start. */
   get details(): StepDetails {
     return this.#details
+  }
+
+  /** Why starts in which nodes waited for each other could not be kept, and how often. */
+  get whyNotKept(): ReadonlyMap<string, number> {
+    return this.#startMarks.reasons
   }
 
   /** How many starts of programs were repeated. */
@@ -178,10 +186,19 @@ export class Driver {
 
   async #begin(variant: number): Promise<readonly Finding[]> {
     const begun = performance.now()
-    const findings = await this.#start(variant)
+    const findings = this.#goBackToStart(variant) ? [] : await this.#start(variant)
     this.keepEvidence(0)
     this.#arrive(await endStep(this.#stage, { findings, touched: this.#stage.nodes }, [], begun))
     return findings
+  }
+
+  /** Goes back to the end of an earlier start of this variant, if it was kept as a whole. */
+  #goBackToStart(variant: number): boolean {
+    if (!this.#startMarks.has(variant)) return false
+    this.#alone?.endExecution()
+    this.#alone = undefined
+    this.#recording.begin()
+    return this.#startMarks.goBack(variant)
   }
 
   /**
@@ -197,14 +214,17 @@ export class Driver {
       const before = nodes.map(({ starts }) => starts)
       const findings = await startAll(this.#stage, variant, this.#seed)
       const waited = nodes.some(({ starts, held }, index) => starts > before[index]! && held && bytesRead(held) > 0)
-      if (!waited || this.#readsAlways) return findings
-      if (times === startsMax) {
-        this.#readsAlways = true
-        return findings
-      }
+      this.#readsAlways ||= waited && times === startsMax
+      const isRepeatable = !waited || this.#readsAlways
+      if (isRepeatable && (findings.length > 0 || this.#keepStart(variant))) return findings
       this.#startsInVain += nodes.reduce((sum, { starts }, index) => sum + starts - before[index]!, 0)
       this.#stage.endLives()
     }
+  }
+
+  /** Keeps a start in which nodes waited for each other. Returns false if that has cost the state. */
+  #keepStart(variant: number): boolean {
+    return this.#stage.execution.started.length === 0 || this.#startMarks.keep(variant)
   }
 
   async #carryOut(choice: Choice): Promise<Step> {
@@ -247,7 +267,9 @@ export class Driver {
     if (this.isRepeating) return true
     if (this.#recording.isOn) return false
     if (beganInPlace) return this.#auditTurns.nextInPlace(step)
-    const mayBe = this.#stage.timing === undefined && this.#stage.nodes.some(({ isKept }) => isKept)
+    const { nodes, timing, execution } = this.#stage
+    const isKept = nodes.some(node => node.isKept) || this.#startMarks.has(execution.variant)
+    const mayBe = timing === undefined && isKept
     return mayBe && this.#auditTurns.nextAnew()
   }
 }

@@ -10,8 +10,8 @@ import type { Option } from './choices.ts'
 import { enabledOptions } from './due.ts'
 import { hasCrashed } from './findings.ts'
 import { noteLeft } from './happen.ts'
+import { endedItself } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
-import { endedItself } from './start.ts'
 
 /** Details of a step that only a trace needs. */
 export interface StepDetails {
@@ -20,6 +20,8 @@ export interface StepDetails {
   readonly lost: readonly string[]
   readonly outputs: readonly { readonly node: string; readonly stream: 'stdout' | 'stderr'; readonly bytes: Buffer }[]
   readonly durationUs: number
+  /** Labels of what happened in the start, where nodes waited for each other; of a step, none. */
+  readonly started: readonly string[]
   /** When it was executed, in milliseconds since the start, in a system with a common time. */
   readonly atMs: number | undefined
   /** What somebody outside asked for while the system ran, if the step did that. */
@@ -32,6 +34,7 @@ export const noDetails: StepDetails = {
   lost: [],
   outputs: [],
   durationUs: 0,
+  started: [],
   atMs: undefined,
   input: undefined,
 }
@@ -80,7 +83,8 @@ export const endStep = async (
     for (const client of callers) if (!waiting.has(client)) time.called(client)
   }
   const durationUs = Math.round((performance.now() - begun) * 1000)
-  const details = { messages, lost, outputs, durationUs, atMs: time?.nowMs, input: time?.asked }
+  const started = execution.stepIndex === 0 ? [...execution.started] : []
+  const details = { messages, lost, outputs, durationUs, started, atMs: time?.nowMs, input: time?.asked }
   return { options: execution.isOver ? [] : enabledOptions(moment), details }
 }
 

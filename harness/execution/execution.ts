@@ -27,6 +27,7 @@ export interface ExecutionMark {
   readonly healthy: Healthy | undefined
   readonly delays: DelaysMark
   readonly history: readonly (readonly [node: string, inputs: InputsMark])[]
+  readonly started: readonly string[]
   /** A copy. */
   readonly time: Time | undefined
 }
@@ -39,6 +40,8 @@ export class Execution {
   /** Labels of the executed steps. */
   readonly schedule: string[]
   readonly delays: Delays
+  /** Labels of what happened in its start, where nodes waited for each other; usually empty. */
+  readonly started: string[]
   /** Present in a system with a common time. */
   readonly time: Time | undefined
   /** Whether a finding has ended it. */
@@ -79,6 +82,7 @@ export class Execution {
     this.cutAt = mark?.cutAt
     this.healthy = mark?.healthy
     this.delays = new Delays(mark?.delays)
+    this.started = [...(mark?.started ?? [])]
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap, divide }))
     this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))
   }
@@ -98,6 +102,7 @@ export class Execution {
       cutAt: this.cutAt,
       healthy: this.healthy,
       delays: this.delays.mark(),
+      started: [...this.started],
       history: [...this.#history].map(([node, inputs]) => [node, inputs.mark()]),
       time: this.time?.copy(),
     }

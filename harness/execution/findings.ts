@@ -35,16 +35,15 @@ export const crashOf = (node: Node): Finding => {
   return finding('crash', node, how)
 }
 
-/** The finding for a node that did not open these ports during its start. */
-export const closedPortsOf = (node: Node, ports: readonly number[]): Finding => {
+/** The finding for a node that has not opened its ports during its start, or is not healthy. */
+export const notReady = (node: Node, awaited: readonly string[]): Finding => {
+  const does = awaited.length === 0 ? 'is idle' : `waits for ${awaited.join(' and ')}`
+  const closed = node.closedPorts()
+  if (closed.length === 0) return finding('crash', node, `${does}, and "${node.healthCheck!.join(' ')}" fails in it`)
   const open = node.openPorts()
   const instead = open.length === 0 ? 'it listens on no TCP port' : `it listens on ${open.join(', ')}`
-  return finding('crash', node, `is idle and has not opened port ${ports.join(', ')}: ${instead}`)
+  return finding('crash', node, `${does} and has not opened port ${closed.join(', ')}: ${instead}`)
 }
-
-/** The finding for a node whose health check did not succeed during its start. */
-export const unhealthyOf = (node: Node): Finding =>
-  finding('crash', node, `is idle, and "${node.healthCheck!.join(' ')}" fails in it`)
 
 /** The finding for a node that does not become quiescent. */
 export const divergenceOf = (node: Node, { cpuMs, spinner }: Unsettled): Finding =>

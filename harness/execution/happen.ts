@@ -1,8 +1,8 @@
 import type { Finding } from '../../checker/system.ts'
 import type { Node } from '../node/node.ts'
 import type { TimedAction, Visit } from '../timed/timing.ts'
+import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
-import { startAgain } from './start.ts'
 
 /** Performs a planned or requested action. */
 export const happen = (stage: Stage, action: TimedAction): Done => {

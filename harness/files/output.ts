@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
 const nothing = Buffer.alloc(0)
@@ -64,10 +64,14 @@ export class Output {
     const { size } = fstatSync(this.descriptor)
     const { text, latest } = this
     const offset = this.#offset
+    // An earlier mark may be gone back to in between, and what was written since is no longer in the file then.
+    const unread = Buffer.alloc(Math.max(0, size - offset))
+    readSync(this.descriptor, unread, 0, unread.length, offset)
     const last = Buffer.alloc(Math.min(offset, characterLengthMax - 1))
     readSync(this.descriptor, last, 0, last.length, offset - last.length)
     return () => {
-      ftruncateSync(this.descriptor, size)
+      ftruncateSync(this.descriptor, size - unread.length)
+      writeSync(this.descriptor, unread)
       this.#offset = offset
       this.text = text
       this.latest = latest

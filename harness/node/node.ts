@@ -200,6 +200,11 @@ export class Node {
   /** Whether lives begin with new processes of which nothing is kept, for now. */
   isAnew = false
 
+  /** Whether its lives are kept and lived again. */
+  get isReused(): boolean {
+    return this.#isRewound && !this.isAnew
+  }
+
   /** Attaches it to the network: its kernel exists from now on, its process not yet. */
   attach(network: Network): void {
     const beginning = this.#beginning()
@@ -229,7 +234,7 @@ export class Node {
    */
   keepStart(runner: Runner): boolean {
     const life = this.#life!
-    if (!this.#isRewound || this.isAnew || !this.#lives.isWanted(life)) return false
+    if (!this.isReused || !this.#lives.isWanted(life)) return false
     if (life.held.turnsCut > 0) {
       life.leaveUnmarked('it computed for long during its start, and had to let others go first')
       return false

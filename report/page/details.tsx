@@ -49,6 +49,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
       </p>
       {side === 'main' && <ControlBox nodes={execution.nodes} step={step} />}
       {badges.length > 0 && <Badges badges={badges} />}
+      <Started recorded={recorded} />
       <Clocks {...shared} />
       {recorded.findings.map(({ kind, node, message }) => (
         <p key={node} class="finding">
@@ -75,6 +76,21 @@ interface PartProps {
   readonly step: number
   readonly select: (selection: Selection) => void
 }
+
+/** What happened in a start in which nodes waited for each other. */
+const Started = ({ recorded: { started = [] } }: { readonly recorded: RecordedStep }) =>
+  started.length === 0 ? null : (
+    <section>
+      <h3>Happened in the start, for nodes waited for each other</h3>
+      <ol class="started">
+        {started.map(label => (
+          <li key={label}>
+            <code>{label}</code>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
 
 /** Calls that began, were under way or returned in the step. */
 const Calls = ({ execution, side, step, select }: PartProps) => {
