@@ -42,7 +42,6 @@ export class Checkpoints {
     }
     const reason = goBackTo(this.#stage, checkpoint)
     if (reason === undefined) {
-      this.#stage.execution.goOn()
       this.#driver.comeBack()
       this.#driver.keepEvidence(this.#stage.execution.stepIndex + 1)
       return

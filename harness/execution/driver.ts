@@ -144,9 +144,7 @@ export class Driver {
 
   /** Call after the stage was rewound to an earlier state. */
   comeBack(): void {
-    for (const { execution } of this.#alone.values()) execution.clients.close()
-    this.#alone.clear()
-    this.#isWhole = true
+    this.#useWhole()
     this.#arrive({ options: enabledOptions(this.#stage.moment()), details: noDetails })
   }
 
@@ -177,6 +175,13 @@ export class Driver {
     this.#alone.set(node, stage)
   }
 
+  /** The nodes are rewound in place from whatever each was executed in alone. */
+  #useWhole(): void {
+    for (const { execution } of this.#alone.values()) execution.clients.close()
+    this.#alone.clear()
+    this.#isWhole = true
+  }
+
   endExecution(): void {
     for (const stage of this.#alone.values()) stage.endExecution()
     this.#alone.clear()
@@ -195,9 +200,8 @@ export class Driver {
   /** Goes back to the end of an earlier start of this variant, if it was kept as a whole. */
   #goBackToStart(variant: number): boolean {
     if (!this.#startMarks.has(variant)) return false
-    this.#alone?.endExecution()
-    this.#alone = undefined
     this.#recording.begin()
+    this.#useWhole()
     return this.#startMarks.goBack(variant)
   }
 

@@ -108,6 +108,11 @@ export class Execution {
     }
   }
 
+  /** What is in flight now was sent in the start, which ends next. */
+  endStart(): void {
+    this.#inFlight = new Set()
+  }
+
   /** What is in flight now belongs to the time before the next step. */
   goOn(): void {
     this.#inFlight = new Set(labelsOf(this.network.inFlight()))

@@ -97,6 +97,7 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
     for (const [index, node] of nodes.entries()) node.goOn(runner, mark.nodes[index]!)
     requireSame(stage, mark.outline)
     standAt(stage, mark.nodes)
+    stage.execution.goOn()
     return undefined
   } catch (error) {
     mark.fail()

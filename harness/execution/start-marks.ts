@@ -31,7 +31,10 @@ export class StartMarks {
     const mark = this.#isUsed ? this.#markOf(variant) : undefined
     if (mark === undefined) return false
     const reason = goBackTo(this.#stage, mark)
-    if (reason === undefined) return true
+    if (reason === undefined) {
+      this.#stage.execution.endStart()
+      return true
+    }
     this.#forget(variant)
     countUpTo(reasonsMax, this.reasons, reason)
     return false
