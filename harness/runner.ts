@@ -175,6 +175,7 @@ export class Runner {
   mark(node: HeldNode, facing?: Facing): NodeMark {
     try {
       this.freeze(node)
+      requireGoing(node)
       return NodeMarks.of(node).add(facing)
     } finally {
       this.tracer.stopped.thaw(node)
@@ -188,6 +189,7 @@ export class Runner {
    */
   rewind(node: HeldNode, mark: NodeMark): void {
     if (node.ended === undefined) this.freeze(node)
+    requireGoing(node)
     mark.bringBack()
     this.#awaitEnds(mark.endNewThreads())
     mark.rewind((process, tid, origin) => this.tracer.threads.adoptThread(process, tid, origin))
@@ -229,6 +231,11 @@ export class Runner {
   close(): void {
     this.#turns.close()
   }
+}
+
+/** The kernel neither shows nor restores that a signal has stopped a process. @throws CannotRewind */
+const requireGoing = (node: HeldNode): void => {
+  if (node.threads.some(thread => thread.isStoppedBySignal)) throw new CannotRewind('a signal has stopped it')
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Timer {
 export interface Resumption {
   readonly toSyscall: boolean
   readonly signal: number
+  /** Whether it stays where a signal of the program stopped it, until SIGCONT. */
+  readonly listens?: true
 }
 
 /** A wait with a time limit. The kernel lets the thread wait for ever. */

@@ -1,6 +1,6 @@
 import type { CallRecorder } from './call-recorder.ts'
 import type { HeldNode, HeldThread, Resumption } from './held-node.ts'
-import { cont, contToSyscall, interrupt, stopSignalOf } from './ptrace.ts'
+import { cont, contToSyscall, interrupt, listen, stopSignalOf } from './ptrace.ts'
 import { ahead } from './turns.ts'
 
 /** SIGXCPU */
@@ -86,8 +86,9 @@ export class StoppedThreads {
     return ready.some(({ tid }) => stopSignalOf(tid) === turnOverSignal)
   }
 
-  #release({ tid, isWatched }: HeldThread, { toSyscall, signal }: Resumption): void {
-    if (toSyscall || isWatched || this.#recording.recorder) contToSyscall(tid, signal)
+  #release({ tid, isWatched }: HeldThread, { toSyscall, signal, listens }: Resumption): void {
+    if (listens) listen(tid)
+    else if (toSyscall || isWatched || this.#recording.recorder) contToSyscall(tid, signal)
     else cont(tid, signal)
   }
 }

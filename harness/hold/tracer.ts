@@ -19,7 +19,6 @@ import {
   getCallBorder,
   getEventMessage,
   getSignalInfo,
-  listen,
   poll,
   Registers,
   seize,
@@ -282,10 +281,7 @@ export class Tracer {
   /** Our own interruption, the first stop of a new thread, or a stop that a signal asked for. */
   #stop(thread: HeldThread, signal: number): void {
     thread.isStoppedBySignal = stopSignals.includes(signal)
-    if (thread.isStoppedBySignal) {
-      listen(thread.tid)
-      return
-    }
+    if (thread.isStoppedBySignal) return this.stopped.resume(thread, { toSyscall: false, signal: 0, listens: true })
     if (signal === trapSignal && thread.interrupted) this.#finishInterruption(thread)
     this.stopped.goOn(thread)
   }

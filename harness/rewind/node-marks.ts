@@ -1,9 +1,13 @@
 import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held-node.ts'
 import type { Facing } from './connection.ts'
+import { CannotRewind } from './error.ts'
 import { KeptThreads } from './kept-thread.ts'
 import { MarkedMemory } from './memory-mark.ts'
 import { NodeMark } from './node-mark.ts'
 import type { MarkedProcess, ProcessMark } from './process-mark.ts'
+
+/** Each costs some milliseconds and a copy of its memory. To start more anew is cheaper. */
+const processesMax = 128
 
 /**
  * All marks of a held node. Threads and processes that the node had at one of them and that end by themselves are kept,
@@ -26,6 +30,7 @@ export class NodeMarks implements Keeper {
 
   /** Marks the node, which must be frozen with all its threads waiting; see `NodeMark`. @throws CannotRewind */
   add(facing: Facing | undefined): NodeMark {
+    if (this.#node.processes.size > processesMax) throw new CannotRewind(`it has more than ${processesMax} processes`)
     const mark = new NodeMark(
       this.#node,
       [...this.#node.processes.values()].map(process => this.#marked(process)),
