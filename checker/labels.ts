@@ -71,13 +71,13 @@ const connectionIn = (label: string): Described | undefined => {
 }
 
 const kindsByFirstWord: ReadonlyMap<string, ChoiceKind> = new Map<string, ChoiceKind>([
-  ...(['client', 'restart', 'heal', 'healthy', ...faultKinds] as const).map(kind => [kind, kind] as const),
+  ...(['client', 'restart', 'heal', 'healthy', 'steer', ...faultKinds] as const).map(kind => [kind, kind] as const),
   ['cut', 'partition'],
 ])
 
 const otherIn = (label: string): Described => {
   const kind = kindsByFirstWord.get(label.split(' ', 1)[0]!)
-  const [, node] = /^(?:crash|restart|reset|join|leave) (\S+)/.exec(label) ?? []
+  const [, node] = /^(?:crash|restart|reset|join|leave|steer pause) (\S+)/.exec(label) ?? []
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }
 

@@ -32,7 +32,7 @@ import { catchStrays, endsItself, refuseExit, strays } from './session/stray.ts'
 import { addTopologyCommands } from './topology.ts'
 import { replayTrace } from './traces/replay.ts'
 import { tryByHand } from './try.ts'
-import { duration, onOff, pace, port, wholeNumber, wholeNumberAboveZero } from './values.ts'
+import { duration, onOff, pace, port, steerings, wholeNumber, wholeNumberAboveZero } from './values.ts'
 import { workersByDefault } from './workers/workers.ts'
 
 /** A worker for each CPU, as long as it is worth its start. */
@@ -220,6 +220,7 @@ export const program = (done: (code: number) => void) => {
       duration,
     )
     .option('--check-for <duration>', 'duration of each such search (5s)', duration)
+    .option('--steer [how]', 'lets something else happen in place of a step that would violate a property', steerings)
     .option(
       '--keep <duration>',
       'records this much of its end as a whole, and of what came before an outline',
@@ -229,12 +230,15 @@ export const program = (done: (code: number) => void) => {
     .option('--out <directory>', 'directory for the trace', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
     .action(
-      async (file: string, { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, ...options }) => {
+      async (
+        file: string,
+        { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, ...options },
+      ) => {
         const [{ emulate }, { describeSummary }] = await Promise.all([
           import('./emulate/emulate.ts'),
           import('./emulate/summary.ts'),
         ])
-        const searches = { checkEveryMs: checkEvery, checkForMs: checkFor }
+        const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, steer: steer === true ? 'check' : steer }
         const summary = await emulate(await loadConfig(file), { forMs, lookMs, keepMs, ...searches, ...options })
         print(json ? JSON.stringify(summary) : describeSummary(summary))
         done(exitCode[summary.verdict])

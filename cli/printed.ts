@@ -338,6 +338,10 @@ const emulated: z.ZodType<Summary> = z.strictObject({
     }),
   ),
   packets: z.record(z.enum(kinds), count),
+  predicted: count.describe('violations that were predicted'),
+  steered: count.describe('what was done because of predictions'),
+  immediate: count.describe('steps that would have violated a property, and were prevented by the immediate check'),
+  missed: count.describe('steps that violated a property although the run was steered'),
   searched: z
     .strictObject({
       searches: count,

@@ -63,3 +63,9 @@ export const pace = (text: string): 'virtual' | 'real' | 'native' => {
     throw new InvalidArgumentError("expected 'virtual', 'real' or 'native'.")
   return text
 }
+
+/** How a run is steered. */
+export const steerings = (text: string): 'check' => {
+  if (text !== 'check') throw new InvalidArgumentError("expected 'check'.")
+  return text
+}

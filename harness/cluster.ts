@@ -143,6 +143,11 @@ export class Cluster implements System<GlobalState> {
     this.#stage.outside = listener
   }
 
+  /** What somebody requested so far. Executions that repeat this one from its start request it too. */
+  set requested(requested: readonly TimedAction[]) {
+    this.#stage.requested = requested
+  }
+
   /** Computes the enabled choices again after somebody requested something. */
   lookAgain(): void {
     this.#driver.lookAgain()

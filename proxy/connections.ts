@@ -186,6 +186,32 @@ export class Connections {
     return sender.divide(count)
   }
 
+  /** Whether the receiver of a message can be told, in its place, that the connection was reset. */
+  isBreakable(message: Message): boolean {
+    const sender = this.#senderOf(message)
+    if (sender === undefined || message.kind === 'abort' || message.kind === 'refuse') return false
+    return message.kind === 'open' || sender.other.side?.state === 'open'
+  }
+
+  /**
+   * In place of the first message that a connection holds, its receiver is told that the connection was reset. The
+   * sender learns of it later. A request for a connection is refused.
+   */
+  breakAt(message: Message): void {
+    if (!this.isBreakable(message))
+      throw new Error(`cannot break ${message.label}: its receiver has no open connection`)
+    const { other } = this.#senderOf(message)!
+    if (message.kind === 'open') other.refuse()
+    else other.breakOff()
+  }
+
+  /** Loses what tells an end that the connection was reset. No kernel sends it again. */
+  loseAbort(message: Message): void {
+    const sender = this.#senderOf(message)
+    if (sender === undefined || message.kind !== 'abort') throw new Error(`cannot lose ${message.label}`)
+    sender.other.loseAbort()
+  }
+
   /** Refuses a request for a connection in place of its listener, which is down. */
   refuse(message: Message): void {
     const sender = this.#senderOf(message)

@@ -169,6 +169,19 @@ export class End implements Endpoint {
     this.#mute()
   }
 
+  /** The network resets the connection at this end at once. The other end learns of it as of what its peer sends. */
+  breakOff(): void {
+    tcp.abort(this.side!, this.host)
+    this.#forget()
+    this.abort()
+  }
+
+  /** What told this end of a reset is lost: it learns of it once it sends something. */
+  loseAbort(): void {
+    this.other.queue.shift()
+    this.isMuted = false
+  }
+
   /** The kernel reset the connection. Messages to it will find nobody. */
   abort(): void {
     this.#carry('abort')

@@ -328,9 +328,10 @@ export class Network {
     return partOf(message, [0, count], this.#labelOf)
   }
 
-  /** Loses a datagram. */
+  /** Loses a datagram, or what tells of a connection's reset: both come once. */
   drop(message: Message): void {
-    this.#datagrams.take(message, 'drop')
+    if (message.transport === 'udp') this.#datagrams.take(message, 'drop')
+    else this.#connections.loseAbort(message)
   }
 
   /** The machine of a node that is down refuses a request for a connection. */
@@ -376,6 +377,19 @@ export class Network {
   /** Resets a connection: both ends learn of it at once, and its messages in flight are discarded. */
   resetConnection(connection: OpenConnection): void {
     this.#connections.reset(connection)
+  }
+
+  /** Whether the receiver of a held message can be told, in its place, that the connection was reset. */
+  isBreakable(message: Message): boolean {
+    return this.#connections.isBreakable(message)
+  }
+
+  /**
+   * Resets the connection of a held message in place of delivering it: the receiver learns of it at once, the sender by
+   * a message. A request for a connection is refused.
+   */
+  breakAt(message: Message): void {
+    this.#connections.breakAt(message)
   }
 
   /** Cuts further directions: TCP is held, UDP is lost, including what is in flight. */

@@ -14,6 +14,7 @@ import { createTrace, headerOf } from '../../cli/traces/record.ts'
 import { StepReader } from '../../cli/traces/step-reader.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { defineSystem, type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import type { Reader } from '../../harness/emulation/live-execution.ts'
 import { TimedRun, type TimedRunOptions } from '../../harness/emulation/timed-run.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
@@ -155,10 +156,12 @@ const optionsOf = (
   lookEveryMs: 1000,
   joined: undefined,
   progress: { start: onStart, update: () => undefined, end: () => undefined } as never,
-  reader: writer ? new StepReader(cluster, system.properties) : { values: new Map(), observer: () => ({}) },
+  reader: writer ? new StepReader(cluster, system.properties) : blind,
   besides: undefined,
   onStep: step => writer?.step(step),
 })
+
+const blind: Reader = { values: new Map(), observer: () => ({}), copy: () => blind }
 
 const several = async <Figure>(measure: () => Promise<Figure>): Promise<Figure[]> => {
   const figures: Figure[] = []

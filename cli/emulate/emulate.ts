@@ -5,6 +5,7 @@ import { emulateNatively } from './native.ts'
 import { requireRoom } from './room.ts'
 import { stopsTheClock } from './search-besides.ts'
 import { emulationOf, type RunOptions } from './settings.ts'
+import { takesBack } from './steering.ts'
 import type { Summary } from './summary.ts'
 import { emulateInTime } from './timed.ts'
 
@@ -20,6 +21,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   requireRoom(system.nodes.length)
   const pace = options.pace ?? system.emulation.pace
   if (pace === 'native' && options.checkEveryMs !== undefined) throw stopsTheClock(pace)
+  if (pace === 'native' && options.steer !== undefined) throw takesBack(pace)
   return pace === 'native'
     ? emulateNatively(config, system, settings, options)
     : emulateInTime(config, system, { ...settings, pace }, options)

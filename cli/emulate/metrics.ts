@@ -1,7 +1,7 @@
 import type { Run } from '../../harness/emulation/run.ts'
 
 /** Metrics in the text format of Prometheus, version 0.0.4. */
-export const metricsOf = ({ counts, nodes, measurements, timed }: Run): string => {
+export const metricsOf = ({ counts, nodes, measurements, timed, steering }: Run): string => {
   const { forwarded, bytes, ...dropped } = counts
   const calls = (isOk: boolean) => timed.filter(call => call.isOk === isOk).length
   return [
@@ -31,6 +31,14 @@ export const metricsOf = ({ counts, nodes, measurements, timed }: Run): string =
       [labels({ outcome: 'ok' }), calls(true)],
       [labels({ outcome: 'failed' }), calls(false)],
     ]),
+    ...(steering
+      ? metric(
+          'steering_total',
+          'counter',
+          'What prediction and steering did.',
+          Object.entries(steering).map(([what, count]) => [labels({ what }), count] as const),
+        )
+      : []),
     '',
   ].join('\n')
 }

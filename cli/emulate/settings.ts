@@ -29,6 +29,8 @@ export interface RunOptions extends EmulateOptions {
   readonly checkEveryMs?: number | undefined
   /** Duration of such a search in real milliseconds; 5 s by default. */
   readonly checkForMs?: number | undefined
+  /** Prevents steps that would violate an `always` property; `check`: by the immediate check alone. */
+  readonly steer?: 'check' | undefined
   /**
    * Steps of at least this much of the run's end are recorded as a whole, in milliseconds of its clock; of earlier ones
    * an outline. By default all are.

@@ -1,5 +1,6 @@
 import { counted } from '../../checker/brief.ts'
 import type { Run } from '../../harness/emulation/run.ts'
+import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { Searched } from './search-besides.ts'
@@ -69,6 +70,14 @@ export interface Summary {
     readonly latency: Distribution | undefined
   }[]
   readonly packets: Counts
+  /** Violations that were predicted. */
+  readonly predicted: number
+  /** What was done because of predictions. */
+  readonly steered: number
+  /** Steps that would have violated a property and were prevented by the immediate check. */
+  readonly immediate: number
+  /** Steps that violated a property although the run was steered. */
+  readonly missed: number
   /** The results of searches from states of the run, if there were any. */
   readonly searched?: Searched | undefined
   /** What a reader must know to trust the verdict. */
@@ -79,7 +88,7 @@ export interface Summary {
 
 /** The summary of measurements. What only a run with held nodes knows is added by its caller. */
 export const summaryOf = (
-  { measurements, calls, timed: allTimed, counts }: Run,
+  { measurements, calls, timed: allTimed, counts, steering = notSteered }: Run,
   {
     seed,
     clocksStart,
@@ -130,6 +139,7 @@ export const summaryOf = (
       return { name, calls: timed.length, failed, callsPerSecond: timed.length / virtualSeconds, latency }
     }),
     packets: counts,
+    ...steering,
     notes: measurements.unmet.map(name => `${name} was never met: it held in none of ${looks.length} looks`),
   }
 }
@@ -212,12 +222,18 @@ export const describeSummary = (summary: Summary): string[] => {
     ...(summary.unseen > 0 ? [`  states not seen: ${summary.unseen}`] : []),
     `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
     ...line('later than due', summary.late),
+    ...describeSteering(summary),
     ...describeSearched(summary.searched),
     ...summary.notes.map(note => `  ${note}`),
     ...(summary.hash === null ? [] : [`  hash: ${summary.hash}`]),
     ...[summary.trace, summary.plot].filter(path => path !== null).map(path => `written: ${path}`),
   ]
 }
+
+const describeSteering = ({ immediate, missed }: Summary): string[] =>
+  immediate + missed === 0
+    ? []
+    : [`  steered: ${counted(immediate, 'step')} that would have violated a property prevented, ${missed} missed`]
 
 const describeSearched = (searched: Searched | undefined): string[] => {
   if (searched === undefined) return []

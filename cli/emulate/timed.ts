@@ -31,6 +31,7 @@ import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
+import { sayInterventions, takesBack } from './steering.ts'
 import { distributionOf, type Summary, summaryOf } from './summary.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
@@ -43,6 +44,8 @@ export const emulateInTime = (
   const system = timedSystem(given)
   const { timing, notes: leftOut } = timingOf(system, settings)
   const plan = planOfSearches(config, settings, options)
+  const isSteered = options.steer !== undefined
+  if (isSteered && settings.pace !== 'virtual') throw takesBack(settings.pace)
   // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   return amongGuests(async signal => {
@@ -51,7 +54,7 @@ export const emulateInTime = (
     const { pace, forMs, lookEveryMs, joined } = settings
     const progress = showRunProgress(forMs)
     const engine = await unlessInterrupted(openEngine(system))
-    const open = (how: Timing) => new Cluster(system, { seed, clocksStart, engine, rewind: false, timing: how })
+    const open = (how: Timing) => new Cluster(system, { seed, clocksStart, engine, rewind: isSteered, timing: how })
     let cluster: Cluster | undefined
     let ports: PublishedPorts | undefined
     let run: TimedRun | undefined
@@ -86,7 +89,9 @@ export const emulateInTime = (
       }
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
       const reader = new StepReader(cluster, system.properties)
-      run = new TimedRun(cluster, system, { pace, forMs, lookEveryMs, joined, progress, reader, onStep, besides })
+      const immediate = isSteered ? sayInterventions : undefined
+      const how = { pace, forMs, lookEveryMs, joined, progress, reader, onStep, besides, immediate }
+      run = new TimedRun(cluster, system, how)
       const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       for (const { port, node, nodePort } of ports ? system.publish : [])

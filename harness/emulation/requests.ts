@@ -122,6 +122,8 @@ const namesIn = (action: Happening): readonly string[] => {
       return [action.node, action.peer]
     case 'set':
       return action.ways.flatMap(({ from, to }) => [from, to])
+    case 'steer':
+      return 'node' in action ? [action.node] : []
     default:
       return [action.node]
   }

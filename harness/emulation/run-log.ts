@@ -56,7 +56,7 @@ export class RunLog {
 
   #noteHappening(happened: Happening, atMs: number): void {
     const kind = isHarm(happened) ? 'fault' : 'repair'
-    if (!isVisit(happened) && happened.does !== 'exec')
+    if (!isVisit(happened) && happened.does !== 'exec' && happened.does !== 'steer')
       this.#measurements.happened({
         atMs,
         kind,

@@ -1,5 +1,6 @@
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { ClientCall, ExecResult } from '../config.ts'
+import type { SteeringCounts } from '../steering/counts.ts'
 import type { Happening } from '../timed/action.ts'
 import type { Look } from '../timed/look.ts'
 import type { Measurements } from '../timed/measurements.ts'
@@ -19,6 +20,8 @@ export interface Run {
   readonly calls: readonly Pick<ClientCall, 'client'>[]
   readonly timed: readonly TimedCall[]
   readonly counts: Counts
+  /** Undefined if the run is not steered. */
+  readonly steering?: SteeringCounts | undefined
   /** @throws UsageError for an unknown node */
   act(action: Happening): Promise<void>
   /**

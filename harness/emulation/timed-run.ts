@@ -1,26 +1,21 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { BudgetSpent } from '../../checker/budget.ts'
-import { Executor, type Observer } from '../../checker/cells/executor.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
 import type { Choice } from '../../checker/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { Cluster } from '../cluster.ts'
-import type { ExecResult, GlobalState, ResolvedSystem } from '../config.ts'
+import type { ExecResult, ResolvedSystem } from '../config.ts'
+import { notSteered, type SteeringCounts } from '../steering/counts.ts'
+import { ImmediateCheck, type ImmediateCheckListener } from '../steering/immediate-check.ts'
 import type { Happening } from '../timed/action.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Pace } from '../timed/timing.ts'
+import { LiveExecution, type Reader } from './live-execution.ts'
 import { Requests } from './requests.ts'
 import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
 import { RunLog } from './run-log.ts'
-
-/** Turns what the cluster does into recorded steps. */
-export interface Reader {
-  /** By property, whether it holds after the last step. */
-  readonly values: ReadonlyMap<string, boolean>
-  observer(see: (step: RecordedStep) => void): Observer<GlobalState>
-}
 
 export interface TimedRunOptions {
   readonly pace: Pace
@@ -40,6 +35,8 @@ export interface TimedRunOptions {
         }): Promise<void>
       }
     | undefined
+  /** Is told what the immediate check does, if there is one. */
+  readonly immediate?: ImmediateCheckListener | undefined
   /** Called with each step when it is executed. */
   readonly onStep: (step: RecordedStep) => void
 }
@@ -51,9 +48,11 @@ export class TimedRun implements Run {
   readonly lateMs: number[] = []
   readonly #cluster: Cluster
   readonly #options: TimedRunOptions
-  readonly #executor: Executor<GlobalState>
+  readonly #live: LiveExecution
+  readonly #check: ImmediateCheck | undefined
   readonly #requests: Requests
   readonly #log: RunLog
+  #steering: SteeringCounts | undefined
   #nextLookMs: number
   #nextSearchMs: number
   /** The step from which it was last searched. */
@@ -70,8 +69,11 @@ export class TimedRun implements Run {
     this.#log = new RunLog(system, this.measurements)
     this.#requests = new Requests(cluster, options.pace)
     this.#requests.onRequest = () => this.#wake()
-    const observer = options.reader.observer(step => this.#see(step))
-    this.#executor = new Executor(cluster, system.properties, { observer })
+    const { reader, immediate } = options
+    const tell = (step: RecordedStep) => this.#see(step)
+    this.#live = new LiveExecution(cluster, system, { reader, tell, goesBack: immediate !== undefined })
+    this.#steering = immediate && notSteered
+    this.#check = immediate && new ImmediateCheck(this.#live, system, this.#counting(immediate))
   }
 
   get elapsedMs(): number {
@@ -107,17 +109,21 @@ export class TimedRun implements Run {
     return this.#cluster.packets
   }
 
+  get steering(): SteeringCounts | undefined {
+    return this.#steering
+  }
+
   get steps(): number {
-    return this.#executor.schedule.length
+    return this.#live.steps
   }
 
   get labels(): readonly string[] {
-    return this.#executor.labels()
+    return this.#live.labels
   }
 
   /** The first safety violation, crash or divergence. */
   get violation(): Violation | undefined {
-    return this.#executor.violation
+    return this.#live.violation
   }
 
   /** Hash over labels, times, outputs and states: equal for equal runs. */
@@ -131,20 +137,21 @@ export class TimedRun implements Run {
     const wake = () => this.#wake()
     signal.addEventListener('abort', wake)
     try {
-      await this.#executor.reset()
+      await this.#live.begin()
       this.#begun = performance.now()
-      while (!signal.aborted && !this.#executor.broken) {
+      while (!signal.aborted && !this.#live.isBroken) {
         this.#takeRequests()
-        const next = due(this.#executor.enabled())
+        const next = due(this.#live.enabled())
         const dueMs = Math.max(next?.due ?? Number.POSITIVE_INFINITY, this.elapsedMs)
         if (!(await this.#waitUntil(Math.min(dueMs, forMs), signal))) continue
         this.#lookUntil(Math.min(dueMs, forMs))
         await this.#searchUntil(Math.min(dueMs, forMs))
         if (next === undefined || dueMs >= forMs) break
         if (this.#options.pace === 'real') this.#beLate(dueMs)
-        await this.#executor.execute(named(next))
+        await this.#execute(next)
+        await this.#live.keepPlace()
       }
-      if (!signal.aborted && !this.#executor.broken) this.#cluster.time!.pass(forMs)
+      if (!signal.aborted && !this.#live.isBroken) this.#cluster.time!.pass(forMs)
     } catch (error) {
       // Interrupted in the middle of a step. What was seen before counts.
       if (!(error instanceof BudgetSpent)) throw error
@@ -161,6 +168,29 @@ export class TimedRun implements Run {
 
   exec(node: string, command: readonly string[]): Promise<ExecResult> {
     return this.#requests.exec(node, command)
+  }
+
+  #counting(listener: ImmediateCheckListener): ImmediateCheckListener {
+    const count = (what: keyof SteeringCounts) => {
+      const counts = this.#steering!
+      this.#steering = { ...counts, [what]: counts[what] + 1 }
+    }
+    return {
+      onPrevented(...about) {
+        count('immediate')
+        listener.onPrevented(...about)
+      },
+      onMissed(...about) {
+        count('missed')
+        listener.onMissed(...about)
+      },
+    }
+  }
+
+  async #execute(choice: Choice): Promise<void> {
+    if (this.#check) return this.#check.execute(choice, choice.due!)
+    await this.#live.execute(choice)
+    this.#live.accept()
   }
 
   #takeRequests(): void {
@@ -198,10 +228,10 @@ export class TimedRun implements Run {
 
   /** Nothing changes between two steps, so due looks happen before the next step. */
   #lookUntil(atMs: number): void {
-    const { lookEveryMs, progress, reader } = this.#options
+    const { lookEveryMs, progress } = this.#options
     for (; this.#nextLookMs <= atMs; this.#nextLookMs += lookEveryMs) {
       const look = { state: this.#cluster.state(), stillMs: 0, outputs: [], unseen: [] }
-      const values = this.measurements.looked(look, this.#nextLookMs, reader.values)
+      const values = this.measurements.looked(look, this.#nextLookMs, this.#live.values)
       progress.update(look, this.#nextLookMs, values)
     }
   }
@@ -230,8 +260,3 @@ export class TimedRun implements Run {
     for (const { name } of there) this.measurements.started(name, 0)
   }
 }
-
-/** The executor keeps each step until the run is over: of a run of hours, its label alone. */
-const named = ({ kind, node, label }: Choice): Choice => ({ kind, node, label, subject: label, numbers: noNumbers })
-
-const noNumbers: readonly number[] = []

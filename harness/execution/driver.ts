@@ -269,7 +269,7 @@ export class Driver {
    */
   #isCompared(beganInPlace: boolean, step: number): boolean {
     if (this.isRepeating) return true
-    if (this.#recording.isOn) return false
+    if (this.#recording.isOn || !this.#stage.isSearched) return false
     if (beganInPlace) return this.#auditTurns.nextInPlace(step)
     const { nodes, timing, execution } = this.#stage
     const isKept = nodes.some(node => node.isKept) || this.#startMarks.has(execution.variant)

@@ -23,7 +23,7 @@ const withTimes = (options: readonly Option[], moment: Moment, time: Time): Opti
     const made = withTime(option, moment, time)
     if (made) timed.push(made)
   }
-  for (const action of time.coming()) timed.push(comes(action))
+  for (const action of time.coming()) if (isPossible(action, moment)) timed.push(comes(action))
   let firstMs = Number.POSITIVE_INFINITY
   for (const { choice } of timed) if (choice.due !== undefined && choice.due < firstMs) firstMs = choice.due
   const unheard = unheardIn(moment)
@@ -46,8 +46,7 @@ const withTime = (option: Option, moment: Moment, time: Time): Option | undefine
   }
   const input = onlyInput(option)
   if (input === undefined || 'deliver' in input) return option
-  // The option belongs to its deadline, and clocks keep their offset and drift.
-  return option.dated ?? at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))
+  return at(option, time.whenShown(input.timer.name, input.timer.held!.earliestDeadline()!))
 }
 
 /** A message with its due time. A lost one is dropped by time alone. */
@@ -56,8 +55,7 @@ const arriving = (option: Option, time: Time): Option | undefined => {
   if (action.do === 'drop' && time.sentOf(action.message)?.isLost) return undefined
   const input = onlyInput(option)
   if (input === undefined || 'timer' in input) return option
-  const sent = time.sentOf(input.deliver)
-  return sent?.isLost ? option : at(option, sent?.dueMs)
+  return time.sentOf(input.deliver)?.isLost ? option : at(option, time.reachesMs(input.deliver))
 }
 
 const onlyInput = ({ action }: Option) =>
@@ -69,6 +67,14 @@ const at = (option: Option, due: number | undefined): Option => {
   const { choice, action } = option
   option.dated = { choice: { due, ...choice }, action }
   return option.dated
+}
+
+/** A steering action concerns a message that can arrive now; anything else that was planned can always happen. */
+const isPossible = (action: TimedAction, { deliverable, network }: Moment): boolean => {
+  if (action.does !== 'steer' || !('message' in action)) return true
+  const message = deliverable.find(({ label }) => label === action.message)
+  if (message === undefined) return false
+  return action.how === 'break' ? network.isBreakable(message) : message.transport === 'udp' || message.kind === 'abort'
 }
 
 const comes = (action: TimedAction): Option => {
@@ -105,6 +111,8 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
     case 'send':
     case 'end':
       return 'client'
+    case 'steer':
+      return 'steer'
   }
 }
 

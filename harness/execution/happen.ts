@@ -1,6 +1,6 @@
 import type { Finding } from '../../checker/system.ts'
 import type { Node } from '../node/node.ts'
-import type { TimedAction, Visit } from '../timed/timing.ts'
+import type { Steer, TimedAction, Visit } from '../timed/timing.ts'
 import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
 
@@ -31,6 +31,8 @@ export const happen = (stage: Stage, action: TimedAction): Done => {
     case 'send':
     case 'end':
       return visit(stage, action)
+    case 'steer':
+      return steer(stage, action)
     case 'exec':
       execution.clients.exec(action.node, action.command, execution.stepIndex)
       return nothing()
@@ -42,6 +44,27 @@ export const happen = (stage: Stage, action: TimedAction): Done => {
       break
   }
   return connect(stage)
+}
+
+const steer = (stage: Stage, action: Steer): Done => {
+  const { network, time } = stage.execution
+  switch (action.how) {
+    case 'lose':
+      network.drop(network.inFlight().find(({ label }) => label === action.message)!)
+      return nothing()
+    case 'break': {
+      const node = stage.node(action.node)
+      stage.tellTime([node])
+      network.breakAt(network.inFlight().find(({ label }) => label === action.message)!)
+      return stage.settle([node])
+    }
+    case 'pause':
+      time!.standStill(action.node, action.forMs)
+      return nothing()
+    case 'wait':
+      time!.makeWait(action.client, action.forMs)
+      return nothing()
+  }
 }
 
 /** Visitors are attended at the end of the step, like clients. */

@@ -13,7 +13,7 @@ import type { Node } from '../node/node.ts'
 import type { Runner } from '../runner.ts'
 import { routersOf } from '../timed/routers.ts'
 import { Time } from '../timed/time.ts'
-import type { Timing } from '../timed/timing.ts'
+import type { TimedAction, Timing } from '../timed/timing.ts'
 import type { Moment } from './choices.ts'
 import { enabledOptions } from './due.ts'
 import { Execution, type ExecutionMark, type WayThere } from './execution.ts'
@@ -61,6 +61,8 @@ export class Stage {
   readonly timing: Timing | undefined
   /** What could not be held in any execution so far. */
   readonly notes = new Set<string>()
+  /** What somebody requested in this execution. Executions that repeat it from the start request it too. */
+  requested: readonly TimedAction[] = []
   /** Receives what nodes answer to visitors from outside, if somebody does. */
   outside: VisitorListener | undefined
   /** How many earlier states properties have asked for. States that differ in them are not the same. */
@@ -98,6 +100,7 @@ export class Stage {
   newExecution(way: WayThere, network: Network, mark?: ExecutionMark): Execution {
     const clients = this.#newClients(network, mark?.clients)
     const time = mark ? mark.time?.copy() : this.timing && new Time(this.timing, this.#names)
+    if (mark === undefined && this.requested.length > 0) time?.takeUp(this.requested)
     return new Execution(this.system, way, { network, clients, time }, mark)
   }
 

@@ -1,6 +1,6 @@
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type LinkChange, shownLink } from './links.ts'
-import type { TimedAction, WaySetting } from './timing.ts'
+import type { Steer, TimedAction, WaySetting } from './timing.ts'
 
 /** An action without its time. */
 export type Happening<Action = TimedAction> = Action extends unknown ? Omit<Action, 'atMs'> : never
@@ -54,6 +54,8 @@ export const labelOf = (action: Happening): string => {
       return `link ${describeLink(action)}`
     case 'set':
       return `set ${action.ways.map(describeWay).join('; ')}`
+    case 'steer':
+      return `steer ${steeredBy(action)}`
   }
 }
 
@@ -78,10 +80,39 @@ export const sentenceOf = (action: Happening): string => {
       return `link ${describeLink(action)}`
     case 'set':
       return action.ways.map(describeWay).join('; ')
+    case 'steer':
+      return describeSteer(action)
     case 'connect':
     case 'send':
     case 'end':
       return labelOf(action)
+  }
+}
+
+/** The shortest words for what steering does. A label begins with a known word, so that it can be read back. */
+const steeredBy = (action: Steer): string => {
+  switch (action.how) {
+    case 'lose':
+    case 'break':
+      return `${action.how} ${action.message}`
+    case 'pause':
+      return `pause ${action.node} for ${action.forMs} ms`
+    case 'wait':
+      return `wait ${action.client} for ${action.forMs} ms`
+  }
+}
+
+/** What steering does, as a sentence. */
+export const describeSteer = (action: Steer): string => {
+  switch (action.how) {
+    case 'lose':
+      return `${action.message} is lost`
+    case 'break':
+      return `the connection of ${action.message} is reset in its place`
+    case 'pause':
+      return `${action.node} stands still for ${action.forMs} ms`
+    case 'wait':
+      return `${action.client} waits for ${action.forMs} ms`
   }
 }
 

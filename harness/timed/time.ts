@@ -8,6 +8,7 @@ import { Copies } from './copies.ts'
 import { Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
+import { Standstills } from './standstills.ts'
 import type { TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
 import { type Awaiting, type PacketCounts, Ways } from './ways.ts'
@@ -65,6 +66,7 @@ export class Time {
   readonly #names: readonly string[]
   readonly #reach: Reach
   readonly #links: Links | undefined
+  readonly #standstills: Standstills
   #nowMs = 0
   /** What the last step did, if that was planned or requested. */
   #happened: TimedAction | undefined
@@ -82,6 +84,8 @@ export class Time {
   readonly #unplugged = new Set<string>()
   /** When each client's last call ended. */
   readonly #paused = new Map<string, number>()
+  /** Until when clients must not call. */
+  readonly #waiting = new Map<string, number>()
   /** How far each node's clock is ahead at the start; at least 0, because no clock can be set back. */
   readonly #offsetMs: ReadonlyMap<string, number>
   /** Settings of ways, by `from→to`. */
@@ -96,7 +100,13 @@ export class Time {
   constructor(
     timing: Timing,
     names: readonly string[],
-    of?: { readonly agenda: Agenda; readonly ways: Ways; readonly reach: Reach; readonly links: Links | undefined },
+    of?: {
+      readonly agenda: Agenda
+      readonly ways: Ways
+      readonly reach: Reach
+      readonly links: Links | undefined
+      readonly standstills: Standstills
+    },
   ) {
     const { wiring } = timing
     this.timing = timing
@@ -105,6 +115,7 @@ export class Time {
     this.#agenda = of?.agenda ?? new Agenda()
     this.#ways = of?.ways ?? new Ways(wiring, names, this.#agenda)
     this.#reach = of?.reach ?? new Reach(names.length)
+    this.#standstills = of?.standstills ?? new Standstills()
     this.#links = of ? of.links : wiring.links && new Links(wiring.links, wiring.routes)
     const offset = (name: string) => timing.clocks[name]?.offsetMs ?? 0
     const least = Math.min(0, ...names.map(offset))
@@ -116,7 +127,13 @@ export class Time {
     const copies = new Copies()
     // What is on the agenda refers to all else.
     const agenda = copies.of(this.#agenda)
-    const parts = { agenda, ways: copies.of(this.#ways), reach: this.#reach.copy(), links: this.#links?.copy() }
+    const parts = {
+      agenda,
+      ways: copies.of(this.#ways),
+      reach: this.#reach.copy(),
+      links: this.#links?.copy(),
+      standstills: this.#standstills.copy(),
+    }
     const made = new Time(this.timing, this.#names, parts)
     made.#nowMs = this.#nowMs
     made.#happened = this.#happened
@@ -128,6 +145,7 @@ export class Time {
     for (const [name, atMs] of this.#leaving) made.#leaving.set(name, atMs)
     for (const name of this.#unplugged) made.#unplugged.add(name)
     for (const [client, atMs] of this.#paused) made.#paused.set(client, atMs)
+    for (const [client, untilMs] of this.#waiting) made.#waiting.set(client, untilMs)
     for (const [way, setting] of this.#settings) made.#settings.set(way, setting)
     made.#groups = this.#groups
     return made
@@ -172,12 +190,19 @@ export class Time {
 
   /** What a node's clock shows now, as time elapsed. */
   clockOf(name: string): Nanoseconds {
-    return Math.round((this.#nowMs * this.#rate(name) + this.#offsetMs.get(name)!) * millisecond)
+    const ranMs = this.#standstills.ranMs(name, this.#nowMs)
+    return Math.round((ranMs * this.#rate(name) + this.#offsetMs.get(name)!) * millisecond)
   }
 
   /** When a node's clock shows this time. */
   whenShown(name: string, elapsed: Nanoseconds): number {
-    return rounded((elapsed / millisecond - this.#offsetMs.get(name)!) / this.#rate(name))
+    const ranMs = (elapsed / millisecond - this.#offsetMs.get(name)!) / this.#rate(name)
+    return rounded(this.#standstills.whenRan(name, ranMs))
+  }
+
+  /** Lets a node stand still from now on: its clock does not move, and it takes no input. */
+  standStill(name: string, forMs: number): void {
+    this.#standstills.add(name, this.#nowMs, forMs)
   }
 
   #rate(name: string): number {
@@ -219,14 +244,10 @@ export class Time {
    * @param untilMs when something else happens, which may change what happens to the messages
    */
   foresee(untilMs: number, messages: readonly Message[]): void {
-    const awaited: Sent[] = []
-    for (const { label } of messages) {
-      const sent = this.#sent.get(label)
-      if (sent) awaited.push(sent)
-    }
-    const firstMs = () => awaited.reduce((least, { dueMs = least }) => Math.min(least, dueMs), untilMs)
+    const awaited = messages.filter(({ label }) => this.#sent.has(label))
+    const firstMs = () => awaited.reduce((least, message) => Math.min(least, this.reachesMs(message) ?? least), untilMs)
     let endMs = firstMs()
-    const isAwaited = (sent: Sent) => sent.dueMs === undefined
+    const isAwaited = ({ label }: Message) => this.#sent.get(label)!.dueMs === undefined
     let unknown = awaited.filter(isAwaited)
     while (unknown.length > 0 && this.#agenda.hasUntil(endMs)) {
       this.#agenda.doNext()
@@ -239,6 +260,13 @@ export class Time {
   /** When a message arrives or is lost; undefined for a message from before the timed execution. */
   sentOf({ label }: Message): Readonly<Sent> | undefined {
     return this.#sent.get(label)
+  }
+
+  /** When its receiver takes the message, or it is lost; undefined as long as that is not known. */
+  reachesMs({ label, to }: Message): number | undefined {
+    const sent = this.#sent.get(label)
+    if (sent?.dueMs === undefined || sent.isLost) return sent?.dueMs
+    return this.#standstills.takenMs(to, sent.dueMs)
   }
 
   /** Forgets messages that are no longer in flight: they were taken, or their connections are gone. */
@@ -290,9 +318,37 @@ export class Time {
 
   /** Requests an action: it happens now, or after the last packet whose arrival has been foreseen. */
   ask(action: Happening): TimedAction {
-    const asked = { ...action, atMs: Math.max(this.#nowMs, rounded(this.#agenda.nowMs)) } as TimedAction
+    const asked = this.#now(action)
     this.#inputs.push(asked)
     return asked
+  }
+
+  /** Requests an action that happens before all others that were requested and have not happened. */
+  askFirst(action: Happening): TimedAction {
+    const asked = this.#now(action)
+    this.#inputs.splice(this.#done.inputs, 0, asked)
+    return asked
+  }
+
+  /** Takes back a request that has not happened. */
+  withdraw(asked: TimedAction): void {
+    this.#inputs.splice(this.#inputs.indexOf(asked), 1)
+  }
+
+  /** All that was requested so far. */
+  get requested(): readonly TimedAction[] {
+    return [...this.#inputs]
+  }
+
+  /** Takes up requests that were made after this state: it begins with those that it knows. */
+  takeUp(requested: readonly TimedAction[]): void {
+    this.#inputs.splice(0, this.#inputs.length, ...requested)
+  }
+
+  #now(action: Happening): TimedAction {
+    // Rounded up: a replay must not let it happen before a packet whose arrival was foreseen when it was requested.
+    const foreseenMs = Math.ceil(this.#agenda.nowMs * millisecond) / millisecond
+    return { ...action, atMs: Math.max(this.#nowMs, foreseenMs) } as TimedAction
   }
 
   /** Whether a node was asked to end and has not ended. */
@@ -310,10 +366,16 @@ export class Time {
 
   // Clients
 
-  /** When a client calls next. */
+  /** When a client calls next. It does not while some node stands still, because it might call that one. */
   callDueMs(client: string): number {
     const ended = this.#paused.get(client)
-    return ended === undefined ? 0 : ended + (this.timing.pausesMs[client] ?? 0)
+    const dueMs = ended === undefined ? 0 : ended + (this.timing.pausesMs[client] ?? 0)
+    return Math.max(dueMs, this.#waiting.get(client) ?? 0, this.#standstills.lastEndMs)
+  }
+
+  /** Lets a client call later. */
+  makeWait(client: string, forMs: number): void {
+    this.#waiting.set(client, this.#nowMs + forMs)
   }
 
   called(client: string): void {

@@ -47,6 +47,16 @@ export type Change =
   | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
   | ({ readonly does: 'link' } & LinkChange)
   | Visit
+  | Steer
+
+/** What steering does in place of something that would lead to a violation: only what could have happened anyway. */
+export type Steer =
+  /** A datagram is lost, or the connection of a message is reset in place of its arrival. The message is its label. */
+  | { readonly does: 'steer'; readonly how: 'lose' | 'break'; readonly node: string; readonly message: string }
+  /** A node stands still, with its clock. */
+  | { readonly does: 'steer'; readonly how: 'pause'; readonly node: string; readonly forMs: number }
+  /** A client calls later. */
+  | { readonly does: 'steer'; readonly how: 'wait'; readonly client: string; readonly forMs: number }
 
 /** What a real client does through a published port. Its connections are numbered from 1, in order of arrival. */
 export type Visit =

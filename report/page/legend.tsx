@@ -14,6 +14,8 @@ const kinds: readonly (readonly [ChoiceKind, string])[] = [
   ['restart', 'a node starts again'],
   ['partition', 'nodes are cut off'],
   ['heal', 'a partition ends'],
+  ['healthy', 'from here on the network is healthy'],
+  ['steer', 'steering does something in place of a step'],
 ]
 
 const fates = [

@@ -143,7 +143,7 @@ const events = fc.array(
     kind: fc.constantFrom(
       ...(['connect', 'connect', 'write', 'write', 'write', 'close', 'abort', 'step', 'step', 'step'] as const),
       ...(['deliver', 'deliver', 'deliver', 'deliver', 'deliver', 'deliver'] as const),
-      ...(['crash', 'restart', 'reset', 'cut', 'heal'] as const),
+      ...(['crash', 'restart', 'reset', 'break', 'cut', 'heal'] as const),
     ),
     at: fc.nat(1000),
   }),
@@ -187,6 +187,11 @@ test('whatever happens to nodes and connections, no byte is out of place, and in
         reset: (at: number) => {
           const connection = choose(network.connections(), at)
           if (connection) network.resetConnection(connection)
+        },
+        break: (at: number) => {
+          const message = choose(network.deliverable(), at)
+          if (message && network.isBreakable(message)) network.breakAt(message)
+          else if (message?.kind === 'abort') network.drop(message)
         },
         cut: (at: number) => network.cut([[`n${(at % 3) + 1}`, `n${((at + 1) % 3) + 1}`]]),
         heal: () => network.heal(),
@@ -287,6 +292,63 @@ test('after a crash that nobody saw, what was sent waits, and its first arrival 
   expect(inFlight(network)).toEqual(['n2→n1 #2 abort :7000'])
   settle(network)
   expect(opener.state).toBe('reset')
+})
+
+test('a connection broken in place of a message is reset at the receiver at once, and at the sender by a message', () => {
+  const { network, opener, listener } = connect()
+  opener.write(Buffer.from('a'))
+  listener.write(Buffer.from('b'))
+  step(network)
+  opener.write(Buffer.from('c'))
+  step(network)
+  const [message] = network.deliverable().filter(({ to }) => to === 'n2')
+  network.breakAt(message!)
+  step(network)
+  expect(listener.state).toBe('reset')
+  expect(listener.read(everything).toString()).toBe('')
+  expect(opener.state).toBe('open')
+  expect(inFlight(network)).toEqual(['n2→n1 #2 1 byte :7000 "b"', 'n2→n1 #3 abort :7000'])
+  settle(network)
+  expect(opener.state).toBe('reset')
+  expect(opener.read(everything).toString()).toBe('b')
+})
+
+test('an end that lost what told it of a reset learns of it when it sends, even to a kernel that began anew', () => {
+  const { network, opener } = connect()
+  network.detach('n2', 'reset')
+  network.endStep()
+  const [abort] = network.deliverable()
+  expect(abort!.label).toBe('n2→n1 #2 abort :7000')
+  expect(network.isBreakable(abort!)).toBe(false)
+  network.drop(abort!)
+  settle(network)
+  expect(opener.state).toBe('open')
+  network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
+  opener.write(Buffer.from('a'))
+  step(network)
+  settle(network)
+  expect(opener.state).toBe('reset')
+})
+
+test('a request for a connection is refused in place of being delivered', () => {
+  const { network, kernels } = build()
+  const opener = kernels[0].connect(addresses[1], 7000)
+  step(network)
+  network.breakAt(network.deliverable()[0]!)
+  step(network)
+  settle(network)
+  expect(opener.state).toBe('refused')
+})
+
+test('an answer to a request for a connection is not broken', () => {
+  const { network, kernels } = build()
+  kernels[0].connect(addresses[1], 7000)
+  step(network)
+  deliverFirst(network)
+  step(network)
+  const [accept] = network.deliverable()
+  expect(accept!.label).toBe('n2→n1 #1 accept :7000')
+  expect(network.isBreakable(accept!)).toBe(false)
 })
 
 test('a connection asked of a node that goes down unanswered is asked for again', () => {

@@ -1,0 +1,92 @@
+import { numbersApart } from '../../checker/labels.ts'
+import type { Choice } from '../../checker/system.ts'
+import type { ResolvedSystem } from '../config.ts'
+import type { LiveExecution } from '../emulation/live-execution.ts'
+import type { Steer } from '../timed/timing.ts'
+import { interventionsAgainst, putsOff } from './interventions.ts'
+
+/** A step that would have violated a property. */
+export interface Threat {
+  readonly property: string
+  /** Label of the step. */
+  readonly label: string
+  readonly atMs: number
+}
+
+/** Is told what the check does. */
+export interface ImmediateCheckListener {
+  /** The action was taken in place of the step. */
+  onPrevented(threat: Threat, action: Steer): void
+  /** Nothing could be done, or what puts the step off was done too often: it was executed. */
+  onMissed(threat: Threat): void
+}
+
+/** How often in a row one step is put off. Once more could starve a node. */
+const holdsMax = 3
+
+/**
+ * The immediate safety check (CrystalBall, section 3.3): a step after which an `always` property no longer holds is taken
+ * back, and something that might have happened anyway takes its place.
+ */
+export class ImmediateCheck {
+  readonly #live: LiveExecution
+  readonly #safety: readonly string[]
+  readonly #listener: ImmediateCheckListener
+  /** By step, without its numbers: how often it was put off since it was last executed. */
+  readonly #holds = new Map<string, number>()
+
+  constructor(live: LiveExecution, { properties }: ResolvedSystem, listener: ImmediateCheckListener) {
+    this.#live = live
+    this.#listener = listener
+    this.#safety = Object.entries(properties).flatMap(([name, { kind }]) => (kind === 'always' ? [name] : []))
+  }
+
+  /** Executes a choice, or something in its place. */
+  async execute(choice: Choice, atMs: number): Promise<void> {
+    const before = this.#false()
+    await this.#live.execute(choice)
+    const property = this.#newlyFalse(before)
+    if (property === undefined) this.#holds.delete(nameOf(choice))
+    else await this.#prevent(choice, { property, label: choice.label, atMs }, before)
+    this.#live.accept()
+  }
+
+  async #prevent(choice: Choice, threat: Threat, before: ReadonlySet<string>): Promise<void> {
+    for (const action of interventionsAgainst(choice)) {
+      if (putsOff(action) && this.#holdsOf(choice) >= holdsMax) break
+      await this.#live.takeBack()
+      const isDone = await this.#live.steer(action, threat.atMs)
+      if (isDone && this.#newlyFalse(before) === undefined) {
+        if (putsOff(action)) this.#holds.set(nameOf(choice), this.#holdsOf(choice) + 1)
+        this.#listener.onPrevented(threat, action)
+        return
+      }
+      // Another action, or the step itself, takes its place.
+      if (!isDone) await this.#live.execute(choice)
+    }
+    await this.#miss(choice, threat)
+  }
+
+  async #miss(choice: Choice, threat: Threat): Promise<void> {
+    this.#holds.delete(nameOf(choice))
+    if (this.#live.labels.at(-1) !== choice.label) {
+      await this.#live.takeBack()
+      await this.#live.execute(choice)
+    }
+    this.#listener.onMissed(threat)
+  }
+
+  #holdsOf(choice: Choice): number {
+    return this.#holds.get(nameOf(choice)) ?? 0
+  }
+
+  #false(): ReadonlySet<string> {
+    return new Set(this.#safety.filter(name => this.#live.values.get(name) === false))
+  }
+
+  #newlyFalse(before: ReadonlySet<string>): string | undefined {
+    return this.#safety.find(name => this.#live.values.get(name) === false && !before.has(name))
+  }
+}
+
+const nameOf = ({ kind, node, label }: Choice): string => `${kind} ${node} ${numbersApart(label).subject}`

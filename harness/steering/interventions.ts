@@ -1,0 +1,32 @@
+import { callerIn } from '../../checker/labels.ts'
+import type { Choice } from '../../checker/system.ts'
+import type { Steer } from '../timed/timing.ts'
+
+/** Milliseconds for which a node or client is held. Shorter ones would have to be repeated, longer ones cost more. */
+const holdMs = 1000
+
+/** Whether an action only puts a step off: what it prevents may come again. */
+export const putsOff = ({ how }: Steer): boolean => how === 'pause' || how === 'wait'
+
+/**
+ * What can happen in place of a step, the mildest first: a datagram is lost, a connection is reset, what tells
+ * of a reset is lost, a node stands still. Each might have happened anyway. Empty for what was planned or requested.
+ */
+export const interventionsAgainst = ({ kind, node, label, connection }: Choice): readonly Steer[] => {
+  switch (kind) {
+    case 'deliver':
+      return [
+        ...(connection === undefined ? [] : [{ does: 'steer', how: 'break', node, message: label } as const]),
+        { does: 'steer', how: 'lose', node, message: label },
+        { does: 'steer', how: 'pause', node, forMs: holdMs },
+      ]
+    case 'timer':
+      return [{ does: 'steer', how: 'pause', node, forMs: holdMs }]
+    case 'client': {
+      const client = callerIn(label)
+      return client === undefined ? [] : [{ does: 'steer', how: 'wait', client, forMs: holdMs }]
+    }
+    default:
+      return []
+  }
+}
