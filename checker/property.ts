@@ -37,6 +37,8 @@ export interface Property<State> {
    * combined with states of other nodes only once. By default it is whatever `holds` is observed to read.
    */
   readonly of?: ((node: NodeOf<State>) => unknown) | undefined
+  /** How near a state in which it holds is to one in which it does not, where that is looked for: a larger number is nearer. */
+  readonly nearness?: ((state: State, carried: unknown) => number) | undefined
   /** How many things in a state the property is about, if that does not show in what `holds` reads. */
   readonly about?: ((state: State) => number) | undefined
 }

@@ -84,13 +84,24 @@ export class OwnCell<State> implements Cell {
       const wasHealthy = await beHealthy(executor, task.healthy ?? [])
       const toLive = wasHealthy || !task.untilLive ? undefined : await this.#walkUntilLive(task.untilLive, walking)
       if (task.isWatched) watched.push(this.#watch())
-      const { schedule, fingerprints, violation, finding, delayMs, skewMs, lastLive, system } = executor
+      const { schedule, fingerprints, violation, finding, delayMs, skewMs, lastLive, system, nearest } = executor
       const learned = task.surprises ? surprises.learned() : []
       const [undecided] = executor.undecided.values()
       const sights = [...(system.sights?.() ?? []), ...executor.sights()]
       const abstraction = system.abstraction ?? 'observed'
       const seen = task.isWatched ? { watched } : {}
-      const what = { schedule, fingerprints, abstraction, violation, finding, undecided, delayMs, skewMs, lastLive }
+      const what = {
+        schedule,
+        fingerprints,
+        abstraction,
+        violation,
+        finding,
+        undecided,
+        delayMs,
+        skewMs,
+        lastLive,
+        nearest,
+      }
       // What an examination comes to is executed on new processes in the end.
       if (isOfSearch(task) && !violation) await executor.audit()
       return { ...what, arrival, toLive, sights, surprises: learned, ...seen }

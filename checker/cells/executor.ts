@@ -2,6 +2,7 @@ import { Budget, BudgetSpent } from '../budget.ts'
 import { Carried, type CarriedMark } from '../carried.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
+import type { Nearest } from '../nearness.ts'
 import { evaluate, explanationOf, type Property } from '../property.ts'
 import { inSeconds } from '../show.ts'
 import { propertySight, Subjects } from '../subjects.ts'
@@ -69,6 +70,8 @@ export class Executor<State> {
   delayMs = 0
   /** How far clocks were apart in this execution when a timer fired. */
   skewMs = 0
+  /** The state of this execution that came nearest, of those that were not saved before, if a property says how near a state is. */
+  nearest: Nearest | undefined
   /** By property: why it could not be decided in this execution. */
   undecided = new Map<string, string>()
   /** By liveness property: the last step of this execution after which it held. */
@@ -141,6 +144,7 @@ export class Executor<State> {
     this.fingerprints = []
     this.violation = undefined
     this.finding = undefined
+    this.nearest = undefined
     this.delayMs = 0
     this.skewMs = 0
     this.undecided = new Map()
@@ -197,6 +201,7 @@ export class Executor<State> {
     this.#heldHealthy = new Set(mark.heldHealthy)
     this.violation = undefined
     this.finding = undefined
+    this.nearest = undefined
     this.undecided = new Map()
     this.#met = new Set(mark.met)
     this.#running = true
@@ -324,7 +329,11 @@ export class Executor<State> {
 
   #watchSafety(state: State): void {
     for (const [name, property] of this.#safety) {
-      if (this.violation || this.#holds(name, property, state) !== false) continue
+      if (this.violation) continue
+      if (this.#holds(name, property, state) !== false) {
+        this.#noteNearness(name, property, state)
+        continue
+      }
       const explanation = explanationOf(name, property, state, () => this.#where())
       this.violation = {
         kind: 'safety',
@@ -333,6 +342,12 @@ export class Executor<State> {
         message: `${name} does not hold ${this.#where()}${explanation === undefined ? '' : `: ${explanation}`}`,
       }
     }
+  }
+
+  #noteNearness(name: string, { nearness }: Property<State>, state: State): void {
+    if (nearness === undefined) return
+    const score = nearness(state, this.#carried.of(name))
+    if (score > (this.nearest?.score ?? 0)) this.nearest = { score, step: this.schedule.length }
   }
 
   #watchFindings(findings: readonly Finding[]): void {

@@ -1,5 +1,6 @@
 import type { Walk } from '../choosers/chooser.ts'
 import type { Surprise } from '../choosers/surprise.ts'
+import type { Nearest } from '../nearness.ts'
 import type { NodeSight } from '../node-system.ts'
 import type { NodeStart, Start } from '../start.ts'
 import type { Abstraction, Choice, Sight } from '../system.ts'
@@ -70,6 +71,8 @@ export interface TaskOutcome {
   readonly delayMs: number
   /** How far clocks were apart, in milliseconds, when a timer fired. */
   readonly skewMs: number
+  /** The state that came nearest; `undefined` if nobody measures that. */
+  readonly nearest?: Nearest | undefined
   /** Why a property could not be decided; `undefined` if all were decided. */
   readonly undecided?: string | undefined
   /** By liveness property: the last step after which it held. */

@@ -29,6 +29,8 @@ export interface ShrinkOptions<State> extends Limits {
   readonly walkLength?: number | undefined
   readonly weights?: Partial<Weights> | undefined
   readonly seed?: number | undefined
+  /** Which random numbers the nodes draw; 0 by default. */
+  readonly variant?: number | undefined
   readonly observer?: Observer<State> | undefined
 }
 
@@ -69,7 +71,7 @@ export const shrink = async <State>(
   const { observer, weights } = options
   const allowFindings = (violation.property ?? null) !== null
   const cell = new OwnCell(system, properties, { observer, weights, allowFindings })
-  const cells = Cells.of([cell])
+  const cells = Cells.of([cell]).ofVariant(options.variant ?? 0)
   try {
     const found = await cells.run({ start: startAfter(schedule) })
     const shrunk =

@@ -13,6 +13,8 @@ export interface Met {
   readonly sights: readonly Sight[]
   /** One execution to look at: of those with the most kinds of steps, the first. */
   readonly sample?: SampleExecution | undefined
+  /** The execution to the state that came nearest to what was looked for, if that was measured. */
+  readonly nearest?: SampleExecution | undefined
 }
 
 export interface SampleExecution {
@@ -36,8 +38,14 @@ export class Meetings {
   readonly #groups = new Map<string, number>()
   #sample: SampleExecution | undefined
   #kindsOfSample = 0
+  #nearest: SampleExecution | undefined
+  #nearness = 0
 
-  add({ schedule, sights }: Pick<TaskOutcome, 'schedule' | 'sights'>, variant: number): void {
+  add({ schedule, sights, nearest }: Pick<TaskOutcome, 'schedule' | 'sights' | 'nearest'>, variant: number): void {
+    if (nearest && nearest.score > this.#nearness) {
+      this.#nearness = nearest.score
+      this.#nearest = { schedule: labelsOf(schedule.slice(0, nearest.step)), variant }
+    }
     const kinds = new Set(schedule.map(({ kind }) => kind))
     if (kinds.size > this.#kindsOfSample) {
       this.#kindsOfSample = kinds.size
@@ -87,6 +95,7 @@ export class Meetings {
       timers: this.#timers,
       sights: [...this.#sights.values()],
       sample: this.#sample,
+      ...(this.#nearest && { nearest: this.#nearest }),
     }
   }
 }

@@ -8,7 +8,6 @@ import type { Sample, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { liveTracePath, writeReport } from '../../report/report.ts'
-import { describeGoal, fromGoal, towardsGoal } from '../config/goal.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { fileNameOf } from '../file-name.ts'
 import { type CheckOptions, defaultOut } from '../options.ts'
@@ -17,6 +16,7 @@ import { newPlace } from '../store.ts'
 import { recordConfirmed } from '../traces/confirm.ts'
 import { record, requirePlace } from '../traces/record.ts'
 import { type Explanation, explain } from './explain.ts'
+import { lookForGoals } from './goals.ts'
 import { metBy, type WhatWasMet } from './met.ts'
 import { aboutCallsLeft, deeperThan, neverMet } from './notes.ts'
 import { Samples } from './samples.ts'
@@ -65,31 +65,17 @@ export const checkConfig = async (
   // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   requirePlace(resolve(options.out ?? defaultOut))
-  const goal = await lookForGoal(config, options, cpus)
-  return checkFrom(config, { options, notes: [], ...goal, cpus, samples, hasSample })
-}
-
-/** Searches for the goal, if there is one, and returns the options of the search that begins there. */
-const lookForGoal = async (
-  config: LoadedConfig,
-  options: CheckOptions,
-  cpus: readonly number[],
-): Promise<Pick<Beginning, 'options' | 'notes' | 'clocksStart'> | undefined> => {
-  if (config.definition.goal === undefined || options.from !== undefined) return undefined
-  return inSession(config, options, async session => {
-    const found = await search(session, towardsGoal(options), cpus)
-    const { clocksStart, system } = session
-    return { options: fromGoal(options, found), notes: [describeGoal(system.goal!, found)], clocksStart }
-  })
+  const goals = await lookForGoals(config, options, cpus)
+  return checkFrom(config, { options, notes: [], ...goals, cpus, samples, hasSample })
 }
 
 interface Beginning {
   readonly options: CheckOptions
   readonly cpus: readonly number[]
   readonly samples: Samples
-  /** Notes of the search for the goal. */
+  /** Notes of the searches for goals. */
   readonly notes: readonly string[]
-  /** What nodes' clocks showed first in that search. */
+  /** What nodes' clocks showed first in those searches. */
   readonly clocksStart?: string
   readonly hasSample: boolean
 }

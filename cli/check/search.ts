@@ -78,12 +78,12 @@ const startWorkers = (
   options: CheckOptions & Sought,
   cpus: readonly number[],
 ): Worker[] => {
-  const { workers = 1, property, isGoal, rewind } = options
+  const { workers = 1, property, goal, rewind } = options
   const order = {
     file: config.path,
     translated: config.translated,
     property,
-    isGoal,
+    goal,
     rewind,
     isAble: true,
     ...sessionOfCheck(options),

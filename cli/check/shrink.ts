@@ -13,6 +13,7 @@ import { recordConfirmed } from '../traces/confirm.ts'
 import { sessionOf, violationOf } from '../traces/recorded.ts'
 import { configOfTrace } from '../traces/replay.ts'
 import type { Checked } from './check.ts'
+import { isAboutBeginning } from './goals.ts'
 import { aboutCallsLeft } from './notes.ts'
 
 /**
@@ -53,7 +54,8 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       schedule,
       criticalTransition,
       notes: [
-        ...recorded.notes.filter(note => !before.includes(note)),
+        // How executions of the check began says nothing of the shorter schedule.
+        ...recorded.notes.filter(note => !before.includes(note) && !isAboutBeginning(note)),
         ...aboutCallsLeft(system, { ...recorded, schedule, criticalTransition }),
       ],
       message: shrunk.message,

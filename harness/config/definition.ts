@@ -31,9 +31,13 @@ export interface SystemDefinition<Name extends string = string, State = any> {
     | Readonly<Record<string, PropertyOf<GlobalState<NoInfer<State>, NoInfer<Name>>> | Property<GlobalState>>>
     | undefined
   /**
-   * Where the executions of a check begin: at the end of the shortest path found to a state in which the goal holds.
+   * Where the executions of a check begin: at the end of the shortest path found to a state in which the goal holds. Of
+   * several, each is looked for where the one before it was reached.
    */
-  readonly goal?: GoalOf<GlobalState<NoInfer<State>, NoInfer<Name>>> | undefined
+  readonly goal?:
+    | GoalOf<GlobalState<NoInfer<State>, NoInfer<Name>>>
+    | readonly GoalOf<GlobalState<NoInfer<State>, NoInfer<Name>>>[]
+    | undefined
   /** Fault budgets of one execution; 0 for faults that are not named. */
   readonly faults?: Faults<Name> | undefined
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */

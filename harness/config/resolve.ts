@@ -45,7 +45,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   observe: definition.state,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
   properties: definition.properties,
-  goal: definition.goal,
+  goals: definition.goal,
   faults: mapValues(definition.faults, ({ times }) => times),
   faultsOf: mapValues(definition.faults, ({ of }) => of),
   cutMsMin: definition.faults.partition.atLeast ?? 0,

@@ -11,7 +11,8 @@ export interface ResolvedSystem {
   readonly observe: Observer | undefined
   readonly clients: readonly ResolvedClient[]
   readonly properties: Readonly<Record<string, Property<GlobalState>>>
-  readonly goal: Goal | undefined
+  /** What a check looks for first, one after the other. */
+  readonly goals: readonly Goal[]
   readonly faults: Readonly<Record<FaultKind, number>>
   /** The nodes that may be affected; undefined for all. */
   readonly faultsOf: Readonly<Record<FaultKind, readonly string[] | undefined>>

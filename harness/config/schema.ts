@@ -186,6 +186,23 @@ const orShort = <Output>(whole: z.ZodType<Output>, short: z.ZodType<NoInfer<Outp
     context.issues.push(...checked.error.issues.map(issue => ({ ...issue, input: value as never })))
     return z.NEVER
   })
+/** A goal, or several that are reached one after the other. */
+const goals = z
+  .unknown()
+  .transform((value, context): readonly Goal[] => {
+    const list = Array.isArray(value) ? value : [value]
+    return list.map((each, index) => {
+      const checked = goal.safeParse(each)
+      if (checked.success) return checked.data
+      const path = Array.isArray(value) ? [index] : []
+      context.issues.push(...checked.error.issues.map(issue => ({ ...issue, path, input: each as never })))
+      return z.NEVER
+    })
+  })
+  .refine(goals => new Set(goals.map(({ name }) => name)).size === goals.length, {
+    error: 'expected goals with different names',
+  })
+  .default([])
 /** A number alone is the budget. */
 const times = budget.transform(times => ({ times }))
 const fault = orShort(someFaults, times).default({ times: 0 })
@@ -412,7 +429,7 @@ export const systemSchema = fields(
     ).optional(),
     clients: z.record(z.string(), client, { error: 'expected the clients by name' }).default({}),
     properties: z.record(z.string(), property, { error: 'expected the properties by name' }).default({}),
-    goal: goal.optional(),
+    goal: goals,
     faults: faults.prefault({}),
     overlap: budget.default(1),
     divide: budget.default(1),

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { isAboutBeginning } from '../../cli/check/goals.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 const config = (goal: number) => `
@@ -55,6 +56,70 @@ test('a goal that is not reached is named, and executions begin at the start', {
   expect(outcome.notes[0]).toMatch(/^"it counts 9" was not reached in 6 executions: executions began at the start$/)
   expect(outcome).toMatchObject({ verdict: 'violated', property: 'neverFive' })
 })
+
+/** A lock that opens by two of three keys in this order: the last stage comes after the others alone. */
+const stages = (goal: string) => `
+  import { always, defineSystem, jsonLines, reach } from 'lastnail'
+  const turn = key => ({ run: async ({ lock }) => (await lock.http(7000, '/' + key)).statusCode, times: 3 })
+  const at = name => reach(name, s => s.node('lock').state?.open.length > 0 && s.node('lock').state.open.at(-1) === name)
+  export default defineSystem({
+    name: 'stages',
+    nodes: { lock: { command: [process.execPath, 'lock.js'], listens: 7000 } },
+    state: jsonLines(),
+    clients: { a: turn('a'), b: turn('b'), c: turn('c') },
+    goal: ${goal},
+    properties: { closed: always(s => s.node('lock').state?.open.join('') !== 'abc') },
+  })`
+
+const lock = `
+  const open = []
+  require('node:http').createServer(({ url }, response) => {
+    if (url[1] === 'abc'[open.length]) open.push(url[1])
+    console.log(JSON.stringify({ open }))
+    response.end('')
+  }).listen(7000)`
+
+test('goals are reached one after the other, and the way to each is a trace to begin with', async () => {
+  const { directory: place, remove } = copyOfFixtures({
+    'lock.js': lock,
+    'stages.config.ts': stages(`[at('a'), at('b')]`),
+    'nearest.config.ts': stages(`[at('a'), at('x')]`),
+    'twice.config.ts': stages(`[at('a'), at('a')]`),
+  })
+  const check = async (file: string, ...args: string[]) => {
+    const { stdout } = await lastnail(place, 'check', file, '--executions', '30', '--json', ...args)
+    return JSON.parse(stdout.trim().split('\n').at(-1)!)
+  }
+  const both = await check('stages.config.ts')
+  expect(both).toMatchObject({ verdict: 'violated', property: 'closed' })
+  expect(both.schedule).toEqual(['client a', 'client b', 'client c'])
+  const [first, toFirst, second, toSecond] = both.notes
+  expect(first).toMatch(/^"a" holds after 1 step: found in \d+ executions?$/)
+  expect(second).toMatch(/^executions began where "b" holds, after 2 steps: found in \d+ executions?$/)
+  const traceIn = (note: string) => /(\S+\.trace)$/.exec(note)![1]!
+  expect(toFirst).toMatch(/^to begin where "a" holds: --from .*goal-1-a\.trace$/)
+  const again = await check('stages.config.ts', '--from', traceIn(toSecond))
+  expect(again.schedule).toEqual(['client a', 'client b', 'client c'])
+  expect(again.notes.join()).not.toContain('executions began where')
+
+  const missed = await check('nearest.config.ts')
+  const note = missed.notes.find((each: string) => each.includes('was not reached'))
+  expect(note).toMatch(/^"x" was not reached in \d+ executions: executions began where "a" holds$/)
+  const nearest = missed.notes.find((each: string) => each.startsWith('the nearest state to "x"'))
+  expect(nearest, missed.notes.join('\n')).toContain('of which its function read most before it answered no')
+  const replayed = await lastnail(place, 'replay', traceIn(nearest))
+  expect(replayed.code).toBe(0)
+
+  expect([...both.notes, ...missed.notes].filter(isAboutBeginning)).toEqual([
+    ...both.notes.slice(0, 4),
+    ...missed.notes.slice(0, 4),
+  ])
+  expect(isAboutBeginning('no client had a call left after step 3')).toBe(false)
+
+  const { code, stderr } = await lastnail(place, 'check', 'twice.config.ts')
+  expect({ code, stderr }).toMatchObject({ code: 64, stderr: expect.stringContaining('goals with different names') })
+  remove()
+}, 240_000)
 
 test('a goal that is none is refused', async () => {
   const { code, stderr } = await checked('wrong.config.ts')

@@ -67,6 +67,7 @@ describe('a right definition', () => {
       clockSkewMsMax: Number.POSITIVE_INFINITY,
       delayMsMax: Number.POSITIVE_INFINITY,
       weights: defaultWeights,
+      goals: [],
       fingerprint: 'observed',
       messageBytesMax: Number.POSITIVE_INFINITY,
       stepCpuMsMax: 2000,

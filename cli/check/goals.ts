@@ -1,0 +1,215 @@
+import { join, resolve } from 'node:path'
+import { counted } from '../../checker/brief.ts'
+import { Diverged } from '../../checker/errors.ts'
+import { shrink } from '../../checker/verdict/shrink.ts'
+import type { SampleExecution } from '../../checker/verdict/sights.ts'
+import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { goalName, propertiesFor } from '../config/goal.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { fileNameOf } from '../file-name.ts'
+import { type CheckOptions, defaultOut, timeOf } from '../options.ts'
+import { inSession, type Session } from '../session/session.ts'
+import { newPlace } from '../store.ts'
+import { record } from '../traces/record.ts'
+import { search } from './search.ts'
+
+/** How the search that follows the goals begins. */
+interface AfterGoals {
+  readonly options: CheckOptions
+  readonly notes: readonly string[]
+  /** What nodes' clocks showed first on the way. */
+  readonly clocksStart: string
+}
+
+/** Where the search for the next goal begins. */
+interface Reached {
+  readonly name: string
+  readonly schedule: readonly string[]
+  /** The seed with which nodes draw the same numbers as on this way. */
+  readonly seed: number
+}
+
+/** What the search for one goal came to. */
+interface Looked {
+  readonly reached: Reached | undefined
+  readonly executions: number
+  readonly notes: readonly string[]
+  readonly clocksStart: string
+}
+
+/**
+ * Looks for the goals of a configuration, each where the one before it was reached. Undefined if it has none, or steps to
+ * begin with are given. Those that are reached, and the state that came nearest to the first that is not, are kept as
+ * traces.
+ */
+export const lookForGoals = async (
+  config: LoadedConfig,
+  options: CheckOptions,
+  cpus: readonly number[],
+): Promise<AfterGoals | undefined> => {
+  const count = [config.definition.goal ?? []].flat().length
+  if (count === 0 || options.from !== undefined) return undefined
+  const place = newPlace(resolve(options.out ?? defaultOut), config.definition.name)
+  const shares = new Shares(options, count + 1)
+  const all: Looked[] = []
+  let reached: Reached | undefined
+  let clocksStart: string | undefined
+  for (let goal = 0; goal < count; goal++) {
+    const own = { ...options, ...shares.next(), ...beginning(options, reached) }
+    const looked = await inSession(config, { ...own, clocksStart }, session =>
+      lookFor(session, { options: own, goal, place, before: reached, cpus }),
+    )
+    shares.spend(looked.executions)
+    all.push(looked)
+    clocksStart = looked.clocksStart
+    if (looked.reached === undefined) break
+    reached = looked.reached
+  }
+  const notes = all.flatMap(looked => notesOf(looked, looked.reached === reached))
+  return { options: { ...options, ...shares.last(), ...beginning(options, reached) }, notes, clocksStart: clocksStart! }
+}
+
+const beginning = ({ seed = 1 }: CheckOptions, reached: Reached | undefined): Pick<CheckOptions, 'seed' | 'from'> =>
+  reached ? { from: reached.schedule, seed: reached.seed } : { seed }
+
+interface Looking {
+  readonly options: CheckOptions
+  /** Index of the goal. */
+  readonly goal: number
+  /** Directory for traces. */
+  readonly place: string
+  readonly before: Reached | undefined
+  readonly cpus: readonly number[]
+}
+
+const lookFor = async (session: Session, { options, goal, place, before, cpus }: Looking): Promise<Looked> => {
+  const { system, clocksStart } = session
+  const { name } = system.goals[goal]!
+  const found = await search(session, { ...options, goal }, cpus)
+  const { executions, variant } = found
+  const looked = { executions, clocksStart }
+  if (!isReached(found)) {
+    const nearest = found.met.nearest && (await keepNearest(session, { goal, place, nearest: found.met.nearest }))
+    return { ...looked, reached: undefined, notes: [describeMissed(name, found, before), ...(nearest ?? [])] }
+  }
+  const { schedule, minimal } = await shorten(session, found, { goal, options })
+  const trace = join(place, `goal-${goal + 1}-${fileNameOf(name)}.trace`)
+  const repeated = await keep(session, trace, { schedule, variant }, `"${name}" holds at its end`)
+  const reached = { name, schedule, seed: (options.seed ?? 1) + variant }
+  return { ...looked, reached, notes: describeTrace(trace, { name, repeated, minimal }) }
+}
+
+/** @param isLast whether the search that follows begins there */
+const notesOf = ({ reached, executions, notes }: Looked, isLast: boolean): string[] => {
+  if (reached === undefined) return [...notes]
+  const steps = `after ${counted(reached.schedule.length, 'step')}: found in ${counted(executions, 'execution')}`
+  const said = isLast ? `executions began where "${reached.name}" holds, ${steps}` : `"${reached.name}" holds ${steps}`
+  return [said, ...notes]
+}
+
+const isReached = ({ verdict, property }: Verdict) => verdict === 'violated' && property === goalName
+
+/** A check shrinks what it finds for a limited time, so it may not have come to the end of it. */
+const shorten = async (
+  { cluster, system, signal }: Session,
+  { schedule, variant }: Verdict,
+  { goal, options }: Pick<Looking, 'goal' | 'options'>,
+): Promise<{ readonly schedule: readonly string[]; readonly minimal: boolean }> => {
+  const time = timeOf(options)
+  const limits = time === undefined ? { executions: shrinkExecutionsMax } : { milliseconds: time * shrinkShare }
+  const like = { kind: 'safety', property: goalName } as const
+  try {
+    const properties = propertiesFor(system, { goal })
+    return await shrink(cluster, properties, schedule, like, { ...limits, signal, variant, weights: system.weights })
+  } catch (error) {
+    if (!(error instanceof Diverged)) throw error
+    return { schedule, minimal: false }
+  }
+}
+
+/** Limit on shrinking the way to a goal, of the time for the search for it. A longer way makes every later execution longer. */
+const shrinkShare = 1 / 2
+const shrinkExecutionsMax = 2_000
+
+/** Records an execution. Returns whether it repeated. */
+const keep = async (
+  session: Session,
+  path: string,
+  { schedule, variant }: SampleExecution,
+  message: string,
+): Promise<boolean> => {
+  const held = { verdict: 'held', property: null, kind: null, schedule, message }
+  const how = { options: {}, conclude: () => held, variant, allowFindings: true }
+  return (await record(session, path, schedule, how)).diverged === undefined
+}
+
+const keepNearest = async (
+  session: Session,
+  { goal, place, nearest }: Pick<Looking, 'goal' | 'place'> & { readonly nearest: SampleExecution },
+): Promise<string[]> => {
+  const { name } = session.system.goals[goal]!
+  const trace = join(place, `goal-${goal + 1}-${fileNameOf(name)}-nearest.trace`)
+  if (!(await keep(session, trace, nearest, `the state that came nearest to "${name}" is at its end`))) return []
+  return [
+    `the nearest state to "${name}", that is the one of which its function read most before it answered no, was met after ${counted(nearest.schedule.length, 'step')}: ${trace}`,
+  ]
+}
+
+const describeTrace = (
+  trace: string,
+  { name, repeated, minimal }: { readonly name: string; readonly repeated: boolean; readonly minimal: boolean },
+): string[] => [
+  ...(minimal ? [] : [`the way to "${name}" may be longer than it must be: the time for shortening it was over`]),
+  ...(repeated ? [`to begin where "${name}" holds: --from ${trace}`] : []),
+]
+
+const describeMissed = (name: string, { executions, verdict, message }: Verdict, before: Reached | undefined): string =>
+  `"${name}" was not reached in ${counted(executions, 'execution')}${verdict === 'held' ? '' : ` (${message})`}: executions began ${before ? `where "${before.name}" holds` : 'at the start'}`
+
+/** Notes of how executions began, which say nothing of a shorter schedule. */
+export const isAboutBeginning = (note: string): boolean =>
+  /^(executions began where ".*" holds|to begin where "|the way to "|the nearest state to "|".*" (was not reached in|holds after) )/s.test(
+    note,
+  )
+
+/** Divides the budget of a check among its searches: each gets the same share of what those before it left. */
+class Shares {
+  readonly #begun = performance.now()
+  readonly #options: CheckOptions
+  readonly #count: number
+  #left: number
+  #executions = 0
+
+  constructor(options: CheckOptions, count: number) {
+    this.#options = options
+    this.#count = count
+    this.#left = count
+  }
+
+  next(): Pick<CheckOptions, 'milliseconds' | 'executions'> {
+    const share = 1 / this.#left
+    this.#left -= 1
+    return this.#part(share)
+  }
+
+  spend(executions: number): void {
+    this.#executions += executions
+  }
+
+  /** Of the last search, which has at least its share of the whole. */
+  last(): Pick<CheckOptions, 'milliseconds' | 'executions'> {
+    return this.#part(1)
+  }
+
+  #part(share: number): Pick<CheckOptions, 'milliseconds' | 'executions'> {
+    const time = timeOf(this.#options)
+    const { executions } = this.#options
+    const spentMs = performance.now() - this.#begun
+    return {
+      ...(time !== undefined && { milliseconds: Math.max(time / this.#count, time - spentMs) * share }),
+      ...(executions !== undefined && {
+        executions: Math.max(1, Math.floor((executions - this.#executions) * share)),
+      }),
+    }
+  }
+}
