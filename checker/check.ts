@@ -10,6 +10,7 @@ import { nearest } from './nearest.ts'
 import type { Nodes } from './node-system.ts'
 import { healthyOf, livenessOf } from './property.ts'
 import { Random } from './random.ts'
+import { DeviationSearch } from './searches/deviations/deviations.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { LocalSearch } from './searches/local/local.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
@@ -68,11 +69,14 @@ export const checkInCells = async <State>(
 ): Promise<Verdict> => {
   validate(options)
   const liveness = livenessOf(properties)
-  const localOf: PortfolioOptions['localOf'] =
-    nodes && (experience => new LocalSearch(experience, { nodes, properties }))
+  const { depth: depthMax } = options
+  const alone: PortfolioOptions['alone'] = nodes && {
+    local: experience => new LocalSearch(experience, { nodes, properties }),
+    deviations: experience => new DeviationSearch(experience, { nodes, properties, depthMax }),
+  }
   // A carried value depends on the path to a state and not on the state alone, so every order must be executed.
   const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
-  return new Check(cells, { liveness, healthy: healthyOf(properties) }, { ...options, everyOrder }, localOf).run()
+  return new Check(cells, { liveness, healthy: healthyOf(properties) }, { ...options, everyOrder }, alone).run()
 }
 
 /**
@@ -134,7 +138,7 @@ class Check {
     cells: readonly Cell[],
     judged: Pick<PortfolioOptions, 'liveness' | 'healthy'>,
     options: SearchOptions,
-    localOf: PortfolioOptions['localOf'],
+    alone: PortfolioOptions['alone'],
   ) {
     const random = new Random(options.seed ?? 1)
     const { walkLength, signal, executions, depth, search = 'auto' } = options
@@ -157,7 +161,7 @@ class Check {
         walkLength,
         ...judged,
         random: new Random(searchSeed),
-        localOf,
+        alone,
       })
     this.#portfolio = this.#newPortfolio()
     this.#examination = new Examination({
@@ -445,6 +449,7 @@ class Check {
         givenUp: this.#portfolio.givenUp,
         broken: this.#doubts.broken,
         local: this.#portfolio.local,
+        deviations: this.#portfolio.deviations,
       },
       met: this.#meetings.met,
       notRepeated: this.#doubts.notRepeated,

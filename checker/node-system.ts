@@ -6,7 +6,7 @@
  * The contract: after `reset`, the same inputs in the same order lead to the same sights. A message that a node sends
  * alone is the same, with the same label, as the one that it sends in the whole system after the same inputs.
  */
-import type { Abstraction, Checkpoint, Choice, Finding } from './system.ts'
+import type { Abstraction, Checkpoint, Choice, ChoiceKind, Finding } from './system.ts'
 
 /** A message that a node sent. It is plain data, so that a node in another process can receive it. */
 export interface Sent {
@@ -16,11 +16,15 @@ export interface Sent {
   readonly label: string
   /** Equal for indistinguishable messages: same sender, receiver, bytes, and position in the same connection. */
   readonly content: string
+  /** The same without the position; by default `content`. */
+  readonly alike?: string
   /**
-   * The ordered stream that carries it, and its position in the stream from 0; `undefined` for an unordered one such as
-   * UDP.
+   * The ordered stream that carries it, its position in the stream from 0, and its connection (`connectionOf`); `undefined` for
+   * an unordered one such as UDP.
    */
-  readonly stream?: { readonly name: string; readonly index: number } | undefined
+  readonly stream?: { readonly name: string; readonly index: number; readonly connection?: string } | undefined
+  /** Whether it may be lost, and arrive twice. */
+  readonly isDatagram?: boolean
   /**
    * Whether it only opens a connection, or answers a request for one. A network that is prompt delivers it before anything
    * else happens.
@@ -71,6 +75,10 @@ export interface NodeSight {
   readonly sentBefore?: Readonly<Record<string, number>>
 }
 
+/** Name of the connection that a choice resets, as streams have it. */
+export const connectionOf = ({ from, to, connection }: Pick<Choice, 'from' | 'to' | 'connection'>): string =>
+  `${from}→${to} ${connection}`
+
 /** A marked state of a node alone. */
 export interface NodeMark {
   /** Whether one cannot go back to it any more. */
@@ -106,6 +114,8 @@ export interface Nodes<State> {
   readonly names: readonly string[]
   /** What the fingerprints of their sights stand for. */
   readonly abstraction: Abstraction
+  /** How many faults of each kind may happen in an execution; none by default. */
+  readonly faults?: Readonly<Partial<Record<ChoiceKind, number>>>
   /**
    * One of the nodes. Several may be used in turns, but not the whole system: afterwards each of them must begin again, or go
    * back to a mark.

@@ -90,8 +90,9 @@ export class Cluster implements System<GlobalState> {
 
   /** Its nodes. Each can be executed alone, in turns with the whole system. */
   get nodes(): Nodes<GlobalState> {
-    const { fingerprint } = this.#stage.system
+    const { fingerprint, faults } = this.#stage.system
     return {
+      faults,
       names: this.#nodes.map(({ name }) => name),
       abstraction: fingerprint === 'observed' ? 'observed' : 'history',
       alone: name => this.#driver.aloneOf(this.#stage.named(name)),

@@ -4,9 +4,9 @@ import { nearest } from '../nearest.ts'
 
 /**
  * `auto` alternates between several searches. `local` executes each node alone. `consequence` follows chains of cause
- * and effect.
+ * and effect. `deviations` puts states of nodes alone together, in the order of their deviations from a prompt network.
  */
-export const searches = ['auto', 'bounded', 'walk', 'local', 'consequence'] as const
+export const searches = ['auto', 'bounded', 'walk', 'local', 'consequence', 'deviations'] as const
 export type SearchKind = (typeof searches)[number]
 
 /** What a check should do. */

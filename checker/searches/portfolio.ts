@@ -4,6 +4,7 @@ import { Diverged, Unfaithful, UsageError } from '../errors.ts'
 import { Random } from '../random.ts'
 import { Bandit } from './bandit.ts'
 import { ConsequenceSearch } from './consequence.ts'
+import type { DeviationSearch } from './deviations/deviations.ts'
 import { Experience, type ExperienceOptions } from './experience.ts'
 import { fruitfulSearch } from './fruitful.ts'
 import { lateSearch } from './late.ts'
@@ -12,6 +13,7 @@ import type { SearchKind } from './options.ts'
 import { prioritySearch } from './priority.ts'
 import { raceSearch } from './race.ts'
 import {
+  type DeviationCoverage,
   type Execution,
   isAlone,
   type LocalCoverage,
@@ -31,11 +33,17 @@ export interface PortfolioOptions extends ExperienceOptions {
   readonly everyOrder?: boolean | undefined
   /** Whether time or a number of executions limits the check. */
   readonly isLimited: boolean
-  /** Makes the local search; absent if nodes cannot be executed alone. */
-  readonly localOf?: ((experience: Experience) => Local) | undefined
+  /** Makes the searches that execute nodes alone; absent if that is not possible. */
+  readonly alone?: SearchesAlone | undefined
 }
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
+type ByDeviations = Search & Pick<DeviationSearch<never>, 'deviations' | 'notes'>
+
+export interface SearchesAlone {
+  readonly local: (experience: Experience) => Local
+  readonly deviations: (experience: Experience) => ByDeviations
+}
 
 /**
  * The order of turns in a round. `best` is the search that pays most so far. It has only one turn a round, because new
@@ -48,6 +56,7 @@ const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
   bounded: ['bounded'],
   local: ['local'],
   consequence: ['consequence'],
+  deviations: ['deviations'],
 }
 /** Searches that get a turn only while they pay most. */
 const whilePaying: readonly SearchName[] = ['fruitful']
@@ -89,6 +98,7 @@ export class Portfolio {
   readonly #bounded: StagedSearch
   readonly #consequence: ConsequenceSearch
   readonly #local: Local | undefined
+  readonly #deviations: ByDeviations | undefined
   readonly #searches: ReadonlyMap<SearchName, Search>
   #turns = 0
   #underWay = 0
@@ -107,7 +117,8 @@ export class Portfolio {
       random: new Random(1),
     })
     this.#consequence = new ConsequenceSearch(experience, depthMax)
-    this.#local = search === 'local' ? required(options.localOf)(experience) : undefined
+    this.#local = search === 'local' ? required(options.alone, search).local(experience) : undefined
+    this.#deviations = search === 'deviations' ? required(options.alone, search).deviations(experience) : undefined
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
       raceSearch(experience, round),
@@ -118,6 +129,7 @@ export class Portfolio {
       this.#bounded,
       this.#consequence,
       ...(this.#local ? [this.#local] : []),
+      ...(this.#deviations ? [this.#deviations] : []),
     ]
     // First the way that systems are built for.
     this.#straight = isAlone ? undefined : straightSearch(experience)
@@ -170,12 +182,17 @@ export class Portfolio {
   }
 
   get notes(): readonly string[] {
-    return [...this.#bounded.notes, ...(this.#local?.notes ?? [])]
+    return [...this.#bounded.notes, ...(this.#local?.notes ?? []), ...(this.#deviations?.notes ?? [])]
   }
 
   /** Figures of the local search; null if there is none. */
   get local(): LocalCoverage | null {
     return this.#local?.local ?? null
+  }
+
+  /** Figures of the search by deviations; null if there is none. */
+  get deviations(): DeviationCoverage | null {
+    return this.#deviations?.deviations ?? null
   }
 
   #next(): Execution | NodeExecution | undefined {
@@ -210,7 +227,7 @@ export class Portfolio {
   }
 }
 
-const required = <Making>(localOf: Making | undefined): Making => {
-  if (localOf) return localOf
-  throw new UsageError('search: `local` executes each node alone, which this system cannot do')
+const required = (alone: SearchesAlone | undefined, search: SearchKind): SearchesAlone => {
+  if (alone) return alone
+  throw new UsageError(`search: \`${search}\` executes each node alone, which this system cannot do`)
 }

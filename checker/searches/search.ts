@@ -13,6 +13,7 @@ export const searchNames = {
   bounded: 'the bounded search',
   local: 'the local search',
   consequence: 'consequence prediction',
+  deviations: 'the search by deviations',
 } as const
 export type SearchName = keyof typeof searchNames
 
@@ -74,6 +75,24 @@ export interface LocalCoverage {
   /** Combinations that violate a property and for which an order of events was looked for. */
   readonly soundnessChecks: number
   /** Whether every input was given to every state and no combination was left out. */
+  readonly exhausted: boolean
+}
+
+/** What a search by deviations has done. */
+export interface DeviationCoverage {
+  /** Steps of nodes that were taken in memory, in states of the system. */
+  readonly transitions: number
+  /** Inputs that processes were given for that. */
+  readonly executed: number
+  /** Distinct states of single nodes. */
+  readonly localStates: number
+  /** Distinct states of the system that were put together of them. */
+  readonly states: number
+  /** Steps of the longest way. */
+  readonly depth: number
+  /** By how many deviations from what a prompt network does the latest ways differ. */
+  readonly deviations: number
+  /** Whether every way was followed, and nothing was left out. */
   readonly exhausted: boolean
 }
 

@@ -1,6 +1,6 @@
 import { counted } from '../brief.ts'
 import type { Level } from '../searches/bounded.ts'
-import type { LocalCoverage, SearchCoverage, SearchName } from '../searches/search.ts'
+import type { DeviationCoverage, LocalCoverage, SearchCoverage, SearchName } from '../searches/search.ts'
 import type { Abstraction } from '../system.ts'
 import type { Met } from './sights.ts'
 
@@ -121,6 +121,8 @@ export interface Coverage {
   readonly broken: number
   /** Figures of a local search; null if there was none, absent in older traces. */
   readonly local?: LocalCoverage | null
+  /** Figures of a search by deviations; null if there was none, absent in older traces. */
+  readonly deviations?: DeviationCoverage | null
 }
 
 /** The progress of a search at one time. */
@@ -146,7 +148,7 @@ export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
     coverage: Pick<
       Coverage,
-      'exhausted' | 'unfaithful' | 'givenUp' | 'broken' | 'pruned' | 'prunedBy' | 'audited' | 'local'
+      'exhausted' | 'unfaithful' | 'givenUp' | 'broken' | 'pruned' | 'prunedBy' | 'audited' | 'local' | 'deviations'
     >
     /** Why the first execution that does not count does not. */
     disturbance?: string | undefined
@@ -160,7 +162,14 @@ export const describeCoverage = (
     coverage.broken > 0
       ? `; ${coverage.broken} ended by a crash or divergence, and what comes after it was not searched`
       : ''
-  return `no violation in ${counted(executions, 'execution')} with ${counted(steps, 'step')} and ${counted(states, 'state')}${describeAmong(searched)}${describeLocal(coverage)}${unfaithful}${givenUp}${broken}`
+  return `no violation in ${counted(executions, 'execution')} with ${counted(steps, 'step')} and ${counted(states, 'state')}${describeAmong(searched)}${describeLocal(coverage)}${describeDeviations(coverage)}${unfaithful}${givenUp}${broken}`
+}
+
+const describeDeviations = ({ deviations: found }: Pick<Coverage, 'deviations'>): string => {
+  if (!found) return ''
+  const { transitions, executed, localStates, states, depth, deviations, exhausted } = found
+  const all = exhausted ? ' (all that there are)' : `, to ${deviations} deviations from a prompt network`
+  return `; by deviations ${transitions} steps of nodes to ${states} states of the system${all}, at most ${depth} steps away: nodes took ${executed} inputs for that, to ${localStates} states of their own`
 }
 
 const describeLocal = ({ local }: Pick<Coverage, 'local'>): string => {

@@ -88,7 +88,9 @@ const checkFrom = async (
   return inSession(config, { ...options, clocksStart, ...how }, async session => {
     const verdict = await search(session, options, cpus)
     const system = evaluated(session.system, options)
-    const notes = isSearched(verdict) ? neverMet(system, verdict.met, { isAlone: !!verdict.coverage.local }) : []
+    const notes = isSearched(verdict)
+      ? neverMet(system, verdict.met, { isAlone: isOfNodesAlone(verdict.coverage) })
+      : []
     const found = {
       ...verdict,
       seed: options.seed ?? session.seed,
@@ -106,6 +108,11 @@ const checkFrom = async (
 }
 
 /** Whether something was executed and nothing found: then a reader must know how much of the configuration was met. */
+/** Whether only nodes alone were searched. */
+const isOfNodesAlone = ({ local, deviations, searches }: Verdict['coverage']): boolean =>
+  !!(local ?? deviations) &&
+  searches.every(({ name }) => name === 'straight' || name === 'local' || name === 'deviations')
+
 export const isSearched = ({ verdict, coverage }: Verdict): boolean => verdict !== 'violated' && coverage.completed > 0
 
 /** Each worker has several processes and takes some hundred megabytes. */

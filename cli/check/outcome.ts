@@ -1,4 +1,4 @@
-import type { LocalCoverage, SearchCoverage } from '../../checker/searches/search.ts'
+import type { DeviationCoverage, LocalCoverage, SearchCoverage } from '../../checker/searches/search.ts'
 import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Checked } from './check.ts'
@@ -47,6 +47,8 @@ export interface Outcome
   readonly searches: readonly SearchCoverage[]
   /** Figures of a local search; absent for other searches. */
   readonly local?: LocalCoverage | undefined
+  /** Figures of a search by deviations; absent if there was none. */
+  readonly deviations?: DeviationCoverage | undefined
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
@@ -84,5 +86,6 @@ export const outcomeOf = ({ verdict, clocksStart, trace, sample, report, explana
     notes: verdict.notes,
     searches: verdict.coverage.searches,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),
+    ...(verdict.coverage.deviations && { deviations: verdict.coverage.deviations }),
   }
 }

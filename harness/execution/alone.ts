@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { Undecided } from '../../checker/errors.ts'
 import { meaningIn, numbersApart } from '../../checker/labels.ts'
-import type { NodeInput, NodeMark, NodeSight, NodeSystem, Sent } from '../../checker/node-system.ts'
+import {
+  connectionOf,
+  type NodeInput,
+  type NodeMark,
+  type NodeSight,
+  type NodeSystem,
+  type Sent,
+} from '../../checker/node-system.ts'
 import type { Checkpoint, Finding } from '../../checker/system.ts'
 import { isEphemeral } from '../../proxy/label.ts'
 import type { Message } from '../../proxy/message.ts'
@@ -236,12 +243,15 @@ export class Alone implements NodeSystem {
     const body = message.transport === 'udp' ? this.#datagramOf(message) : segmentOf(message, opener!)
     const stream = body.transport === 'tcp' ? this.#streamOf(from, to, body) : undefined
     const { bytes, ...rest } = body
-    const content = createHash('sha1')
-      .update(JSON.stringify([from, to, { ...rest, meaning: undefined }, stream ?? null]))
-      .update(bytes)
-      .digest('base64')
+    const hashed = (place: unknown) =>
+      createHash('sha1')
+        .update(JSON.stringify([from, to, { ...rest, meaning: undefined }, place]))
+        .update(bytes)
+        .digest('base64')
     return {
-      ...{ from, to, label, content, body: isBefore ? { ...body, isRead: true } : body },
+      ...{ from, to, label, content: hashed(stream ?? null), body: isBefore ? { ...body, isRead: true } : body },
+      ...(stream && { alike: hashed(stream.name) }),
+      ...(kind === 'datagram' && { isDatagram: true }),
       ...(stream && { stream }),
       ...(isOfOpening(kind) && { isOfOpening: true }),
     }
@@ -261,7 +271,8 @@ export class Alone implements NodeSystem {
     const name = `${opener} ${opener === from ? to : from} ${number} ${from}`
     const index = this.#streams.get(name) ?? 0
     this.#streams.set(name, index + 1)
-    return { name, index }
+    const [one, other] = opener === from ? [from, to] : [to, from]
+    return { name, index, connection: connectionOf({ from: one, to: other, connection: number }) }
   }
 }
 

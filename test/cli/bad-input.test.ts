@@ -149,7 +149,7 @@ test('options: unknown, not a number, no duration, no such search, zero', async 
   expect(await run('check', 'adders.config.ts', '--search', 'luck')).toEqual(
     refusal(
       64,
-      "option '--search <how>' argument 'luck' is invalid. Allowed choices are auto, bounded, walk, local, consequence.",
+      "option '--search <how>' argument 'luck' is invalid. Allowed choices are auto, bounded, walk, local, consequence, deviations.",
     ),
   )
   expect(await run('check', 'adders.config.ts', '--executions', '0')).toEqual(

@@ -1,0 +1,43 @@
+import { withOrdinal } from '../../labels.ts'
+import type { Before } from '../local/order.ts'
+import type { Point, Step } from './point.ts'
+import type { Flying } from './table.ts'
+
+/** The steps that lead to a state from where the search began. */
+export const stepsTo = (point: Point): Step[] => {
+  const parts: (readonly Step[])[] = []
+  for (let at: Point | undefined = point; at; at = at.before) parts.push(at.steps)
+  return parts.reverse().flat()
+}
+
+/** The labels of these steps, with the ordinals that messages have in the whole system. */
+export const labelsOfSteps = (
+  steps: readonly Step[],
+  { inFlight, counts }: Before,
+  known: (sent: Before['inFlight'][number]) => Flying,
+): string[] => {
+  const sentBefore = new Map(counts)
+  /** By message, the labels of those in flight. */
+  const labels = new Map<Flying, string[]>()
+  const hold = (message: Flying, label: string) => {
+    const held = labels.get(message)
+    if (held) held.push(label)
+    else labels.set(message, [label])
+  }
+  for (const sent of inFlight) hold(known(sent), sent.label)
+  const order: string[] = []
+  for (const { does, prefix = '', sent } of steps) {
+    if (typeof does === 'string') order.push(does)
+    else {
+      const held = labels.get(does)
+      order.push(`${prefix}${(prefix === 'duplicate ' ? held?.[0] : held?.shift()) ?? does.sent.label}`)
+    }
+    for (const message of sent) {
+      const way = `${message.sent.from}→${message.sent.to}`
+      const ordinal = (sentBefore.get(way) ?? 0) + 1
+      sentBefore.set(way, ordinal)
+      hold(message, withOrdinal(message.sent.label, ordinal))
+    }
+  }
+  return order
+}

@@ -1,0 +1,83 @@
+import type { Budget } from '../../budget.ts'
+import type { Solo } from '../../cells/alone.ts'
+import type { Properties } from '../../cells/executor.ts'
+import { Diverged } from '../../errors.ts'
+import type { NodeInput, NodeSight, Nodes } from '../../node-system.ts'
+import { Begin } from '../local/beginning.ts'
+import { Explorer, type Suspicion } from './explorer.ts'
+import type { LocalState, Table } from './table.ts'
+
+export interface PredictOptions<State> {
+  readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults'>
+  readonly properties: Properties<State>
+  /** What is known of nodes alone. It is kept for later predictions, from other states of the same run too. */
+  readonly table: Table
+  /** Executes nodes alone. */
+  readonly solo: Pick<Solo, 'perform'>
+  /** The schedule of the whole system to the state in which it begins, and the random numbers of its nodes. */
+  readonly begin: { readonly after: readonly string[]; readonly variant: number }
+  /** It ends after so many inputs of nodes, whatever time they take: so it comes to the same result on any machine. */
+  readonly inputsMax: number
+  /** It ends after so many steps in memory. */
+  readonly transitionsMax?: number
+  readonly depthMax?: number
+  readonly deviationsMax?: number
+  /** It ends after so many suspicions; 1 by default. */
+  readonly suspicionsMax?: number
+  readonly budget: Budget
+}
+
+export interface Prediction {
+  /** Ways to something that looks wrong. Only an execution of the whole system can tell whether it is. */
+  readonly suspicions: readonly Suspicion[]
+  /** Steps taken in memory, inputs that nodes were given for them, and distinct states of the system. */
+  readonly transitions: number
+  readonly inputs: number
+  readonly states: number
+  /** Of the longest way, in steps; and of the last ones, in deviations. */
+  readonly depth: number
+  readonly deviations: number
+  /** Whether nothing is left to follow. */
+  readonly isDone: boolean
+  /** Why properties were not evaluated. */
+  readonly undecided: ReadonlyMap<string, string>
+}
+
+/**
+ * What may come soon, from one state of a system: a search by deviations, with nothing around it. The same state, table and
+ * limits give the same result.
+ *
+ * @throws BudgetSpent, UsageError
+ */
+export const predict = async <State>(options: PredictOptions<State>): Promise<Prediction> => {
+  const { nodes, table, begin, inputsMax, transitionsMax = Number.POSITIVE_INFINITY, suspicionsMax = 1 } = options
+  const beginning = new Begin(nodes.names, begin.after)
+  for (let task = beginning.next(); task; task = beginning.next())
+    beginning.learn((await options.solo.perform(task, begin.variant, options.budget)).last)
+  const roots = beginning.nodes.map(({ sight }, node) => table.begin(node, sight))
+  const explorer = new Explorer(options, roots, beginning.before)
+  const enter = async (state: LocalState, input: NodeInput): Promise<NodeSight | undefined> => {
+    const inputs = [...beginning.inputsOf(state.node), ...table.inputsTo(state), input]
+    const start = { at: 'node', node: nodes.names[state.node]!, after: beginning.after, inputs } as const
+    try {
+      return (await options.solo.perform({ start }, begin.variant, options.budget)).last
+    } catch (error) {
+      // What cannot be repeated is left out.
+      if (error instanceof Diverged) return undefined
+      throw error
+    }
+  }
+  const suspicions: Suspicion[] = []
+  while (!explorer.isDone && suspicions.length < suspicionsMax) {
+    if (explorer.asked >= inputsMax || explorer.transitions >= transitionsMax) break
+    options.budget.check()
+    const ask = explorer.next(Math.min(transitionsMax - explorer.transitions, transitionsPerLook))
+    if (ask) explorer.learn(ask, await enter(ask.state, ask.input))
+    suspicions.push(...explorer.takeSuspicions())
+  }
+  const { transitions, asked: inputs, points: states, depth, deviations, isDone, undecided } = explorer
+  return { suspicions, transitions, inputs, states, depth, deviations, isDone, undecided }
+}
+
+/** After so many steps in memory the time is looked at. */
+const transitionsPerLook = 10_000

@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Budget } from '../../../checker/budget.ts'
+import { Solo } from '../../../checker/cells/alone.ts'
+import { check } from '../../../checker/check.ts'
+import { always, type Property } from '../../../checker/property.ts'
+import { predict } from '../../../checker/searches/deviations/predict.ts'
+import { Table, type TableOptions } from '../../../checker/searches/deviations/table.ts'
+import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
+import { machines } from '../systems/machines.ts'
+import { agreement, paxos } from '../systems/paxos.ts'
+
+/** A whole search by deviations. Gives the states of the system that properties saw, and how many there are with what is in flight. */
+const searchByDeviations = async <Local>(handlers: Handlers<Local>, options: TableOptions = {}) => {
+  const seen = new Set<string>()
+  const look: Property<Whole<Local>> = always(({ nodes }) => seen.add(JSON.stringify(nodes)).size > 0)
+  const nodes = nodesOf(handlers)
+  const table = new Table(nodes.names, options)
+  const begin = { after: [], variant: 0 }
+  const limits = { inputsMax: Number.POSITIVE_INFINITY, budget: new Budget({}) }
+  const came = await predict({ nodes, properties: { look }, table, solo: new Solo(nodes), begin, ...limits })
+  return { seen, ...came }
+}
+
+test('by any number of deviations it comes to exactly the states that depth-first search comes to', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, async handlers => {
+      const reached = new Set<string>()
+      const { states } = searchDepthFirst(handlers, locals => reached.add(JSON.stringify(locals)))
+      const { seen, states: found, isDone } = await searchByDeviations(handlers)
+      expect(isDone).toBe(true)
+      expect(seen).toEqual(reached)
+      expect(found).toBe(states)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('a table that forgets every second outcome finds the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, async handlers => {
+      const whole = await searchByDeviations(handlers)
+      const forgetful = await searchByDeviations(handlers, { forgets: count => count % 2 === 0 })
+      const small = await searchByDeviations(handlers, { outcomesMax: 4 })
+      for (const each of [forgetful, small]) {
+        expect(each.seen).toEqual(whole.seen)
+        expect(each).toMatchObject({ states: whole.states, transitions: whole.transitions, isDone: true })
+        expect(each.inputs).toBeGreaterThanOrEqual(whole.inputs)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('what bounded search finds in small systems is found by deviations, and nothing else', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, async handlers => {
+      const never = always<Whole<number>>(({ nodes }) => !(nodes[0] === 2 && nodes[1] === 2))
+      const searchWith = (search: 'bounded' | 'deviations') =>
+        check(new HandlerSystem(handlers), { never }, { search, nodes: nodesOf(handlers), milliseconds: 60_000 })
+      const { verdict, coverage } = await searchWith('deviations')
+      expect(verdict).toBe((await searchWith('bounded')).verdict)
+      if (verdict === 'held') expect(coverage.deviations?.exhausted).toBe(true)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('two leaders that take the last promise choose two values, which takes few deviations', async () => {
+  const handlers = paxos({ leaders: ['n1', 'n2'], lastPromiseWins: true })
+  const options = { search: 'deviations', nodes: nodesOf(handlers), milliseconds: 60_000 } as const
+  const verdict = await check(new HandlerSystem(handlers), { agreement }, options)
+  expect(verdict).toMatchObject({ verdict: 'violated', property: 'agreement', repeated: true })
+  expect(verdict.discovery?.by).toBe('deviations')
+  expect(verdict.coverage.deviations).toMatchObject({ deviations: 3 })
+})
