@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Execution } from '../model/execution.ts'
 import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
 import { lanesOf } from './lanes.ts'
 import { Pane, type Window } from './pane.tsx'
@@ -18,6 +19,11 @@ interface GraphProps {
 /** Width of all lanes together, in pixels. The rest of the window is for the text of the steps. */
 const wholeWidth = () => Math.min(520, innerWidth / 2)
 const comparedWidth = 160
+/** The same where names need more. */
+const wholeRoom = () => innerWidth / 2
+const comparedRoom = () => Math.max(220, innerWidth / 6)
+const lanesBeside = (execution: Execution) => lanesOf(execution, comparedWidth, comparedRoom())
+
 /** Rows rendered beyond each edge of the window, so that scrolling shows no gaps. */
 const overscan = 8
 /** Rows printed, around the decisive step. Nobody reads more on paper. */
@@ -34,8 +40,11 @@ export const Graph = (props: GraphProps) => {
   const place = rowOf(steps, selection.step)
   useScrolledIntoView(scroller, place * rowHeight, rowHeight, selection)
 
-  const lanes = useMemo(() => lanesOf(main, isComparing ? comparedWidth : wholeWidth()), [main, isComparing])
-  const liveLanes = useMemo(() => live && lanesOf(live, comparedWidth), [live])
+  const lanes = useMemo(
+    () => (isComparing ? lanesBeside(main) : lanesOf(main, wholeWidth(), wholeRoom())),
+    [main, isComparing],
+  )
+  const liveLanes = useMemo(() => live && lanesBeside(live), [live])
   const extent = isPrinting
     ? printedWindow(steps.length, rowOf(steps, story.decisive))
     : windowOf(seen, rowHeight, steps.length)

@@ -120,7 +120,7 @@ interface LaneNamesProps {
 const LaneNames = ({ lanes, execution, numberWidth, label }: LaneNamesProps) => {
   const addresses = new Map(execution.trace.header.nodes.map(({ name, address }) => [name, address]))
   return (
-    <div class="lanes">
+    <div class={lanes.areNarrow ? 'lanes narrow' : 'lanes'}>
       <span style={{ width: numberWidth }} />
       {lanes.names.map(name => (
         <span key={name} class="lane" style={{ width: lanes.laneWidth }} title={`${name} ${addresses.get(name) ?? ''}`}>

@@ -271,6 +271,28 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       ),
   )
 
+  test('the heads of columns are whole, also where two executions stand side by side', () => {
+    const { header, steps, end } = syntheticTrace(12)
+    const nodes = ['primary', 'secondary'].map((name, index) => ({ ...header.nodes[index]!, name }))
+    const called = { ...steps[1]!, choice: { kind: 'client', node: 'client ann', label: 'client ann' } as const }
+    const trace = { ...{ end, torn: undefined, steps: steps.with(1, called) }, header: { ...header, nodes } }
+    const path = join(directory, 'heads.html')
+    writeFileSync(path, pageOf(trace, trace))
+    return inPage(browser, path, async page => {
+      for (const width of [1400, 500]) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.reload()
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        const heads = await page.locator('.lane').all()
+        expect(heads.length).toBeGreaterThan(4)
+        for (const head of heads)
+          expect(await head.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(
+            0,
+          )
+      }
+    })
+  })
+
   test.each(['light', 'dark'] as const)('it is accessible in %s', colors =>
     inPage(
       browser,
