@@ -54,6 +54,7 @@ export class ContainerRuntime implements Runtime {
       stdout,
       stderr,
       inMemory: this.#inMemory,
+      limits: this.#plan.definition.limits,
       mounts: undefined,
       // Read from the process, because Docker adds variables.
       environment: environmentIn(pid),
@@ -61,7 +62,11 @@ export class ContainerRuntime implements Runtime {
       launch: (disk, random) => {
         const { files } = this.#plan
         shareCpu(pid)
-        lowers = mountInside(pid, { scaffold: files.directory, overlays: disk.layers, ...shownTo(files, random) })
+        lowers = mountInside(pid, {
+          scaffold: files.directory,
+          overlays: disk.layers,
+          ...shownTo(files, random, this.#plan.definition.limits),
+        })
         const program = findProgram(pid, this.#container, this.#plan.definition)
         // Threads of the engine's starter have used up a varying number of ids.
         setLastIdIn(pid, firstId)

@@ -1,6 +1,8 @@
+import { dirname } from 'node:path'
 import { BudgetSpent } from '../checker/budget.ts'
 import { libc } from '../proxy/libc.ts'
 import type { Network } from '../proxy/network.ts'
+import { runRoot } from './files/run-root.ts'
 import { allow } from './hold/affinity.ts'
 import { CpuLimit, type Unsettled } from './hold/cpu-limit.ts'
 import type { HeldNode, HeldThread } from './hold/held-node.ts'
@@ -13,6 +15,7 @@ import { watchSharedPorts } from './hold/shared-ports.ts'
 import { watchSocketWaits } from './hold/socket-timeouts.ts'
 import { Tracer } from './hold/tracer.ts'
 import { limitTurns, longTurnUsMax, Turns, turnUsMax } from './hold/turns.ts'
+import { Usage } from './hold/usage.ts'
 import type { Facing } from './rewind/connection.ts'
 import { CannotRewind } from './rewind/error.ts'
 import type { NodeMark } from './rewind/node-mark.ts'
@@ -32,6 +35,7 @@ export class Runner {
   readonly #quiescence: Quiescence
   readonly #naps = new Naps(this.tracer)
   readonly #pollers = new Pollers()
+  readonly #usage = new Usage(dirname(runRoot()))
   #turnUsMax = turnUsMax
   /** Nodes that did not become quiescent. */
   #unsettled: readonly HeldNode[] = []
@@ -130,8 +134,12 @@ export class Runner {
         if (!this.#quiescence.reached(nodes, ran)) {
           if (!ran) this.#turns.rest()
         } else if (network.feed(names)) for (const node of nodes) node.arrivals += 1
-        else if (!this.#pump(network) && !this.#naps.end(nodes) && !this.#pollers.wake(nodes)) break
+        else if (!this.#pump(network) && !this.#naps.end(nodes) && !this.#pollers.wake(nodes)) {
+          // So that a node is ended in the step in which it used too much.
+          if (!this.#endExceeding(nodes, longMs)) break
+        }
       }
+      this.#endExceeding(nodes)
       const unsettled = limit.exceeding()
       if (unsettled) {
         this.#unsettled = [unsettled.node]
@@ -147,6 +155,13 @@ export class Runner {
     this.tracer.spinners.restoreRanks()
     this.#turns.beCourteous()
     return limit.exceeded()
+  }
+
+  /** Ends a node that exceeds its limits; returns whether there was one. */
+  #endExceeding(nodes: readonly HeldNode[], msMin?: number): boolean {
+    const excess = this.#usage.exceeding(nodes, msMin)
+    if (excess) this.tracer.endExceeding(excess.node, excess.what)
+    return excess !== undefined
   }
 
   /**
@@ -243,6 +258,8 @@ const requireGoing = (node: HeldNode): void => {
  * writes.
  */
 const longStepMsMax = (4 * longTurnUsMax) / 1000
+/** In a shorter time, nobody uses much memory, in milliseconds. */
+const longMs = 5
 /** One for threads that are ready, and others for those that these wake. More would favour programs on the same CPU. */
 const yieldsMax = 4
 /**

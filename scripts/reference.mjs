@@ -13,6 +13,7 @@ const interfaces = [
   ['SystemDefinition', 'What `defineSystem` takes.'],
   ['Clocks', '`clocks`, where it is more than how far they may be apart.'],
   ['NodeDefinition', 'A node, in `nodes`.'],
+  ['Limits', '`limits`, of a node or of all.'],
   ['ContainerDefinition', '`container` of a node that has an image.'],
   ['RepeatedClient', 'A client, in `clients`, that may be called more often than once; else it is its function alone.'],
   ['CallContext', 'What a client gets beside the nodes.'],

@@ -66,6 +66,8 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    * each node in the same order, or none.
    */
   readonly fingerprint?: 'observed' | 'history' | 'none' | undefined
+  /** What each node may use of this machine, where the node does not say it itself. */
+  readonly limits?: Limits | undefined
   /** CPU time in milliseconds after which a node that is still busy counts as diverging; 2,000 by default. */
   readonly stepLimit?: number | undefined
   /**
@@ -297,6 +299,23 @@ export interface NodeDefinition {
   readonly healthy?: readonly string[] | undefined
   /** Further host names. Several nodes may have the same one. */
   readonly aliases?: readonly string[] | undefined
+  /** What it may use of this machine. A node that is held is meant: not one at the pace `native`. */
+  readonly limits?: Limits | undefined
+}
+
+/** What a node may use of this machine. What comes of a limit that is met, is said. */
+export interface Limits {
+  /**
+   * Memory of all its processes, what they share counted once; `2GB` by default, and for a node with an image what its
+   * container may use. A node that uses more is ended.
+   */
+  readonly memory?: string | undefined
+  /** Processes and threads; 512 by default. Further ones are refused with EAGAIN. */
+  readonly processes?: number | undefined
+  /** Size of its `/dev/shm`; `256MB` by default. */
+  readonly shm?: string | undefined
+  /** What it may write to its disk; `1GB` by default. A node that writes more is ended. */
+  readonly disk?: string | undefined
 }
 
 /** How a container differs from its image, in Docker's terms. */

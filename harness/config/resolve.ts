@@ -2,10 +2,11 @@ import { resolve } from 'node:path'
 import { nearest } from '../../checker/nearest.ts'
 import type { SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
+import { defaultLimits, type NodeLimits } from './limits.ts'
 import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
 import type { ResolvedContainer, ResolvedSystem, Volume } from './resolved.ts'
-import { type CheckedContainer, type CheckedDefinition, systemSchema } from './schema.ts'
+import { type CheckedContainer, type CheckedDefinition, type CheckedLimits, systemSchema } from './schema.ts'
 
 export interface ResolveOptions {
   /** Base of the nodes' `cwd`: the directory of the configuration file. */
@@ -41,6 +42,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
     listens: node.listens,
     healthy: node.healthy,
     aliases: node.aliases,
+    limits: limitsOf(node, definition.limits),
   })),
   observe: definition.state,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
@@ -64,6 +66,15 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
     return { port: Number(port), node, nodePort: Number(nodePort) }
   }),
   emulation: definition.emulation,
+})
+
+type CheckedNode = CheckedDefinition['nodes'][string]
+
+const limitsOf = ({ limits: own, container }: CheckedNode, all: CheckedLimits): NodeLimits => ({
+  memoryBytesMax: own.memory ?? container?.memory ?? all.memory ?? defaultLimits.memoryBytesMax,
+  processesMax: own.processes ?? container?.pids ?? all.processes ?? defaultLimits.processesMax,
+  shmBytesMax: own.shm ?? all.shm ?? defaultLimits.shmBytesMax,
+  diskBytesMax: own.disk ?? all.disk ?? defaultLimits.diskBytesMax,
 })
 
 const mapValues = <Key extends string, Value, Result>(

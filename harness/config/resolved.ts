@@ -1,6 +1,7 @@
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
+import type { NodeLimits } from './limits.ts'
 import type { CheckedEmulation } from './schema.ts'
 
 /** A valid definition with all defaults filled in. */
@@ -59,6 +60,7 @@ export interface ResolvedNode {
   readonly listens: readonly number[]
   readonly healthy: readonly string[] | undefined
   readonly aliases: readonly string[]
+  readonly limits: NodeLimits
 }
 
 export interface ResolvedContainer {

@@ -18,6 +18,7 @@ import type {
   GeneratedTopology,
   GlobalState,
   Goal,
+  Limits,
   LinkEvent,
   NodeView,
   Observer,
@@ -93,6 +94,22 @@ const container = fields(
   'what a container is given: { user, volumes, … }',
 )
 
+const amountExpected = "expected an amount such as '256MB' or '2GB'"
+const amount = z
+  .string({ error: amountExpected })
+  .regex(/^[1-9]\d*[kmg]?b?$/i, { error: amountExpected })
+  .transform(bytesOf)
+  .optional()
+const limits = fields(
+  {
+    memory: amount,
+    processes: wholeNumber('expected how many processes and threads, at least 1', 1).optional(),
+    shm: amount,
+    disk: amount,
+  } satisfies Record<keyof Limits, unknown>,
+  "what a node may use: { memory: '2GB', processes: 512, … }",
+).default({})
+
 const node = fields(
   {
     command: words.optional(),
@@ -108,6 +125,7 @@ const node = fields(
     listens,
     healthy: words.optional(),
     aliases: z.array(text, { error: 'expected a list of host names' }).default([]),
+    limits,
   },
   "a node: { command: ['program', 'argument'] }, or { image: 'name' }",
 ).superRefine(({ command: program, image, container, write }, { addIssue }) => {
@@ -440,6 +458,7 @@ export const systemSchema = fields(
     fingerprint: z
       .enum(['observed', 'history', 'none'], { error: "expected 'observed', 'history' or 'none'" })
       .default('observed'),
+    limits,
     stepLimit: wholeNumber('expected CPU time in milliseconds, at least 1', 1).default(2000),
     publish: published,
     emulation: emulation.prefault({}),
@@ -447,6 +466,7 @@ export const systemSchema = fields(
   'a definition: { name, nodes, … }',
 )
 
+export type CheckedLimits = z.output<typeof limits>
 export type CheckedDefinition = z.output<typeof systemSchema>
 export type CheckedEmulation = z.output<typeof emulation>
 export type CheckedContainer = z.output<typeof container>

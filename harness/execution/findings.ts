@@ -15,11 +15,15 @@ export const hasCrashed = (node: Node): boolean => {
 
 /** Whether somebody else killed it. Nodes killed by the tool are not held any more. */
 export const wasKilled = ({ held }: Node): boolean =>
-  held?.exit !== undefined && 'signal' in held.exit && held.exit.signal === constants.signals.SIGKILL
+  held?.exit !== undefined &&
+  held.exceeded === undefined &&
+  'signal' in held.exit &&
+  held.exit.signal === constants.signals.SIGKILL
 
 /** The same for a node whose end may not have been noticed yet. */
 export const isGone = (node: Node): boolean =>
-  wasKilled(node) || (node.isAlive && node.held!.pid !== 0 && isEnding(node.held!.pid))
+  wasKilled(node) ||
+  (node.isAlive && node.held!.exceeded === undefined && node.held!.pid !== 0 && isEnding(node.held!.pid))
 
 /** Why a divergence of this execution is no evidence against the system; undefined if it is. */
 export const disturbanceOf = ({ nodes, runner }: { nodes: readonly Node[]; runner: Runner }): string | undefined => {
@@ -31,6 +35,8 @@ export const disturbanceOf = ({ nodes, runner }: { nodes: readonly Node[]; runne
 /** The finding for a node that ended by itself. */
 export const crashOf = (node: Node): Finding => {
   const exit = node.held!.exit!
+  const { exceeded } = node.held!
+  if (exceeded !== undefined) return finding('crash', node, `is down: ${exceeded}`)
   const how = 'code' in exit ? `ended with code ${exit.code}` : `was killed by signal ${exit.signal}`
   return finding('crash', node, how)
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { NodeLimits } from '../config/limits.ts'
 import type { MountPlan } from '../hold/mounts.ts'
 import { beginRandomFile } from '../hold/random-files.ts'
 import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
@@ -27,11 +28,18 @@ export const hostsShownTo = ({ hosts, resolvConf }: SharedFiles): MountPlan['fil
 
 /** What a node sees of these files, as far as its file system has places for them. */
 /** @param random names the random bytes that it reads */
-export const shownTo = (shared: SharedFiles, random: string): Omit<MountPlan, 'overlays'> => ({
+export const shownTo = (
+  shared: SharedFiles,
+  random: string,
+  { shmBytesMax }: NodeLimits,
+): Omit<MountPlan, 'overlays'> => ({
   files: [...hostsShownTo(shared), ['/dev/random', shared.random(random)], ['/dev/urandom', shared.random(random)]],
   additions: [[cpuDirectory, shared.cpu]],
   // A runtime would read there how much memory all processes of this machine use, and adapt its own size.
-  empty: ['/dev/shm', '/sys/fs/cgroup'],
+  empty: [
+    ['/dev/shm', shmBytesMax],
+    ['/sys/fs/cgroup', 1 << 20],
+  ],
 })
 
 /** Host names by which nodes find each other. */

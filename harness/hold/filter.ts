@@ -68,8 +68,6 @@ const ruleBody = (rule: Rule): readonly Instruction[] => {
         conclude(trace),
         conclude(allow),
       ]
-    case 'flagged':
-      return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 0, 1, rule.bits], conclude(trace), conclude(allow)]
     case 'unflagged':
       return [[loadWord, 0, 0, low(rule.argument)], [jumpIfSet, 0, 1, rule.bits], conclude(allow), ...elsewhereBody]
     case 'given':

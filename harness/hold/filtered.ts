@@ -6,7 +6,7 @@ import { refusal } from './filter.ts'
 import { flushCalls } from './flushes.ts'
 import { showSpace } from './free-space.ts'
 import { trapMapped } from './hardware-random.ts'
-import type { HeldProcess, HeldThread, LimitedWait } from './held-node.ts'
+import type { HeldNode, HeldProcess, HeldThread, LimitedWait } from './held-node.ts'
 import { interruptedResults } from './interrupted.ts'
 import { timerCalls } from './kernel-timers.ts'
 import { lastingCalls } from './lasting-calls.ts'
@@ -71,7 +71,12 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): T
     }
     return 'exit'
   }
-  if (number === syscallNumber.clone) registers.set('rdi', registers.get('rdi') - CLONE_UNTRACED)
+  if (makesProcess.has(number) && isFull(thread.process.node)) {
+    answerWith(registers, -constants.errno.EAGAIN)
+    return 'go on'
+  }
+  if (number === syscallNumber.clone && registers.get('rdi') & CLONE_UNTRACED)
+    registers.set('rdi', registers.get('rdi') - CLONE_UNTRACED)
   if (number === syscallNumber.clone3) traceNew(thread.process.memory, registers.get('rdi'))
   if (number === syscallNumber.mmap) return lookAtCode(thread, registers)
   const name = syscallName(number)
@@ -81,6 +86,23 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): T
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'
+}
+
+const makesProcess: ReadonlySet<number> = new Set([
+  syscallNumber.fork,
+  syscallNumber.vfork,
+  syscallNumber.clone,
+  syscallNumber.clone3,
+])
+
+/** Whether a node has as many processes and threads as it may have. */
+const isFull = (node: HeldNode): boolean => {
+  const { processesMax } = node.limits
+  if (node.threadCount < processesMax) return false
+  node.note(
+    `it has ${processesMax} processes and threads, as many as it may have (limits.processes): more are refused with EAGAIN`,
+  )
+  return true
 }
 
 /** @param flags address of the 64 bits with which a `struct clone_args` begins */

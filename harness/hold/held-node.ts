@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { defaultLimits, type NodeLimits } from '../config/limits.ts'
 import { writeClocks } from './clock-page.ts'
 import { ClockReads } from './clock-reads.ts'
 import { innerId } from './inner-id.ts'
@@ -297,6 +298,11 @@ export class HeldNode {
   hasPollsAside = false
   /** How often something may have come to it from outside. */
   arrivals = 0
+  limits: NodeLimits = defaultLimits
+  /** Directories of this machine that contain what it writes. */
+  written: readonly string[] = []
+  /** Why the tool has ended it, if it exceeded a limit. */
+  exceeded: string | undefined
   /** What could not be held, one sentence each. */
   readonly notes = new Set<string>()
   /** Descriptor of its root directory; undefined before it has one. */
@@ -386,6 +392,12 @@ export class HeldNode {
     const all: HeldThread[] = []
     for (const { threads } of this.processes.values()) all.push(...threads)
     return all
+  }
+
+  get threadCount(): number {
+    let count = 0
+    for (const { threads } of this.processes.values()) count += threads.size
+    return count
   }
 
   /** CPU time that its processes have used. */

@@ -88,7 +88,7 @@ export const enterFiles = (plan: LocalMountPlan): void => {
   }
   const files = plan.files.map(([path, source]) => ({ path, tree: openTree(source) }))
   becomeRoot(assembly)
-  for (const path of plan.empty) if (existsSync(path)) mountEmpty(path)
+  for (const [path, bytesMax] of plan.empty) if (existsSync(path)) mountEmpty(path, bytesMax)
   check('mount /dev/pts', mount('devpts', '/dev/pts', 'devpts', 0, 'newinstance,ptmxmode=0666,mode=0620'))
   // All nodes are shown the same files.
   for (const file of files) show(file, mountAttribute.readOnly)

@@ -12,8 +12,8 @@ export interface MountPlan {
   readonly files: readonly (readonly [path: string, source: string])[]
   /** Directories that also show the files of another one. */
   readonly additions: readonly (readonly [path: string, source: string])[]
-  /** Directories in memory that are empty at each start. */
-  readonly empty: readonly string[]
+  /** Directories in memory that are empty at each start, and how much fits into each. */
+  readonly empty: readonly (readonly [path: string, bytesMax: number])[]
 }
 
 export interface Overlay {
@@ -42,7 +42,7 @@ export const applyMounts = (plan: MountPlan) => {
       restrict(path, mountAttribute.readOnly)
     }
   for (const [path, source] of plan.additions) if (existsSync(path)) mountAddition(path, path, source)
-  for (const path of plan.empty) if (existsSync(path)) mountEmpty(path)
+  for (const [path, bytesMax] of plan.empty) if (existsSync(path)) mountEmpty(path, bytesMax)
 }
 
 /**
@@ -59,8 +59,8 @@ export const mountOverlay = ({ upper, work }: Overlay, lower: string, target: st
 export const mountAddition = (target: string, path: string, source: string) =>
   mountLayers(target, `lowerdir=${escaped(source)}:${escaped(path)}`, noDevices)
 
-export const mountEmpty = (path: string) =>
-  check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', noDevices, 'mode=1777'))
+export const mountEmpty = (path: string, bytesMax: number) =>
+  check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', noDevices, `mode=1777,size=${bytesMax}`))
 
 function isKernelSince(major: number, minor: number): boolean {
   const [ownMajor, ownMinor] = release().split('.').map(Number) as [number, number]

@@ -24,8 +24,6 @@ export type Rule =
   | { readonly when: 'given'; readonly argument: number }
   /** the argument, an int, is one of these */
   | { readonly when: 'among'; readonly argument: number; readonly values: readonly number[] }
-  /** the argument has one of these bits */
-  | { readonly when: 'flagged'; readonly argument: number; readonly bits: number }
   /** the argument has none of these bits, unless code of ours makes the call */
   | { readonly when: 'unflagged'; readonly argument: number; readonly bits: number }
   /** unless code of ours makes the call, which checks by itself */
@@ -110,8 +108,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...held('code that is mapped gets the processor’s random numbers (RDRAND, RDSEED) from the seed', { when: 'code' }, 'mmap'),
   ...held('computing takes no time, so CPU time, memory and load follow from the node’s clock', always, 'getrusage', 'times', 'sysinfo'),
   ...held('all processes of a node share one CPU, the first, in equal turns', always, 'getcpu', 'sched_getaffinity', 'sched_getscheduler', 'sched_getparam'),
-  ...held('what it makes is held as well, and takes turns in a repeatable order; ids count from 1', { when: 'flagged', argument: 0, bits: CLONE_UNTRACED }, 'clone'),
-  ...held('what it makes is held as well, and takes turns in a repeatable order; ids count from 1', always, 'clone3'),
+  ...held('what it makes is held as well, and takes turns in a repeatable order; ids count from 1; a node has no more processes and threads than `limits.processes`', always, 'clone', 'clone3', 'fork', 'vfork'),
   ...held('all other threads run first, whatever their rank', always, 'sched_yield'),
   ...held('the kernel does it, and the thread is noted, because a rewind restores what it told the kernel', always, 'sigaltstack', 'set_tid_address'),
   ...held('a thread is kept before its end, if possible, so that it can be rewound', always, 'exit', 'exit_group'),
@@ -132,7 +129,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...native('memory: addresses are not randomised', 'mprotect', 'munmap', 'brk', 'mremap', 'mincore', 'madvise', 'process_madvise', 'mlock', 'mlock2', 'munlock', 'mlockall', 'munlockall', 'remap_file_pages', 'mbind', 'set_mempolicy', 'get_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'pkey_mprotect', 'pkey_alloc', 'pkey_free', 'map_shadow_stack', 'mseal', 'userfaultfd', 'membarrier', 'process_vm_readv', 'process_vm_writev', 'process_mrelease'),
   ...held('the kernel chooses its port by a counter, if the program names none', { when: 'among', argument: 0, values: internet }, 'socket'),
   ...native('the node’s network: everything sent on it is held as messages', 'connect', 'accept', 'accept4', 'sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'sendmmsg', 'shutdown', 'bind', 'listen', 'getsockname', 'getpeername', 'socketpair'),
-  ...native('processes and threads take turns in a repeatable order, and their ids count from 1', 'fork', 'vfork', 'execve', 'execveat', 'wait4', 'waitid', 'getpid', 'gettid', 'getppid', 'getpgrp', 'getpgid', 'setpgid', 'getsid', 'setsid', 'set_robust_list', 'get_robust_list', 'futex_wake', 'futex_requeue', 'rseq', 'pidfd_open', 'pidfd_getfd', 'unshare', 'setns', 'restart_syscall', 'arch_prctl', 'set_thread_area', 'get_thread_area', 'modify_ldt', 'personality'),
+  ...native('processes and threads take turns in a repeatable order, and their ids count from 1', 'execve', 'execveat', 'wait4', 'waitid', 'getpid', 'gettid', 'getppid', 'getpgrp', 'getpgid', 'setpgid', 'getsid', 'setsid', 'set_robust_list', 'get_robust_list', 'futex_wake', 'futex_requeue', 'rseq', 'pidfd_open', 'pidfd_getfd', 'unshare', 'setns', 'restart_syscall', 'arch_prctl', 'set_thread_area', 'get_thread_area', 'modify_ldt', 'personality'),
   ...native('signals of the node’s own processes', 'rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'rt_sigpending', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'rt_sigsuspend', 'pause', 'kill', 'tkill', 'tgkill', 'pidfd_send_signal'),
   ...native('settings that concern only the process', 'getuid', 'getgid', 'geteuid', 'getegid', 'setuid', 'setgid', 'setreuid', 'setregid', 'getgroups', 'setgroups', 'setresuid', 'getresuid', 'setresgid', 'getresgid', 'setfsuid', 'setfsgid', 'capget', 'capset', 'getrlimit', 'setrlimit', 'prlimit64', 'getpriority', 'setpriority', 'ioprio_get', 'seccomp', 'landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self', 'lsm_get_self_attr', 'lsm_set_self_attr', 'lsm_list_modules'),
   ...native('the node’s own queues, semaphores and shared memory', 'shmget', 'shmat', 'shmctl', 'shmdt', 'semget', 'semop', 'semctl', 'msgget', 'msgsnd', 'msgrcv', 'msgctl', 'mq_notify', 'mq_getsetattr'),

@@ -247,6 +247,13 @@ export class Tracer {
     this.stopped.goOn(thread)
   }
 
+  /** Ends a node that exceeds a limit. */
+  endExceeding(node: HeldNode, what: string): void {
+    node.exceeded = `${what}, and was ended`
+    node.note(node.exceeded)
+    this.#killFirst(node, killSignal)
+  }
+
   #killFirst(node: HeldNode, signal: number): void {
     node.endedBy ??= signal
     sendSignal(node.pid, killSignal)

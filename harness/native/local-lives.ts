@@ -56,7 +56,7 @@ export class LocalLives implements NativeRuntime {
         overlays: this.#disk.next().layers,
         files: hostsShownTo(files),
         additions: [],
-        empty: ['/dev/shm'],
+        empty: [['/dev/shm', definition.limits.shmBytesMax]],
         owned: runRoot(),
         write: this.#write,
       },

@@ -46,6 +46,8 @@ export class Life {
 
   constructor(held: HeldNode, place: Place, disk: Disk) {
     this.held = held
+    held.limits = place.limits
+    held.written = disk.layers.map(({ upper }) => upper)
     this.disk = disk
     this.place = place
   }

@@ -45,7 +45,7 @@ export class LocalRuntime implements Runtime {
     const uplink = this.#uplinks.pop() ?? new Uplink(address)
     const mounts = (disk: Disk, random: string): LocalMountPlan => ({
       overlays: disk.layers,
-      ...shownTo(files, random),
+      ...shownTo(files, random, definition.limits),
       owned: runRoot(),
       write: this.#write,
     })
@@ -54,6 +54,7 @@ export class LocalRuntime implements Runtime {
       stdout,
       stderr,
       inMemory: ['/dev/shm'],
+      limits: definition.limits,
       environment,
       lowerOf: path => path,
       mounts,

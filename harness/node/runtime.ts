@@ -1,3 +1,4 @@
+import type { NodeLimits } from '../config/limits.ts'
 import type { ResolvedNode } from '../config.ts'
 import type { Disk } from '../files/disk.ts'
 import type { Output } from '../files/output.ts'
@@ -33,6 +34,7 @@ export interface Place {
   launch(disk: Disk, random: string): Launched
   /** Environment of its program; known once it is launched. */
   readonly environment: Readonly<Record<string, string>>
+  readonly limits: NodeLimits
   /** Directories that are empty at each start, in memory. */
   readonly inMemory: readonly string[]
   /** What is below the private layer of a directory, as a path in this process. */

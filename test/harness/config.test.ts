@@ -49,6 +49,7 @@ describe('a right definition', () => {
       healthy: undefined,
       aliases: [],
       write: [],
+      limits: { memoryBytesMax: 2 ** 31, processesMax: 512, shmBytesMax: 2 ** 28, diskBytesMax: 2 ** 30 },
     }
     expect(system).toEqual({
       name: 'raft',
