@@ -47,7 +47,8 @@ expect.extend({
 })
 
 const search = async (config: Awaited<ReturnType<typeof configFrom>>, options: CheckOptions) => {
-  const { verdict, trace, state } = await checkConfig(config, options)
-  const { message, schedule } = verdict
+  const { verdict, trace, state, unwritten = [] } = await checkConfig(config, options)
+  const { schedule } = verdict
+  const message = [verdict.message, ...unwritten].join('; ')
   return { verdict: verdict.verdict, message, schedule, trace, state }
 }

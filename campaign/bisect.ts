@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { UsageError } from '../checker/errors.ts'
+import { NotWritten } from '../checker/written.ts'
 import { git, noRepository } from './git.ts'
 
 /** The judgement of a commit. `skip`: it cannot be judged. */
@@ -43,7 +44,7 @@ export interface BisectOptions {
  */
 export const bisect = async (repository: string, options: BisectOptions): Promise<Bisected> => {
   const [good, bad] = await Promise.all([commitOf(repository, options.good), commitOf(repository, options.bad)])
-  const directory = mkdtempSync(join(tmpdir(), 'lastnail-bisect-'))
+  const directory = makeDirectory()
   const worktree = join(directory, 'worktree')
   try {
     await git(repository, 'worktree', 'add', '--quiet', '--detach', worktree, bad)
@@ -52,6 +53,15 @@ export const bisect = async (repository: string, options: BisectOptions): Promis
     await git(repository, 'worktree', 'remove', '--force', worktree).catch(() => undefined)
     rmSync(directory, { recursive: true, force: true })
     await git(repository, 'worktree', 'prune').catch(() => undefined)
+  }
+}
+
+/** @throws NotWritten */
+const makeDirectory = (): string => {
+  try {
+    return mkdtempSync(join(tmpdir(), 'lastnail-bisect-'))
+  } catch (cause) {
+    throw new NotWritten('a worktree to', tmpdir(), cause)
   }
 }
 

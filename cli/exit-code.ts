@@ -6,7 +6,7 @@ import { thrown } from '../checker/show.ts'
 import { TraceError } from '../checker/trace/error.ts'
 import { EngineLacks } from '../docker/error.ts'
 import { ConfigError } from '../harness/config.ts'
-import { UnsafeRunRoot } from '../harness/files/run-root.ts'
+import { NoSpace, requireSpace, UnsafeRunRoot } from '../harness/files/run-root.ts'
 import { SystemError } from '../proxy/libc.ts'
 import { ReportError } from '../report/error.ts'
 import { TopologyError } from '../topologies/error.ts'
@@ -22,6 +22,12 @@ export const exitCode = {
   machineLacks: 69,
   defect: 70,
 } as const
+
+/** The exit code of work of which something could not be written. That is said after the result, which is not lost. */
+export const unlessUnwritten = (code: number, unwritten: readonly string[] = []): number => {
+  for (const line of unwritten) process.stderr.write(`lastnail: ${line}\n`)
+  return unwritten.length > 0 ? exitCode.usage : code
+}
 
 /** This machine lacks something needed. The message says what, and the remedy. */
 export class MachineLacks extends Error {
@@ -63,6 +69,27 @@ export class WorkerFailed extends Error {
 const outputLines = (output: readonly string[]): string[] =>
   output.length === 0 ? ['it printed nothing'] : ['its last output:', ...output.map(line => `    ${line}`)]
 
+const isOfNoDirectory = (error: unknown): boolean =>
+  error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'uv_cwd'
+
+/** What the kernel says of disks, memory and limits, whatever a program did. */
+const machineSays: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+const isOfTheMachine = (error: unknown): error is Error =>
+  error instanceof Error &&
+  machineSays.has((error as NodeJS.ErrnoException).code) &&
+  (isDefect(error) || placeInConfiguration(error) === undefined)
+
+/** An error of a write names no path; most of what is written is what nodes write. */
+const machineLine = (error: Error): string => {
+  try {
+    requireSpace()
+    return error.message
+  } catch (full) {
+    return full instanceof NoSpace ? full.message : error.message
+  }
+}
+
 /** Only a defect of ours shows its stack. */
 export const explainError = (error: unknown): Explanation => {
   if (error instanceof WorkerFailed) return error.explanation
@@ -82,8 +109,11 @@ export const explainError = (error: unknown): Explanation => {
     return { code: exitCode.diverged, error: 'diverged', lines: [error.message] }
   if (error instanceof MachineLacks || error instanceof EngineLacks || error instanceof QueueLacks)
     return { code: exitCode.machineLacks, error: 'machineLacks', lines: error.message.split('\n') }
-  if (error instanceof SystemError || error instanceof UnsafeRunRoot)
+  if (error instanceof SystemError || error instanceof UnsafeRunRoot || error instanceof NoSpace)
     return { code: exitCode.machineLacks, error: 'machineLacks', lines: [error.message] }
+  if (isOfNoDirectory(error))
+    return { code: exitCode.usage, error: 'usage', lines: ['the current directory does not exist any more'] }
+  if (isOfTheMachine(error)) return { code: exitCode.machineLacks, error: 'machineLacks', lines: [machineLine(error)] }
   const place = isDefect(error) ? undefined : placeInConfiguration(error)
   // Includes functions that the configuration passed to us: a dissector, a function of a node.
   if (place !== undefined)

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
+import { makeDirectories } from '../checker/written.ts'
 import { criuDirectory } from '../harness/checkpoint/criu.ts'
 import { MachineLacks } from './exit-code.ts'
 
@@ -30,8 +31,7 @@ export const getCriu = async (): Promise<string> => {
   for (const program of ['/usr/bin/apt-get', '/usr/bin/dpkg-deb', keyring])
     if (!existsSync(program)) throw new MachineLacks(`cannot get CRIU: there is no ${program}; ${remedies[program]}`)
   const target = criuDirectory()
-  mkdirSync(dirname(target), { recursive: true })
-  const work = mkdtempSync(`${target}-`)
+  const work = makeWork(target)
   try {
     const archives = await download(work)
     const root = join(work, 'root')
@@ -44,6 +44,16 @@ export const getCriu = async (): Promise<string> => {
     throw new MachineLacks(`cannot get CRIU from ${mirror()}: ${said ?? (error as Error).message}`, { cause: error })
   } finally {
     rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** @throws MachineLacks */
+const makeWork = (target: string): string => {
+  try {
+    makeDirectories(dirname(target))
+    return mkdtempSync(`${target}-`)
+  } catch (cause) {
+    throw new MachineLacks(`cannot put CRIU into ${target}: ${(cause as Error).message}`, { cause })
   }
 }
 

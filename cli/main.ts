@@ -4,6 +4,7 @@ import { relative } from 'node:path'
 import { Command } from 'commander'
 import { UsageError } from '../checker/errors.ts'
 import { describeTear, readTrace } from '../checker/trace/read.ts'
+import { NotWritten } from '../checker/written.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
 import { addCampaignCommands } from './campaign/campaigns.ts'
@@ -19,7 +20,7 @@ import type { Program } from './config/first-config.ts'
 import { initFromCompose, initFromPrograms } from './config/init.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
 import { addControlCommands } from './emulate/verbs.ts'
-import { type ErrorCode, exitCode, explainError } from './exit-code.ts'
+import { type ErrorCode, exitCode, explainError, unlessUnwritten } from './exit-code.ts'
 import { abilities } from './machine.ts'
 import { type CheckOptions, defaultOut, timeOf } from './options.ts'
 import { runInOwnNamespaces } from './ordinary-user.ts'
@@ -41,11 +42,31 @@ const workersFor = ({ workers, executions = Number.POSITIVE_INFINITY }: CheckOpt
 
 const executionsMin = 16
 
-/** Prints the result for a person, or as JSON with the reason on stderr. */
-const report = (checked: Checked, { json }: { json?: boolean | undefined }) => {
-  if (!json) return print(describe(checked))
-  process.stderr.write(`${checked.verdict.message}\n`)
-  print(JSON.stringify(outcomeOf(checked)))
+/**
+ * Prints the result for a person, or as JSON with the reason on stderr.
+ *
+ * @returns the exit code
+ */
+const report = (checked: Checked, { json }: { json?: boolean | undefined }): number => {
+  if (json) {
+    process.stderr.write(`${checked.verdict.message}\n`)
+    print(JSON.stringify(outcomeOf(checked)))
+  } else print(describe(checked))
+  return unlessUnwritten(exitCode[checked.verdict.verdict], checked.unwritten)
+}
+
+const keepFound = async (trace: string) =>
+  void process.stderr.write(`lastnail: ${describeKept(await keepSchedule(trace))}\n`)
+
+/** Writes something beside the result. Returns why that could not be written, in lines. */
+const unwrittenOf = async (write: () => Promise<void>): Promise<string[]> => {
+  try {
+    await write()
+    return []
+  } catch (error) {
+    if (error instanceof NotWritten) return [error.message]
+    throw error
+  }
 }
 
 /** The schema of a command's output, or of all commands' outputs. */
@@ -114,11 +135,13 @@ export const program = (done: (code: number) => void) => {
         { ...checkOptions, onProgress: progress.update },
         { hasSample: true },
       ).finally(progress.end)
-      if (save && checked.trace && checked.verdict.verdict === 'violated')
-        process.stderr.write(`lastnail: ${describeKept(await keepSchedule(checked.trace))}\n`)
-      await tellServers(config, checked, { junit, property: options.property })
-      report(checked, { json })
-      done(exitCode[checked.verdict.verdict])
+      const { trace } = checked
+      const unwritten = [
+        ...(checked.unwritten ?? []),
+        ...(save && trace && checked.verdict.verdict === 'violated' ? await unwrittenOf(() => keepFound(trace)) : []),
+        ...(await unwrittenOf(() => tellServers(config, checked, { junit, property: options.property }))),
+      ]
+      done(report({ ...checked, unwritten }, { json }))
     })
 
   root
@@ -179,8 +202,7 @@ export const program = (done: (code: number) => void) => {
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { for: forMs, json }: { for?: number; json?: boolean }) => {
       const shrunk = await shrinkTrace(path, forMs)
-      report(shrunk, { json })
-      done(exitCode[shrunk.verdict.verdict])
+      done(report(shrunk, { json }))
     })
 
   root
@@ -239,9 +261,10 @@ export const program = (done: (code: number) => void) => {
           import('./emulate/summary.ts'),
         ])
         const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, steer: steer === true ? 'check' : steer }
-        const summary = await emulate(await loadConfig(file), { forMs, lookMs, keepMs, ...searches, ...options })
+        const run = { forMs, lookMs, keepMs, ...searches, ...options }
+        const { summary, unwritten } = await emulate(await loadConfig(file), run)
         print(json ? JSON.stringify(summary) : describeSummary(summary))
-        done(exitCode[summary.verdict])
+        done(unlessUnwritten(exitCode[summary.verdict], unwritten))
       },
     )
 
@@ -271,9 +294,9 @@ export const program = (done: (code: number) => void) => {
     .option('--json', 'prints one JSON object as the last line')
     .action(async (file: string, steps: readonly string[], { json, ...options }) => {
       const tried = await tryByHand(await loadConfig(file), steps, options)
-      const { state: _, started: __, ...found } = tried
+      const { state: _, started: __, unwritten, ...found } = tried
       print(json ? JSON.stringify(found) : describeTried(tried))
-      done(exitCode[tried.verdict])
+      done(unlessUnwritten(exitCode[tried.verdict], unwritten))
     })
 
   addScheduleCommands(root, done)

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../checker/errors.ts'
+import { makeDirectories, NotWritten } from '../checker/written.ts'
 import { fileNameOf } from './file-name.ts'
 
 /** Name of the link to the directory of the latest check. */
@@ -12,17 +12,17 @@ const ownMode = 0o700
  * Creates the directory for a check's findings, `<out>/<system>/<time>/` in UTC, and makes `<out>/<system>/latest` a
  * link to it.
  *
- * @throws UsageError if that is not possible
+ * @throws NotWritten
  */
 export const newPlace = (out: string, system: string, now = new Date()): string => {
   const parent = join(out, fileNameOf(system))
   try {
-    mkdirSync(parent, { recursive: true, mode: ownMode })
+    makeDirectories(parent, ownMode)
     const name = createUnused(parent, timeOf(now))
     lead(join(parent, latest), name)
     return join(parent, name)
   } catch (cause) {
-    throw new UsageError(`cannot write traces to ${parent}: ${(cause as Error).message}`, { cause })
+    throw new NotWritten('traces to', parent, cause)
   }
 }
 

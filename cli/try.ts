@@ -30,6 +30,8 @@ export interface TriedByHand {
   readonly state: GlobalState
   /** What happened in the start, if nodes waited for each other in it. */
   readonly started: readonly string[]
+  /** Why there is no trace, if one was asked for. */
+  readonly unwritten?: readonly string[]
 }
 
 /**
@@ -68,9 +70,12 @@ export const tryByHand = (
       schedule: labelsOf(schedule),
     } as const
     const tried = { ...found, ...seen }
-    if (out !== undefined)
-      await record(session, out, found.schedule, { options: { tried: names }, conclude: () => found })
-    return tried
+    if (out === undefined) return tried
+    const { unwritten } = await record(session, out, found.schedule, {
+      options: { tried: names },
+      conclude: () => found,
+    })
+    return unwritten === undefined ? tried : { ...tried, unwritten: [unwritten] }
   })
 
 /** Limit on each of the two questions that follow a violation. */

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { makeDirectories, NotWritten } from '../../checker/written.ts'
 import { bucketOf } from './bucket.ts'
 import { readSchedule, writeSchedule } from './file.ts'
 import type { Finding, Schedule } from './schedule.ts'
@@ -101,8 +102,8 @@ const nameOf = ({ property, kind }: Found): string =>
 
 const makeDirectory = (directory: string): void => {
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectories(directory)
   } catch (cause) {
-    throw new UsageError(`cannot write schedules to ${directory}: ${(cause as Error).message}`, { cause })
+    throw new NotWritten('schedules to', directory, cause)
   }
 }

@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { UsageError } from '../../checker/errors.ts'
+import { NotWritten } from '../../checker/written.ts'
 import { format, type Schedule, scheduleSchema } from './schedule.ts'
 
 /** @throws UsageError if the file cannot be read, is torn, has a newer format, or is not a schedule */
@@ -27,7 +28,8 @@ export const writeSchedule = (path: string, schedule: Schedule): void => {
     writeFileSync(draft, `${JSON.stringify(schedule, null, 2)}\n`)
     renameSync(draft, path)
   } catch (cause) {
-    throw new UsageError(`cannot write the schedule ${path}: ${(cause as Error).message}`, { cause })
+    rmSync(draft, { force: true })
+    throw new NotWritten('the schedule', path, cause)
   }
 }
 

@@ -1,5 +1,6 @@
-import { closeSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { deflateRawSync } from 'node:zlib'
+import { NotWritten } from '../written.ts'
 import { Outlines, type WholeBlock } from './outlines.ts'
 import { encodeRecord, formatVersion, magic, type StoredRecord, type TraceRecord } from './schema.ts'
 import { seal } from './seal.ts'
@@ -40,12 +41,12 @@ export class TraceWriter {
   #plain: Buffer[] = []
   #plainBytes = 0
 
-  /** Creates or truncates the file. @throws the file system's error if that fails */
+  /** Creates or truncates the file. This and all other methods throw `NotWritten` where that is not possible. */
   constructor(path: string, header: TraceHeader, { messageBytesMax = 65_536, keepMs }: TraceWriterOptions = {}) {
     this.#path = path
     this.#messageBytesMax = messageBytesMax
     this.#outlines = keepMs === undefined ? undefined : new Outlines(keepMs, packing)
-    this.#file = openSync(path, 'w+', ownMode)
+    this.#file = this.#orSay(() => openSync(path, 'w+', ownMode))
     const first = Buffer.concat([Buffer.from(`${magic}${formatVersion}\n`), sealed({ header })])
     this.#write(first, 0)
     this.#plainFrom = first.length
@@ -86,13 +87,13 @@ export class TraceWriter {
     const from = this.#plainFrom
     if (isSmaller) {
       this.#write(block, from)
-      ftruncateSync(this.#file, from + block.length)
+      this.#orSay(() => ftruncateSync(this.#file, from + block.length))
     }
     this.#plainFrom += isSmaller ? block.length : this.#plainBytes
     this.#plain = []
     this.#plainBytes = 0
     this.#outlines?.endBlock(from, this.#plainFrom - from)
-    this.#outlineOld(this.#outlines?.takeOld() ?? [])
+    this.#orSay(() => this.#outlineOld(this.#outlines?.takeOld() ?? []))
   }
 
   /** Writes the file anew, with outlines of its oldest steps. The new file takes the place of the old one at once. */
@@ -104,8 +105,14 @@ export class TraceWriter {
     const whole = [last.byte + last.length, this.#plainFrom] as const
     const outlines = Buffer.concat(old.map(({ outline }) => outline))
     const before = [this.#copy(0, this.#outlinesEnd), outlines, last.known]
-    writeAll(file, Buffer.concat([...before, this.#copy(...whole)]), 0)
-    renameSync(path, this.#path)
+    try {
+      writeAll(file, Buffer.concat([...before, this.#copy(...whole)]), 0)
+      renameSync(path, this.#path)
+    } catch (error) {
+      closeSync(file)
+      rmSync(path, { force: true })
+      throw error
+    }
     closeSync(this.#file)
     this.#file = file
     this.#outlinesEnd += outlines.length
@@ -121,7 +128,15 @@ export class TraceWriter {
   }
 
   #write(bytes: Buffer, position: number): void {
-    writeAll(this.#file, bytes, position)
+    this.#orSay(() => writeAll(this.#file, bytes, position))
+  }
+
+  #orSay<Result>(write: () => Result): Result {
+    try {
+      return write()
+    } catch (cause) {
+      throw new NotWritten('the trace', this.#path, cause)
+    }
   }
 
   #limit(message: RecordedMessage): RecordedMessage {

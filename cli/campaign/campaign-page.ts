@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { commitOf } from '../../campaign/git.ts'
 import { UsageError } from '../../checker/errors.ts'
@@ -62,7 +62,12 @@ export class CampaignPage {
       workers: await workers(),
     })
     const draft = `${this.#path}.${process.pid}`
-    writeFileSync(draft, page)
-    renameSync(draft, this.#path)
+    try {
+      writeFileSync(draft, page)
+      renameSync(draft, this.#path)
+    } catch (error) {
+      rmSync(draft, { force: true })
+      throw error
+    }
   }
 }

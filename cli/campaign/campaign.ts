@@ -11,6 +11,7 @@ import { headline } from '../../checker/cells/violation.ts'
 import { checkInCells, select } from '../../checker/check.ts'
 import { Meetings } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { NotWritten } from '../../checker/written.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
 import { recordFound } from '../check/check.ts'
 import { describeMet, metBy, type WhatWasMet } from '../check/met.ts'
@@ -78,6 +79,8 @@ export interface Campaign {
   readonly metLines: readonly string[]
   readonly notes: readonly string[]
   readonly seconds: number
+  /** What could not be written, in lines. */
+  readonly unwritten: readonly string[]
 }
 
 /**
@@ -143,6 +146,7 @@ class Rounds {
   readonly #bugs = new Map<string, Bug>()
   readonly #states = new StatesMet()
   readonly #notes = new Set<string>()
+  readonly #unwritten = new Set<string>()
   /** Ends all rounds once one has failed, with its error. */
   readonly #failing = new AbortController()
   readonly #signal: AbortSignal
@@ -241,22 +245,32 @@ class Rounds {
       return
     }
     const { seed, out, property: alone, signal } = this.#options
-    const { verdict, trace, report } = await inSession(config, { seed, clocksStart, signal }, session =>
+    const { verdict, trace, report, unwritten } = await inSession(config, { seed, clocksStart, signal }, session =>
       recordFound(session, found, { options: { seed, out, property: alone }, growth: [] }),
     )
-    if (verdict.verdict !== 'violated' || trace === null) {
+    if (verdict.verdict !== 'violated') {
       this.#notes.add(`a violation did not repeat: ${headline(verdict.message)}`)
       return
     }
-    const file = await this.#keep(trace, config)
+    for (const line of unwritten ?? []) this.#unwritten.add(line)
+    const file = trace && (await this.#keep(trace, config))
     const message = headline(verdict.message)
     const times = (known?.times ?? 0) + 1
     this.#bugs.set(key, { system: name, property, kind, message, bucket, times, file, trace, report })
+    // Its schedule is nowhere else.
+    if (file === null) this.#notes.add(`${message}: ${verdict.schedule.map(label => `"${label}"`).join(', ')}`)
   }
 
-  async #keep(trace: string, config: LoadedConfig): Promise<string> {
+  /** The path of the kept schedule; null if it could not be written. */
+  async #keep(trace: string, config: LoadedConfig): Promise<string | null> {
     const directory = this.#options.schedules ?? join(dirname(config.path), 'schedules')
-    return (await keepSchedule(trace, directory)).path
+    try {
+      return (await keepSchedule(trace, directory)).path
+    } catch (error) {
+      if (!(error instanceof NotWritten)) throw error
+      this.#unwritten.add(error.message)
+      return null
+    }
   }
 
   get #campaign(): Campaign {
@@ -269,7 +283,8 @@ class Rounds {
     const notes = [...[...this.#notes].sort(), ...this.#neverMet(), ...(note === undefined ? [] : [note])]
     const met = this.#met()
     const sometimes = this.#sometimes(met)
-    return { rounds, bugs, states: count, sometimes, met, metLines: this.#metLines(met), notes, seconds }
+    const unwritten = [...this.#unwritten]
+    return { rounds, bugs, states: count, sometimes, met, metLines: this.#metLines(met), notes, seconds, unwritten }
   }
 
   #met(): Record<string, WhatWasMet> {

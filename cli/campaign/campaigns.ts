@@ -5,7 +5,7 @@ import type { Engine } from '../../campaign/queue/engine.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
-import { exitCode } from '../exit-code.ts'
+import { exitCode, unlessUnwritten } from '../exit-code.ts'
 import { requireAbilities } from '../machine.ts'
 import { defaultMs, defaultOut } from '../options.ts'
 import { print } from '../print.ts'
@@ -125,8 +125,9 @@ const campaign = async (
     await shown
       ?.end(came, () => engine.workers())
       .catch((error: Error) => say(`cannot write the page ${page}: ${error.message}`))
-    print(json ? JSON.stringify(outcome) : describeCampaign(outcome, came))
-    return exitCode[outcome.verdict]
+    const notes = [...outcome.notes, ...came.unwritten]
+    print(json ? JSON.stringify({ ...outcome, notes }) : describeCampaign(outcome, came))
+    return unlessUnwritten(exitCode[outcome.verdict], came.unwritten)
   } finally {
     line.end()
     await engine.close()

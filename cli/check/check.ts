@@ -5,6 +5,7 @@ import { headline } from '../../checker/cells/violation.ts'
 import { type Progress, select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import type { Sample, Verdict } from '../../checker/verdict/verdict.ts'
+import { Writing } from '../../checker/written.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { liveTracePath, writeReport } from '../../report/report.ts'
@@ -42,6 +43,8 @@ export interface Checked {
   readonly clocksStart: string
   /** The state in which the recorded execution ended. */
   readonly state: GlobalState | undefined
+  /** What could not be written, in lines. */
+  readonly unwritten?: readonly string[]
 }
 
 /**
@@ -140,12 +143,13 @@ export const recordFound = async (
 ): Promise<Checked> => {
   const { clocksStart } = session
   if (verdict.schedule.length === 0 && verdict.verdict !== 'violated') {
-    const sample = hasSample ? await recordSample(session, verdict, options) : undefined
+    const { sample, unwritten } = hasSample ? await recordSample(session, verdict, options) : noSample
     const report = sample ? tryReport(sample) : { report: null }
     return {
       verdict,
       trace: null,
       sample,
+      unwritten,
       ...report,
       clocksStart,
       state: undefined,
@@ -153,18 +157,25 @@ export const recordFound = async (
     }
   }
   const { signal: _, onProgress: __, ...recorded } = options
-  const place = newPlace(resolve(options.out ?? defaultOut), session.system.name)
+  const place = placeFor(session, options)
   const trace = join(place, `${fileNameOf(verdict.property ?? verdict.kind ?? 'suspicion')}.trace`)
-  const confirmed = await recordConfirmed(session, trace, verdict, {
+  const { confirmed, unwritten } = await recordConfirmed(session, trace, verdict, {
     options: recorded,
     property: options.property,
     // The search makes none from a state in which nothing is left that could happen.
     isWalked: (verdict.criticalTransition?.walks ?? 0) > 0,
     added: { growth },
   })
-  const state = session.cluster.state()
-  if (confirmed === verdict) await recordLive(session, trace, verdict, recorded)
-  return { verdict: confirmed, trace, ...tryReport(trace), clocksStart, state }
+  const came = { verdict: confirmed, clocksStart, state: session.cluster.state() }
+  if (unwritten !== undefined) return { ...came, trace: null, report: null, unwritten: [unwritten] }
+  const noLive = confirmed === verdict ? await recordLive(session, trace, verdict, recorded) : undefined
+  return { ...came, trace, ...tryReport(trace), unwritten: noLive === undefined ? [] : [noLive] }
+}
+
+/** The directory for what is recorded. Where none can be made, the traces' own, where the trace then says why. */
+const placeFor = ({ system }: Session, { out = defaultOut }: CheckOptions): string => {
+  const writing = new Writing()
+  return writing.try(() => newPlace(resolve(out), system.name)) ?? join(resolve(out), fileNameOf(system.name))
 }
 
 /** Records one execution of a search that held, for people who want to see what was executed. */
@@ -172,19 +183,28 @@ const recordSample = async (
   session: Session,
   { verdict, met }: Verdict,
   options: CheckOptions,
-): Promise<string | undefined> => {
+): Promise<RecordedSample> => {
   const { sample } = met
-  if (verdict !== 'held' || sample === undefined || session.signal.aborted) return undefined
+  if (verdict !== 'held' || sample === undefined || session.signal.aborted) return noSample
   const { signal: _, onProgress: __, ...recorded } = options
-  const path = join(newPlace(resolve(options.out ?? defaultOut), session.system.name), 'sample.trace')
+  const path = join(placeFor(session, options), 'sample.trace')
   const message = 'one execution of a check that found no violation'
   const conclusion = { verdict, property: null, kind: null, schedule: sample.schedule, message }
   const { variant, schedule } = sample
-  const { diverged } = await record(session, path, schedule, { options: recorded, conclude: () => conclusion, variant })
-  if (diverged === undefined) return path
+  const how = { options: recorded, conclude: () => conclusion, variant }
+  const { diverged, unwritten } = await record(session, path, schedule, how)
+  if (unwritten !== undefined) return { sample: undefined, unwritten: [unwritten] }
+  if (diverged === undefined) return { sample: path, unwritten: [] }
   rmSync(path)
-  return undefined
+  return noSample
 }
+
+interface RecordedSample {
+  readonly sample: string | undefined
+  readonly unwritten: readonly string[]
+}
+
+const noSample: RecordedSample = { sample: undefined, unwritten: [] }
 
 /** The system with the properties that this search evaluates. */
 const evaluated = (system: ResolvedSystem, { property }: CheckOptions): ResolvedSystem => ({
@@ -196,20 +216,27 @@ const evaluated = (system: ResolvedSystem, { property }: CheckOptions): Resolved
 const deeperBy = ({ config }: Session, verdict: Verdict, options: CheckOptions): Pick<Checked, 'deeper'> =>
   verdict.verdict === 'held' && config.path !== '' ? { deeper: deeperThan(config.path, verdict, options) } : {}
 
-/** Executes the closest live execution too, and records it beside the trace of the dead one. */
-const recordLive = async (session: Session, trace: string, verdict: Verdict, options: object): Promise<void> => {
+/** Executes the closest live execution too, and records it beside the trace of the dead one. Returns why not, if so. */
+const recordLive = async (
+  session: Session,
+  trace: string,
+  verdict: Verdict,
+  options: object,
+): Promise<string | undefined> => {
   const path = liveTracePath(trace)
   rmSync(path, { force: true })
   const { closestLive: schedule, property, variant } = verdict
-  if (schedule === null) return
+  if (schedule === null) return undefined
   const message = `${property} holds at its end: the closest live execution to ${basename(trace)}`
   const live = { verdict: 'held', property: null, kind: null, schedule, message }
-  const { diverged } = await record(session, path, schedule, { options, conclude: () => live, variant })
-  if (diverged) rmSync(path)
+  const how = { options, conclude: () => live, variant }
+  const { diverged, unwritten } = await record(session, path, schedule, how)
+  if (diverged) rmSync(path, { force: true })
+  return unwritten
 }
 
 /** If the report cannot be written, the finding is reported all the same. */
-const tryReport = (trace: string): { report: string | null; reportProblem?: string } => {
+export const tryReport = (trace: string): { report: string | null; reportProblem?: string } => {
   try {
     return { report: writeReport(trace) }
   } catch (error) {

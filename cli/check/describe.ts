@@ -26,7 +26,8 @@ export const describe = (checked: Checked): string[] => {
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
     ...(schedule.length > 0 && trace ? startOf(trace) : []),
-    ...briefly(schedule),
+    // Without a trace the schedule is nowhere else.
+    ...(trace ? briefly(schedule) : numbered(schedule)),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
     verdict.message,
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),

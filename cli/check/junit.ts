@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs'
 import { create } from 'xmlbuilder'
-import { UsageError } from '../../checker/errors.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
+import { writeWhole } from '../../checker/written.ts'
 import { replayCommand } from '../../report/model/again.ts'
 import { numbered } from './describe.ts'
 
@@ -22,14 +21,10 @@ const alive = 'no crash, no divergence'
  * Writes a JUnit file with a case for each property. A violated property has failed. If the verdict is undetermined,
  * the properties concerned have an error.
  *
- * @throws UsageError if it cannot be written
+ * @throws NotWritten
  */
 export const writeJunit = (path: string, checked: CheckedProperties): void => {
-  try {
-    writeFileSync(path, junitOf(checked))
-  } catch (cause) {
-    throw new UsageError(`cannot write the JUnit file ${path}: ${(cause as Error).message}`, { cause })
-  }
+  writeWhole('the JUnit file', path, junitOf(checked))
 }
 
 const junitOf = ({ system, properties, all, verdict, trace }: CheckedProperties): string => {

@@ -52,7 +52,8 @@ export interface Outcome
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
-export const outcomeOf = ({ verdict, clocksStart, trace, sample, report, explanation, met }: Checked): Outcome => {
+export const outcomeOf = (checked: Checked): Outcome => {
+  const { verdict, clocksStart, trace, sample, report, explanation, met, unwritten = [] } = checked
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -83,7 +84,7 @@ export const outcomeOf = ({ verdict, clocksStart, trace, sample, report, explana
     differs: explanation?.differs ?? null,
     ...(met && { met }),
     sometimes: met?.sometimes ?? {},
-    notes: verdict.notes,
+    notes: [...verdict.notes, ...unwritten],
     searches: verdict.coverage.searches,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),
     ...(verdict.coverage.deviations && { deviations: verdict.coverage.deviations }),

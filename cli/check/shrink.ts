@@ -6,13 +6,12 @@ import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { type Shrunk, shrink } from '../../checker/verdict/shrink.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
-import { writeReport } from '../../report/report.ts'
 import { showProgress } from '../progress.ts'
 import { inSession } from '../session/session.ts'
 import { recordConfirmed } from '../traces/confirm.ts'
 import { sessionOf, violationOf } from '../traces/recorded.ts'
 import { configOfTrace } from '../traces/replay.ts'
-import type { Checked } from './check.ts'
+import { type Checked, tryReport } from './check.ts'
 import { isAboutBeginning } from './goals.ts'
 import { aboutCallsLeft } from './notes.ts'
 
@@ -63,7 +62,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       closestLive: null,
     }
     const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
-    const confirmed = await recordConfirmed(session, shorter, verdict, {
+    const { confirmed, unwritten } = await recordConfirmed(session, shorter, verdict, {
       options: {
         shrunk: path,
         property,
@@ -71,8 +70,10 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       },
       property,
     })
-    const report = writeReport(shorter)
-    return { verdict: confirmed, trace: shorter, report, clocksStart, state: cluster.state() }
+    const came = { verdict: confirmed, clocksStart, state: cluster.state() }
+    return unwritten === undefined
+      ? { ...came, trace: shorter, ...tryReport(shorter) }
+      : { ...came, trace: null, report: null, unwritten: [unwritten] }
   })
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
+import { writeWhole } from '../../checker/written.ts'
 import { fromCompose } from '../../docker/compose/nodes.ts'
 import { defineSystem, readNodes, resolveSystem } from '../../harness/config.ts'
 import { configForCompose, configForPrograms, type Program } from './first-config.ts'
@@ -45,10 +46,6 @@ const systemName = (text: string) => text.replaceAll(/[^a-z0-9_.-]/gi, '-').repl
 /** @throws UsageError if the file exists or cannot be written */
 const writeNew = (path: string, text: string): string => {
   if (existsSync(path)) throw new UsageError(`expected no ${path} yet: it would be overwritten`)
-  try {
-    writeFileSync(path, text, { flag: 'wx' })
-  } catch (cause) {
-    throw new UsageError(`cannot write ${path}: ${(cause as Error).message}`, { cause })
-  }
+  writeWhole('the configuration', path, text, { flag: 'wx' })
   return path
 }

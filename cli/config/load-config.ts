@@ -11,6 +11,7 @@ import {
   resolveSystem,
   type SystemDefinition,
 } from '../../harness/config.ts'
+import { createRunDirectory } from '../../harness/files/run-directory.ts'
 import { translationsDirectory } from './translations.ts'
 
 export interface LoadedConfig {
@@ -47,8 +48,8 @@ export const loadConfig = async (file: string, translated?: string): Promise<Loa
   const loaded = { path, sha256: sha256(content), directory: dirname(path) }
   if (isYaml(path)) return { ...loaded, definition: composed(path), translated: '' }
   const cache = translated ?? translationsDirectory()
-  const exported = await execute(path, cache)
-  return { ...loaded, definition: definitionOf(exported, path), translated: cache }
+  const { exported, translated: used } = await executeWith(path, cache)
+  return { ...loaded, definition: definitionOf(exported, path), translated: used }
 }
 
 const isYaml = (path: string) => /\.ya?ml$/.test(path)
@@ -79,6 +80,26 @@ const readConfig = (path: string): Buffer => {
 }
 
 const require = createRequire(import.meta.url)
+
+/** If no compiled JavaScript can be written to the user's cache, it is of this run. */
+const executeWith = async (path: string, cache: string): Promise<{ exported: unknown; translated: string }> => {
+  try {
+    return { exported: await execute(path, cache), translated: cache }
+  } catch (error) {
+    if (!isNotWritten(error, cache)) throw error
+    const own = createRunDirectory()
+    return { exported: await execute(path, own), translated: own }
+  }
+}
+
+const notWritten = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EIO']
+
+/** Whether a configuration was not executed because its compiled JavaScript could not be written. */
+const isNotWritten = (error: unknown, cache: string): boolean => {
+  const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+  if (!notWritten.includes(cause?.code ?? '')) return false
+  return cause!.path === undefined ? cause!.syscall === 'write' : cause!.path.startsWith(cache)
+}
 
 const execute = async (path: string, cache: string): Promise<unknown> => {
   // By `import`, Node.js would look through all of its code for names, which takes as long as everything else in loading it.

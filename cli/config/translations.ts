@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { makeDirectories } from '../../checker/written.ts'
 import { createRunDirectory } from '../../harness/files/run-directory.ts'
 
 const writableByOthers = 0o022
@@ -14,9 +15,9 @@ const day = 24 * 3600 * 1000
  * there, otherwise it is of this run.
  */
 export const translationsDirectory = (): string => {
-  const directory = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'lastnail', 'configurations')
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const directory = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'lastnail', 'configurations')
+    makeDirectories(directory, 0o700)
     if (!isOnlyMine(directory)) return createRunDirectory()
     prune(directory)
     return directory

@@ -136,7 +136,11 @@ export class Timeline {
     const found = violation
       ? { ...violation, verdict: 'violated', property: violation.property ?? null }
       : { verdict: 'held', property: null, kind: null, message: 'saved from the debugger' }
-    await record(this.#session, path, schedule, { options: {}, conclude: () => ({ ...found, schedule }) })
+    const { unwritten } = await record(this.#session, path, schedule, {
+      options: {},
+      conclude: () => ({ ...found, schedule }),
+    })
+    if (unwritten !== undefined) throw new UsageError(unwritten)
   }
 
   /** Runs a program inside a node, which runs meanwhile. Moving backward undoes what it changed. */

@@ -6,7 +6,7 @@ import { requireRoom } from './room.ts'
 import { stopsTheClock } from './search-besides.ts'
 import { emulationOf, type RunOptions } from './settings.ts'
 import { takesBack } from './steering.ts'
-import type { Summary } from './summary.ts'
+import type { Emulated } from './summary.ts'
 import { emulateInTime } from './timed.ts'
 
 /**
@@ -14,7 +14,7 @@ import { emulateInTime } from './timed.ts'
  *
  * @throws ConfigError, TopologyError, MachineLacks
  */
-export const emulate = async (config: LoadedConfig, options: RunOptions): Promise<Summary> => {
+export const emulate = async (config: LoadedConfig, options: RunOptions): Promise<Emulated> => {
   const system = resolveSystem(config.definition, { directory: config.directory })
   const settings = emulationOf(system, config.directory, options)
   requireAbilities()

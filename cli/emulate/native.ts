@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { Writing, writeWhole } from '../../checker/written.ts'
 import type { DockerEngine } from '../../docker/engine.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import { Emulation, type EmulationObserver, type EmulationOptions } from '../../harness/native/emulation.ts'
-import { writeText } from '../../topologies/file.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { amongGuests } from '../session/among-guests.ts'
 import { clocksStartNow } from '../session/clocks-start.ts'
@@ -18,7 +18,7 @@ import { drawRun } from './plot.ts'
 import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
 import type { RunOptions } from './settings.ts'
-import { type Summary, summaryOf } from './summary.ts'
+import { type Emulated, endedBy, summaryOf } from './summary.ts'
 
 /** Runs a system on this machine's clock and with the kernel's own TCP. */
 export const emulateNatively = (
@@ -26,15 +26,19 @@ export const emulateNatively = (
   system: ResolvedSystem,
   settings: EmulationOptions,
   options: RunOptions,
-): Promise<Summary> => {
+): Promise<Emulated> => {
   return amongGuests(async signal => {
     const progress = showRunProgress(settings.forMs)
+    const full = new AbortController()
+    const writing = new Writing(() => full.abort())
     const observer: { trace?: NativeTrace; outputs?: OutputFiles } & EmulationObserver = {
       onStart: progress.start,
-      onHappening: happening => observer.trace?.happened(happening),
+      onHappening: happening => writing.try(() => observer.trace?.happened(happening)),
       onLook: (look, atMs, values) => {
-        observer.trace?.looked(look, atMs)
-        observer.outputs?.append(look.outputs)
+        writing.try(() => {
+          observer.trace?.looked(look, atMs)
+          observer.outputs?.append(look.outputs)
+        })
         progress.update(look, atMs, values)
       },
     }
@@ -62,7 +66,7 @@ export const emulateNatively = (
       observer.trace = new NativeTrace(trace, header, system.properties, options.keepMs)
       const { origin, token } = (control = await openControl(emulation, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
-      await emulation.run(signal)
+      await emulation.run(AbortSignal.any([signal, full.signal]))
       const seconds = emulation.elapsedMs / 1000
       const summary = {
         ...summaryOf(emulation, {
@@ -73,11 +77,18 @@ export const emulateNatively = (
           virtualSeconds: seconds,
           lookedAt: settings.looks,
         }),
-        notes: emulation.cluster.notes,
+        notes: [...endedBy(writing.problem, seconds), ...emulation.cluster.notes],
       }
-      observer.trace.end(summary)
-      writeText(plot, drawRun(emulation, system.name, seconds))
-      return { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], trace, plot }
+      const native = observer.trace
+      writing.try(() => native.end(summary))
+      const drawing = new Writing()
+      const drawn = drawRun(emulation, system.name, seconds)
+      drawing.try(() => writeWhole('the plot', plot, drawn))
+      const files = { trace, plot: drawing.problem === undefined ? plot : null }
+      return {
+        summary: { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], ...files },
+        unwritten: [writing, drawing].flatMap(({ problem }) => problem ?? []),
+      }
     } finally {
       progress.end()
       control?.close()

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../../checker/errors.ts'
+import { NotWritten } from '../../checker/written.ts'
 
 /** What a node printed to one of its streams. */
 interface Written {
@@ -20,7 +20,7 @@ export class OutputFiles {
   /**
    * @param directory of the run
    *
-   * @throws UsageError if it is not writable
+   * @throws NotWritten
    */
   constructor(directory: string, nodes: readonly string[]) {
     this.#directory = directory
@@ -38,9 +38,7 @@ export class OutputFiles {
     try {
       write()
     } catch (cause) {
-      throw new UsageError(`cannot write what nodes print to ${this.#directory}: ${(cause as Error).message}`, {
-        cause,
-      })
+      throw new NotWritten('what nodes print to', this.#directory, cause)
     }
   }
 }

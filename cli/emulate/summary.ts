@@ -86,6 +86,17 @@ export interface Summary {
   readonly plot: string | null
 }
 
+/** A run, of which something may not be on disk. */
+export interface Emulated {
+  readonly summary: Summary
+  /** What could not be written, in lines. */
+  readonly unwritten: readonly string[]
+}
+
+/** Notes on a run that ended because something of it could not be written. */
+export const endedBy = (problem: string | undefined, seconds: number): string[] =>
+  problem === undefined ? [] : [`${problem}: the run ended then, at ${seconds.toFixed(1)} s`]
+
 /** The summary of measurements. What only a run with held nodes knows is added by its caller. */
 export const summaryOf = (
   { measurements, calls, timed: allTimed, counts, steering = notSteered }: Run,

@@ -4,6 +4,7 @@ import { replay } from '../../checker/cells/replay.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
+import { Writing, writeWhole } from '../../checker/written.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { TimedRun } from '../../harness/emulation/timed-run.ts'
@@ -14,7 +15,6 @@ import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
 import { inOrder, type Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
-import { writeText } from '../../topologies/file.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { amongGuests } from '../session/among-guests.ts'
 import { clocksStartFor, clocksStartNow } from '../session/clocks-start.ts'
@@ -32,7 +32,7 @@ import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { sayInterventions, takesBack } from './steering.ts'
-import { distributionOf, type Summary, summaryOf } from './summary.ts'
+import { distributionOf, type Emulated, endedBy, type Summary, summaryOf } from './summary.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
 export const emulateInTime = (
@@ -40,7 +40,7 @@ export const emulateInTime = (
   given: ResolvedSystem,
   settings: EmulationOptions & { readonly pace: 'virtual' | 'real' },
   options: RunOptions,
-): Promise<Summary> => {
+): Promise<Emulated> => {
   const system = timedSystem(given)
   const { timing, notes: leftOut } = timingOf(system, settings)
   const plan = planOfSearches(config, settings, options)
@@ -68,6 +68,8 @@ export const emulateInTime = (
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
       const recorded = { ...options, forMs, timing }
+      const full = new AbortController()
+      const writing = new Writing(() => full.abort())
       const writer = createTrace(
         trace,
         headerOf(config, system, { seed, clocksStart, options: recorded, addresses: cluster.addresses }),
@@ -82,8 +84,10 @@ export const emulateInTime = (
         system.nodes.map(({ name }) => name),
       )
       const onStep = (step: RecordedStep) => {
-        writer.step(step)
-        written.append(step.outputs)
+        writing.try(() => {
+          writer.step(step)
+          written.append(step.outputs)
+        })
         timesMs.push(step.atMs ?? 0)
         if (step.input !== undefined) inputs.push(step)
       }
@@ -96,7 +100,8 @@ export const emulateInTime = (
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       for (const { port, node, nodePort } of ports ? system.publish : [])
         process.stderr.write(`lastnail: 127.0.0.1:${port} is ${node}:${nodePort}\n`)
-      await run.run(signal)
+      await run.run(AbortSignal.any([signal, full.signal]))
+      const endedNotes = endedBy(writing.problem, run.elapsedMs / 1000)
       ports?.close()
       progress.end()
       const { labels, violation, steps, lateMs } = run
@@ -109,8 +114,11 @@ export const emulateInTime = (
         steps,
         late: pace === 'real' ? distributionOf(lateMs) : undefined,
       }
-      writeText(plot, drawRun(run, system.name, virtualSeconds))
+      const drawing = new Writing()
+      const drawn = drawRun(run, system.name, virtualSeconds)
+      drawing.try(() => writeWhole('the plot', plot, drawn))
       const notes = [
+        ...endedNotes,
         ...leftOut,
         ...(ports ? [] : unpublished(system, pace)),
         ...cluster.notes(),
@@ -121,12 +129,17 @@ export const emulateInTime = (
       const again = { ...timing, timesMs, inputs: actionsOf(inputs) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
       const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
-      writer.end({ verdict: { ...unsearched, ...came } })
+      writing.try(() => writer.end({ verdict: { ...unsearched, ...came } }))
       writer.close()
       // A violation found by a search is not part of the run itself.
       const told = verdictOf((violation ? undefined : foundBesides(besides?.searched.found)) ?? concluded)
       const searched = besides && { searched: besides.searched }
-      return { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), trace, plot }
+      const isDrawn = drawing.problem === undefined
+      const files = { trace, plot: isDrawn ? plot : null }
+      return {
+        summary: { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), ...files },
+        unwritten: [writing, drawing].flatMap(({ problem }) => problem ?? []),
+      }
     } finally {
       progress.end()
       await besides?.end()

@@ -38,6 +38,8 @@ export interface Confirmed {
   readonly trace: string | null
   /** One line. */
   readonly message: string
+  /** Why there is no trace of the violating execution, if there is none. */
+  readonly unwritten?: readonly string[]
 }
 
 export interface ConfirmOptions {
@@ -155,14 +157,18 @@ class Around {
     const { onExecution: _, ...given } = this.#options
     const { timing } = sessionKept(this.#schedule)
     const options = { ...given, ...(timing && { timing }) }
-    const confirmed = await recordConfirmed<
+    const { confirmed, unwritten } = await recordConfirmed<
       typeof claimed | (Omit<typeof claimed, 'verdict'> & { verdict: 'undetermined' })
     >(this.#session, trace, claimed, { options, property: this.#schedule.property ?? undefined })
     if (confirmed.verdict !== 'violated') {
       this.#unrepeated ??= confirmed.message
       return undefined
     }
-    return { ...this.#told, outcome: 'fails', bound: null, trace, message: headline(found.message) }
+    const told = { ...this.#told, outcome: 'fails', bound: null } as const
+    const message = headline(found.message)
+    if (unwritten === undefined) return { ...told, trace, message }
+    const steps = found.schedule.map(label => `"${label}"`).join(', ')
+    return { ...told, trace: null, message: `${message}; its schedule: ${steps}`, unwritten: [unwritten] }
   }
 
   get #told() {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { commitOf } from '../../campaign/git.ts'
 import { type Kept, keep } from '../../campaign/schedules/corpus.ts'
@@ -7,6 +7,7 @@ import { UsageError } from '../../checker/errors.ts'
 import { clocksStartOf, hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
+import { makeDirectories, NotWritten, writeWhole } from '../../checker/written.ts'
 import { testOf } from '../../report/model/again.ts'
 import { fileNameOf } from '../file-name.ts'
 import { timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
@@ -78,9 +79,9 @@ const requireViolation = (tracePath: string, trace: Trace): Violated => {
 
 const write = (path: string, content: string) => {
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, content)
+    makeDirectories(dirname(path))
   } catch (cause) {
-    throw new UsageError(`cannot write the test ${path}: ${(cause as Error).message}`, { cause })
+    throw new NotWritten('the test', path, cause)
   }
+  writeWhole('the test', path, content)
 }

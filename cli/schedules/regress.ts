@@ -9,6 +9,7 @@ import { shownList } from '../../checker/brief.ts'
 import { Executor, type Properties } from '../../checker/cells/executor.ts'
 import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { DoesNotStart, UsageError } from '../../checker/errors.ts'
+import { Writing } from '../../checker/written.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import { nearest } from '../../harness/config.ts'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
@@ -52,19 +53,33 @@ export const defaultDirectory = 'schedules'
  * @throws UsageError before anything is executed if there is none, or one is torn, of a newer format, or of another
  * system
  */
-export const regress = async (path: string, options: RegressOptions): Promise<Regressed[]> => {
+export const regress = async (path: string, options: RegressOptions): Promise<AllRegressed> => {
   const kept = keptAt(path)
   const tasks = await Promise.all(kept.map(async each => ({ ...each, config: await configOf(each, options.config) })))
-  const regressed: Regressed[] = []
+  const schedules: Regressed[] = []
+  const unwritten: string[] = []
   for (const [index, { path: file, schedule, config }] of tasks.entries()) {
     options.onSchedule?.(file, index + 1, tasks.length)
     const came = await tryKept(config, schedule, options.executions)
     if (options.update && came.adapted.length > 0 && came.outcome !== 'no longer applies')
-      writeSchedule(file, adapted(schedule, [...came.labels]))
+      unwritten.push(...update(file, adapted(schedule, [...came.labels])))
     const { labels: _, ...told } = came
-    regressed.push({ file, ...told })
+    schedules.push({ file, ...told })
   }
-  return regressed
+  return { schedules, unwritten }
+}
+
+export interface AllRegressed {
+  readonly schedules: readonly Regressed[]
+  /** Why schedules could not be rewritten, in lines. */
+  readonly unwritten: readonly string[]
+}
+
+/** Returns why it could not be written, if so. */
+const update = (file: string, schedule: Schedule): string[] => {
+  const writing = new Writing()
+  writing.try(() => writeSchedule(file, schedule))
+  return writing.problem === undefined ? [] : [writing.problem]
 }
 
 /** A later finding of the same bug must be known by the bucket of the steps as they are now. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Tried } from '../../campaign/bisect.ts'
 import type { Kept } from '../../campaign/schedules/corpus.ts'
-import { exitCode } from '../exit-code.ts'
+import { exitCode, unlessUnwritten } from '../exit-code.ts'
 import { defaultOut } from '../options.ts'
 import { print } from '../print.ts'
 import { statusLine } from '../progress.ts'
@@ -44,10 +44,11 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
       const { describeRegressed, regress } = await import('./regress.ts')
       const line = statusLine()
       const onSchedule = (file: string, ordinal: number, of: number) => line.update(`${ordinal} of ${of}: ${file}`)
-      const schedules = await regress(path, { ...options, onSchedule }).finally(line.end)
+      const { schedules, unwritten } = await regress(path, { ...options, onSchedule }).finally(line.end)
       print(json ? JSON.stringify({ schedules }) : describeRegressed(schedules))
       const codes = schedules.map(({ outcome }) => codeOf[outcome])
-      done([exitCode.violated, exitCode.undetermined].find(code => codes.includes(code)) ?? exitCode.held)
+      const code = [exitCode.violated, exitCode.undetermined].find(each => codes.includes(each)) ?? exitCode.held
+      done(unlessUnwritten(code, unwritten))
     })
 
   root
@@ -81,9 +82,10 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
       const { confirmSchedule, describeConfirmed } = await import('./confirm-schedule.ts')
       const line = statusLine()
       const onExecution = (all: number, near: number) => line.update(`${all} executions, ${near} came near`)
-      const confirmed = await confirmSchedule(path, { milliseconds, ...options, onExecution }).finally(line.end)
+      const search = confirmSchedule(path, { milliseconds, ...options, onExecution })
+      const { unwritten, ...confirmed } = await search.finally(line.end)
       print(json ? JSON.stringify(confirmed) : describeConfirmed(confirmed))
-      done(codeOf[confirmed.outcome])
+      done(unlessUnwritten(codeOf[confirmed.outcome], unwritten))
     })
 }
 

@@ -18,7 +18,7 @@ import { walksOnNewProcesses } from '../../checker/verdict/recovery.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import type { Session } from '../session/session.ts'
-import { record } from './record.ts'
+import { type Recorded, record } from './record.ts'
 
 type Claimed = Pick<
   Verdict,
@@ -47,7 +47,7 @@ export const recordConfirmed = async <Found extends Claimed>(
     isWalked = false,
     added = {},
   }: { options: object; property?: string | undefined; isWalked?: boolean; added?: object },
-): Promise<Found> => {
+): Promise<Confirmed<Found>> => {
   // Nothing left by an earlier execution must matter.
   session.cluster.endLives()
   let confirmed = found
@@ -65,8 +65,13 @@ export const recordConfirmed = async <Found extends Claimed>(
       },
     })
   // A death is confirmed by many more executions.
-  await (found.kind === 'liveness' ? recorded() : session.cluster.keepingNothing(recorded))
-  return confirmed
+  const { unwritten } = await (found.kind === 'liveness' ? recorded() : session.cluster.keepingNothing(recorded))
+  return { confirmed, unwritten }
+}
+
+interface Confirmed<Found> extends Pick<Recorded, 'unwritten'> {
+  /** The finding, or what it is if it did not repeat. */
+  readonly confirmed: Found
 }
 
 /**

@@ -1,11 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Replay, replay } from '../../checker/cells/replay.ts'
 import { select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import type { TraceHeader } from '../../checker/trace/trace.ts'
 import { TraceWriter, type TraceWriterOptions } from '../../checker/trace/write.ts'
+import { makeDirectories, NotWritten, Writing } from '../../checker/written.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { hashOfRun } from '../config/programs.ts'
@@ -14,7 +15,7 @@ import type { Session } from '../session/session.ts'
 import { StepReader } from './step-reader.ts'
 
 /**
- * Executes a schedule once more and writes its trace.
+ * Executes a schedule once more and writes its trace. If that cannot be written, the execution is done all the same.
  *
  * @param property the only one that counts, if so; all are recorded
  *
@@ -39,24 +40,32 @@ export const record = async (
     property?: string | undefined
     allowFindings?: boolean | undefined
   },
-): Promise<Replay> => {
+): Promise<Recorded> => {
   const { cluster, system } = session
   const { config, seed, clocksStart } = session
   const held = { ...options, ...(cluster.hasLongTurns && { longTurns: true }) }
-  const writer = createTrace(
-    path,
-    headerOf(config, system, { seed: seed + variant, clocksStart, options: held, addresses: cluster.addresses }),
-  )
+  const { addresses } = cluster
+  const header = headerOf(config, system, { seed: seed + variant, clocksStart, options: held, addresses })
+  const writing = new Writing()
+  const writer = writing.try(() => createTrace(path, header))
   const reader = new StepReader(cluster, system.properties)
   try {
-    const observer = reader.observer(step => writer.step(step))
+    const observer = reader.observer(step => writing.try(() => writer?.step(step)))
     const counted = select(system.properties, property)
     const replayed = await replay(cluster, counted, schedule, { observer, variant, allowFindings })
-    writer.end({ verdict: await conclude(replayed) })
-    return replayed
+    const verdict = await conclude(replayed)
+    writing.try(() => writer?.end({ verdict }))
+    return { ...replayed, unwritten: writing.problem }
   } finally {
-    writer.close()
+    writer?.close()
+    if (writer && writing.problem !== undefined) rmSync(path, { force: true })
   }
+}
+
+/** An execution that was done once more. */
+export interface Recorded extends Replay {
+  /** Why there is no trace of it, if there is none. */
+  readonly unwritten: string | undefined
 }
 
 /**
@@ -72,18 +81,45 @@ export const requirePlace = (directory: string): void => {
   try {
     accessSync(existing, constants.W_OK | constants.X_OK)
   } catch {
-    throw refuse(`no permission to write in ${existing}`)
+    throw refuse(isReadOnly(existing) ? `${existing} is read-only` : `no permission to write in ${existing}`)
+  }
+  try {
+    tryToWrite(existing)
+  } catch (cause) {
+    throw refuse((cause as Error).message)
   }
 }
 
-/** @throws UsageError if the file cannot be created */
+const isReadOnly = (directory: string): boolean => {
+  try {
+    accessSync(directory, constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS'
+  }
+}
+
+/** More than a short trace has. */
+const triedBytes = 8192
+
+/** A full disk, or a file system that has no files, refuses only what is written. */
+const tryToWrite = (directory: string): void => {
+  const tried = mkdtempSync(join(directory, '.lastnail-'))
+  try {
+    writeFileSync(join(tried, 'tried'), Buffer.alloc(triedBytes))
+  } finally {
+    rmSync(tried, { recursive: true, force: true })
+  }
+}
+
+/** @throws NotWritten */
 export const createTrace = (path: string, header: TraceHeader, options?: TraceWriterOptions): TraceWriter => {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    return new TraceWriter(path, header, options)
+    makeDirectories(dirname(path), 0o700)
   } catch (cause) {
-    throw new UsageError(`cannot write the trace ${path}: ${(cause as Error).message}`, { cause })
+    throw new NotWritten('the trace', path, cause)
   }
+  return new TraceWriter(path, header, options)
 }
 
 /** What a trace says about how it was made. */

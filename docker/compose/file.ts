@@ -41,10 +41,23 @@ export const readComposeFile = (path: string): ComposeFile => {
 
   const problem = (place: Place, message: string) =>
     `${at(offsetOf(document.contents, place))}: ${place.map(String).join('.') || 'the file'}: ${message}`
-  const checked = composeSchema.safeParse(document.toJS())
+  const checked = composeSchema.safeParse(contentOf(document, path))
   if (!checked.success) throw new ConfigError(checked.error.issues.flatMap(issue => problemsOf(issue, problem)))
   return { content: checked.data, problem }
 }
+
+/** @throws ConfigError if its aliases make it far larger than it is written */
+const contentOf = (document: { toJS(): unknown }, path: string): unknown => {
+  try {
+    return document.toJS()
+  } catch (cause) {
+    throw new ConfigError([`${path}: its aliases cannot be resolved: ${uncapitalised((cause as Error).message)}`], {
+      cause,
+    })
+  }
+}
+
+const uncapitalised = (text: string) => text[0]!.toLowerCase() + text.slice(1)
 
 const problemsOf = (issue: z.core.$ZodIssue, problem: ComposeFile['problem']): string[] => {
   if (issue.code !== 'unrecognized_keys') return [problem(issue.path, issue.message)]

@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { shortened } from '../../checker/brief.ts'
 import type { Finding } from '../../checker/system.ts'
+import { requireSpace } from '../files/run-root.ts'
 import type { Unsettled } from '../hold/cpu-limit.ts'
 import { isEnding } from '../hold/is-ending.ts'
 import type { Node } from '../node/node.ts'
@@ -32,8 +33,9 @@ export const disturbanceOf = ({ nodes, runner }: { nodes: readonly Node[]; runne
   return node && `${node.name} computed for ${seconds} without a wait, and had to let others go first`
 }
 
-/** The finding for a node that ended by itself. */
+/** The finding for a node that ended by itself. @throws NoSpace if that may be because what it wrote found no space */
 export const crashOf = (node: Node): Finding => {
+  requireSpace()
   const exit = node.held!.exit!
   const { exceeded } = node.held!
   if (exceeded !== undefined) return finding('crash', node, `is down: ${exceeded}`)

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { libc } from '../../proxy/libc.ts'
 import { endProcessesOf } from './processes-of.ts'
-import { openDirectory, requireRunRoot } from './run-root.ts'
+import { openDirectory, requireRunRoot, UnsafeRunRoot } from './run-root.ts'
 
 /** The name of a run directory: id and start time of the process that made it, and its number. */
 const ownForm = /^([1-9]\d{0,9}-\d{1,20})-\d{1,9}$/
@@ -21,9 +21,18 @@ export const createRunDirectory = (): string => {
     process.once('exit', removeMine)
   }
   const directory = join(root, `${identity(process.pid)}-${count++}`)
-  mkdirSync(directory, { mode: 0o755 })
+  makeDirectory(directory)
   mine.set(directory, lockDirectory(directory)!)
   return directory
+}
+
+/** @throws UnsafeRunRoot */
+const makeDirectory = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: 0o755 })
+  } catch (cause) {
+    throw new UnsafeRunRoot(`cannot make a directory for what nodes write: ${(cause as Error).message}`, { cause })
+  }
 }
 
 let count = 0

@@ -7,12 +7,13 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Another user made the directory of run directories, or could change it. */
+/** There can be no directory of run directories, or another user made it, or could change it. */
 export class UnsafeRunRoot extends Error {
   override readonly name = 'UnsafeRunRoot'
 }
@@ -46,7 +47,7 @@ const sticky = 0o1000
  *
  * @returns its path
  *
- * @throws UnsafeRunRoot with the remedy
+ * @throws UnsafeRunRoot with the remedy, or the reason
  */
 export const requireRunRoot = (): string => {
   const root = runRoot()
@@ -65,6 +66,34 @@ export const requireRunRoot = (): string => {
   return root
 }
 
+/** With less than this left, in bytes, a node may have failed for want of space. */
+const spaceMin = 1 << 20
+
+/**
+ * Must be called before a node that ended is accused: it may have ended because what it wrote found no space.
+ *
+ * @throws NoSpace
+ */
+export const requireSpace = (): void => {
+  const parent = dirname(runRoot())
+  const { bavail, bsize } = statfsSync(parent)
+  if (bavail * bsize < spaceMin) throw new NoSpace(parent)
+}
+
+/** The file system with what nodes write is full. */
+export class NoSpace extends Error {
+  override readonly name = 'NoSpace'
+
+  constructor(parent: string) {
+    super(
+      `no space is left in ${parent}, where what nodes write is: remove something, or make it larger${remedy(parent)}`,
+    )
+  }
+}
+
+const remedy = (parent: string): string =>
+  parent === '/dev/shm' ? ' (mount -o remount,size=1g /dev/shm; a container needs --shm-size=1g)' : ''
+
 /** Opens a directory itself and follows no link. Undefined if it is something else or does not exist. */
 export const openDirectory = (path: string): number | undefined => {
   try {
@@ -77,7 +106,7 @@ export const openDirectory = (path: string): number | undefined => {
 
 /** Without the sticky bit, others could rename ours and put their own there. The parent's owner could in any case. */
 const requireSticky = (parent: string): void => {
-  const { mode, uid } = statSync(parent)
+  const { mode, uid } = statOf(parent)
   const user = process.geteuid!()
   // In a user namespace the machine's root has no number of its own, as other users have none.
   if (uid !== 0 && uid !== user && realUser() === user)
@@ -90,11 +119,20 @@ const requireSticky = (parent: string): void => {
     )
 }
 
+const statOf = (parent: string) => {
+  try {
+    return statSync(parent)
+  } catch (cause) {
+    throw new UnsafeRunRoot(`expected a directory for what nodes write: ${(cause as Error).message}`, { cause })
+  }
+}
+
 const makeDirectory = (path: string): void => {
   try {
     mkdirSync(path, { mode: privateMode })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST') throw new UnsafeRunRoot(`cannot make the directory of run directories: ${message}`)
   }
 }
 

@@ -122,7 +122,7 @@ test.skipIf(!hasCompiler)(
     const args = ['racing.config.mjs', '--search', 'bounded', '--workers', '1', '--for', '10m', '--json']
     const { code, stdout } = await lastnail(directory, 'check', ...args)
     const { verdict, property, repeated, executions, notes, trace } = JSON.parse(stdout)
-    expect([code, verdict, property, repeated]).toEqual([1, 'violated', 'countsOn', true])
+    expect([code, verdict, property, repeated], stdout).toEqual([1, 'violated', 'countsOn', true])
     expect(executions).toBeLessThan(20)
     expect(notes).toContainEqual(
       expect.stringMatching(
