@@ -120,6 +120,8 @@ export interface Step {
    * due, each by its own clock; absent if none was.
    */
   readonly skewMs?: number | undefined
+  /** The calls that ended in this step: in which step each began, counted from 1, and whether it failed. */
+  readonly calls?: readonly { readonly begun: number; readonly failed: boolean }[] | undefined
 }
 
 /** A saved state that can be restored more cheaply than by executing its schedule again. */
@@ -168,6 +170,8 @@ export interface System<State> {
   printed?(): Readonly<Record<string, string>>
   /** Names of the nodes that are down now. Only notes depend on it. */
   down?(): readonly string[]
+  /** Equal for states in which a call may be expected to come to the same; undefined if that is not known. */
+  situation?(): string | undefined
   /** How long the network has been healthy in this execution, in milliseconds of all clocks; undefined if it is not. */
   healthyMs?(): number | undefined
   /** What was met since the last reset. */

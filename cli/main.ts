@@ -288,7 +288,7 @@ export const program = (done: (code: number) => void) => {
     .command('try')
     .description('executes steps named by hand; parts of their labels are enough')
     .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
-    .argument('<steps...>', "such as 'client ann' 'n1 timer' 'n1→n2 vote'")
+    .argument('<steps...>', "such as 'client ann' 'n1→n2 vote' 'n1→n2 ×3' 'earliest timer' 'all until n2→n1 granted'")
     .option('--seed <n>', 'seed of the nodes’ random numbers', wholeNumber, 1)
     .option('--out <file>', 'writes a trace of it')
     .option('--json', 'prints one JSON object as the last line')

@@ -4,14 +4,14 @@ import { OwnCell } from '../checker/cells/cell.ts'
 import { Cells } from '../checker/cells/cells.ts'
 import { Executor } from '../checker/cells/executor.ts'
 import type { Violation } from '../checker/cells/violation.ts'
-import { Diverged, UsageError } from '../checker/errors.ts'
+import { Diverged } from '../checker/errors.ts'
 import { labelsOf } from '../checker/labels.ts'
-import type { Choice } from '../checker/system.ts'
 import { type Hastened, hasten } from '../checker/verdict/hasten.ts'
 import { leastSkewMs } from '../checker/verdict/skew.ts'
-import { type GlobalState, nearest } from '../harness/config.ts'
+import type { GlobalState } from '../harness/config.ts'
 import type { LoadedConfig } from './config/load-config.ts'
 import { inSession, type Session } from './session/session.ts'
+import { stepsOf } from './step-pattern.ts'
 import { record } from './traces/record.ts'
 
 /** The result of steps chosen by hand. */
@@ -35,7 +35,8 @@ export interface TriedByHand {
 }
 
 /**
- * Executes steps that are given by unambiguous parts of their labels, up to the first violation.
+ * Executes steps that are given by unambiguous parts of their labels or by patterns (see `StepPattern`), up to the first
+ * violation.
  *
  * @param out file for the trace, if any
  *
@@ -51,9 +52,16 @@ export const tryByHand = (
     const executor = new Executor(cluster, system.properties)
     await executor.reset()
     const { started } = cluster.details
-    for (const [index, name] of names.entries()) {
+    for (const name of names) {
+      for (const choice of stepsOf(
+        name,
+        () => executor.offered(),
+        () => executor.schedule.length + 1,
+      )) {
+        if (executor.violation) break
+        await executor.execute(choice)
+      }
       if (executor.violation) break
-      await executor.execute(meant(name, executor.offered(), index + 1))
     }
     const { violation, delayMs } = executor
     const schedule = [...executor.schedule]
@@ -64,7 +72,7 @@ export const tryByHand = (
       verdict: violation ? 'violated' : 'held',
       property: violation?.property ?? null,
       kind: violation?.kind ?? null,
-      message: violation?.message ?? `no violation in ${counted(names.length, 'step')}`,
+      message: violation?.message ?? `no violation in ${counted(schedule.length, 'step')}`,
       delayMs: needs?.delayMs ?? null,
       skewMs: needs?.skewMs ?? null,
       schedule: labelsOf(schedule),
@@ -100,24 +108,4 @@ const leastNeeds = async (
   } finally {
     await cell.end()
   }
-}
-
-/**
- * The step that a name means: the one with this label, else the only one that begins with it, else the only one with
- * all of its words.
- */
-export const meant = (name: string, enabled: readonly Choice[], step: number): Choice => {
-  const words = name.split(/\s+/)
-  // Other choices than messages, timers and calls must be named from their beginning.
-  const plain = enabled.filter(({ kind }) => kind === 'client' || kind === 'deliver' || kind === 'timer')
-  const ways = [
-    enabled.filter(({ label }) => label === name),
-    enabled.filter(({ label }) => label.startsWith(name)),
-    plain.filter(({ label }) => words.every(word => label.includes(word))),
-  ]
-  const found = ways.find(choices => choices.length > 0) ?? []
-  if (found.length === 1) return found[0]!
-  if (found.length > 1)
-    throw new UsageError(`step ${step}: "${name}" may be any of ${found.map(({ label }) => `"${label}"`).join(', ')}`)
-  throw new UsageError(`step ${step}: "${name}" is not enabled; ${nearest(name, labelsOf(enabled))}`)
 }

@@ -1,6 +1,7 @@
 import type { Nodes } from '../checker/node-system.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system.ts'
 import { clocksStartUnsaid } from '../checker/trace/again.ts'
+import { situationOf } from './clients/situation.ts'
 import type { VisitorListener } from './clients/visitors.ts'
 import type { GlobalState, ResolvedSystem } from './config.ts'
 import { joinParts, type NodePart } from './execution/alone.ts'
@@ -227,6 +228,10 @@ export class Cluster implements System<GlobalState> {
   sights(): readonly Sight[] {
     const { clients, heldBack } = this.#stage.execution
     return [...clients.sights(), ...heldBack.values()]
+  }
+
+  situation(): string {
+    return situationOf(this.#driver.state)
   }
 
   setDelayMsMax(milliseconds: number): void {

@@ -2,6 +2,7 @@ import type { Budget } from '../budget.ts'
 import type { Chooser, Walk } from '../choosers/chooser.ts'
 import { chooserOf } from '../choosers/named.ts'
 import { Surprises } from '../choosers/surprise.ts'
+import { isHeedless, withoutVainCalls } from '../choosers/vain-calls.ts'
 import { defaultWeights, type Weights } from '../choosers/weights.ts'
 import { UsageError } from '../errors.ts'
 import type { Nodes } from '../node-system.ts'
@@ -79,8 +80,9 @@ export class OwnCell<State> implements Cell {
       const arrival = await this.#arrive(task, variant)
       const surprises = new Surprises(task.surprises ?? [])
       const watched: Watched[] = []
-      const walking = { task, surprises, watched }
-      for (const each of task.walks ?? []) await this.#walk(each, walking, () => false)
+      const walking = { task, surprises, watched, vain: noneInVain }
+      for (const each of task.walks ?? [])
+        await this.#walk(each, { ...walking, vain: vainFor(each, task) }, () => false)
       const wasHealthy = await beHealthy(executor, task.healthy ?? [])
       const toLive = wasHealthy || !task.untilLive ? undefined : await this.#walkUntilLive(task.untilLive, walking)
       if (task.isWatched) watched.push(this.#watch())
@@ -104,7 +106,7 @@ export class OwnCell<State> implements Cell {
       }
       // What an examination comes to is executed on new processes in the end.
       if (isOfSearch(task) && !violation) await executor.audit()
-      return { ...what, arrival, toLive, sights, surprises: learned, ...seen }
+      return { ...what, arrival, toLive, sights, calls: executor.calls, surprises: learned, ...seen }
     } finally {
       executor.end()
     }
@@ -212,13 +214,13 @@ export class OwnCell<State> implements Cell {
     await this.#checkpoints.end()
   }
 
-  #walk(how: Walk, { task, surprises, watched }: Walking, goal: () => boolean): Promise<WalkEnd> {
+  #walk(how: Walk, { task, surprises, watched, vain }: Walking, goal: () => boolean): Promise<WalkEnd> {
     const executor = this.#executor
     const choose = chooserOf(how, this.#weights, surprises)
     const chooser: Chooser = enabled => {
       if (task.surprises) surprises.note(enabled)
       if (task.isWatched) watched.push(this.#watch())
-      return choose(enabled)
+      return choose(withoutVainCalls(enabled, () => executor.system.situation?.(), vain))
     }
     const isOver = () => task.untilViolation === true && (executor.violation !== undefined || executor.broken)
     return walk(executor, chooser, how.length, () => goal() || isOver(), how.settlesFrom)
@@ -241,4 +243,11 @@ interface Walking {
   readonly task: Task
   readonly surprises: Surprises
   readonly watched: Watched[]
+  /** Where no calls are made, because they only ever failed. */
+  readonly vain: ReadonlySet<string>
 }
+
+const noneInVain: ReadonlySet<string> = new Set()
+
+const vainFor = ({ seed }: Walk, { vain = [] }: Task): ReadonlySet<string> =>
+  vain.length === 0 || isHeedless(seed) ? noneInVain : new Set(vain)

@@ -1,5 +1,6 @@
 import { Budget, BudgetSpent } from '../budget.ts'
 import { Carried, type CarriedMark } from '../carried.ts'
+import { type CallResult, callAt } from '../choosers/vain-calls.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import type { Nearest } from '../nearness.ts'
@@ -72,6 +73,10 @@ export class Executor<State> {
   skewMs = 0
   /** The state of this execution that came nearest, of those that were not saved before, if a property says how near a state is. */
   nearest: Nearest | undefined
+  /** The calls that ended in this execution, of those that it began after its start. */
+  calls: CallResult[] = []
+  /** By the step in which a call began: where that was. */
+  readonly #begun = new Map<number, string>()
   /** By property: why it could not be decided in this execution. */
   undecided = new Map<string, string>()
   /** By liveness property: the last step of this execution after which it held. */
@@ -145,6 +150,7 @@ export class Executor<State> {
     this.violation = undefined
     this.finding = undefined
     this.nearest = undefined
+    this.#forgetCalls()
     this.delayMs = 0
     this.skewMs = 0
     this.undecided = new Map()
@@ -202,6 +208,7 @@ export class Executor<State> {
     this.violation = undefined
     this.finding = undefined
     this.nearest = undefined
+    this.#forgetCalls()
     this.undecided = new Map()
     this.#met = new Set(mark.met)
     this.#running = true
@@ -229,13 +236,28 @@ export class Executor<State> {
 
   async execute(choice: Choice): Promise<void> {
     this.budget.check()
+    if (choice.kind === 'client') this.#noteCall(choice)
     const step = await this.#timely(() => this.system.execute(choice))
     this.offeredAfter.push(this.#offers.get(choice.label) ?? this.schedule.length)
     this.schedule.push(choice)
     this.delayMs = Math.max(this.delayMs, step.delayMs ?? 0)
     this.skewMs = Math.max(this.skewMs, step.skewMs ?? 0)
+    for (const { begun, failed } of step.calls ?? []) {
+      const where = this.#begun.get(begun)
+      if (where !== undefined) this.calls.push({ where, failed })
+    }
     this.#observer.onStep?.(step, () => this.system.state())
     this.#watch(step.findings)
+  }
+
+  #noteCall(choice: Choice): void {
+    const situation = this.system.situation?.()
+    if (situation !== undefined) this.#begun.set(this.schedule.length + 1, callAt(choice, situation))
+  }
+
+  #forgetCalls(): void {
+    this.calls = []
+    this.#begun.clear()
   }
 
   /** Lets the system audit this execution. What counts of it was told before, so an audit that lasts too long only ends. */

@@ -1,5 +1,6 @@
 import type { Walk } from '../choosers/chooser.ts'
 import type { Surprise } from '../choosers/surprise.ts'
+import type { CallResult } from '../choosers/vain-calls.ts'
 import type { Nearest } from '../nearness.ts'
 import type { NodeSight } from '../node-system.ts'
 import type { NodeStart, Start } from '../start.ts'
@@ -37,6 +38,8 @@ export interface Task extends Bounds {
   readonly untilViolation?: boolean
   /** Surprises that the walks may look for. If given, the outcome contains what was learned of them. */
   readonly surprises?: readonly Surprise[]
+  /** Where calls only ever failed: most walks make none there. */
+  readonly vain?: readonly string[]
   /** Whether the outcome records what was enabled and known at the start and after each later step. */
   readonly isWatched?: boolean
 }
@@ -81,6 +84,8 @@ export interface TaskOutcome {
   readonly arrival: Arrival
   /** What the walks to a live state came to; `undefined` if there were none. */
   readonly toLive: ToLive | undefined
+  /** What calls came to. */
+  readonly calls: readonly CallResult[]
   /** What the system met. */
   readonly sights: readonly Sight[]
   /** What was learned about surprises, with the counts of this execution only. */

@@ -3,6 +3,7 @@ import type { TaskOutcome } from '../cells/task.ts'
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
 import { healthySeed } from '../choosers/healthy.ts'
 import { Surprises } from '../choosers/surprise.ts'
+import { CallResults } from '../choosers/vain-calls.ts'
 import type { Random } from '../random.ts'
 import type { Start } from '../start.ts'
 import type { Execution, SearchName } from './search.ts'
@@ -56,6 +57,7 @@ export class Experience {
   readonly liveness: readonly string[]
   readonly surprises = new Surprises()
   readonly ways = new WaysToLife()
+  readonly #calls = new CallResults()
   /** States that any search has met. */
   readonly met = new MetStates()
   /** Executions that came to their end. */
@@ -121,6 +123,7 @@ export class Experience {
         }),
         untilViolation: true,
         surprises: this.surprises.all,
+        ...(this.#calls.vain.length > 0 && { vain: this.#calls.vain }),
       },
     }
   }
@@ -146,6 +149,7 @@ export class Experience {
     this.completed += 1
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
     this.surprises.learn(outcome.surprises)
+    this.#calls.learn(outcome.calls)
     return this.#judge(outcome)
   }
 

@@ -16,6 +16,10 @@ export interface Begun {
   readonly answer: (refusal: string | undefined) => void
 }
 
+/** Whether a call ended without what was asked for. */
+export const hasFailed = ({ completedAt, error, refusal }: KnownCall): boolean =>
+  completedAt !== undefined && (error !== undefined || refusal !== undefined)
+
 const isOpen = ({ completedAt }: ClientCall): boolean => completedAt === undefined
 
 /** The clients' calls in an execution, as they begin and end. */
@@ -27,7 +31,7 @@ export class Calls {
   /** The copies of ended calls, which never change. */
   readonly #over = new WeakMap<KnownCall, ClientCall>()
   /** They complete calls whose promises were settled, when the step ends. */
-  readonly #settled: ((step: number) => void)[] = []
+  readonly #settled: ((step: number) => KnownCall)[] = []
 
   /** @param before the calls of an execution that continues here */
   constructor(before: readonly KnownCall[] = []) {
@@ -87,6 +91,7 @@ export class Calls {
           Object.assign(call, { ...result, completedAt })
           this.#inProgress.delete(call)
           this.#copies = undefined
+          return call
         })
       },
       answer: refusal => {
@@ -95,8 +100,8 @@ export class Calls {
     }
   }
 
-  /** Completes, in this step, all calls that have their result. */
-  endStep(step: number): void {
-    for (const complete of this.#settled.splice(0)) complete(step)
+  /** Completes, in this step, all calls that have their result. Returns them. */
+  endStep(step: number): readonly KnownCall[] {
+    return this.#settled.splice(0).map(complete => complete(step))
   }
 }

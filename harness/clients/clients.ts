@@ -7,7 +7,7 @@ import type { VirtualHost } from '../../proxy/virtual-host.ts'
 import { ConfigError, type ExecResult, type ResolvedSystem } from '../config.ts'
 import type { Node } from '../node/node.ts'
 import { toJson } from './as-json.ts'
-import { Calls, type KnownCall } from './calls.ts'
+import { Calls, hasFailed, type KnownCall } from './calls.ts'
 import { Connections } from './connections.ts'
 import { execMsMax, Handles, type NamedHandles } from './handles.ts'
 import { History } from './history.ts'
@@ -25,6 +25,9 @@ const quietTurns = 4
 const patienceMs = 20_000
 /** The event loop turns at least this often: signals to the tool, and its timers, are handled there. */
 const turnEveryMs = 5
+
+/** A client that calls until it has returned may fail so often in one execution. Without a limit, some would have no end. */
+const againMax = 100
 
 /** Name under which programs run in a node are recorded as calls. */
 export const execOf = (node: string): string => `exec ${node}`
@@ -56,6 +59,7 @@ export class Clients {
   #turnedAt = performance.now()
   /** What had passed between clients and nodes when both were last quiet. Undefined while a call is beginning. */
   #quietAt: string | undefined
+  #ended: readonly KnownCall[] = []
 
   /** @param mark of clients to continue */
   constructor(
@@ -123,7 +127,7 @@ export class Clients {
   call(name: string, step: number): void {
     const client = this.#system.clients.find(each => each.name === name)!
     this.left.set(name, this.left.get(name)! - 1)
-    const ordinal = client.times - this.left.get(name)!
+    const ordinal = 1 + this.calls.of(name).length
     const operation = this.#history.performerOf(name)
     this.#begin(name, ordinal, step, handles => client.run(handles, { ordinal, operation }))
   }
@@ -168,6 +172,7 @@ export class Clients {
    * them, any node may have changed.
    */
   async attend(settle: () => Finding[], step: number): Promise<{ findings: Finding[]; hasPassed: boolean }> {
+    this.#ended = []
     const before = this.isCalling ? this.#connections.activity() : undefined
     this.#mayBeRunning ||= before !== undefined
     if (this.#mayBeRunning || performance.now() - this.#turnedAt > turnEveryMs) await this.#turnOf(this.#lastCaller)
@@ -175,9 +180,23 @@ export class Clients {
     if (before === undefined) return { findings: [], hasPassed: false }
     const findings = await this.#settleTurns(settle)
     this.#handles.requireNoMistake()
-    this.calls.endStep(step)
+    this.#ended = this.calls.endStep(step)
+    for (const call of this.#ended) this.#mayCallAgain(call)
     this.#history.endStep(step)
     return { findings, hasPassed: this.#connections.activity() !== before }
+  }
+
+  /** The calls that ended in the last step. */
+  get ended(): readonly KnownCall[] {
+    return this.#ended
+  }
+
+  /** A call that failed does not count for a client that calls until it has returned. */
+  #mayCallAgain(call: KnownCall): void {
+    const client = this.#system.clients.find(({ name }) => name === call.client)
+    if (client?.until === undefined || !hasFailed(call)) return
+    if (this.calls.of(client.name).filter(hasFailed).length <= againMax)
+      this.left.set(client.name, this.left.get(client.name)! + 1)
   }
 
   /** Observes the states of these nodes. */

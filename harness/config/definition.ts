@@ -422,6 +422,11 @@ export type Asked = Pick<Operation, 'op' | 'key' | 'value'>
 export interface RepeatedClient<Name extends string = string> {
   readonly run: Client<Name>
   readonly times: number
+  /**
+   * `returned`: a call counts only once it has returned. One that threw, or whose last HTTP response was an error, may be
+   * made again, up to 100 times in one execution.
+   */
+  readonly until?: 'returned' | undefined
 }
 
 /** Returns the state of a running, quiescent node. It must not change the node. */

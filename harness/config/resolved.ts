@@ -86,4 +86,6 @@ export interface ResolvedClient {
   readonly run: Client
   /** How often in one execution. */
   readonly times: number
+  /** If calls that failed do not count. */
+  readonly until?: 'returned' | undefined
 }

@@ -22,6 +22,7 @@ import type {
   LinkEvent,
   NodeView,
   Observer,
+  RepeatedClient,
   SomeCuts,
   SomeFaults,
   SystemDefinition,
@@ -160,7 +161,8 @@ const client = z.preprocess(
     {
       run: is<Client>(isFunction, 'expected an async function of the nodes'),
       times: wholeNumber('expected how often it may be called, at least 1', 1),
-    },
+      until: z.literal('returned', { error: "expected 'returned'" }).exactOptional(),
+    } satisfies Record<keyof RepeatedClient, unknown>,
     'an async function of the nodes, or { run, times }',
   ),
 )

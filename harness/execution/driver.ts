@@ -1,6 +1,7 @@
 import { Diverged } from '../../checker/errors.ts'
 import { labelsOf } from '../../checker/labels.ts'
 import type { Choice, Finding, Step } from '../../checker/system.ts'
+import { hasFailed } from '../clients/calls.ts'
 import type { GlobalState } from '../config.ts'
 import { bytesRead } from '../hold/disk-reads.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
@@ -247,8 +248,15 @@ export class Driver {
     if (started !== undefined) await unlessInterrupted(this.#stage.node(started).prepare())
     const done = this.#stage.settleOthers(carryOut(this.#stage, chosen))
     this.#arrive(await endStep(this.#stage, done, messagesTaken(action), begun))
-    const { delayMs, skewMs } = execution
-    return { choice: chosen.choice, findings: done.findings, delayMs, skewMs }
+    const { delayMs, skewMs, clients } = execution
+    const calls = clients.ended.map(call => ({ begun: call.invokedAt, failed: hasFailed(call) }))
+    return {
+      choice: chosen.choice,
+      findings: done.findings,
+      delayMs,
+      skewMs,
+      ...(calls.length > 0 && { calls }),
+    }
   }
 
   #arrive({ options, details }: { options: readonly Option[]; details: StepDetails }): void {

@@ -35,6 +35,7 @@ const outcomeOf = (choices: ReadonlyMap<string, Choice>, labels: readonly string
   },
   toLive: undefined,
   sights: [],
+  calls: [],
   surprises: [],
 })
 

@@ -53,6 +53,11 @@ test('steps are named as far as it is clear which are meant; what could come nex
   expect(scheduleOf(readTrace(join(directory, 'tried.trace')))).toHaveLength(2)
 })
 
+test('a pattern stands for several steps, and what was executed is shown', async () => {
+  const { code, stdout } = await tryIt('a→store … ×1', 'all b→store until store→b', '--json')
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, message: 'no violation in 2 steps' })
+})
+
 test('one step is told as one, also by the debugger', async () => {
   const { stdout } = await tryIt('a→store', '--out', 'one.trace')
   expect(stdout).toMatch(/\nno violation in 1 step$/)

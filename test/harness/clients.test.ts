@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { situationOf } from '../../harness/clients/situation.ts'
+import type { NodeView } from '../../harness/config.ts'
 import { clusterOf, labelsOf, take } from './system.ts'
 
 const greeter = `
@@ -47,6 +49,56 @@ test('a repeated client has its number of calls, each a choice of its own; one w
     [1, undefined, undefined],
     [2, 2, 2],
   ])
+})
+
+test('a client that calls until it has returned may call again after a call that failed', async () => {
+  const server = `
+    let isLeader = false
+    setTimeout(() => { isLeader = true }, 1000)
+    require('http').createServer((_, response) => {
+      response.statusCode = isLeader ? 200 : 503
+      response.end()
+    }).listen(8080)`
+  const put = (ordinal: number) => {
+    if (ordinal === 1) throw new Error('no key')
+  }
+  const cluster = clusterOf({
+    nodes: { n: { command: ['node', '-e', server], listens: 8080 } },
+    clients: {
+      put: {
+        run: async ({ n }, { ordinal }) => {
+          put(ordinal)
+          return (await n!.http(8080, '/')).statusCode
+        },
+        times: 1,
+        until: 'returned',
+      },
+    },
+  })
+  await cluster.reset()
+  // It throws, then it is refused.
+  expect((await take(cluster, 'client put')).calls).toEqual([{ begun: 1, failed: true }])
+  expect((await take(cluster, 'client put')).calls).toEqual([{ begun: 2, failed: true }])
+  await take(cluster, 'n timer +1000ms')
+  expect((await take(cluster, 'client put')).calls).toEqual([{ begun: 4, failed: false }])
+  expect(labelsOf(cluster)).not.toContain('client put')
+  expect(cluster.state().calls.map(({ ordinal, value, error }) => [ordinal, value, error])).toEqual([
+    [1, undefined, 'no key'],
+    [2, 503, undefined],
+    [3, 200, undefined],
+  ])
+})
+
+test('where calls may come to the same, nodes look the same apart from numbers', async () => {
+  const node = (state: unknown, alive = true): NodeView => ({
+    ...{ name: 'n', alive, state, output: { stdout: '', stderr: '' } },
+    past: () => [],
+  })
+  const same = (one: NodeView, other: NodeView) => situationOf({ nodes: [one] }) === situationOf({ nodes: [other] })
+  expect(same(node({ role: 'leader', term: 1, log: [1] }), node({ role: 'leader', term: 22, log: [3, 4] }))).toBe(true)
+  expect(same(node({ role: 'leader', term: 1 }), node({ role: 'follower', term: 1 }))).toBe(false)
+  expect(same(node({ leader: 'n1' }), node({ leader: 'n2' }))).toBe(false)
+  expect(same(node({ role: 'leader' }), node({ role: 'leader' }, false))).toBe(false)
 })
 
 test('an idle connection stays open, however long this machine takes', async () => {
