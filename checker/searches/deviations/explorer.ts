@@ -50,11 +50,23 @@ const openingsMax = 64
 /** At most this many states of the system are kept. Each takes some hundred bytes. */
 const pointsMax = 1_000_000
 
-/** A state of the system to go on from. */
+/** A state of the system to go on from. What costs more is followed later, so that no input is given for it before. */
 interface Work {
   readonly point: Point
-  /** Nodes whose own actions are followed; undefined for messages, and own actions of states that are new. */
-  readonly own: readonly number[] | undefined
+  /** The deviations of what is followed. */
+  readonly cost: number
+  /**
+   * `prompt`: what comes next in a prompt network. `deviations`: what else may come. `again`: what nodes do by themselves in
+   * states in which that was followed already.
+   */
+  readonly part: 'prompt' | 'deviations' | 'again'
+  /** Of `again`: the nodes that act by themselves, and those that faults befall. */
+  readonly again?: Befallen
+}
+
+interface Befallen {
+  readonly acting: readonly number[]
+  readonly failing: readonly number[]
 }
 
 /** Work whose outcomes are not all known. */
@@ -74,7 +86,6 @@ interface Draft {
 /** What lies behind a piece of work. */
 interface Successor {
   readonly draft: Draft
-  readonly cost: number
   readonly spent: number
 }
 
@@ -111,7 +122,9 @@ export class Explorer<State> {
   readonly #costs = new Map<number, number>()
   readonly #keys = new WeakMap<Point, number>()
   /** States of nodes whose own actions were followed, by the faults before. */
-  readonly #followed = new Set<string>()
+  readonly #acted = new Set<number>()
+  /** The same of faults. */
+  readonly #failed = new Set<number>()
   /** By the states of all nodes, the property that does not hold there. */
   readonly #judged = new Map<number, string | undefined>()
   readonly #suspected = new Map<string, number>()
@@ -130,7 +143,7 @@ export class Explorer<State> {
     this.#safety = named.filter(([, { kind }]) => kind === 'always')
     this.#liveness = named.filter(([, { kind, when }]) => kind === 'eventually' && when === undefined)
     const inFlight = before.inFlight.map(sent => options.table.message(sent)).filter(({ to }) => to >= 0)
-    this.#arrive({ draft: { locals: roots, inFlight, steps: [] }, cost: 0, spent: 0 }, undefined)
+    this.#arrive({ draft: { locals: roots, inFlight, steps: [] }, spent: 0 }, undefined)
   }
 
   /** Where the first node begins. */
@@ -176,14 +189,14 @@ export class Explorer<State> {
   #take(): Work | undefined {
     for (let work = this.#waiting.shift(); work; work = this.#waiting.shift()) {
       // It may have been reached more cheaply since.
-      if (work.own === undefined && this.#costs.get(this.#keys.get(work.point)!)! < work.point.cost) continue
-      this.deviations = work.point.cost
+      if (this.#costs.get(this.#keys.get(work.point)!)! < work.point.cost) continue
+      this.deviations = work.cost
       return work
     }
     return undefined
   }
 
-  /** Follows all that may happen next, once the outcomes are known. */
+  /** Follows a piece of work, once all outcomes are known. */
   #follow(pending: Pending): void {
     const { work, answers } = pending
     const asks = new Map<string, Ask>()
@@ -194,31 +207,82 @@ export class Explorer<State> {
       else answers.set(key, outcome)
       return outcome
     }
-    const successors = [
-      ...(work.own ? this.#ownOf(work.point, work.own, known) : this.#successorsOf(work.point, known)),
-    ]
+    const { point, part, again } = work
+    const fresh = again ?? this.#freshOf(point)
+    const successors = [...(part === 'prompt' ? this.#promptly(point, fresh, known) : this.#deviating(work, fresh, known))]
     pending.waiting = asks.size
     for (const ask of asks.values()) {
       this.#asks.push(ask)
       this.#pending.set(ask, pending)
     }
     if (asks.size > 0) return
-    for (const successor of successors) this.#arrive(successor, work.point)
-    if (!work.own) this.#followLater(work.point)
+    for (const successor of successors) this.#arrive(successor, work)
+    if (part === 'prompt') this.#wait({ point, cost: point.cost + 1, part: 'deviations' })
+    if (part !== 'again') this.#followed(point, part, fresh)
   }
 
-  *#successorsOf(point: Point, known: Known): Generator<Successor, void> {
-    const { inFlight, locals, cost, spent } = point
-    const deliverable = inFlight.flatMap((message, place) =>
-      !locals[message.to]!.isDown && isFirst(message, place, inFlight) ? [place] : [],
-    )
-    for (const place of deliverable) {
-      const draft = this.#deliver(draftOf(point), place, known)
-      if (draft && this.#open(draft, known)) yield { draft, cost: place === deliverable[0] ? cost : cost + 1, spent }
+  #wait(work: Work): void {
+    if (work.cost <= (this.#options.deviationsMax ?? Number.POSITIVE_INFINITY)) this.#waiting.push(work, work.cost)
+  }
+
+  /** The nodes whose states are new, for what they do by themselves and for faults. */
+  #freshOf({ locals, spent }: Point): Befallen {
+    const [acting, failing]: [number[], number[]] = [[], []]
+    for (const [node, { index }] of locals.entries()) {
+      if (!this.#acted.has(keyOfLocal(index, spent))) acting.push(node)
+      if (!this.#failed.has(keyOfLocal(index, spent))) failing.push(node)
     }
-    for (const place of deliverable) if (inFlight[place]!.sent.isDatagram) yield* this.#faultsOf(point, place)
-    const fresh = locals.flatMap(({ index }, node) => (this.#followed.has(`${index} ${spent}`) ? [] : [node]))
-    yield* this.#ownOf(point, fresh, known)
+    return { acting, failing }
+  }
+
+  /** Notes what was followed. What nodes do by themselves in other states comes later. */
+  #followed(point: Point, part: Work['part'], fresh: Befallen): void {
+    const { locals, spent, cost } = point
+    const isPrompt = part === 'prompt'
+    const acts = isPrompt === isQuiet(point)
+    if (acts) for (const node of fresh.acting) this.#acted.add(keyOfLocal(locals[node]!.index, spent))
+    if (!isPrompt) for (const node of fresh.failing) this.#failed.add(keyOfLocal(locals[node]!.index, spent))
+    const all = [...locals.keys()]
+    const acting = acts ? all.filter(node => !fresh.acting.includes(node) && this.#canAct(locals[node]!)) : []
+    const failing = isPrompt
+      ? []
+      : all.filter(node => !fresh.failing.includes(node) && this.#canFail(locals[node]!, spent))
+    if (acting.length + failing.length > 0)
+      this.#wait({ point, cost: cost + (isPrompt ? 0 : 1) + knownOwnCost, part: 'again', again: { acting, failing } })
+  }
+
+  #canAct({ enabled }: LocalState): boolean {
+    return enabled.some(({ kind }) => !isFault(kind))
+  }
+
+  #canFail({ enabled, resets }: LocalState, spent: number): boolean {
+    return [...enabled, ...resets].some(({ kind }) => isFault(kind) && this.#mayHappen(spent, kind))
+  }
+
+  /** What was sent first arrives; or if nothing is in flight, a node does something by itself. */
+  *#promptly(point: Point, { acting }: Befallen, known: Known): Generator<Successor, void> {
+    const { spent } = point
+    const [first] = deliverable(point)
+    if (first === undefined) {
+      yield* this.#acting(point, acting, known)
+      return
+    }
+    const draft = this.#deliver(draftOf(point), first, known)
+    if (draft && this.#open(draft, known)) yield { draft, spent }
+  }
+
+  *#deviating({ point, part }: Work, { acting, failing }: Befallen, known: Known): Generator<Successor, void> {
+    const [first, ...others] = deliverable(point)
+    if (part !== 'again') {
+      for (const place of others) {
+        const draft = this.#deliver(draftOf(point), place, known)
+        if (draft && this.#open(draft, known)) yield { draft, spent: point.spent }
+      }
+      for (const place of first === undefined ? [] : [first, ...others])
+        if (point.inFlight[place]!.sent.isDatagram) yield* this.#faultsOf(point, place)
+    }
+    if (part === 'again' || first !== undefined) yield* this.#acting(point, acting, known)
+    yield* this.#failing(point, failing, known)
   }
 
   /** A datagram is lost, or arrives twice. */
@@ -229,27 +293,33 @@ export class Explorer<State> {
       const draft = draftOf(point)
       draft.steps.push({ does: message, prefix: `${kind} `, sent: kind === 'drop' ? [] : [message] })
       draft.inFlight = kind === 'drop' ? without(point.inFlight, place) : [...point.inFlight, message]
-      yield { draft, cost: point.cost + 1, spent: spentWith(point.spent, kind) }
+      yield { draft, spent: spentWith(point.spent, kind) }
     }
   }
 
-  /** What these nodes do by themselves, and faults. */
-  *#ownOf(point: Point, nodes: readonly number[], known: Known): Generator<Successor, void> {
-    const { cost, spent, locals, inFlight } = point
-    const isQuiet = !inFlight.some(({ to }) => !locals[to]!.isDown)
-    for (const node of nodes) {
-      const local = locals[node]!
-      for (const choice of local.enabled) {
-        const isFault = faultKinds.includes(choice.kind)
-        if (isFault && !this.#mayHappen(spent, choice.kind)) continue
-        const draft = this.#enter(draftOf(point), node, { choice: choice.label }, choice.label, known)
-        const deviations = isFault || !isQuiet ? 1 : 0
-        if (draft && this.#open(draft, known))
-          yield { draft, cost: cost + deviations, spent: isFault ? spentWith(spent, choice.kind) : spent }
+  /** What these nodes do by themselves. */
+  *#acting(point: Point, nodes: readonly number[], known: Known): Generator<Successor, void> {
+    const { spent, locals } = point
+    for (const node of nodes)
+      for (const { kind, label } of locals[node]!.enabled) {
+        const draft = isFault(kind) ? undefined : this.#enter(draftOf(point), node, { choice: label }, label, known)
+        if (draft && this.#open(draft, known)) yield { draft, spent }
       }
-      for (const choice of local.resets) {
+  }
+
+  /** What may befall these nodes. */
+  *#failing(point: Point, nodes: readonly number[], known: Known): Generator<Successor, void> {
+    const { spent, locals } = point
+    for (const node of nodes) {
+      const { enabled, resets } = locals[node]!
+      for (const { kind, label } of enabled) {
+        if (!isFault(kind) || !this.#mayHappen(spent, kind)) continue
+        const draft = this.#enter(draftOf(point), node, { choice: label }, label, known)
+        if (draft && this.#open(draft, known)) yield { draft, spent: spentWith(spent, kind) }
+      }
+      for (const choice of resets) {
         const draft = this.#mayHappen(spent, 'reset') ? this.#reset(point, node, choice, known) : undefined
-        if (draft && this.#open(draft, known)) yield { draft, cost: cost + 1, spent: spentWith(spent, 'reset') }
+        if (draft && this.#open(draft, known)) yield { draft, spent: spentWith(spent, 'reset') }
       }
     }
   }
@@ -322,9 +392,10 @@ export class Explorer<State> {
     return Math.floor(spent / 10 ** place) % 10 < this.#budget[place]!
   }
 
-  #arrive({ draft, cost, spent }: Successor, before: Point | undefined): void {
+  #arrive({ draft, spent }: Successor, work: Work | undefined): void {
     const { locals, inFlight, steps, finding } = draft
-    const { depthMax = Number.POSITIVE_INFINITY, deviationsMax = Number.POSITIVE_INFINITY } = this.#options
+    const { depthMax = Number.POSITIVE_INFINITY } = this.#options
+    const { cost = 0, point: before } = work ?? {}
     this.transitions += steps.length
     const depth = (before?.depth ?? 0) + steps.length
     const point: Point = { locals, inFlight, spent, cost, depth, before, steps }
@@ -349,23 +420,9 @@ export class Explorer<State> {
     }
     this.#costs.set(key, cost)
     this.depth = Math.max(this.depth, depth)
-    if (depth >= depthMax || cost > deviationsMax) return
+    if (depth >= depthMax) return
     this.#keys.set(point, key)
-    this.#waiting.push({ point, own: undefined }, cost)
-  }
-
-  /** What nodes do by themselves in states that were followed before comes later. */
-  #followLater(point: Point): void {
-    const { locals, spent, cost } = point
-    const { deviationsMax = Number.POSITIVE_INFINITY } = this.#options
-    const later: number[] = []
-    for (const [node, { index, enabled, resets }] of locals.entries()) {
-      const key = `${index} ${spent}`
-      if (!this.#followed.has(key)) this.#followed.add(key)
-      else if (enabled.length + resets.length > 0) later.push(node)
-    }
-    if (later.length > 0 && cost + knownOwnCost <= deviationsMax)
-      this.#waiting.push({ point, own: later }, cost + knownOwnCost)
+    this.#wait({ point, cost, part: 'prompt' })
   }
 
   #violatedIn(locals: readonly LocalState[]): string | undefined {
@@ -389,9 +446,8 @@ export class Explorer<State> {
   }
 
   /** Whether nothing but faults can happen. */
-  #isDead({ inFlight, locals }: Point): boolean {
-    if (this.#liveness.length === 0 || inFlight.some(({ to }) => !locals[to]!.isDown)) return false
-    return locals.every(({ enabled }) => enabled.every(({ kind }) => faultKinds.includes(kind)))
+  #isDead(point: Point): boolean {
+    return this.#liveness.length > 0 && isQuiet(point) && !point.locals.some(local => this.#canAct(local))
   }
 
   #lookAtEnd(point: Point): void {
@@ -411,6 +467,21 @@ export class Explorer<State> {
 }
 
 type Known = (state: LocalState, input: NodeInput) => Outcome | undefined
+
+const isFault = (kind: Choice['kind']): boolean => faultKinds.includes(kind)
+
+/** Places of the messages that may be delivered, in the order in which they were sent. */
+const deliverable = ({ inFlight, locals }: Point): number[] => {
+  const places: number[] = []
+  for (const [place, message] of inFlight.entries())
+    if (!locals[message.to]!.isDown && isFirst(message, place, inFlight)) places.push(place)
+  return places
+}
+
+/** Whether nothing is on its way to a node that is up. */
+const isQuiet = ({ inFlight, locals }: Point): boolean => !inFlight.some(({ to }) => !locals[to]!.isDown)
+
+const keyOfLocal = (index: number, spent: number): number => index * 100_000 + spent
 
 const answerKey = ({ state, input }: Ask): string => `${state.index} ${inputKey(input)}`
 
