@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineSystem, type SystemDefinition } from 'lastnail'
 
-const { SYSTEM = 'paxos', PREDICATES, CLIENTS, BUG = '', CHURN = '6' } = process.env
+const { SYSTEM = 'paxos', PREDICATES, CLIENTS, BUG = '', CHURN = '6', RESETS } = process.env
 const rate = Number(CHURN)
 const example = join(import.meta.dirname, '../../../examples/corpus', SYSTEM)
 const { default: corpus } = (await import(join(example, 'lastnail.config.ts'))) as { default: SystemDefinition }
@@ -13,6 +13,7 @@ export default defineSystem({
   nodes: Object.fromEntries(
     Object.entries(corpus.nodes).map(([name, node]) => [name, { ...node, cwd: example, env: { BUG } }]),
   ),
+  faults: { ...corpus.faults, ...(RESETS && { reset: Number(RESETS) }) },
   clients: CLIENTS === 'none' ? {} : (corpus.clients ?? {}),
   properties: PREDICATES === 'none' ? {} : (corpus.properties ?? {}),
   emulation: {

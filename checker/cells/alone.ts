@@ -66,8 +66,9 @@ export class Solo {
     for (const [index, input] of inputs.slice(taken).entries()) {
       budget.check()
       const isLast = taken + index === inputs.length - 1
-      // Other inputs will be asked for in the state before the last one.
-      if (isLast && index > 0 && !this.#mark(name, present)) return this.perform(task, variant, budget)
+      // Other inputs will be asked for in the state before the last one; but hardly where a message arrives on the way.
+      const isKept = isLast && (index > 0 || !('deliver' in input))
+      if (isKept && !this.#mark(name, present)) return this.perform(task, variant, budget)
       const sight = await node.enter(input)
       if (sight === undefined) {
         if (isLast) {
@@ -85,7 +86,7 @@ export class Solo {
       present.trail.push(digestOf(sight))
       present.sight = sight
     }
-    if (present.sight.findings.length === 0 && this.#mark(name, present)) this.#present.set(name, present)
+    if (present.sight.findings.length === 0) this.#present.set(name, present)
     return { trail: [...present.trail], last: present.sight }
   }
 
@@ -113,6 +114,7 @@ export class Solo {
     for (let at = keys.length - 1; at > steps; at--) {
       const marked = this.#marks.get(keys[at]!)
       if (marked === undefined) continue
+      if (present) this.#mark(name, present)
       if (this.#systemOf(name).goBack!(marked.mark))
         return { keys: keys.slice(0, at + 1), trail: [...marked.trail], sight: marked.sight }
       this.#marks.delete(keys[at]!)

@@ -116,6 +116,8 @@ export class Explorer<State> {
   readonly #safety: [string, Property<State>][]
   readonly #liveness: [string, Property<State>][]
   readonly #waiting = new Buckets<Work>()
+  /** Where something is in flight: what arrives next is followed at once, while the nodes are where it arrives. */
+  readonly #urgent: Work[] = []
   readonly #pending = new Map<Ask, Pending>()
   readonly #asks: Ask[] = []
   /** By key, the least cost of a state. */
@@ -153,7 +155,7 @@ export class Explorer<State> {
 
   /** Whether nothing is left to follow, and nothing is under way. */
   get isDone(): boolean {
-    return this.#waiting.isEmpty && this.#pending.size === 0
+    return this.#waiting.isEmpty && this.#urgent.length === 0 && this.#pending.size === 0
   }
 
   /**
@@ -187,7 +189,8 @@ export class Explorer<State> {
   }
 
   #take(): Work | undefined {
-    for (let work = this.#waiting.shift(); work; work = this.#waiting.shift()) {
+    const next = () => this.#urgent.pop() ?? this.#waiting.shift()
+    for (let work = next(); work; work = next()) {
       // It may have been reached more cheaply since.
       if (this.#costs.get(this.#keys.get(work.point)!)! < work.point.cost) continue
       this.deviations = work.cost
@@ -209,7 +212,9 @@ export class Explorer<State> {
     }
     const { point, part, again } = work
     const fresh = again ?? this.#freshOf(point)
-    const successors = [...(part === 'prompt' ? this.#promptly(point, fresh, known) : this.#deviating(work, fresh, known))]
+    const successors = [
+      ...(part === 'prompt' ? this.#promptly(point, fresh, known) : this.#deviating(work, fresh, known)),
+    ]
     pending.waiting = asks.size
     for (const ask of asks.values()) {
       this.#asks.push(ask)
@@ -222,7 +227,9 @@ export class Explorer<State> {
   }
 
   #wait(work: Work): void {
-    if (work.cost <= (this.#options.deviationsMax ?? Number.POSITIVE_INFINITY)) this.#waiting.push(work, work.cost)
+    if (work.cost > (this.#options.deviationsMax ?? Number.POSITIVE_INFINITY)) return
+    if (work.part === 'prompt' && !isQuiet(work.point)) this.#urgent.push(work)
+    else this.#waiting.push(work, work.cost)
   }
 
   /** The nodes whose states are new, for what they do by themselves and for faults. */
