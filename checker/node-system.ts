@@ -121,6 +121,11 @@ export interface Nodes<State> {
    * back to a mark.
    */
   alone(name: string): NodeSystem
+  /**
+   * Whether nodes wait for each other in the start of this variant, so that none of them can start alone: each begins at a mark
+   * of the whole system at its start. The whole system is used for it. Absent if that is never so.
+   */
+  startTogether?(variant: number): Promise<boolean>
   /** The system state that properties read when the nodes are in these states, in the order of `names`. */
   join(states: readonly unknown[]): State
   /** The value that a property's `of` receives for such a state. */

@@ -97,6 +97,7 @@ export class Cluster implements System<GlobalState> {
       names: this.#nodes.map(({ name }) => name),
       abstraction: fingerprint === 'observed' ? 'observed' : 'history',
       alone: name => this.#driver.aloneOf(this.#stage.named(name)),
+      startTogether: variant => this.#driver.startTogether(variant),
       join: parts => joinParts(parts as NodePart[]),
       viewOf: part => (part as NodePart).node,
     }

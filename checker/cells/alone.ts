@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
-import { Diverged } from '../errors.ts'
+import { Diverged, UsageError } from '../errors.ts'
 import { keyOf, labelOf, type NodeInput, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
 import type { Checkpoint } from '../system.ts'
 import { NodeMarks } from './node-marks.ts'
@@ -22,16 +22,18 @@ export type MarkWhole = (labels: readonly string[], variant: number) => Promise<
  * that the node has now, or a marked one. Otherwise the node begins again.
  */
 export class Solo {
-  readonly #nodes: Pick<Nodes<never>, 'alone'>
+  readonly #nodes: Pick<Nodes<never>, 'alone' | 'startTogether'>
   readonly #markWhole: MarkWhole
   readonly #systems = new Map<string, NodeSystem>()
   readonly #present = new Map<string, Present>()
   readonly #marks = new NodeMarks()
+  /** By variant, whether nodes wait for each other in the start. */
+  readonly #together = new Map<number, boolean>()
   /** The state of the whole system in which nodes begin, unless with their start. */
   #whole: { readonly key: string; readonly checkpoint: Checkpoint | undefined } | undefined
 
   /** @param markWhole absent if that is not possible */
-  constructor(nodes: Pick<Nodes<never>, 'alone'>, markWhole: MarkWhole = async () => undefined) {
+  constructor(nodes: Pick<Nodes<never>, 'alone' | 'startTogether'>, markWhole: MarkWhole = async () => undefined) {
     this.#nodes = nodes
     this.#markWhole = markWhole
   }
@@ -126,12 +128,22 @@ export class Solo {
 
   async #begin(name: string, after: readonly string[], variant: number, key: string): Promise<Present | undefined> {
     this.#present.delete(name)
-    const sight =
-      after.length === 0 ? await this.#systemOf(name).reset(variant) : await this.#beginAfter(name, after, variant)
-    if (sight === undefined) return undefined
+    const isWhole = after.length > 0 || (await this.#startTogether(variant))
+    const sight = isWhole ? await this.#beginAfter(name, after, variant) : await this.#systemOf(name).reset(variant)
+    if (sight === undefined && after.length > 0) return undefined
+    if (sight === undefined) throw new UsageError(cannotBegin)
     const present: Present = { keys: [key], trail: [digestOf(sight)], sight }
     if (sight.findings.length > 0 || this.#mark(name, present)) return present
     return this.#begin(name, after, variant, key)
+  }
+
+  async #startTogether(variant: number): Promise<boolean> {
+    const known = this.#together.get(variant)
+    if (known !== undefined || this.#nodes.startTogether === undefined) return known ?? false
+    this.forget()
+    const together = await this.#nodes.startTogether(variant)
+    this.#together.set(variant, together)
+    return together
   }
 
   async #beginAfter(name: string, after: readonly string[], variant: number): Promise<NodeSight | undefined> {
@@ -145,6 +157,9 @@ export class Solo {
     return checkpoint && node.beginAt?.(checkpoint)
   }
 }
+
+const cannotBegin =
+  'a local search executes each node alone, but nodes wait for each other in the start, and its end cannot be marked'
 
 const beginOf = (after: readonly string[], variant: number): string => `${variant} ${hash('sha1', after.join('\n'))}`
 

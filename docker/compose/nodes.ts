@@ -12,7 +12,8 @@ import type { Service } from './schema.ts'
 
 /**
  * The services of a compose file as nodes, each in a container of its image. A service with several containers gives
- * nodes `name-1`, `name-2` and so on, which also share the service's name. They start in the order of `depends_on`.
+ * nodes `name-1`, `name-2` and so on, which also share the service's name. They start in the order of `depends_on`;
+ * one with the condition `service_healthy` when the other is ready.
  *
  * @param path relative to the configuration
  */
@@ -36,10 +37,17 @@ const countOf = ({ scale, deploy }: Service): number => scale ?? deploy.replicas
 const nodesOfService = (name: string, services: Services, directory: string): [string, NodeDefinition][] => {
   const service = services[name]!
   const count = countOf(service)
-  const definition = definitionOf(service, directory)
+  const after = Object.entries(service.depends_on).flatMap(([other, { condition }]) =>
+    condition === 'service_healthy' ? namesOf(other, countOf(services[other]!)) : [],
+  )
+  const definition = { ...definitionOf(service, directory), ...(after.length > 0 && { after }) }
   if (count === 1) return [[name, definition]]
-  return Array.from({ length: count }, (_, index) => [`${name}-${index + 1}`, { ...definition, aliases: [name] }])
+  return namesOf(name, count).map(each => [each, { ...definition, aliases: [name] }])
 }
+
+/** Names of the nodes of a service. */
+const namesOf = (name: string, count: number): string[] =>
+  count === 1 ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`)
 
 const definitionOf = (service: Service, directory: string): NodeDefinition => {
   const { environment, healthcheck, deploy } = service

@@ -297,6 +297,8 @@ export interface NodeDefinition {
   readonly listens?: number | readonly number[] | undefined
   /** A program that is run in it and must succeed at the end of its first start in an execution. */
   readonly healthy?: readonly string[] | undefined
+  /** Nodes that must be ready (see `listens`, `healthy`) before it is started at the beginning of an execution. */
+  readonly after?: readonly string[] | undefined
   /** Further host names. Several nodes may have the same one. */
   readonly aliases?: readonly string[] | undefined
   /** What it may use of this machine. A node that is held is meant: not one at the pace `native`. */

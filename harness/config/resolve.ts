@@ -22,6 +22,7 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
     ...placeholderProblems(checked.data),
     ...faultProblems(checked.data),
     ...publishProblems(checked.data),
+    ...afterProblems(checked.data),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...fill(checked.data, directory), notes }
@@ -41,6 +42,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
     write: node.write.map(path => resolve(directory, path)),
     listens: node.listens,
     healthy: node.healthy,
+    after: node.after,
     aliases: node.aliases,
     limits: limitsOf(node, definition.limits),
   })),
@@ -116,6 +118,30 @@ const faultProblems = ({ nodes, faults }: CheckedDefinition): string[] =>
       .filter(name => !Object.hasOwn(nodes, name))
       .map(name => `faults.${kind}.of: there is no node ${name}; ${nearest(name, Object.keys(nodes))}`),
   )
+
+const afterProblems = ({ nodes }: CheckedDefinition): string[] =>
+  Object.entries(nodes).flatMap(([name, { after }]) =>
+    after.flatMap(other => {
+      if (!Object.hasOwn(nodes, other))
+        return [`nodes.${name}.after: there is no node ${other}; ${nearest(other, Object.keys(nodes))}`]
+      return waitsFor(nodes, other, name)
+        ? [`nodes.${name}.after: expected no circle, but ${other} waits for ${name}`]
+        : []
+    }),
+  )
+
+/** Whether a node is started after another one, or is that one. */
+const waitsFor = (
+  nodes: CheckedDefinition['nodes'],
+  name: string,
+  other: string,
+  seen = new Set<string>(),
+): boolean => {
+  if (name === other) return true
+  if (seen.has(name)) return false
+  seen.add(name)
+  return nodes[name]?.after.some(before => waitsFor(nodes, before, other, seen)) ?? false
+}
 
 const publishProblems = ({ nodes, publish }: CheckedDefinition): string[] =>
   Object.entries(publish).flatMap(([port, to]) => {

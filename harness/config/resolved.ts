@@ -59,6 +59,8 @@ export interface ResolvedNode {
   readonly write: readonly string[]
   readonly listens: readonly number[]
   readonly healthy: readonly string[] | undefined
+  /** Nodes that are ready before it is started. */
+  readonly after: readonly string[]
   readonly aliases: readonly string[]
   readonly limits: NodeLimits
 }

@@ -125,6 +125,7 @@ const node = fields(
     write: z.array(text, { error: 'expected a list of paths' }).default([]),
     listens,
     healthy: words.optional(),
+    after: z.array(text, { error: 'expected a list of nodes' }).default([]),
     aliases: z.array(text, { error: 'expected a list of host names' }).default([]),
     limits,
   },

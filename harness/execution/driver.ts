@@ -161,6 +161,14 @@ export class Driver {
     execution.evidence = this.#isCompared(execution.beganInPlace, step) ? [] : undefined
   }
 
+  /** Whether nodes wait for each other in the start of a variant. Starts them, unless none of them says when it is ready. */
+  async startTogether(variant: number): Promise<boolean> {
+    const { timing, nodes } = this.#stage
+    if (timing !== undefined || nodes.every(({ saysReady }) => !saysReady)) return false
+    await this.reset(variant)
+    return this.#stage.execution.started.length > 0 && !this.#stage.execution.isOver
+  }
+
   /** Has a node executed alone, in turns with other nodes and with the whole system. */
   aloneOf(node: Node): Alone {
     const { system, runner, nodes, timing } = this.#stage

@@ -54,7 +54,14 @@ export class PromptStart {
 
   /** The first node that was not begun, and may be. */
   #next(): Node | undefined {
-    return this.#stage.nodes.find(node => !this.#begun.has(node))
+    return this.#stage.nodes.find(
+      node => !this.#begun.has(node) && node.after.every(name => this.#isReady(this.#stage.node(name))),
+    )
+  }
+
+  #isReady(node: Node | undefined): boolean {
+    // A played one is no node of the stage.
+    return node === undefined || (this.#begun.has(node) && !this.#waiting.has(node))
   }
 
   async #begin(node: Node): Promise<Finding[]> {

@@ -143,6 +143,16 @@ export class Node {
     return { pid: this.#life.held.pid, environment: this.#life.place.environment, directory: this.workingDirectory }
   }
 
+  /** Names of the nodes that must be ready before it is started. */
+  get after(): readonly string[] {
+    return this.#definition.after
+  }
+
+  /** Whether its start is over only when ports are open or a health check passes. */
+  get saysReady(): boolean {
+    return this.#definition.listens.length > 0 || this.#definition.healthy !== undefined
+  }
+
   /** The program that tells whether it is healthy. */
   get healthCheck(): readonly string[] | undefined {
     return this.#definition.healthy

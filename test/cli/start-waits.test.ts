@@ -62,6 +62,11 @@ test('a service that connects to its database and then listens is checked; the s
   expect(tried.stdout.split('\n').slice(0, 3)).toEqual(began)
 })
 
+test('a local search begins where such a start has ended', async () => {
+  const found = await lastnail(directory, 'check', 'answers.config.ts', '--search', 'local', '--for', '20s')
+  expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/^violated: safety neverAnswers$/m) })
+})
+
 test('a start that cannot end names who waits for whom', async () => {
   const { code, stderr } = await lastnail(directory, 'check', 'silent.config.ts', '--executions', '3')
   const what = 'a waits for redis:6378 and has not opened port 8080: it listens on no TCP port'

@@ -89,12 +89,14 @@ services:
   cache: { image: cache, depends_on: { db: { condition: service_healthy } }, scale: 1 }
   db: { image: db, healthcheck: { test: [CMD, ready, --now] } }
 `)
-    expect(Object.entries(nodes).map(([name, { aliases, healthy }]) => [name, aliases, healthy])).toEqual([
-      ['db', undefined, ['ready', '--now']],
-      ['cache', undefined, undefined],
-      ['web-1', ['web'], undefined],
-      ['web-2', ['web'], undefined],
-    ])
+    expect(Object.entries(nodes).map(([name, { aliases, healthy, after }]) => [name, aliases, healthy, after])).toEqual(
+      [
+        ['db', undefined, ['ready', '--now'], undefined],
+        ['cache', undefined, undefined, ['db']],
+        ['web-1', ['web'], undefined, undefined],
+        ['web-2', ['web'], undefined, undefined],
+      ],
+    )
   })
 
   test('what has another meaning, or none, is said', () => {

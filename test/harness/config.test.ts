@@ -45,6 +45,7 @@ describe('a right definition', () => {
       disk: 'kept',
       exits: 'crash',
       listens: [],
+      after: [],
       container: undefined,
       healthy: undefined,
       aliases: [],

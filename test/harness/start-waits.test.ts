@@ -91,3 +91,23 @@ test('who waits for whom is named when a start cannot end', async () => {
   const message = expect.stringContaining('a waits for db:6379 and has not opened port 8080: it listens on no TCP port')
   expect(await cluster.reset()).toMatchObject([{ kind: 'crash', node: 'a', message }])
 })
+
+test('a node with `after` is started when those that it names are ready, whoever waits meanwhile', async () => {
+  // It ends where its predecessor does not listen yet.
+  const last = `
+    require('node:net').connect(8080, 'a').on('connect', () => console.log('found')).on('error', () => process.exit(4))
+    setInterval(() => {}, 1e8)`
+  const cluster = clusterOf(
+    { nodes: { a, last: { command: ['node', 'last.js'], after: ['a'] }, db } },
+    { ...files, 'last.js': last },
+  )
+  expect(await cluster.reset()).toEqual([])
+  expect(cluster.details.started).toEqual(did)
+  await take(cluster, 'last→a #1 open :8080')
+  await take(cluster, 'a→last #1 accept :8080')
+  expect(stdoutOf(cluster, 'last')).toEqual(['found'])
+  expect(() => clusterOf({ nodes: { a: { ...a, after: ['b'] }, b: { ...db, after: ['a'] } } })).toThrow(
+    'nodes.a.after: expected no circle, but b waits for a',
+  )
+  expect(() => clusterOf({ nodes: { a: { ...a, after: ['bd'] }, db } })).toThrow('nodes.a.after: there is no node bd')
+})
