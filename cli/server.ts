@@ -10,6 +10,8 @@ export interface Content {
   /** Media type. */
   readonly type: string
   readonly body: string
+  /** The content security policy of a page; other content is no page, and may nothing. */
+  readonly policy?: string
 }
 
 /** What the server answers: resources to read, and actions with JSON. */
@@ -98,8 +100,16 @@ class Refusal extends Error {
 
 /** Never rejects: whatever a request contains, the server goes on. */
 const answer = async (request: IncomingMessage, response: ServerResponse, answers: Answers, token: string) => {
-  const say = (status: number, { type, body }: Content) => {
-    const headers = { 'content-type': type, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+  const say = (status: number, { type, body, policy = "default-src 'none'" }: Content) => {
+    const headers = {
+      'content-type': type,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      // A policy in the page itself cannot say who may show the page in a frame.
+      'content-security-policy': `${policy}; frame-ancestors 'none'`,
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+    }
     // The unread rest of a request must not be taken for the next one.
     response.writeHead(status, request.complete ? headers : { ...headers, connection: 'close' })
     response.end(body)

@@ -62,6 +62,7 @@ export const syscall: (number: number, a: number, b: number, c: number, d: numbe
 
 export const CLONE_FS = 0x0000_0200
 export const CLONE_NEWNS = 0x0002_0000
+export const CLONE_NEWCGROUP = 0x0200_0000
 export const CLONE_NEWUTS = 0x0400_0000
 export const CLONE_NEWIPC = 0x0800_0000
 export const CLONE_NEWUSER = 0x1000_0000

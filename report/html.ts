@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Trace } from '../checker/trace/trace.ts'
 import { pack } from './pack.ts'
@@ -14,29 +15,58 @@ const built = new URL(import.meta.url.endsWith('.ts') ? '../dist/page/' : '../pa
  */
 export const pageOf = (trace: Trace, live?: Trace, path?: string): string => page({ trace, live, path }, undefined)
 
-/** The same page with controls for the processes that a server keeps behind it. */
-export const servedPageOf = (trace: Trace, live: Trace | undefined, served: Served): string =>
-  page({ trace, live }, served)
+/** The same page with controls for the processes that a server keeps behind it, and its content security policy. */
+export const servedPageOf = (
+  trace: Trace,
+  live: Trace | undefined,
+  served: Served,
+): { readonly page: string; readonly policy: string } => {
+  const { script, style } = parts()
+  return { page: page({ trace, live }, served), policy: policyOf(script, style, true) }
+}
 
-const page = ({ trace, live, path }: Shown, served: Served | undefined): string => `<!doctype html>
+/** The page's script and style. */
+const parts = () => ({
+  script: readFileSync(new URL('page.js', built), 'utf8'),
+  style: readFileSync(new URL('page.css', built), 'utf8'),
+})
+
+/** Nothing is loaded, and no other script and style count than these. A served page asks its own server. */
+const policyOf = (script: string, style: string, isServed: boolean): string =>
+  [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    ...(isServed ? ["connect-src 'self'"] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+const page = ({ trace, live, path }: Shown, served: Served | undefined): string => {
+  const { script, style } = parts()
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:${served ? "; connect-src 'self'" : ''}">
+<meta http-equiv="Content-Security-Policy" content="${policyOf(script, style, served !== undefined)}">
 <link rel="icon" href="data:,">
 <title>${escapeHtml(titleOf(trace))}</title>
-<style>${readFileSync(new URL('page.css', built), 'utf8')}</style>
+<style>${style}</style>
 </head>
 <body>
 <div id="app"><p>This report needs JavaScript.</p></div>
 <script type="text/plain" id="data">${pack(trace, live, path)}</script>
 ${served ? `<script type="application/json" id="served">${JSON.stringify(served)}</script>` : ''}
-<script type="module">${readFileSync(new URL('page.js', built), 'utf8')}</script>
+<script type="module">${script}</script>
 </body>
 </html>
 `
+}
 
 interface Shown {
   readonly trace: Trace

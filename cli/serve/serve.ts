@@ -39,7 +39,8 @@ export const serveTrace = async (path: string, { port }: { port?: number }): Pro
           '': token => {
             const { at, isBranch, execution } = timeline
             const shown = isBranch ? ([execution.trace, undefined] as const) : ([trace, live] as const)
-            return { type: 'text/html; charset=utf-8', body: servedPageOf(...shown, { token, at, isBranch }) }
+            const { page, policy } = servedPageOf(...shown, { token, at, isBranch })
+            return { type: 'text/html; charset=utf-8', body: page, policy }
           },
         },
         actions,

@@ -19,7 +19,7 @@ import { resourceCalls } from './resources.ts'
 import { openShown } from './shown-files.ts'
 import { socketCalls } from './socket-timeouts.ts'
 import { type SyscallName, syscallName, syscallNumber } from './syscall-number.ts'
-import { CLONE_UNTRACED, systemCalls } from './system-calls.ts'
+import { CLONE_UNTRACED, familiesOfTheMachine, systemCalls } from './system-calls.ts'
 import { clockNamed, millisecond, type Nanoseconds, never, second } from './virtual-clock.ts'
 import { deadlineOf, emptySets, endless, type WaitKind, waitKind, writeTime } from './waits.ts'
 
@@ -66,6 +66,10 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): T
   if (number === syscallNumber.sched_yield) return 'yield'
   if (number === syscallNumber.sigaltstack || number === syscallNumber.set_tid_address) thread.hasToldAnew = true
   if (number === syscallNumber.socket) {
+    if (familiesOfTheMachine.includes(registers.get('rdi') | 0)) {
+      answerWith(registers, refuseFamily(thread.process.node))
+      return 'go on'
+    }
     thread.atExit = after => {
       if (after.get('rax') >= 0) fixPort(thread.process, after.get('rax'))
     }
@@ -86,6 +90,13 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): T
   const answer = answerCall(thread, registers, name, number)
   if (answer !== undefined) answerWith(registers, answer)
   return 'go on'
+}
+
+const refuseFamily = (node: HeldNode): number => {
+  node.note(
+    'socket() of a family other than those of a network (AF_VSOCK, AF_BLUETOOTH, …) is refused with EAFNOSUPPORT: it would reach this machine or its host',
+  )
+  return -constants.errno.EAFNOSUPPORT
 }
 
 const makesProcess: ReadonlySet<number> = new Set([

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
 import {
+  CLONE_NEWCGROUP,
   CLONE_NEWIPC,
   CLONE_NEWNET,
   CLONE_NEWPID,
@@ -121,7 +122,7 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result =>
     try {
       check('setns(net)', setns(plan.network, CLONE_NEWNET))
       enterFiles(plan.mounts)
-      check('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
+      check('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWCGROUP))
       check('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
       return inside()
     } finally {

@@ -59,6 +59,8 @@ const refused = <Name extends SyscallName>(
 const SOL_SOCKET = 1
 /** AF_INET, AF_INET6 */
 const internet = [2, 10]
+/** AF_BLUETOOTH, AF_NFC, AF_VSOCK, AF_QIPCRTR: no network namespace keeps them apart. */
+export const familiesOfTheMachine: readonly number[] = [31, 39, 40, 42]
 /** What is made with this flag, such as LeakSanitizer's own thread, would neither be held nor waited for. */
 export const CLONE_UNTRACED = 0x80_0000
 /** O_WRONLY | O_RDWR | O_PATH | O_DIRECTORY */
@@ -127,7 +129,7 @@ export const systemCalls: Readonly<Record<SyscallName, Treatment>> = {
   ...native('a new descriptor gets the lowest free number', 'dup', 'dup2', 'dup3', 'pipe', 'pipe2', 'close_range', 'splice', 'tee', 'vmsplice', 'eventfd', 'eventfd2', 'epoll_create', 'epoll_create1', 'epoll_ctl', 'signalfd', 'signalfd4', 'timerfd_create', 'memfd_create', 'kcmp'),
   ...held('arrival times of packets (SIOCGSTAMP) are refused with ENOTTY; the kernel does all other requests', { when: 'among', argument: 1, values: timestampRequests }, 'ioctl'),
   ...native('memory: addresses are not randomised', 'mprotect', 'munmap', 'brk', 'mremap', 'mincore', 'madvise', 'process_madvise', 'mlock', 'mlock2', 'munlock', 'mlockall', 'munlockall', 'remap_file_pages', 'mbind', 'set_mempolicy', 'get_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'pkey_mprotect', 'pkey_alloc', 'pkey_free', 'map_shadow_stack', 'mseal', 'userfaultfd', 'membarrier', 'process_vm_readv', 'process_vm_writev', 'process_mrelease'),
-  ...held('the kernel chooses its port by a counter, if the program names none', { when: 'among', argument: 0, values: internet }, 'socket'),
+  ...held('the kernel chooses its port by a counter, if the program names none; families that are not of a network, but of the machine and its host (AF_VSOCK, AF_BLUETOOTH, AF_NFC, AF_QIPCRTR), are refused with EAFNOSUPPORT', { when: 'among', argument: 0, values: [...internet, ...familiesOfTheMachine] }, 'socket'),
   ...native('the node’s network: everything sent on it is held as messages', 'connect', 'accept', 'accept4', 'sendto', 'recvfrom', 'sendmsg', 'recvmsg', 'sendmmsg', 'shutdown', 'bind', 'listen', 'getsockname', 'getpeername', 'socketpair'),
   ...native('processes and threads take turns in a repeatable order, and their ids count from 1', 'execve', 'execveat', 'wait4', 'waitid', 'getpid', 'gettid', 'getppid', 'getpgrp', 'getpgid', 'setpgid', 'getsid', 'setsid', 'set_robust_list', 'get_robust_list', 'futex_wake', 'futex_requeue', 'rseq', 'pidfd_open', 'pidfd_getfd', 'unshare', 'setns', 'restart_syscall', 'arch_prctl', 'set_thread_area', 'get_thread_area', 'modify_ldt', 'personality'),
   ...native('signals of the node’s own processes', 'rt_sigaction', 'rt_sigprocmask', 'rt_sigreturn', 'rt_sigpending', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'rt_sigsuspend', 'pause', 'kill', 'tkill', 'tgkill', 'pidfd_send_signal'),

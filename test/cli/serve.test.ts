@@ -57,6 +57,24 @@ test('who has no token, or comes from another origin, is refused', async () => {
   expect((await fetch(`${url.replace('/?', '/other?')}`)).status).toBe(404)
 })
 
+test('nothing but the page’s own script runs in it, and no other page shows it in a frame', async () => {
+  const page = await fetch(url)
+  const text = await page.text()
+  const policy = page.headers.get('content-security-policy')
+  expect(policy).toMatch(
+    /^default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'; img-src data:; /,
+  )
+  expect(policy).toMatch(/; frame-ancestors 'none'$/)
+  expect(text).toContain(`content="${policy!.replace("; frame-ancestors 'none'", '')}"`)
+  const headers = { 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' }
+  expect(Object.fromEntries(page.headers)).toMatchObject(headers)
+  const refused = await fetch(url.replace(/token=.*/, ''))
+  expect(Object.fromEntries(refused.headers)).toMatchObject({
+    ...headers,
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  })
+})
+
 test('the processes do what is asked, and say what is wrong with it', async () => {
   expect(await ask('/go', { step: 2 })).toEqual({ status: 200, answer: { at: 2, isBranch: false } })
   expect(await ask('/run', { step: 2, node: 'store', program: ['hostname'] })).toEqual({

@@ -34,7 +34,8 @@ describe.skipIf(!hasCriu())('a node that is saved and made again (needs CRIU)', 
             const status = fs.readFileSync('/proc/self/status', 'utf8')
             const masked = /^(Tgid|Seccomp|NoNewPrivs|SigCgt|SigIgn|SigBlk):.*$/gm
             console.log(kept.length, Date.now(), process.hrtime(), Math.random(), require('crypto').randomUUID(),
-              fs.readFileSync('log', 'utf8'), require('os').hostname(), process.pid, status.match(masked).join())
+              fs.readFileSync('log', 'utf8'), require('os').hostname(), process.pid, status.match(masked).join(),
+              fs.readFileSync('/proc/self/cgroup', 'utf8'))
           }
           setInterval(() => {
             for (let i = 0; i < 1000; i++) kept.push({ i })

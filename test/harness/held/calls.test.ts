@@ -16,6 +16,9 @@ c('what is not held is refused, and said once', async () => {
     printf("%d %m\\n", setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on));
     struct timeval arrived;
     for (int i = 0x8906; i < 0x8908; i++) printf("%d %m\\n", ioctl(fd, i, &arrived));
+    printf("%d %m\\n", socket(AF_VSOCK, SOCK_STREAM, 0));
+    printf("%d %m\\n", socket(AF_BLUETOOTH, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    printf("%d\\n", socket(AF_UNIX, SOCK_STREAM, 0) > 0 && socket(AF_NETLINK, SOCK_RAW, 0) > 0);
     int called;
     asm volatile("int $0x80" : "=a"(called) : "a"(20) : "memory");
     printf("i386 getpid %d\\n", called);
@@ -30,6 +33,9 @@ c('what is not held is refused, and said once', async () => {
     '-1 Protocol not available',
     '-1 Inappropriate ioctl for device',
     '-1 Inappropriate ioctl for device',
+    '-1 Address family not supported by protocol',
+    '-1 Address family not supported by protocol',
+    '1',
     'i386 getpid -38',
   ])
   expect(notes).toEqual([
@@ -39,6 +45,7 @@ c('what is not held is refused, and said once', async () => {
     'n: system calls of i386 and x32 are refused with ENOSYS: only those of x86-64 are held',
     'n: setsockopt(SO_TIMESTAMP) is refused with ENOPROTOOPT: the kernel stamps what arrives by its own clock',
     'n: ioctl(SIOCGSTAMP) is refused with ENOTTY: the kernel stamps what arrives by its own clock',
+    'n: socket() of a family other than those of a network (AF_VSOCK, AF_BLUETOOTH, …) is refused with EAFNOSUPPORT: it would reach this machine or its host',
   ])
 })
 

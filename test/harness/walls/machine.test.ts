@@ -33,6 +33,12 @@ describe.skipIf(!isRoot)('the machine of a node', () => {
     expect(paths.filter(path => existsSync(path))).toEqual([])
   })
 
+  test('its place in the control groups of this machine is not shown', async () => {
+    const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n')
+    const roots = lines.map(line => line.replace(/:[^:]*$/, ':/'))
+    expect(await said('cat /proc/self/cgroup; cat /proc/1/cgroup')).toEqual([...roots, ...roots])
+  })
+
   test('devices work, and none of their modes, owners and times changes', async () => {
     const devices = ['null', 'zero', 'full', 'random', 'urandom'].map(name => `/dev/${name}`)
     const attributes = () =>
