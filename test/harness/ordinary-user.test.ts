@@ -56,14 +56,20 @@ const config = (mark: string) => `
   })`
 
 interface Circumstances {
+  /** Instead of that of the pair. */
+  readonly definition?: string
   readonly script?: string
   readonly tunMode?: string
 }
 
 /** Starts `lastnail` on a pair of nodes that greet each other; every process of it shows `mark` in its command line. */
-const start = (command: string, options: readonly string[], { script = asUser, tunMode = '666' }: Circumstances) => {
+const start = (
+  command: string,
+  options: readonly string[],
+  { definition, script = asUser, tunMode = '666' }: Circumstances,
+) => {
   const mark = `pair-${randomUUID()}`
-  const service = directoryWith({ [`${mark}.cjs`]: program, [`${mark}.config.ts`]: config(mark) })
+  const service = directoryWith({ [`${mark}.cjs`]: program, [`${mark}.config.ts`]: definition ?? config(mark) })
   chmodSync(service, 0o777)
   const args = [command, ...(command === 'check' ? [`${mark}.config.ts`] : []), ...options]
   const child = isRoot
@@ -108,6 +114,47 @@ test('a check finds a violation and repeats it', async () => {
   const { code, stdout } = await lastnail('check', ['--property', 'silence', '--executions', '20', '--json'])
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'violated', property: 'silence', repeated: true })
   expect(code).toBe(1)
+})
+
+test('daemons live on, timers send signals, and limits are kept', async () => {
+  const daemon = `
+import os, signal, time
+if os.fork() > 0: os._exit(0)
+os.setsid()
+if os.fork() > 0: os._exit(0)
+try:
+    with open('/dev/shm/x', 'wb') as file: file.write(b'x' * (2 << 20))
+except OSError as error: print(error.strerror, flush=True)
+try:
+    while True:
+        if os.fork() == 0: time.sleep(1000)
+except OSError as error: print(error.strerror, flush=True)
+signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True))
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+time.sleep(1)
+print('slept', flush=True)
+kept = bytearray(b'x' * (100 << 20))
+time.sleep(1000)`
+  const definition = `
+  import { defineSystem, sometimes } from 'lastnail'
+  const wrote = 'No space left on device\\nResource temporarily unavailable\\nalarm\\nslept\\n'
+  export default defineSystem({
+    name: 'limits',
+    nodes: {
+      d: { command: ['python3', '-S', '-E', '-c', ${JSON.stringify(daemon)}], exits: 'allowed' },
+    },
+    limits: { processes: 6, shm: '1MB', memory: '64MB' },
+    properties: { slept: sometimes(s => s.node('d').output.stdout === wrote) },
+  })`
+  const { code, stdout } = await lastnail('check', ['--executions', '2', '--workers', '1', '--json'], { definition })
+  const { verdict, notes } = JSON.parse(stdout)
+  expect([code, verdict]).toEqual([0, 'held'])
+  for (const note of [
+    'd: its /dev/shm is full: it holds 1MB (limits.shm)',
+    'd: it has 6 processes and threads, as many as it may have (limits.processes): more are refused with EAGAIN',
+    'd: it used more than 64MB of memory (limits.memory), and was ended',
+  ])
+    expect(notes).toContain(note)
 })
 
 test('exit codes are as for root: 0 if it holds, 64 for wrong usage', async () => {
