@@ -59,6 +59,8 @@ export const dump = (
   { network, outputs }: Surroundings,
   directory: string,
 ): NodeImage => {
+  // CRIU cannot restore a program that is no file.
+  if (node.processes.get(node.pid)?.isInit) throw new CannotCheckpoint('its first process has ended before others')
   if (node.threads.some(thread => thread.isStoppedBySignal)) throw new CannotCheckpoint('it is stopped by a signal')
   mkdirSync(directory)
   runner.endKeptThreads(node)

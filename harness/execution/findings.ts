@@ -14,10 +14,14 @@ export const hasCrashed = (node: Node): boolean => {
   return exit !== undefined && (node.exits === 'restart' || !('code' in exit && exit.code === 0))
 }
 
-/** Whether somebody else killed it. Nodes killed by the tool are not held any more. */
+/**
+ * Whether somebody else killed it. Nodes killed by the tool are not held any more. The last process of a node that has an
+ * init may have been killed by a program that a client ran in it.
+ */
 export const wasKilled = ({ held }: Node): boolean =>
   held?.exit !== undefined &&
   held.exceeded === undefined &&
+  held.init !== 'made' &&
   'signal' in held.exit &&
   held.exit.signal === constants.signals.SIGKILL
 

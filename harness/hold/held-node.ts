@@ -257,8 +257,8 @@ export class HeldNode {
   frozen = false
   /** The first process. The others end with it, unless it becomes their init. */
   pid = 0
-  /** Whether the first process was refused to become their init. */
-  isInitRefused = false
+  /** Whether the first process has become the init of the others, or cannot. */
+  init: 'made' | 'refused' | undefined
   /** How the last process ended that was not the first. */
   lastEnd: Exit = { code: 0 }
   exit: Exit | undefined

@@ -189,7 +189,7 @@ export class Tracer {
     const { process } = thread
     const { node } = process
     const code = this.#registers.get('rdi') & 0xff
-    if (process.pid !== node.pid || code !== 0 || process.isInit || node.isInitRefused) return false
+    if (process.pid !== node.pid || code !== 0 || process.isInit || node.init === 'refused') return false
     if (!hasOthers(thread)) return false
     if (node.isContainer) {
       node.note('its first process ended with code 0, and others with it, because a container ends with its first one')
@@ -197,8 +197,8 @@ export class Tracer {
     }
     disarmAll(process)
     node.lastEnd = { code: 0 }
-    node.isInitRefused = !becomeInit(thread, this.#registers)
-    if (node.isInitRefused)
+    node.init = becomeInit(thread, this.#registers) ? 'made' : 'refused'
+    if (node.init === 'refused')
       node.note('its first process ended with code 0, and others with it: this machine executes no file in memory')
     this.#registers.store(thread.tid)
     this.stopped.goOn(thread)

@@ -16,10 +16,16 @@ import { type NativeLife, type NativeRuntime, outputLengthMax } from './native-r
 const SIGTERM = 15
 
 /**
- * Becomes pid 1 of the node's pid namespace, and ends with the node's program. If the program itself were pid 1, it
- * would ignore signals without a handler.
+ * Becomes pid 1 of the node's pid namespace, and ends with the node's program; where that ends well before others that it
+ * made, with the last of them. If the program itself were pid 1, it would ignore signals without a handler.
  */
-const init = '"$@" & wait $!'
+const init = `"$@" & wait $!
+code=$?
+while [ $code = 0 ]; do
+  set -- /proc/[0-9]*
+  [ $# -gt 1 ] && sleep 0.2 || exit 0
+done
+exit $code`
 
 /** Runs a node's command as a process of this machine. */
 export class LocalLives implements NativeRuntime {

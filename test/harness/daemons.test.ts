@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Cluster } from '../../harness/cluster.ts'
 import type { NodeDefinition } from '../../harness/config.ts'
+import { copyOfFixtures, lastnail } from '../cli/lastnail.ts'
 import { has } from '../has.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
@@ -98,6 +99,17 @@ test.each([
   expect(findings).toMatchObject([{ kind: 'crash', node: 'd', message: expect.stringContaining(message) }])
 })
 
+test('a daemon that a client kills has crashed', async () => {
+  const killed = daemon(`open('/tmp/pid', 'w').write(str(os.getpid()))\ntime.sleep(1000)`)
+  const cluster = clusterOf({
+    nodes: { d: python(killed) },
+    clients: { kill: async ({ d }) => (await d!.exec(['sh', '-c', 'kill -9 $(cat /tmp/pid)'])).exitCode },
+  })
+  expect(await cluster.reset()).toEqual([])
+  const { findings } = await take(cluster, labelsOf(cluster).find(label => label.includes('kill'))!)
+  expect(findings).toMatchObject([{ kind: 'crash', message: expect.stringContaining('d was killed by signal 9') }])
+})
+
 test.each(['os._exit(0)', 'os.kill(os.getpid(), signal.SIGTERM)'])(
   'a daemon that ends by %s has ended, and that is no crash',
   async end => {
@@ -169,4 +181,23 @@ const killing = {
 test.each(Object.entries(killing))('a child is killed %s', async (_, body) => {
   const { findings, labels } = await thrice(python(`import os, time\nchild = os.fork()\n${body}\ntime.sleep(1000)`), 2)
   expect([findings, labels]).toEqual([[], ['d timer +1000000ms']])
+})
+
+test('so it is at the pace native, on the clock of this machine', { timeout: 60_000 }, async () => {
+  const { directory, remove } = copyOfFixtures({
+    'daemons.config.mjs': `
+      import { always, defineSystem, sometimes } from 'lastnail'
+      const inBackground = command => ({ command: ['sh', '-c', '(' + command + ') & exit 0'] })
+      export default defineSystem({
+        name: 'daemons',
+        nodes: { stays: inBackground('sleep 1000'), ends: inBackground('sleep 0.5') },
+        properties: {
+          stays: always(s => s.node('stays').alive),
+          ends: sometimes(s => !s.node('ends').alive),
+        },
+      })`,
+  })
+  onTestFinished(remove)
+  const { code, stdout } = await lastnail(directory, 'emulate', 'daemons.config.mjs', '--pace', 'native', '--for', '3s')
+  expect([code, stdout]).toEqual([0, expect.stringContaining('held')])
 })

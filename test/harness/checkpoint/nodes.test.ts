@@ -69,6 +69,35 @@ asyncio.run(main())`,
       6,
     ))
 
+  test('has timers that send signals', () =>
+    expectSame(
+      clusterOf(
+        { nodes: { n: { command: ['python3', '-S', '-E', 'n.py'] } } },
+        {
+          'n.py': `
+import ctypes, os, signal, struct, time
+libc = ctypes.CDLL(None)
+signal.signal(signal.SIGUSR1, lambda *_: print('timer', libc.timer_getoverrun(timer), time.monotonic(), flush=True))
+timer = ctypes.c_void_p()
+libc.timer_create(1, struct.pack('qii', 0, signal.SIGUSR1, 0) + bytes(48), ctypes.byref(timer))
+libc.timer_settime(timer, 0, struct.pack('qqqq', 0, 900000000, 1, 500000000), None)
+while True:
+    time.sleep(0.7)
+    print('slept', time.monotonic(), flush=True)`,
+        },
+      ),
+      2,
+      4,
+    ))
+
+  test('is not saved once its first process has ended before others, and its way is executed again', async () => {
+    const cluster = clusterOf({ nodes: { n: { command: ['sh', '-c', '(sleep 1; echo later; sleep 9) & exit 0'] } } })
+    await cluster.reset()
+    const checkpoint = await cluster.checkpoints.save()
+    expect(checkpoint.lacking).toBe('its first process has ended before others')
+    await checkpoint.discard()
+  })
+
   test('has no threads that have ended, and is rewound to the end of its start afterwards', async () => {
     const cluster = clusterOf(
       { nodes: { n: { command: ['python3', 'n.py'] } } },
