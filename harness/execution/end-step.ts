@@ -1,13 +1,10 @@
-import { statfsSync } from 'node:fs'
 import { labelsOf, readLabel } from '../../checker/labels.ts'
 import type { Finding } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { NotCarried } from '../../proxy/network.ts'
-import { amountOf } from '../config/limits.ts'
 import { outputsOf } from '../files/output.ts'
-import type { HeldNode } from '../hold/held-node.ts'
-import { insideDirectory } from '../hold/inside.ts'
 import { sweepTimerfds } from '../hold/kernel-timers.ts'
+import { noteFullSharedMemory } from '../hold/shared-memory.ts'
 import type { Node } from '../node/node.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import type { Option } from './choices.ts'
@@ -108,26 +105,10 @@ const attendClients = async (stage: Stage, { findings, touched }: Done): Promise
 
 const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => {
   for (const { name, held } of touched) {
-    if (held) noteFullMemory(held)
+    if (held) noteFullSharedMemory(held)
     for (const note of held?.notes ?? []) notes.add(`${name}: ${note}`)
   }
   for (const { from, what } of execution.network.notCarried()) notes.add(`${from}: ${notCarried[what]}`)
-}
-
-const sharedMemory = '/dev/shm'
-
-const noteFullMemory = (held: HeldNode): void => {
-  if (held.root === undefined || !isFull(held.root)) return
-  held.note(`its ${sharedMemory} is full: it holds ${amountOf(held.limits.shmBytesMax)} (limits.shm)`)
-}
-
-const isFull = (root: number): boolean => {
-  try {
-    return insideDirectory(root, sharedMemory, path => statfsSync(path).bavail === 0)
-  } catch {
-    // A container may have none.
-    return false
-  }
 }
 
 const notCarried: Record<NotCarried['what'], string> = {

@@ -307,6 +307,8 @@ export class HeldNode {
   readonly notes = new Set<string>()
   /** Descriptor of its root directory; undefined before it has one. */
   root: number | undefined
+  /** Descriptor of its /dev/shm, once somebody has looked at that. */
+  sharedMemory: number | undefined
   #counts: Counts
   /** How many timerfds ever had a number. It is never reset, because rewound timerfds keep their numbers. */
   timerfds = 0

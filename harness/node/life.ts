@@ -7,6 +7,7 @@ import { cpuNsOf } from '../hold/cpu-time.ts'
 import type { HeldNode } from '../hold/held-node.ts'
 import { isEnding } from '../hold/is-ending.ts'
 import { sendSignal } from '../hold/launch.ts'
+import { leaveSharedMemory } from '../hold/shared-memory.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { DiskMark } from '../rewind/disk-mark.ts'
 import { CannotRewind } from '../rewind/error.ts'
@@ -246,6 +247,7 @@ export class Life {
   /** Waits until the killed processes have ended, and frees everything. */
   bury(runner: Runner): void {
     runner.awaitEnd(this.held)
+    leaveSharedMemory(this.held)
     if (this.held.root !== undefined) closeSync(this.held.root)
     this.held.root = undefined
     this.place.leave()
