@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLONE_NEWCGROUP, CLONE_NEWNET, check, libc, setns, unshare } from '../../proxy/libc.ts'
+import { CLONE_NEWNET, check, libc, setns } from '../../proxy/libc.ts'
 import type { HeldNode, HeldThread } from '../hold/held-node.ts'
 import { openRoot } from '../hold/launch.ts'
 import { enterFiles, type LocalMountPlan } from '../hold/machine-files.ts'
@@ -178,7 +178,6 @@ const readImage = (
     const failed = inNewView(
       () => {
         check('setns(net)', setns(network, CLONE_NEWNET))
-        check('unshare(cgroup)', unshare(CLONE_NEWCGROUP))
         enterFiles(mounts)
         node.root = openRoot()
       },

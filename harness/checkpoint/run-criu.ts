@@ -13,6 +13,8 @@ const lookMs = 100
 
 /** From util-linux: makes a program end together with this thread. */
 const endWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
+/** What it restores is in the cgroup namespace in which it runs itself. */
+const around = { dump: [], restore: ['/usr/bin/unshare', '--cgroup', '--'] }
 
 /**
  * Runs CRIU from this thread, in the thread's namespaces, and waits for its end.
@@ -34,7 +36,17 @@ export const runCriu = (
   const errors = openSync(`${directory}/${what}.err`, 'w+')
   const pid = spawn({
     path: endWithUs[0]!,
-    arguments: [...endWithUs, ...command, what, '--images-dir', directory, '--log-file', `${what}.log`, ...args],
+    arguments: [
+      ...endWithUs,
+      ...around[what],
+      ...command,
+      what,
+      '--images-dir',
+      directory,
+      '--log-file',
+      `${what}.log`,
+      ...args,
+    ],
     environment: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     directory: '/',
     descriptors: [[errors, 2], ...[...descriptors, images].map(fd => [fd, fd] as const)],

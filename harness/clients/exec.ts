@@ -33,7 +33,7 @@ export const runInside = async (
   command: readonly string[],
   msMax: number,
 ): Promise<ExecResult | undefined> => {
-  const enter = [`--target=${inside.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--']
+  const enter = [`--target=${inside.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--cgroup', '--']
   const child = withCalls(callsOf(inside, command), calls =>
     spawn('nsenter', [...enter, `/proc/self/fd/${starterPlace}`], {
       env: { PATH: process.env.PATH },

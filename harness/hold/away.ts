@@ -4,7 +4,7 @@ import { changeDirectory } from './mount-calls.ts'
 
 /** Runs something that moves this thread to other namespaces, and then returns the thread to its own. */
 export const awayFromHome = <Result>(away: () => Result): Result => {
-  const home = ['mnt', 'uts', 'ipc', 'net', 'pid', 'cgroup'].map(name => openSync(`/proc/thread-self/ns/${name}`, 'r'))
+  const home = ['mnt', 'uts', 'ipc', 'net', 'pid'].map(name => openSync(`/proc/thread-self/ns/${name}`, 'r'))
   const directory = process.cwd()
   // A thread that shares its root with others, as each new one does with its creator, may not enter another mount
   // namespace.

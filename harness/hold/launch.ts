@@ -122,7 +122,7 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result =>
     try {
       check('setns(net)', setns(plan.network, CLONE_NEWNET))
       enterFiles(plan.mounts)
-      check('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWCGROUP))
+      check('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
       check('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
       return inside()
     } finally {
@@ -155,6 +155,8 @@ const killSignal = 9
 /** The calls of the starter, up to the exec of the program. */
 const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
   ...ownProc(),
+  // Not by this thread: as an ordinary user it could not come back to the machine's control groups.
+  { name: 'unshare', arguments: [CLONE_NEWCGROUP] },
   ...dropPrivileges(),
   isHeld ? noNewPrivileges : { name: 'prctl', arguments: [PR_SET_PDEATHSIG, killSignal] },
   { name: 'umask', arguments: [usualUmask] },
