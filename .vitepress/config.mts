@@ -52,6 +52,7 @@ export default defineConfig({
           { text: 'Searches', link: '/docs/searches' },
           { text: 'The report and the debugger', link: '/docs/report' },
           { text: 'Emulate an internet', link: '/docs/emulation' },
+          { text: 'Guard a service', link: '/docs/steering' },
           { text: 'Topologies', link: '/docs/topologies' },
           { text: 'Campaigns', link: '/docs/campaigns' },
           { text: 'In CI', link: '/docs/ci' },

@@ -19,6 +19,7 @@ import { findConfig } from './config/find-config.ts'
 import type { Program } from './config/first-config.ts'
 import { initFromCompose, initFromPrograms } from './config/init.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
+import type { RunOptions } from './emulate/settings.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { type ErrorCode, exitCode, explainError, unlessUnwritten } from './exit-code.ts'
 import { abilities } from './machine.ts'
@@ -33,7 +34,7 @@ import { catchStrays, endsItself, refuseExit, strays } from './session/stray.ts'
 import { addTopologyCommands } from './topology.ts'
 import { replayTrace } from './traces/replay.ts'
 import { tryByHand } from './try.ts'
-import { duration, onOff, pace, port, steerings, wholeNumber, wholeNumberAboveZero } from './values.ts'
+import { duration, onOff, pace, port, steerings, timerMsMax, wholeNumber, wholeNumberAboveZero } from './values.ts'
 import { workersByDefault } from './workers/workers.ts'
 
 /** A worker for each CPU, as long as it is worth its start. */
@@ -105,6 +106,17 @@ const tellServers = async (
     (await import('./check/junit.ts')).writeJunit(junit, { system: name, properties: named, all, verdict, trace })
   if (process.env.GITHUB_ACTIONS === 'true' && verdict.verdict !== 'held')
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
+}
+
+/** Runs a system over an emulated internet, and prints the summary. Returns the exit code. */
+const emulateAndTell = async (file: string, options: RunOptions, json: boolean | undefined): Promise<number> => {
+  const [{ emulate }, { describeSummary }] = await Promise.all([
+    import('./emulate/emulate.ts'),
+    import('./emulate/summary.ts'),
+  ])
+  const { summary, unwritten } = await emulate(await loadConfig(file), options)
+  print(json ? JSON.stringify(summary) : describeSummary(summary))
+  return unlessUnwritten(exitCode[summary.verdict], unwritten)
 }
 
 // Modules that only one command needs are imported by that command. Loading them would take most of the start of the
@@ -242,6 +254,7 @@ export const program = (done: (code: number) => void) => {
       duration,
     )
     .option('--check-for <duration>', 'duration of each such search (5s)', duration)
+    .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
     .option('--steer [how]', 'lets something else happen in place of a step that would violate a property', steerings)
     .option(
       '--keep <duration>',
@@ -256,15 +269,40 @@ export const program = (done: (code: number) => void) => {
         file: string,
         { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, ...options },
       ) => {
-        const [{ emulate }, { describeSummary }] = await Promise.all([
-          import('./emulate/emulate.ts'),
-          import('./emulate/summary.ts'),
-        ])
         const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, steer: steer === true ? 'check' : steer }
         const run = { forMs, lookMs, keepMs, ...searches, ...options }
-        const { summary, unwritten } = await emulate(await loadConfig(file), run)
-        print(json ? JSON.stringify(summary) : describeSummary(summary))
-        done(unlessUnwritten(exitCode[summary.verdict], unwritten))
+        done(await emulateAndTell(file, run, json))
+      },
+    )
+
+  root
+    .command('guard')
+    .description('runs a system for real clients, and keeps the known bugs of traces from happening')
+    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+    .argument('<traces...>', 'traces of violated properties')
+    .option('--for <duration>', 'how long (until it is ended)', duration)
+    .option('--look <duration>', 'how often properties are evaluated', duration)
+    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
+    .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
+    .option(
+      '--keep <duration>',
+      'records this much of its end as a whole, and of what came before an outline',
+      duration,
+    )
+    .option('--out <directory>', 'directory for the trace', defaultOut)
+    .option('--json', 'prints one JSON object as the last line')
+    .action(
+      async (file: string, guard: readonly string[], { for: forMs, look: lookMs, keep: keepMs, json, ...options }) => {
+        const how = {
+          pace: 'real',
+          forMs: forMs ?? timerMsMax,
+          lookMs,
+          keepMs,
+          guard,
+          onlyVisitors: true,
+          ...options,
+        } as const
+        done(await emulateAndTell(file, how, json))
       },
     )
 

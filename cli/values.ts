@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 /** Parsers for option values, as commander calls them. */
 
 /** The largest delay of a Node.js timer. A larger one would fire at once. */
-const timerMsMax = 2 ** 31 - 1
+export const timerMsMax = 2 ** 31 - 1
 
 /** Numbers up to this are exact, even after adding some thousands. */
 const wholeNumberMax = 2 ** 52

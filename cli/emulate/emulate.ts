@@ -1,3 +1,4 @@
+import { UsageError } from '../../checker/errors.ts'
 import { resolveSystem } from '../../harness/config.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { requireAbilities } from '../machine.ts'
@@ -20,9 +21,11 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   requireAbilities()
   requireRoom(system.nodes.length)
   const pace = options.pace ?? system.emulation.pace
+  if (options.steer !== undefined && options.guard !== undefined)
+    throw new UsageError('expected --steer or --guard, found both: --steer prevents all violations')
   if (pace === 'native' && options.checkEveryMs !== undefined) throw stopsTheClock(pace)
-  if (pace === 'native' && options.steer !== undefined) throw takesBack(pace)
+  if (pace === 'native' && (options.steer !== undefined || options.guard !== undefined)) throw takesBack(pace)
   return pace === 'native'
     ? emulateNatively(config, system, settings, options)
-    : emulateInTime(config, system, { ...settings, pace }, options)
+    : emulateInTime(config, options.onlyVisitors ? { ...system, clients: [] } : system, { ...settings, pace }, options)
 }

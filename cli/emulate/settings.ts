@@ -31,6 +31,10 @@ export interface RunOptions extends EmulateOptions {
   readonly checkForMs?: number | undefined
   /** Prevents steps that would violate an `always` property; `check`: by the immediate check alone. */
   readonly steer?: 'check' | undefined
+  /** Paths of the traces of known bugs, which are kept from happening. */
+  readonly guard?: readonly string[] | undefined
+  /** Only real clients call, and not those of the configuration. */
+  readonly onlyVisitors?: boolean | undefined
   /**
    * Steps of at least this much of the run's end are recorded as a whole, in milliseconds of its clock; of earlier ones
    * an outline. By default all are.

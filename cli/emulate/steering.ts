@@ -1,7 +1,12 @@
 import { UsageError } from '../../checker/errors.ts'
 import { inSeconds } from '../../checker/show.ts'
+import { readTrace } from '../../checker/trace/read.ts'
+import type { RecordedStep } from '../../checker/trace/trace.ts'
+import type { ResolvedSystem } from '../../harness/config.ts'
+import { type FatalStep, Guard } from '../../harness/steering/guard.ts'
 import type { ImmediateCheckListener } from '../../harness/steering/immediate-check.ts'
 import { describeSteer } from '../../harness/timed/action.ts'
+import { violationOf } from '../traces/recorded.ts'
 
 /** Says on stderr what steering does, one line each. */
 export const sayInterventions: ImmediateCheckListener = {
@@ -15,6 +20,27 @@ export const sayInterventions: ImmediateCheckListener = {
   },
 }
 
-/** Steps are taken back, which only virtual time allows. */
+/** Steps are taken back, which needs nodes that are held. */
 export const takesBack = (pace: string): UsageError =>
-  new UsageError(`--steer takes steps back, which at the pace ${pace} is too late`)
+  new UsageError(`--steer and --guard take steps back, which at the pace ${pace} is not possible`)
+
+/** The guard against the bugs of these traces. @throws UsageError for a trace of which nothing can be guarded */
+export const guardOf = (paths: readonly string[], properties: ResolvedSystem['properties']): Guard =>
+  new Guard(paths.map(path => fatalStepOf(path, properties)))
+
+const fatalStepOf = (path: string, properties: ResolvedSystem['properties']): FatalStep => {
+  const trace = readTrace(path)
+  const violation = violationOf(trace)
+  if (!violation?.property) throw new UsageError(`${path}: expected the trace of a violated property`)
+  const { property, kind } = violation
+  if (kind !== 'safety' || properties[property]?.kind !== 'always')
+    throw new UsageError(`${path}: a step can be judged only by an always property, ${property} is none`)
+  const label = trace.steps.find(step => isFalse(step, property))?.choice?.label
+  if (label === undefined) throw new UsageError(`${path}: ${property} does not hold at the start`)
+  if (!Guard.canGuard({ property, label }))
+    throw new UsageError(`${path}: nothing can be done in place of its fatal step, ${label}`)
+  return { property, label }
+}
+
+const isFalse = ({ properties }: RecordedStep, property: string): boolean =>
+  properties.some(({ name, holds }) => name === property && !holds)

@@ -31,7 +31,7 @@ import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
-import { sayInterventions, takesBack } from './steering.ts'
+import { guardOf, sayInterventions } from './steering.ts'
 import { distributionOf, type Emulated, endedBy, type Summary, summaryOf } from './summary.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
@@ -44,8 +44,8 @@ export const emulateInTime = (
   const system = timedSystem(given)
   const { timing, notes: leftOut } = timingOf(system, settings)
   const plan = planOfSearches(config, settings, options)
-  const isSteered = options.steer !== undefined
-  if (isSteered && settings.pace !== 'virtual') throw takesBack(settings.pace)
+  const guard = options.guard && guardOf(options.guard, system.properties)
+  const isSteered = options.steer !== undefined || guard !== undefined
   // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   return amongGuests(async signal => {
@@ -64,7 +64,6 @@ export const emulateInTime = (
       // Opened before anything else is made, because a port may be taken.
       if (pace === 'real') ports = await PublishedPorts.open(system.publish, action => run!.act(action))
       cluster = open(timing)
-      if (ports) cluster.outside = ports
       const place = newPlace(options.out, system.name)
       const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
       const recorded = { ...options, forMs, timing }
@@ -93,8 +92,8 @@ export const emulateInTime = (
       }
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
       const reader = new StepReader(cluster, system.properties)
-      const immediate = isSteered ? sayInterventions : undefined
-      const how = { pace, forMs, lookEveryMs, joined, progress, reader, onStep, besides, immediate }
+      const immediate = isSteered ? { listener: sayInterventions, guard } : undefined
+      const how = { pace, forMs, lookEveryMs, joined, progress, reader, outside: ports, onStep, besides, immediate }
       run = new TimedRun(cluster, system, how)
       const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)

@@ -14,7 +14,7 @@ import { History } from './history.ts'
 import { Observer, type ObserverMark, observerOwner } from './observer.ts'
 import { Programs } from './programs.ts'
 import { callSights, operationSights } from './sights.ts'
-import type { Visitors } from './visitors.ts'
+import type { VisitorMark, Visitors } from './visitors.ts'
 
 /**
  * Once something reached a client, or it began a call, it counts as done after this many turns of the event loop in
@@ -38,6 +38,8 @@ export interface ClientsMark extends ObserverMark {
   readonly left: readonly (readonly [name: string, times: number])[]
   readonly history: readonly Operation[]
   readonly udpPort: number
+  /** Absent in checkpoints without any. */
+  readonly visitors?: readonly VisitorMark[]
 }
 
 /** Everyone who speaks to the nodes from outside: the clients, whose calls are choices, and the observer of states. */
@@ -75,7 +77,9 @@ export class Clients {
     this.left = new Map(mark?.left ?? system.clients.map(({ name, times }) => [name, times]))
     this.#history = new History(mark?.history)
     this.calls = new Calls(mark?.calls)
-    this.#connections = new Connections(host, nodes, mark?.udpPort)
+    const idle = visitors.resume(mark?.visitors ?? [], host.streams())
+    this.#connections = new Connections(host, nodes, idle, mark?.udpPort)
+    for (const socket of visitors.sockets) this.#connections.keep(socket)
     this.#programs = new Programs()
     this.#handles = new Handles(nodes, this.#connections, this.#programs)
     this.observer = new Observer(system.observe, this.#handles, mark)
@@ -101,8 +105,11 @@ export class Clients {
    * restored.
    */
   mark(): ClientsMark | undefined {
-    if (this.isCalling || this.#programs.areRunning || this.#connections.areInUse) return undefined
+    if (this.calls.areInProgress || this.#programs.areRunning) return undefined
+    const visitors = this.visitors.mark()
+    if (visitors === undefined || this.#connections.areInUse(socket => this.visitors.has(socket))) return undefined
     return {
+      visitors,
       calls: this.calls.mark(),
       left: [...this.left],
       history: this.#history.operations,
@@ -112,6 +119,7 @@ export class Clients {
   }
 
   close(): void {
+    this.visitors.close()
     this.#connections.close()
   }
 

@@ -36,14 +36,18 @@ export class Connections {
   /** Callers that wait for a datagram, by the port at which it will arrive. */
   readonly #asking = new Map<number, (answer: Buffer) => void>()
 
-  /** @param udpPort from which the next datagram is sent */
-  constructor(host: VirtualHost, nodes: readonly Node[], udpPort = firstUdpPort) {
+  /**
+   * @param idle connections from before a mark
+   *
+   * @param udpPort from which the next datagram is sent
+   */
+  constructor(host: VirtualHost, nodes: readonly Node[], idle: readonly Stream[], udpPort = firstUdpPort) {
     this.#host = host
     this.#nodes = nodes
     this.#udpPort = udpPort
-    this.#idle = host.streams().filter(({ socket }) => !socket.destroyed)
+    this.#idle = idle.filter(({ socket }) => !socket.destroyed)
     // A connection must be read to notice that its node closes it.
-    for (const { socket } of this.#idle) this.#keep(socket).resume()
+    for (const { socket } of this.#idle) this.keep(socket).resume()
     host.onDatagram(({ port, payload }) => this.#asking.get(port)?.(payload))
   }
 
@@ -52,10 +56,16 @@ export class Connections {
     return this.#udpPort
   }
 
-  /** Whether one of them cannot be restored, because its client uses it or waits for an answer. */
-  get areInUse(): boolean {
+  /**
+   * Whether one of them cannot be restored, because its client uses it or waits for an answer.
+   *
+   * @param isOfOthers for connections that somebody else restores
+   */
+  areInUse(isOfOthers: (socket: VirtualSocket) => boolean): boolean {
     const isInUse = (socket: VirtualSocket) =>
-      !socket.destroyed && (socket.readableLength > 0 || !(this.#pooled.has(socket) || this.#isIdle(socket)))
+      !socket.destroyed &&
+      !isOfOthers(socket) &&
+      (socket.readableLength > 0 || !(this.#pooled.has(socket) || this.#isIdle(socket)))
     return this.#asking.size > 0 || [...this.#sockets].some(isInUse)
   }
 
@@ -69,7 +79,7 @@ export class Connections {
   /** @throws if the node is down */
   open(node: Node, port: number): VirtualSocket {
     this.#opened += 1
-    return this.#keep(this.#host.connect(node.name, port))
+    return this.keep(this.#host.connect(node.name, port))
   }
 
   /** Sends an HTTP request, over a shared connection. */
@@ -95,7 +105,8 @@ export class Connections {
     void this.#agent?.destroy().catch(() => {})
   }
 
-  #keep(socket: VirtualSocket): VirtualSocket {
+  /** From now on, what passes on a connection counts as activity. */
+  keep(socket: VirtualSocket): VirtualSocket {
     this.#sockets.add(socket)
     return socket.once('close', () => this.#sockets.delete(socket))
   }

@@ -4,10 +4,12 @@ import { Diverged } from '../../checker/errors.ts'
 import { labelsOf } from '../../checker/labels.ts'
 import type { Checkpoint, Choice } from '../../checker/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
+import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../config.ts'
 import { labelOf } from '../timed/action.ts'
 import type { Steer } from '../timed/timing.ts'
+import { HeldAnswers } from './held-answers.ts'
 
 /** Turns what the cluster does into recorded steps. */
 export interface Reader {
@@ -16,6 +18,16 @@ export interface Reader {
   observer(see: (step: RecordedStep) => void): Observer<GlobalState>
   /** One that continues from the same step. */
   copy(): Reader
+}
+
+export interface LiveOptions {
+  readonly reader: Reader
+  /** Is told of each step that belongs to the run. */
+  readonly tell: (step: RecordedStep) => void
+  /** Receives what nodes answer to visitors. */
+  readonly outside: VisitorListener | undefined
+  /** When states are marked, so that steps can be taken back. */
+  readonly marks: 'never' | 'regularly' | 'on request'
 }
 
 /** A state of the run to which it can return. */
@@ -38,7 +50,8 @@ export class LiveExecution {
   readonly #cluster: Cluster
   readonly #executor: Executor<GlobalState>
   readonly #tell: (step: RecordedStep) => void
-  readonly #goesBack: boolean
+  readonly #marks: LiveOptions['marks']
+  readonly #answers: HeldAnswers | undefined
   /** One that has read nothing. */
   readonly #newReader: Reader
   #reader: Reader
@@ -46,26 +59,22 @@ export class LiveExecution {
   #untold: RecordedStep | undefined
   #violation: Violation | undefined
   #place: Place | undefined
+  /** When each step since the place was executed, the last one not included. */
+  #timesMs: number[] = []
   /** The number of steps from which on the next state is marked. */
   #nextPlaceAt = 0
   /** Whether it goes back to a mark, which its reader knows. */
   #isReturning = false
 
-  /**
-   * @param tell is told of each step that belongs to the run
-   *
-   * @param goesBack whether steps may be taken back, which costs marks
-   */
-  constructor(
-    cluster: Cluster,
-    { properties }: ResolvedSystem,
-    { reader, tell, goesBack }: { reader: Reader; tell: (step: RecordedStep) => void; goesBack: boolean },
-  ) {
+  constructor(cluster: Cluster, { properties }: ResolvedSystem, { reader, tell, outside, marks }: LiveOptions) {
     this.#cluster = cluster
     this.#newReader = reader
     this.#reader = reader.copy()
     this.#tell = tell
-    this.#goesBack = goesBack
+    this.#marks = marks
+    this.#answers = outside && marks !== 'never' ? new HeldAnswers(outside) : undefined
+    const listener = this.#answers ?? outside
+    if (listener) cluster.outside = listener
     // It goes on with another reader after a step was taken back.
     const seeing = () => this.#reader.observer(step => (this.#untold = step))
     this.#executor = new Executor(cluster, properties, {
@@ -121,17 +130,25 @@ export class LiveExecution {
     const step = this.#untold
     this.#untold = undefined
     this.#violation ??= this.#executor.violation
+    if (this.#marks !== 'never') this.#timesMs.push(this.#cluster.time!.nowMs)
+    this.#answers?.give()
     if (step) this.#tell(step)
   }
 
   /** Call between two steps: marks the present state if it is time to. */
   async keepPlace(): Promise<void> {
-    if (!this.#goesBack || this.isBroken || this.steps < this.#nextPlaceAt) return
+    if (this.#marks === 'regularly' && this.steps >= this.#nextPlaceAt) await this.markHere()
+  }
+
+  /** Marks the present state, if that is possible. */
+  async markHere(): Promise<void> {
+    if (this.isBroken) return
     const checkpoint = await this.#cluster.mark()
     this.#nextPlaceAt = this.steps + (checkpoint ? stepsBetweenMarks : stepsUntilTriedAgain)
     if (checkpoint === undefined) return
     await this.#place?.checkpoint.discard()
     this.#place = { checkpoint, mark: this.#executor.mark(), reader: this.#reader.copy() }
+    this.#timesMs = []
   }
 
   /**
@@ -149,8 +166,14 @@ export class LiveExecution {
     // Requests of later steps were not known at the mark.
     this.#cluster.time!.takeUp(requested)
     this.#cluster.lookAgain()
-    for (const choice of schedule.slice(this.steps)) await this.#repeat(choice)
+    // Without a place the first time is that of the start.
+    const timesMs = this.#place ? this.#timesMs : this.#timesMs.slice(1)
+    for (const [index, choice] of schedule.slice(this.steps).entries()) {
+      this.#cluster.time!.pass(timesMs[index]!)
+      await this.#repeat(choice)
+    }
     this.#untold = undefined
+    this.#answers?.discard()
   }
 
   /**

@@ -5,9 +5,11 @@ import { due } from '../../checker/choosers/due.ts'
 import type { Choice } from '../../checker/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ExecResult, ResolvedSystem } from '../config.ts'
 import { notSteered, type SteeringCounts } from '../steering/counts.ts'
+import type { Guard } from '../steering/guard.ts'
 import { ImmediateCheck, type ImmediateCheckListener } from '../steering/immediate-check.ts'
 import type { Happening } from '../timed/action.ts'
 import { Measurements } from '../timed/measurements.ts'
@@ -24,6 +26,8 @@ export interface TimedRunOptions {
   readonly joined: ConstructorParameters<typeof Measurements>[1]
   readonly progress: Progress
   readonly reader: Reader
+  /** Receives what nodes answer to visitors. */
+  readonly outside?: VisitorListener | undefined
   /** Searches from states of the run while it stands still. */
   readonly besides:
     | {
@@ -35,8 +39,8 @@ export interface TimedRunOptions {
         }): Promise<void>
       }
     | undefined
-  /** Is told what the immediate check does, if there is one. */
-  readonly immediate?: ImmediateCheckListener | undefined
+  /** Prevents violations: all, or the known bugs of a guard. */
+  readonly immediate?: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined } | undefined
   /** Called with each step when it is executed. */
   readonly onStep: (step: RecordedStep) => void
 }
@@ -69,11 +73,14 @@ export class TimedRun implements Run {
     this.#log = new RunLog(system, this.measurements)
     this.#requests = new Requests(cluster, options.pace)
     this.#requests.onRequest = () => this.#wake()
-    const { reader, immediate } = options
+    const { reader, outside, immediate } = options
     const tell = (step: RecordedStep) => this.#see(step)
-    this.#live = new LiveExecution(cluster, system, { reader, tell, goesBack: immediate !== undefined })
+    const marks = immediate === undefined ? 'never' : immediate.guard ? 'on request' : 'regularly'
+    this.#live = new LiveExecution(cluster, system, { reader, tell, outside, marks })
     this.#steering = immediate && notSteered
-    this.#check = immediate && new ImmediateCheck(this.#live, system, this.#counting(immediate))
+    this.#check =
+      immediate &&
+      new ImmediateCheck(this.#live, system, { ...immediate, listener: this.#counting(immediate.listener) })
   }
 
   get elapsedMs(): number {

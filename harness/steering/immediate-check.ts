@@ -3,6 +3,7 @@ import type { Choice } from '../../checker/system.ts'
 import type { ResolvedSystem } from '../config.ts'
 import type { LiveExecution } from '../emulation/live-execution.ts'
 import type { Steer } from '../timed/timing.ts'
+import type { Guard } from './guard.ts'
 import { interventionsAgainst, putsOff } from './interventions.ts'
 
 /** A step that would have violated a property. */
@@ -32,11 +33,18 @@ export class ImmediateCheck {
   readonly #live: LiveExecution
   readonly #safety: readonly string[]
   readonly #listener: ImmediateCheckListener
+  readonly #guard: Guard | undefined
   /** By step, without its numbers: how often it was put off since it was last executed. */
   readonly #holds = new Map<string, number>()
 
-  constructor(live: LiveExecution, { properties }: ResolvedSystem, listener: ImmediateCheckListener) {
+  /** @param guard the bugs against which something is done; without it, against all violations */
+  constructor(
+    live: LiveExecution,
+    { properties }: ResolvedSystem,
+    { listener, guard }: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined },
+  ) {
     this.#live = live
+    this.#guard = guard
     this.#listener = listener
     this.#safety = Object.entries(properties).flatMap(([name, { kind }]) => (kind === 'always' ? [name] : []))
   }
@@ -44,6 +52,7 @@ export class ImmediateCheck {
   /** Executes a choice, or something in its place. */
   async execute(choice: Choice, atMs: number): Promise<void> {
     const before = this.#false()
+    if (this.#guard?.watches(choice.label)) await this.#live.markHere()
     await this.#live.execute(choice)
     const property = this.#newlyFalse(before)
     if (property === undefined) this.#holds.delete(nameOf(choice))
@@ -52,7 +61,8 @@ export class ImmediateCheck {
   }
 
   async #prevent(choice: Choice, threat: Threat, before: ReadonlySet<string>): Promise<void> {
-    for (const action of interventionsAgainst(choice)) {
+    const isUnknown = this.#guard?.knows(choice.label, threat.property) === false
+    for (const action of isUnknown ? [] : interventionsAgainst(choice)) {
       if (putsOff(action) && this.#holdsOf(choice) >= holdsMax) break
       await this.#live.takeBack()
       const isDone = await this.#live.steer(action, threat.atMs)

@@ -1,9 +1,12 @@
 import { callerIn } from '../../checker/labels.ts'
-import type { Choice } from '../../checker/system.ts'
+import type { Choice, ChoiceKind } from '../../checker/system.ts'
 import type { Steer } from '../timed/timing.ts'
 
 /** Milliseconds for which a node or client is held. Shorter ones would have to be repeated, longer ones cost more. */
 const holdMs = 1000
+
+/** Steps in place of which something else can happen. */
+export const guardedKinds: readonly ChoiceKind[] = ['deliver', 'timer', 'client']
 
 /** Whether an action only puts a step off: what it prevents may come again. */
 export const putsOff = ({ how }: Steer): boolean => how === 'pause' || how === 'wait'
