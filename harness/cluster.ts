@@ -91,12 +91,23 @@ export class Cluster implements System<GlobalState> {
 
   /** Its nodes. Each can be executed alone, in turns with the whole system. */
   get nodes(): Nodes<GlobalState> {
-    const { fingerprint, faults } = this.#stage.system
+    return this.#nodesBy(this.#stage.system)
+  }
+
+  /**
+   * The same beside a run that is not searched itself: what may happen from a mark of it, with the faults of this system. The
+   * run goes on once that mark is restored.
+   */
+  nodesBeside(system: ResolvedSystem): Nodes<GlobalState> {
+    return this.#nodesBy(system, system)
+  }
+
+  #nodesBy({ fingerprint, faults }: ResolvedSystem, searched?: ResolvedSystem): Nodes<GlobalState> {
     return {
       faults,
       names: this.#nodes.map(({ name }) => name),
       abstraction: fingerprint === 'observed' ? 'observed' : 'history',
-      alone: name => this.#driver.aloneOf(this.#stage.named(name)),
+      alone: name => this.#driver.aloneOf(this.#stage.named(name), searched),
       startTogether: variant => this.#driver.startTogether(variant),
       join: parts => joinParts(parts as NodePart[]),
       viewOf: part => (part as NodePart).node,

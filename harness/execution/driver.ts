@@ -2,10 +2,11 @@ import { Diverged } from '../../checker/errors.ts'
 import { labelsOf } from '../../checker/labels.ts'
 import type { Choice, Finding, Step } from '../../checker/system.ts'
 import { hasFailed } from '../clients/calls.ts'
-import type { GlobalState } from '../config.ts'
+import type { GlobalState, ResolvedSystem } from '../config.ts'
 import { bytesRead } from '../hold/disk-reads.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
 import type { Node } from '../node/node.ts'
+import { inTime } from '../timed/timed-system.ts'
 import { Alone } from './alone.ts'
 import { AuditTurns, evidenceOf } from './audit.ts'
 import { carryOut, startedBy } from './carry-out.ts'
@@ -169,12 +170,22 @@ export class Driver {
     return this.#stage.execution.started.length > 0 && !this.#stage.execution.isOver
   }
 
-  /** Has a node executed alone, in turns with other nodes and with the whole system. */
-  aloneOf(node: Node): Alone {
+  /**
+   * Has a node executed alone, in turns with other nodes and with the whole system.
+   *
+   * @param searched how it is executed beside a run that is not searched itself
+   */
+  aloneOf(node: Node, searched?: ResolvedSystem): Alone {
     const { system, runner, nodes, timing } = this.#stage
     const peers = nodes.filter(other => other !== node)
-    const stage = new Stage(system, [node], runner, timing, peers)
-    return new Alone(stage, { seed: this.#seed, index: nodes.indexOf(node), onUse: () => this.#useAlone(node, stage) })
+    const timed = searched && timing ? { ...timing, timesMs: undefined, isSearched: true } : timing
+    const stage = new Stage(searched ? inTime(searched, timed) : system, [node], runner, timed, peers)
+    return new Alone(stage, {
+      seed: this.#seed,
+      index: nodes.indexOf(node),
+      hasOwnBudget: searched !== undefined,
+      onUse: () => this.#useAlone(node, stage),
+    })
   }
 
   #useAlone(node: Node, stage: Stage): void {

@@ -113,13 +113,19 @@ const standAt = ({ nodes }: Stage, marked: readonly MarkedNode[]): void => {
 const goneNode = ({ nodes }: Stage, mark: ClusterMark) => nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
 
 /** For the stage of one of its nodes, the part of a mark that is about this node. */
-export const partOf = (stage: Stage, { way, nodes, execution }: ClusterMark, index: number): ClusterMark => {
+export const partOf = (
+  { way, nodes, execution }: ClusterMark,
+  stage: Stage,
+  { index, hasOwnBudget = false }: { readonly index: number; readonly hasOwnBudget?: boolean },
+): ClusterMark => {
   const { name } = stage.nodes[0]!
+  const { faults, overlap } = stage.system
+  const budget = hasOwnBudget ? Object.entries({ ...faults, overlap, divide: 0 }) : execution.budget
   const network = networkPart(execution.network, name)
   return new ClusterMark(stage, {
     way,
     nodes: [nodes[index]!],
-    execution: { ...execution, network, delays: [], cutAt: undefined, healthy: undefined },
+    execution: { ...execution, network, budget, delays: [], cutAt: undefined, healthy: undefined },
     outline: undefined,
   })
 }
