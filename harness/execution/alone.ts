@@ -78,8 +78,6 @@ export interface AloneOptions {
   readonly seed: number
   /** Place of the node among those of the system. */
   readonly index: number
-  /** Whether its faults are those of its own system, whatever is left of them where it begins. */
-  readonly hasOwnBudget?: boolean
   /** Called before the node is used in another way than before; from then on nothing else uses it. */
   readonly onUse: () => void
 }
@@ -114,7 +112,7 @@ export class Alone implements NodeSystem {
   async beginAt(whole: Checkpoint): Promise<NodeSight | undefined> {
     if (!(whole instanceof ClusterMark)) return undefined
     this.#options.onUse()
-    const part = partOf(whole, this.#stage, this.#options)
+    const part = partOf(whole, this.#stage, this.#options.index)
     if (goBackTo(this.#stage, part) !== undefined) return undefined
     const { clients, network } = part.execution
     // Calls of before are told by one node alone.

@@ -179,11 +179,11 @@ export class Driver {
     const { system, runner, nodes, timing } = this.#stage
     const peers = nodes.filter(other => other !== node)
     const timed = searched && timing ? { ...timing, timesMs: undefined, isSearched: true } : timing
-    const stage = new Stage(searched ? inTime(searched, timed) : system, [node], runner, timed, peers)
+    const own = searched ? inTime(searched, timed) : system
+    const stage = new Stage({ ...own, faults: unbounded(own.faults) }, [node], runner, timed, peers)
     return new Alone(stage, {
       seed: this.#seed,
       index: nodes.indexOf(node),
-      hasOwnBudget: searched !== undefined,
       onUse: () => this.#useAlone(node, stage),
     })
   }
@@ -304,3 +304,9 @@ export class Driver {
     return mayBe && this.#auditTurns.nextAnew()
   }
 }
+
+/** Of a node alone no faults are counted: how many happen to all of them together is for the search to know. */
+const unbounded = (faults: ResolvedSystem['faults']): ResolvedSystem['faults'] =>
+  Object.fromEntries(
+    Object.entries(faults).map(([kind, times]) => [kind, times > 0 ? Number.POSITIVE_INFINITY : 0]),
+  ) as ResolvedSystem['faults']

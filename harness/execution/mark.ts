@@ -113,14 +113,10 @@ const standAt = ({ nodes }: Stage, marked: readonly MarkedNode[]): void => {
 const goneNode = ({ nodes }: Stage, mark: ClusterMark) => nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
 
 /** For the stage of one of its nodes, the part of a mark that is about this node. */
-export const partOf = (
-  { way, nodes, execution }: ClusterMark,
-  stage: Stage,
-  { index, hasOwnBudget = false }: { readonly index: number; readonly hasOwnBudget?: boolean },
-): ClusterMark => {
+export const partOf = ({ way, nodes, execution }: ClusterMark, stage: Stage, index: number): ClusterMark => {
   const { name } = stage.nodes[0]!
-  const { faults, overlap } = stage.system
-  const budget = hasOwnBudget ? Object.entries({ ...faults, overlap, divide: 0 }) : execution.budget
+  const { faults, overlap, divide } = stage.system
+  const budget = Object.entries({ ...faults, overlap, divide })
   const network = networkPart(execution.network, name)
   return new ClusterMark(stage, {
     way,

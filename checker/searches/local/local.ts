@@ -189,8 +189,7 @@ export class LocalSearch<State> implements Search {
   #learnBegin({ last }: NodeOutcome): void {
     this.#begin.learn(last)
     if (!this.#begin.isDone) return
-    const { names, abstraction } = this.#options.nodes
-    this.#space = new Space(names, abstraction, this.#begin.nodes, this.#begin.before.inFlight)
+    this.#space = new Space(this.#options.nodes, this.#begin.nodes, this.#begin.before.inFlight)
     for (const root of this.#space.roots) this.#combine(root)
   }
 

@@ -1,5 +1,5 @@
-import { keyOf, type NodeInput, type NodeSight, type Sent } from '../../node-system.ts'
-import { type Abstraction, type Choice, faultKinds } from '../../system.ts'
+import { keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../node-system.ts'
+import { type Abstraction, type Choice, type ChoiceKind, faultKinds } from '../../system.ts'
 import { Buckets } from './buckets.ts'
 
 /** An input that a node took in a state, and what it sent. */
@@ -111,6 +111,8 @@ export class Space {
   /** Inputs after which a node ended, did not become quiescent, or could do nothing. */
   discarded = 0
   readonly #abstraction: Abstraction
+  /** How many faults of each kind may befall each node; any number without. */
+  readonly #faults: Nodes<never>['faults']
   readonly #known: readonly Map<string, LocalState>[]
   readonly #messages = new Map<string, Carried>()
   readonly #to: readonly Carried[][]
@@ -124,13 +126,13 @@ export class Space {
 
   /** @param inFlight messages that were sent and not yet received */
   constructor(
-    names: readonly string[],
-    abstraction: Abstraction,
+    { names, abstraction, faults }: Pick<Nodes<never>, 'names' | 'abstraction' | 'faults'>,
     begin: readonly Beginning[],
     inFlight: readonly Sent[],
   ) {
     this.#names = names
     this.#abstraction = abstraction
+    this.#faults = faults
     this.#known = names.map(() => new Map())
     this.#to = names.map(() => [])
     this.states = names.map(() => [])
@@ -353,10 +355,21 @@ export class Space {
 
   #offer(state: LocalState): void {
     for (const { label, kind } of state.enabled) {
+      if (this.#hadAll(state, kind)) continue
       const cost = state.cost + (faultKinds.includes(kind) ? faultCost : 1)
       this.#put({ from: state, input: { choice: label }, key: label, cut: state.cut, cost })
     }
     for (const carried of this.#to[state.node]!) this.#offerMessage(state, carried)
+  }
+
+  /** Whether all faults of this kind that a node may have befell it on the way to a state. */
+  #hadAll(state: LocalState, kind: ChoiceKind): boolean {
+    if (this.#faults === undefined || !faultKinds.includes(kind)) return false
+    const had = wayTo(state).filter(
+      ({ from, input }) =>
+        'choice' in input && from.enabled.some(choice => choice.label === input.choice && choice.kind === kind),
+    )
+    return had.length >= (this.#faults[kind] ?? 0)
   }
 
   #offerMessage(state: LocalState, carried: Carried): void {

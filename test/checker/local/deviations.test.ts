@@ -32,7 +32,7 @@ test('by any number of deviations it comes to exactly the states that depth-firs
       expect(seen).toEqual(reached)
       expect(found).toBe(states)
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
 })
 
@@ -48,7 +48,7 @@ test('a table that forgets every second outcome finds the same', async () => {
         expect(each.inputs).toBeGreaterThanOrEqual(whole.inputs)
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   )
 })
 
