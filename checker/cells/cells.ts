@@ -121,18 +121,22 @@ export class Cells {
     }
   }
 
-  /** The same for a node alone. It counts as one execution with a step for each input. */
-  async tryRunAlone(task: NodeTask): Promise<NodeOutcome | Diverged> {
+  /**
+   * The same for a node alone. It counts as one execution with a step for each input.
+   *
+   * @param isCounted whether it counts at all; otherwise only its time does
+   */
+  async tryRunAlone(task: NodeTask, isCounted = true): Promise<NodeOutcome | Diverged> {
     const { crew, tally, budget, variant, isPatient } = this.#scope
     this.#checkSteps()
-    budget.takeExecution()
+    if (isCounted) budget.takeExecution()
     try {
       return await crew.perform(cell => cell.performAlone!(task, variant, budget), isPatient)
     } catch (error) {
       if (error instanceof Diverged) return error
       throw error
     } finally {
-      tally.count(task.start.inputs.length, [])
+      if (isCounted) tally.count(task.start.inputs.length, [])
     }
   }
 

@@ -38,7 +38,7 @@ export interface PortfolioOptions extends ExperienceOptions {
 }
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
-type ByDeviations = Search & Pick<DeviationSearch<never>, 'deviations' | 'notes'>
+type ByDeviations = Search & Pick<DeviationSearch<never>, 'deviations' | 'notes' | 'isWaiting'>
 
 export interface SearchesAlone {
   readonly local: (experience: Experience) => Local
@@ -60,6 +60,13 @@ const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
 }
 /** Searches that get a turn only while they pay most. */
 const whilePaying: readonly SearchName[] = ['fruitful']
+/**
+ * From a given state, which is mostly one of a live run, the search by deviations has the first turn of each round of `auto`: what
+ * is wrong there is often near, and a way of many steps need not be executed for each try.
+ */
+const roundFromState: readonly (SearchName | 'best')[] = ['deviations', ...rounds.auto]
+/** So many inputs of nodes are one turn: they take about as long as one execution. */
+const inputsPerTurn = 30
 
 /**
  * This many executions are under way at once, whatever the number of cells. Each uses what earlier ones taught, so the
@@ -100,14 +107,19 @@ export class Portfolio {
   readonly #local: Local | undefined
   readonly #deviations: ByDeviations | undefined
   readonly #searches: ReadonlyMap<SearchName, Search>
+  /** Whether the search by deviations is one of several. */
+  readonly #isBeside: boolean
   #turns = 0
   #underWay = 0
+  /** The search that has a turn of several inputs, and how many it had. */
+  #lasting: { readonly name: SearchName; inputs: number } | undefined
 
   constructor(options: PortfolioOptions) {
     const { search, depthMax, everyOrder, isLimited } = options
-    this.#round = rounds[search]
     const experience = new Experience(options)
     this.experience = experience
+    const isFromState = search === 'auto' && experience.hasBegin && options.alone !== undefined
+    this.#round = isFromState ? roundFromState : rounds[search]
     const isAlone = search === 'bounded' || search === 'consequence'
     this.#bounded = new StagedSearch(experience, {
       depthMax,
@@ -118,7 +130,9 @@ export class Portfolio {
     })
     this.#consequence = new ConsequenceSearch(experience, depthMax)
     this.#local = search === 'local' ? required(options.alone, search).local(experience) : undefined
-    this.#deviations = search === 'deviations' ? required(options.alone, search).deviations(experience) : undefined
+    const isByDeviations = search === 'deviations' || isFromState
+    this.#deviations = isByDeviations ? required(options.alone, search).deviations(experience) : undefined
+    this.#isBeside = isFromState
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
       raceSearch(experience, round),
@@ -146,21 +160,22 @@ export class Portfolio {
       () => this.#next(),
       (asked, cells): Promise<TaskOutcome | NodeOutcome | Diverged> => {
         const own = cells.ofVariant(asked.variant)
-        return isAlone(asked) ? own.tryRunAlone(asked.task) : own.tryRun(asked.task)
+        return isAlone(asked) ? own.tryRunAlone(asked.task, !this.#isBeside) : own.tryRun(asked.task)
       },
       aheadMax,
     )
     for await (const [execution, result] of outcomes) {
       this.#underWay -= 1
       const search = this.#searches.get(execution.search)!
+      const before = this.#gainOf(search)
       if (isAlone(execution)) {
         search.learnAlone!(execution, result as NodeOutcome | Diverged)
+        this.#bandit.learn(before, this.#gainOf(search))
         continue
       }
       const came = result as TaskOutcome | Diverged
-      const before = search.coverage()
       search.learn(execution, came)
-      this.#bandit.learn(before, search.coverage())
+      this.#bandit.learn(before, this.#gainOf(search))
       if (execution.isGuess && came instanceof Diverged && !(came instanceof Unfaithful)) continue
       if (came instanceof Diverged) yield { execution, error: came }
       else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
@@ -195,11 +210,21 @@ export class Portfolio {
     return this.#deviations?.deviations ?? null
   }
 
+  /** What a search has gained. Of nodes alone, their own states count. */
+  #gainOf(search: Search): SearchCoverage {
+    const found = search.coverage()
+    if (search !== this.#deviations) return found
+    const { executed, localStates } = this.#deviations.deviations
+    return { ...found, steps: found.steps + executed, states: found.states + localStates }
+  }
+
   #next(): Execution | NodeExecution | undefined {
     const execution = this.#planned()
     if (!execution) return undefined
-    this.#turns += 1
     this.#underWay += 1
+    if (this.#lasting && isAlone(execution) && ++this.#lasting.inputs < inputsPerTurn) return execution
+    this.#lasting = undefined
+    this.#turns += 1
     return execution
   }
 
@@ -211,13 +236,26 @@ export class Portfolio {
       if (straight) return straight
     }
     if (this.#isOver) return undefined
+    if (this.#lasting) return this.#nextByDeviations()
     const turn = this.#round[this.#turns % this.#round.length]!
     if (turn !== 'best') return this.#nextOf(turn)
     return this.experience.drawingFrom(this.#ofBest, () => this.#nextOf(this.#bandit.best()))
   }
 
+  /** Its turn goes on until it had enough inputs, or needs none. While it waits for an outcome, nobody else has a turn. */
+  #nextByDeviations(): Execution | NodeExecution | undefined {
+    const next = this.#deviations!.next()
+    if (next || this.#deviations!.isWaiting) return next
+    this.#lasting = undefined
+    return this.#searches.get('race')!.next()
+  }
+
   /** While the bounded search waits for executions under way, or is done, walks towards races take its turn. */
   #nextOf(name: SearchName): Execution | NodeExecution | undefined {
+    if (name === 'deviations' && this.#isBeside) {
+      this.#lasting = { name, inputs: 0 }
+      return this.#nextByDeviations()
+    }
     return this.#searches.get(name)!.next() ?? this.#searches.get('race')?.next()
   }
 

@@ -101,6 +101,11 @@ export class DeviationSearch<State> implements Search {
     this.#explorer!.learn(ask, came instanceof Diverged ? undefined : came.last)
   }
 
+  /** Whether it waits for the outcome of an input. */
+  get isWaiting(): boolean {
+    return this.#asks.size > 0
+  }
+
   coverage() {
     return this.#counted.coverage
   }
