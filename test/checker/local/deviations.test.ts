@@ -74,3 +74,15 @@ test('two leaders that take the last promise choose two values, which takes few 
   expect(verdict.discovery?.by).toBe('deviations')
   expect(verdict.coverage.deviations).toMatchObject({ deviations: 3 })
 })
+
+test('from a given state it takes turns in auto, where inputs of nodes are no executions, and from the start it does not', async () => {
+  const handlers = paxos({ leaders: ['n1', 'n2'] })
+  const checkFrom = (from: readonly string[]) =>
+    check(new HandlerSystem(handlers), { agreement }, { nodes: nodesOf(handlers), executions: 30, from })
+  const first = await checkFrom(['n1 proposes', 'n1→n1 #1 prepare 1'])
+  expect(first).toMatchObject({ verdict: 'held', executions: 30 })
+  expect(first.coverage.deviations?.executed).toBeGreaterThan(30)
+  const again = await checkFrom(['n1 proposes', 'n1→n1 #1 prepare 1'])
+  expect(again.coverage).toEqual(first.coverage)
+  expect((await checkFrom([])).coverage.deviations).toBe(null)
+})
