@@ -23,7 +23,7 @@ export const columnsOf = ({ verdict, kind, executions, stepsPerSecond, notes }: 
 const startedAnew = /^(\S+): a life of it could not be rewound, and was started anew: (.+)$/
 const differed = /^(\S+): an execution was done in place and on new processes, and (.+?) (?:was|were) not the same/
 
-const beginnings = (notes: readonly string[]): string => {
+export const beginnings = (notes: readonly string[]): string => {
   const reasons = notes.flatMap(note => {
     const anew = startedAnew.exec(note)
     if (anew) return [`${anew[1]}: ${anew[2]}`]
