@@ -61,6 +61,7 @@ const definitionOf = (service: Service, directory: string): NodeDefinition => {
       ),
     ),
     cwd: service.working_dir,
+    ...(service.shm_size !== undefined && { limits: { shm: service.shm_size } }),
     healthy: healthcheck?.disable ? undefined : healthcheck?.test,
     container: {
       entrypoint: service.entrypoint ?? undefined,

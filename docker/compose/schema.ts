@@ -157,6 +157,7 @@ const service = z.strictObject(
     read_only: z.boolean({ error: 'expected true or false' }).default(false),
     mem_limit: amount.optional(),
     pids_limit: numberOf('expected how many processes').optional(),
+    shm_size: amount.optional(),
     pull_policy: z
       .enum(['never', 'missing', 'if_not_present', 'always'], { error: "expected 'never', 'missing' or 'always'" })
       .optional(),

@@ -46,6 +46,7 @@ services:
     read_only: true
     mem_limit: 256m
     pids_limit: 50
+    shm_size: 64m
     pull_policy: if_not_present
     tmpfs: /run
     volumes:
@@ -75,11 +76,18 @@ volumes:
           pids: 50,
           pull: 'missing',
         },
+        limits: { shm: '64m' },
       },
     })
     expect(
       resolveSystem(defineSystem({ name: 'x', nodes: fromCompose('compose.yaml') }), { directory }).nodes,
-    ).toMatchObject([{ name: 'db', container: { memoryBytesMax: 256 << 20, pidsMax: 50 } }])
+    ).toMatchObject([
+      {
+        name: 'db',
+        container: { memoryBytesMax: 256 << 20, pidsMax: 50 },
+        limits: { memoryBytesMax: 256 << 20, processesMax: 50, shmBytesMax: 64 << 20 },
+      },
+    ])
   })
 
   test('as many as it is scaled to, which share its name, after those that it depends on', () => {
