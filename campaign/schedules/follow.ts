@@ -1,4 +1,5 @@
 import type { Executor } from '../../checker/cells/executor.ts'
+import { goOnHealthy, isHealthy } from '../../checker/cells/healthy.ts'
 import { readLabel } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
 import { likeness, shapeOf } from './shape.ts'
@@ -107,7 +108,14 @@ class Attempt<State> {
   }
 
   async follow(): Promise<Followed> {
-    for (let index = 0; index < this.#labels.length && !this.#executor.violation; index++) await this.#step(index)
+    for (let index = 0; index < this.#labels.length && !this.#executor.violation; index++) {
+      if (this.#goesOnByItself(index)) {
+        this.#executed += this.#labels.length - index
+        break
+      }
+      await this.#step(index)
+    }
+    await goOnHealthy(this.#executor)
     return {
       executed: this.#executed,
       changes: this.#changes,
@@ -115,6 +123,11 @@ class Attempt<State> {
       labels: this.#executor.labels(),
       isViolated: this.#executor.violation !== undefined,
     }
+  }
+
+  /** A healthy network goes on by itself, with other steps where the service was mended. */
+  #goesOnByItself(index: number): boolean {
+    return isHealthy(this.#executor) && !this.#executor.offered().some(({ label }) => label === this.#labels[index])
   }
 
   async #step(index: number): Promise<void> {

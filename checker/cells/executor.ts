@@ -4,7 +4,7 @@ import { type CallResult, callAt } from '../choosers/vain-calls.ts'
 import { Undecided } from '../errors.ts'
 import { labelsOf } from '../labels.ts'
 import type { Nearest } from '../nearness.ts'
-import { evaluate, explanationOf, type Property } from '../property.ts'
+import { evaluate, explanationOf, healthyOf, type Property } from '../property.ts'
 import { inSeconds } from '../show.ts'
 import { propertySight, Subjects } from '../subjects.ts'
 import type { Checkpoint, Choice, Finding, Sight, Step, System } from '../system.ts'
@@ -135,6 +135,11 @@ export class Executor<State> {
 
   get liveness(): string[] {
     return this.#liveness.map(([name]) => name)
+  }
+
+  /** Names of the properties that are judged in a healthy network. */
+  get judgedHealthy(): string[] {
+    return healthyOf(this.#properties)
   }
 
   /**

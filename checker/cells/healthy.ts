@@ -13,18 +13,37 @@ const stepsMax = 4_000
  * @returns whether the network was made healthy
  */
 export const beHealthy = async <State>(executor: Executor<State>, properties: readonly string[]): Promise<boolean> => {
-  const { schedule, lastLive } = executor
-  const begin = schedule.length
-  const isOver = () => executor.violation !== undefined || executor.broken
-  if (isOver() || properties.every(name => executor.isLive(name))) return false
+  if (isOver(executor) || properties.every(name => executor.isLive(name))) return false
   const healthy = executor.offered().find(({ kind }) => kind === 'healthy')
   if (!healthy) return false
   await executor.execute(healthy)
-  const haveHeld = () => properties.every(name => (lastLive.get(name) ?? -1) >= begin)
-  for (let steps = 0; steps < stepsMax && !isOver() && !haveHeld(); steps++) {
-    const [next] = executor.enabled()
-    if (!next) break
-    await executor.execute(next)
-  }
+  await goOnHealthy(executor)
   return true
 }
+
+/** Whether the network was made healthy in this execution. */
+export const isHealthy = <State>({ schedule }: Pick<Executor<State>, 'schedule'>): boolean =>
+  schedule.some(({ kind }) => kind === 'healthy')
+
+/**
+ * In a network that was made healthy, takes the steps that follow by themselves, until each property that is judged there
+ * has held since, or one is violated. One that was not decided in so many steps is noted.
+ */
+export const goOnHealthy = async <State>(executor: Executor<State>): Promise<void> => {
+  const { schedule, lastLive, judgedHealthy, undecided } = executor
+  const begin = schedule.findLastIndex(({ kind }) => kind === 'healthy')
+  if (begin === -1) return
+  const left = () => judgedHealthy.filter(name => (lastLive.get(name) ?? -1) < begin)
+  for (let steps = 0; !isOver(executor) && left().length > 0; steps++) {
+    const [next] = executor.enabled()
+    if (!next) return
+    if (steps === stepsMax) {
+      for (const name of left())
+        undecided.set(name, `${name} was not decided: it did not hold in ${stepsMax} steps of a healthy network`)
+      return
+    }
+    await executor.execute(next)
+  }
+}
+
+const isOver = <State>({ violation, broken }: Executor<State>): boolean => violation !== undefined || broken

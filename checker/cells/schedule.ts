@@ -3,6 +3,7 @@ import { type Described, labelsOf, readLabel } from '../labels.ts'
 import { distanceTo, isAlikeInOutline, isLike } from '../likeness.ts'
 import type { Choice, ChoiceKind } from '../system.ts'
 import type { Executor } from './executor.ts'
+import { goOnHealthy, isHealthy } from './healthy.ts'
 
 /** Executes exactly these labels. @throws Diverged at the first one that is not enabled */
 export const follow = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
@@ -23,7 +24,8 @@ const divergence = <State>({ system, schedule }: Executor<State>, label: string,
 }
 
 /**
- * Executes these labels up to the first violation, skipping those that are not enabled in their turn.
+ * Executes these labels up to the first violation, skipping those that are not enabled in their turn. A network that
+ * became healthy goes on by itself where they end, or are not enabled.
  *
  * @param onStep called after each step before the first skipped label
  *
@@ -38,10 +40,12 @@ export const attempt = async <State>(
   for (const [place, label] of labels.entries()) {
     if (executor.violation) break
     const choice = findSimilar(executor.offered(), readLabel(label))
+    if (!choice && isHealthy(executor)) break
     if (choice) await executor.execute(choice)
     else skipped.push(place)
     if (skipped.length === 0) await onStep?.()
   }
+  await goOnHealthy(executor)
   return skipped
 }
 
@@ -64,12 +68,14 @@ export const attemptPromptly = async <State>(
     for (let waited = 0; !executor.violation && waited <= soonerMax; waited++) {
       const offered = executor.offered()
       const similar = findSimilar(offered, wanted)
+      if (!similar && isHealthy(executor)) return goOnHealthy(executor)
       const mayComeFirst = sooner.flatMap(kind => offered.filter(each => each.kind === kind))
       const choice = similar ?? (wanted.kind === 'timer' ? mayComeFirst[0] : undefined)
       if (choice) await executor.execute(choice)
       if (similar || !choice) break
     }
   }
+  await goOnHealthy(executor)
 }
 
 /**

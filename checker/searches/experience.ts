@@ -108,6 +108,8 @@ export class Experience {
       const walk = toLive('healthy')
       return { ...walk, seed: healthySeed(walk.seed, ordinal) }
     })
+    // There are no walks to a live state in a network that was made healthy: other properties need those.
+    const isJudgedHealthy = this.#options.healthy?.length && (liveness.length === 0 || own.below(2) === 0)
     return {
       search,
       variant,
@@ -115,7 +117,7 @@ export class Experience {
       task: {
         start,
         walks: first,
-        ...(this.#options.healthy?.length && { healthy: this.#options.healthy }),
+        ...(isJudgedHealthy && { healthy: this.#options.healthy }),
         // Most states that are merely slow recover in a healthy network. To see that costs a few steps, while an
         // examination of the suspect costs many executions.
         ...(liveness.length > 0 && {

@@ -231,13 +231,19 @@ class Minimiser {
 
   #untried(candidates: readonly (readonly Choice[])[]) {
     const all = candidates.map((candidate, index) => {
-      const labels = labelsOf(candidate)
+      const labels = untilHealthy(labelsOf(candidate))
       return { index, labels, key: labels.join('\n') }
     })
     const isFirst = (index: number, key: string) => all.findIndex(other => other.key === key) === index
     const isKnown = (labels: readonly string[]) => this.#failed.some(failed => comesToTheSame(labels, failed))
     return all.filter(({ index, key, labels }) => !this.#tried.has(key) && isFirst(index, key) && !isKnown(labels))
   }
+}
+
+/** Once a network is healthy it goes on by itself, whatever was dropped before. */
+const untilHealthy = (labels: readonly string[]): readonly string[] => {
+  const place = labels.indexOf('healthy')
+  return place === -1 ? labels : labels.slice(0, place + 1)
 }
 
 /** What was executed behind the steps that are kept, by places behind them. */

@@ -142,7 +142,11 @@ const tryKept = (config: LoadedConfig, schedule: Schedule, executions: number): 
       throw new DoesNotStart(violation)
     executor.end()
     const told = { property, executed: followed.executed, of: labels.length, adapted: followed.changes }
-    return { ...told, labels: followed.labels, ...(await judge(session, schedule, followed, violation)) }
+    const undecided = property === null ? undefined : executor.undecided.get(property)
+    const judged = undecided
+      ? ({ outcome: 'no longer applies', message: undecided } as const)
+      : await judge(session, schedule, followed, violation)
+    return { ...told, labels: followed.labels, ...judged }
   })
 
 type Judged = Pick<Regressed, 'outcome' | 'message'>

@@ -1,4 +1,7 @@
-import { beforeAll, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import '../../vitest.ts'
+import { goOnHealthy } from '../../checker/cells/healthy.ts'
 import { eventually } from '../../harness/config/properties.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
@@ -43,6 +46,19 @@ test('what only a timer before its time would heal is found in a healthy network
     stdout: expect.stringContaining('did not come to hold by itself in a healthy'),
   })
   expect(await lastnail(directory, 'shrink', found.trace)).toMatchObject({ code: 1 })
+  // Mended, the healthy network goes on with other steps than were recorded.
+  const kept = (await lastnail(directory, 'keep', found.trace)).stdout.replace(/^kept /, '')
+  const regress = (env = {}) => start(directory, ['regress', kept, '--json'], { env })
+  expect((await regress()).exitCode).toBe(1)
+  const mended = await regress({ MENDED: '1' })
+  expect(mended.exitCode, String(mended.stdout)).toBe(0)
+  expect(JSON.parse(String(mended.stdout)).schedules).toEqual([expect.objectContaining({ outcome: 'passes' })])
+  const { schedule, seed, variant, clocksStart } = found
+  const asTest = { schedule, seed, variant, clocksStart }
+  await expect(join(directory, 'lock.config.ts')).not.toHold(asTest)
+  process.env.MENDED = '1'
+  onTestFinished(() => void delete process.env.MENDED)
+  await expect(join(directory, 'lock.config.ts')).toHold(asTest)
   const verified = await lastnail(directory, 'verify', found.trace)
   expect(verified.stdout).toContain('without its bound of 30 s, because only a search makes the network healthy')
   // The first steps show it: by hand the keeper is locked, and then left alone.
@@ -67,4 +83,21 @@ test('without it, clocks apart heal the mistake', { timeout: 180_000 }, async ()
 
 test('it needs a bound', () => {
   expect(() => eventually(() => true, { when: 'healthy' })).toThrow(/expected 'healthy' and a bound/)
+})
+
+test('a property that thousands of steps of a healthy network do not decide is said to be undecided', async () => {
+  const step = { kind: 'deliver', label: 'a→b' }
+  const executor = {
+    schedule: [{ kind: 'healthy', label: 'healthy' }],
+    lastLive: new Map(),
+    undecided: new Map(),
+    judgedHealthy: ['free'],
+    enabled: () => [step],
+    execute: async (choice: typeof step) => void executor.schedule.push(choice),
+  }
+  await goOnHealthy(executor as never)
+  expect([...executor.undecided]).toEqual([
+    ['free', 'free was not decided: it did not hold in 4000 steps of a healthy network'],
+  ])
+  expect(executor.schedule).toHaveLength(4001)
 })
