@@ -100,6 +100,9 @@ type Discovered = Found & Pick<Verdict, 'variant'> & { readonly discovery: Disco
 /** What a check came to: a finding, or that there is none. */
 type Concluded = Omit<Discovered, 'discovery'> & Pick<Verdict, 'discovery'>
 
+const nothingHappens =
+  'nothing can happen after the start: no call, message or timer is enabled, so nothing was executed'
+
 /** A crash before any choice was made. */
 const isFailedStart = (violation: Violation | undefined): boolean => violation?.kind === 'crash' && violation.step === 0
 
@@ -126,6 +129,8 @@ class Check {
   readonly #reliance: Reliance
   /** How many executions the search has taken. */
   #explored = 0
+  /** Whether any execution took a step. */
+  #hasStepped = false
   /** Whether the nodes came up in any execution. */
   #hasStarted = false
   readonly #doubts = new Doubts()
@@ -270,6 +275,7 @@ class Check {
     const { execution, outcome, starved } = explored
     this.#meetings.add(outcome, execution.variant)
     const { finding, schedule, undecided } = outcome
+    this.#hasStepped ||= schedule.length > 0
     this.#hasStarted ||= finding?.step !== 0
     // Nothing can be looked for in a system that does not come up.
     const violation = outcome.violation ?? (this.#hasStarted ? undefined : finding)
@@ -372,6 +378,9 @@ class Check {
     if (this.#completed === 0) return this.#nothingDone()
     if (this.#doubts.broken === this.#completed) return this.#doubts.describeBroken(this.#completed)
     if (this.#ended?.what === 'aborted') return `interrupted; ${this.#covered()}`
+    const local = this.#portfolio.local
+    if (local?.localStates === 0) return `the local search did not begin: ${this.#covered()}`
+    if (!this.#hasStepped && !local?.transitions) return nothingHappens
     return this.#doubts.leaveTooMuchOpen(this.#completed) ? this.#doubts.describeUndecided(this.#completed) : undefined
   }
 

@@ -172,6 +172,8 @@ export interface System<State> {
   down?(): readonly string[]
   /** Equal for states in which a call may be expected to come to the same; undefined if that is not known. */
   situation?(): string | undefined
+  /** Whether a client's call is under way. Absent if there are no clients. */
+  isCalling?(): boolean
   /** How long the network has been healthy in this execution, in milliseconds of all clocks; undefined if it is not. */
   healthyMs?(): number | undefined
   /** What was met since the last reset. */

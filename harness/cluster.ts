@@ -232,6 +232,10 @@ export class Cluster implements System<GlobalState> {
     return this.#nodes.filter(({ isAlive }) => !isAlive).map(({ name }) => name)
   }
 
+  isCalling(): boolean {
+    return this.#stage.execution.clients.isCalling
+  }
+
   healthyMs(): number | undefined {
     const { healthy } = this.#stage.execution
     return healthy && healthy.elapsed / millisecond

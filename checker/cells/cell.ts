@@ -81,10 +81,10 @@ export class OwnCell<State> implements Cell {
       const surprises = new Surprises(task.surprises ?? [])
       const watched: Watched[] = []
       const walking = { task, surprises, watched, vain: noneInVain }
-      for (const each of task.walks ?? [])
-        await this.#walk(each, { ...walking, vain: vainFor(each, task) }, () => false)
+      const throughCalls = await this.#walkBefore(task, walking)
       const wasHealthy = await beHealthy(executor, task.healthy ?? [])
-      const toLive = wasHealthy || !task.untilLive ? undefined : await this.#walkUntilLive(task.untilLive, walking)
+      const toLive =
+        wasHealthy || !task.untilLive ? undefined : await this.#walkUntilLive(task.untilLive, walking, throughCalls)
       if (task.isWatched) watched.push(this.#watch())
       const { schedule, fingerprints, violation, finding, delayMs, skewMs, lastLive, system, nearest } = executor
       const learned = task.surprises ? surprises.learned() : []
@@ -185,16 +185,44 @@ export class OwnCell<State> implements Cell {
     return skipped.map(place => begun + place)
   }
 
-  async #walkUntilLive({ properties, stepsMin = 0, delayMsMax, walks }: UntilLive, walking: Walking): Promise<ToLive> {
-    const { lastLive, schedule, system } = this.#executor
+  /** @returns of a walk to the end of all calls, after how many steps each property had held; undefined if there was none */
+  async #walkBefore(task: Task, walking: Walking): Promise<ThroughCalls | undefined> {
+    const { walks = [], untilLive } = task
+    let through: ThroughCalls | undefined
+    for (const each of walks) {
+      const begin = this.#executor.schedule.length
+      let lived: number | undefined
+      const note = () => {
+        if (lived === undefined && untilLive && this.#hasLived(untilLive, begin)) lived = this.#stepsSince(begin)
+        return false
+      }
+      await this.#walk(each, { ...walking, vain: vainFor(each, task) }, note)
+      if (each.callsMax !== undefined) through = { begin, lived }
+    }
+    return through
+  }
+
+  #stepsSince(begin: number): number {
+    return this.#executor.schedule.length - begin
+  }
+
+  #hasLived({ properties }: UntilLive, since: number): boolean {
+    return properties.every(name => (this.#executor.lastLive.get(name) ?? -1) >= since)
+  }
+
+  async #walkUntilLive(until: UntilLive, walking: Walking, through: ThroughCalls | undefined): Promise<ToLive> {
+    const { stepsMin = 0, delayMsMax, walks } = until
+    const { schedule, system } = this.#executor
     if (delayMsMax !== undefined) system.setDelayMsMax?.(delayMsMax)
     const isBound = delayMsMax !== undefined && system.setDelayMsMax !== undefined
     const begin = schedule.length
-    const isLive = () => properties.every(name => (lastLive.get(name) ?? -1) >= begin + stepsMin)
+    const isLive = () => this.#hasLived(until, begin + stepsMin)
     let end: WalkEnd = 'length'
     for (const each of walks) if (end === 'length') end = await this.#walk(each, walking, isLive)
     // The goal of the last walk is also the goal of the whole execution.
-    return { begin, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end, isBound }
+    const before = through ? (through.lived ?? this.#stepsSince(through.begin)) : 0
+    const steps = Math.max(before, this.#stepsSince(begin))
+    return { begin, steps, end: isLive() ? 'goal' : end === 'goal' ? 'over' : end, isBound }
   }
 
   async stopRewinding(): Promise<boolean> {
@@ -223,7 +251,7 @@ export class OwnCell<State> implements Cell {
       return choose(withoutVainCalls(enabled, () => executor.system.situation?.(), vain))
     }
     const isOver = () => task.untilViolation === true && (executor.violation !== undefined || executor.broken)
-    return walk(executor, chooser, how.length, () => goal() || isOver(), how.settlesFrom)
+    return walk(executor, chooser, how.length, () => goal() || isOver(), how)
   }
 
   #watch(): Watched {
@@ -237,6 +265,12 @@ export class OwnCell<State> implements Cell {
 }
 
 const isOfSearch = ({ surprises, isWatched }: Task): boolean => surprises !== undefined || isWatched === true
+
+/** A walk to the end of all calls: where it began, and after how many steps each liveness property had held. */
+interface ThroughCalls {
+  readonly begin: number
+  readonly lived: number | undefined
+}
 
 /** What the walks of an execution have in common. */
 interface Walking {

@@ -239,6 +239,11 @@ export class Executor<State> {
     return enabled
   }
 
+  /** Whether a client has a call left, or one is under way. */
+  get hasCalls(): boolean {
+    return this.system.isCalling?.() || this.enabled().some(({ kind }) => kind === 'client')
+  }
+
   async execute(choice: Choice): Promise<void> {
     this.budget.check()
     if (choice.kind === 'client') this.#noteCall(choice)

@@ -107,6 +107,11 @@ export interface ToLive {
   /** The step at which they began. */
   readonly begin: number
   readonly end: WalkEnd
+  /**
+   * Steps until each of the properties had held, from the beginning of these walks or, if a walk to the end of all calls came
+   * before them, from that of it.
+   */
+  readonly steps: number
   /** Whether the system bounded how long messages were in flight. */
   readonly isBound: boolean
 }

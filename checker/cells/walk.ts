@@ -1,23 +1,23 @@
-import type { Chooser } from '../choosers/chooser.ts'
+import type { Chooser, Walk } from '../choosers/chooser.ts'
 import type { Executor } from './executor.ts'
 import type { WalkEnd } from './task.ts'
 
 /**
  * Executes steps from the present state until `goal` is true. If it is true already, no step is taken.
  *
- * @param settlesFrom see `Walk`
+ * @param options see `Walk`
  */
 export const walk = async <State>(
   executor: Executor<State>,
   chooser: Chooser,
   length: number,
   goal: () => boolean,
-  settlesFrom = Number.POSITIVE_INFINITY,
+  { settlesFrom = Number.POSITIVE_INFINITY, callsMax = 0 }: Pick<Walk, 'settlesFrom' | 'callsMax'> = {},
 ): Promise<WalkEnd> => {
   const begin = executor.schedule.length
   let looked = settlesFrom
   for (let steps = 0; !goal(); steps++) {
-    if (steps === length) return 'length'
+    if (steps >= length && !(steps < callsMax && executor.hasCalls)) return 'length'
     if (steps === looked) {
       if (settles(executor.fingerprints.slice(begin))) return 'length'
       looked *= 2

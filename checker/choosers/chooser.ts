@@ -9,6 +9,7 @@ export type Chooser = (enabled: readonly Choice[]) => Choice | undefined
 /** All choosers. Each is described where it is made; see `chooserOf`. */
 export type ChooserName =
   | 'straight'
+  | 'prompt'
   | 'fresh'
   | 'healthy'
   | 'conversations'
@@ -28,6 +29,8 @@ export interface Walk {
   readonly length: number
   /** The walk ends after this many steps, or twice as many and so on, if their second half met no new state. */
   readonly settlesFrom?: number
+  /** The walk goes on beyond its length, to at most so many steps, while a client has a call left or one is under way. */
+  readonly callsMax?: number
   /** For `again`: the steps to repeat. */
   readonly steps?: readonly Again[]
 }

@@ -16,14 +16,30 @@ const inputsMax = 128
  *
  * @param seed which nodes are assumed to reset their timers with each input: see `healthySeed`
  */
-export const healthy = (random: Random, seed: number): Chooser => {
-  const clock = new CommonClock(random, settingShares[seed % settingShares.length]!)
+export const healthy = (random: Random, seed: number): Chooser =>
+  inputsBeforeTimers(
+    new CommonClock(random, settingShares[seed % settingShares.length]!),
+    enabled => firstOfAWay(enabled, random) ?? enabled.find(isCall),
+  )
+
+/**
+ * The order of a real network, for which systems are built: calls begin at once, messages arrive in the order in which they
+ * were sent, and timers fire once nothing is in flight, in the order of one clock, where each input sets its node's timers
+ * anew.
+ */
+export const prompt = (random: Random): Chooser =>
+  inputsBeforeTimers(
+    new CommonClock(random, 1),
+    enabled => enabled.find(isCall) ?? enabled.find(({ kind }) => kind === 'deliver'),
+  )
+
+const inputsBeforeTimers = (clock: CommonClock, nextInput: Chooser): Chooser => {
   let inputs = 0
   return enabled => {
     clock.see(enabled)
     const repair = enabled.find(({ kind }) => kind === 'restart' || kind === 'heal')
-    const input = inputs < inputsMax ? (firstOfAWay(enabled, random) ?? enabled.find(isCall)) : undefined
-    const choice = repair ?? input ?? clock.first(enabled) ?? firstOfAWay(enabled, random) ?? enabled.find(isCall)
+    const input = inputs < inputsMax ? nextInput(enabled) : undefined
+    const choice = repair ?? input ?? clock.first(enabled) ?? nextInput(enabled)
     inputs = choice === undefined || choice.kind === 'timer' ? 0 : inputs + 1
     if (choice) clock.leave(choice)
     return choice

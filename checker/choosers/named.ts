@@ -3,7 +3,7 @@ import { again } from './again.ts'
 import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
 import { farLast } from './far-last.ts'
-import { healthy } from './healthy.ts'
+import { healthy, prompt } from './healthy.ts'
 import { prioritised } from './priorities.ts'
 import { racing } from './race.ts'
 import { SlowWays } from './slow-ways.ts'
@@ -22,6 +22,8 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
   switch (chooser) {
     case 'straight':
       return straight(random, weights)
+    case 'prompt':
+      return prompt(random)
     case 'fresh':
       return fresh(random, weights)
     case 'healthy':

@@ -218,7 +218,7 @@ export class Experience {
       this.#starved += 1
       return this.liveness.find(name => (lastLive.get(name) ?? -1) < toLive.begin)
     }
-    this.#count(schedule.length - toLive.begin)
+    this.#count(toLive.steps)
     this.ways.learn({ schedule, fingerprints }, schedule.length)
     return undefined
   }

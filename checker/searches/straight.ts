@@ -8,8 +8,14 @@ import { Counted, type Search } from './search.ts'
 const triesMax = 3
 
 /**
- * The way that systems are built for: calls begin, messages arrive in the order in which they were sent, and timers
- * fire once nothing is in flight. One execution is enough. It shows how far away a live state is.
+ * A call that never ends would otherwise make the first execution longer than all others: at the first of these it goes on
+ * only if new states still appear.
+ */
+const [settlesFrom, stepsMax] = [256, 2_000]
+
+/**
+ * The way that systems are built for, in the order of a real network, to the end of all calls of clients at least. One
+ * execution is enough. It shows how far away a live state is.
  */
 export const straightSearch = (experience: Experience): Search => {
   const counted = new Counted('straight', experience.met)
@@ -24,10 +30,15 @@ export const straightSearch = (experience: Experience): Search => {
       const walkLength = experience.firstLength
       return experience.executionOf({
         search: 'straight',
-        walks: random =>
-          experience.liveness.length > 0
-            ? []
-            : [{ chooser: 'straight', seed: random.seed(), length: experience.walkLength }],
+        walks: random => [
+          {
+            chooser: 'prompt',
+            seed: random.seed(),
+            length: experience.walkLength,
+            callsMax: stepsMax,
+            settlesFrom,
+          },
+        ],
         towardsLife: 'straight',
         walkLength,
       })

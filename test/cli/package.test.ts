@@ -60,7 +60,7 @@ test('check gives what the command prints with --json', async () => {
 
 test('a definition serves as well as a file; options that are wrong are refused', async () => {
   const n1 = { command: [process.execPath, join(directory, 'store.js')] }
-  const system = defineSystem({ name: 'store', nodes: { n1 } })
+  const system = defineSystem({ name: 'store', nodes: { n1 }, clients: { read: ({ n1 }) => n1.udp(7000, 'read') } })
   expect(await check(system, { executions: 1 })).toMatchObject({ verdict: 'held', executions: 1, trace: null })
   await expect(check(system, { property: 'safe' })).rejects.toThrow('no property "safe": there is none')
   await expect(check({ name: 'store', nodes: { n1 } })).rejects.toThrow(
