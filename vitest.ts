@@ -4,6 +4,7 @@ import { describeFailure } from './cli/check/describe.ts'
 import { configFrom, type SystemOrPath } from './cli/library.ts'
 import type { CheckOptions } from './cli/options.ts'
 import { type TryOptions, trySchedule } from './cli/schedules/try-schedule.ts'
+import { replayCommand } from './report/model/again.ts'
 
 /**
  * With a `schedule`, that is tried alone, and of the rest only `property`, `seed`, `variant`, `longTurns`,
@@ -36,7 +37,8 @@ expect.extend({
   async toHold(system: SystemOrPath, { schedule, ...options }: HoldOptions = {}) {
     const config = await configFrom(system)
     const found = schedule ? await trySchedule(config, schedule, options) : await search(config, options)
-    if (found.verdict === 'undetermined') throw new Error(`undetermined: ${found.message}`)
+    if (found.verdict === 'undetermined')
+      throw new Error([`undetermined: ${found.message}`, ...traceOf(found)].join('\n'))
     const { name } = config.definition
     return {
       pass: found.verdict === 'held',
@@ -45,6 +47,12 @@ expect.extend({
     }
   },
 })
+
+/** The trace of what a search could not decide. */
+const traceOf = (found: object): string[] => {
+  const trace = 'trace' in found && typeof found.trace === 'string' ? found.trace : undefined
+  return trace ? [`trace: ${trace}`, `again: ${replayCommand(trace)}`] : []
+}
 
 const search = async (config: Awaited<ReturnType<typeof configFrom>>, options: CheckOptions) => {
   const { verdict, trace, state, unwritten = [] } = await checkConfig(config, options)

@@ -24,11 +24,18 @@ import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
 import { isMetAsUsual } from './verdict/skew.ts'
-import { type Discovery, describeCoverage, describeUnfaithful, type Verdict } from './verdict/verdict.ts'
+import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, type Verdict } from './verdict/verdict.ts'
 
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
 
 const defaultMs = 60_000
+/** Share of the time that the examination of one suspect may take. With a larger one, little is left to search for others. */
+const suspectShare = 1 / 3
+/**
+ * The search ends while a suspect could still be examined, if that takes at most so many times what it took before, but not
+ * sooner than when this share of the time is left.
+ */
+const [suspectReserve, suspectReserveShare] = [1.5, 1 / 6]
 /** At most this many suspects per liveness property are examined while none is certain: each costs up to minutes. */
 const examinationsMax = 2
 
@@ -115,8 +122,10 @@ class Check {
   #portfolio: Portfolio
   readonly #examination: Examination
   readonly #begun = performance.now()
-  /** Time for the search, in milliseconds. */
+  /** Time for all of it, in milliseconds. */
   readonly #time: number | undefined
+  /** The longest time that it took to see that a suspect recovers, in milliseconds. */
+  #slowestSuspect = 0
   readonly #examinations = new Map<string, number>()
   readonly #meetings = new Meetings()
   #phase: Progress['phase'] = 'searching'
@@ -175,7 +184,8 @@ class Check {
       random: random.fork(),
       isTimed: this.#time !== undefined,
       kept: () => this.#kept,
-      millisecondsMax: options.examinationMs,
+      suspectMsMax: options.examinationMs ?? suspectShare * (this.#time ?? Number.POSITIVE_INFINITY),
+      millisecondsLeft: () => this.#millisecondsLeft,
       ways: this.#portfolio.experience.ways,
       signal,
       onNotRepeated: line => this.#doubts.findingDiffers(line),
@@ -197,7 +207,10 @@ class Check {
     } finally {
       await this.#cells.whenIdle()
     }
-    return this.#verdict(violated ?? (await this.#deferred.examine()) ?? this.#undetermined ?? this.#conclude())
+    const found = violated ?? (await this.#deferred.examine()) ?? this.#undetermined
+    // What an interrupted examination had begun may still be under way, and whoever records the finding needs the system.
+    await this.#cells.whenIdle()
+    return this.#verdict(found ?? this.#conclude())
   }
 
   /** Takes one execution after another, until one has a violation or none is left. */
@@ -216,7 +229,7 @@ class Check {
       this.#phase = 'searching'
       if (this.#doubts.areTooMany(this.#completed)) return (await this.#relyOnLess()) ? this.#search(cells) : undefined
       if (this.#doubts.areCutShort(this.#completed) && (await this.#lengthenTurns())) return this.#search(cells)
-      if (this.#deferred.isDue(this.#explored)) return undefined
+      if (this.#deferred.isDue(this.#explored) || this.#isTooLateForSuspects) return undefined
     }
     return undefined
   }
@@ -280,7 +293,8 @@ class Check {
     // Nothing can be looked for in a system that does not come up.
     const violation = outcome.violation ?? (this.#hasStarted ? undefined : finding)
     if (finding && !violation) this.#doubts.isBroken(finding)
-    if (undecided !== undefined) this.#doubts.isUndecided(undecided)
+    if (undecided !== undefined)
+      this.#doubts.isUndecided(undecided, { schedule: labelsOf(schedule), variant: execution.variant })
     if (!violation && starved === undefined) return undefined
     this.#finding = violation ? headline(violation.message) : `${starved} in doubt after ${schedule.length} steps`
     const discovery: Discovery = {
@@ -291,20 +305,37 @@ class Check {
     }
     const notRepeated = this.#doubts.notRepeated.length
     const found = violation
-      ? await this.#examineViolation(explored, violation, discovery)
+      ? await this.#examineViolation(explored, violation, discovery).catch(error =>
+          this.#unexamined(explored, violation, discovery, error),
+        )
       : await this.#examineIn(execution, discovery, cells => this.#examineSuspect(cells, explored))
     if (this.#doubts.notRepeated.length > notRepeated)
       this.#doubts.differs({ schedule: labelsOf(schedule), variant: execution.variant })
     return found
   }
 
-  /** An examination is finished even if the search's budget is spent. */
+  get #millisecondsLeft(): number {
+    return this.#begun + (this.#time ?? Number.POSITIVE_INFINITY) - performance.now()
+  }
+
+  /** A suspect that could not be examined any more would make the verdict undetermined. */
+  get #isTooLateForSuspects(): boolean {
+    if (this.#slowestSuspect === 0 || this.#time === undefined) return false
+    const reserve = Math.min(suspectReserve * this.#slowestSuspect, suspectReserveShare * this.#time)
+    return this.#millisecondsLeft < reserve
+  }
+
+  #examining(variant: number): Cells {
+    return this.#cells.ofVariant(variant).for('examination')
+  }
+
+  /** An examination may go on after the executions of the search are spent. */
   async #examineIn(
     { variant }: Explored['execution'],
     discovery: Discovery,
     examine: (cells: Cells) => Promise<Found | undefined>,
   ): Promise<Discovered | undefined> {
-    const found = await this.#cells.ofVariant(variant).alone(examine)
+    const found = await this.#examining(variant).alone(examine)
     return found && { ...found, discovery, variant }
   }
 
@@ -315,7 +346,7 @@ class Check {
     discovery: Discovery,
   ): Promise<Discovered | undefined> {
     const examination = this.#examination
-    const cells = this.#cells.ofVariant(execution.variant)
+    const cells = this.#examining(execution.variant)
     const schedule = outcome.schedule.slice(0, violation.step)
     if (this.#options.leavesExamination)
       return { ...suspected(violation, labelsOf(schedule)), discovery, variant: execution.variant }
@@ -334,6 +365,19 @@ class Check {
     return undefined
   }
 
+  /** A violation whose examination ended before it was executed again. */
+  #unexamined(
+    { execution: { variant }, outcome }: Explored,
+    violation: Violation,
+    discovery: Discovery,
+    error: unknown,
+  ): Discovered {
+    if (!(error instanceof BudgetSpent)) throw error
+    const message = `${headline(violation.message)}; the check ended before that was executed again`
+    const schedule = labelsOf(outcome.schedule.slice(0, violation.step))
+    return { ...suspected({ ...violation, message }, schedule), discovery, variant }
+  }
+
   async #examineSuspect(
     cells: Cells,
     { outcome: { schedule, lastLive }, starved, execution: { walkLength } }: Explored,
@@ -341,10 +385,12 @@ class Check {
     const examinations = this.#examinations.get(starved!) ?? 0
     if (examinations === examinationsMax) return undefined
     const { recoveryLength } = this.#portfolio.experience
+    const begun = performance.now()
     const suspect = { schedule, lastLive: lastLive.get(starved!) ?? null }
     const found = await this.#examination.examineLiveness(cells, suspect, starved!, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1
+      this.#slowestSuspect = Math.max(this.#slowestSuspect, performance.now() - begun)
       this.#portfolio.experience.recovered(this.#examination.slowest)
       return undefined
     }
@@ -442,6 +488,7 @@ class Check {
     return {
       ...found,
       ...this.#cells.counts,
+      spent: { goal: 0, ...this.#cells.counts.spent },
       seconds: Number(seconds.toFixed(3)),
       stepsPerSecond: Math.round(steps / seconds),
       depth,
@@ -463,8 +510,16 @@ class Check {
       met: this.#meetings.met,
       notRepeated: this.#doubts.notRepeated,
       unsteady: this.#doubts.unsteady ?? null,
+      inDoubt: found.verdict === 'undetermined' && found.property === null ? this.#inDoubt : null,
       notes: this.#notes(seconds),
     }
+  }
+
+  /** The execution to look at, of a check that nothing can be concluded from. */
+  get #inDoubt(): Unsteady | null {
+    if (this.#completed === 0) return this.#doubts.unsteady ?? null
+    const { sample } = this.#meetings.met
+    return this.#doubts.unsteady ?? this.#doubts.undecidedIn ?? sample ?? { schedule: [], variant: 0 }
   }
 
   #notes(seconds: number): string[] {
@@ -479,7 +534,7 @@ class Check {
     ]
   }
 
-  #report(counts: Counts): void {
+  #report({ spent: _, ...counts }: Counts): void {
     const { depth } = this.#portfolio.depths
     const { liveShare } = this.#portfolio.experience
     const seconds = this.#seconds()

@@ -25,7 +25,7 @@ export const checkOptions: Readonly<Record<Exclude<keyof CheckOptions, OfProgram
   search: { flags: '--search <how>', says: 'what to explore', choices: searches, default: 'auto' },
   milliseconds: {
     flags: '--for <duration>',
-    says: 'time for the search (60s, unless executions are limited)',
+    says: 'time to search, and to examine what is found (60s, unless executions are limited)',
     parse: duration,
   },
   executions: { flags: '--executions <n>', says: 'limit on executions', parse: wholeNumber },

@@ -122,18 +122,28 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   property,
   kind,
   executions: count,
+  spent: z
+    .strictObject({
+      search: count,
+      goal: count.describe('on the way to the goal, with all that was examined there'),
+      examination: count.describe('to see whether what was suspected repeats or recovers, and to shorten it'),
+      audit: count.describe('to compare the futures of two states that look alike'),
+    })
+    .describe('what the executions were for; they add up to executions'),
   steps: count,
   states: count.describe('distinct states; 0 if no node has a state'),
-  seconds: amount,
+  seconds: amount.describe('of all of the check'),
   stepsPerSecond: amount,
   depth: count.describe('the depth up to which every schedule was executed'),
   seed: count,
   variant: count.describe('the nodes’ seed is the sum of seed and variant'),
   clocksStart,
-  trace: path.describe('path of the violating execution’s trace'),
-  sample: path.describe('path of the trace of one execution of a check that held'),
+  trace: path.describe('path of the violating execution’s trace, or of that which could not be decided'),
+  sample: path.describe(
+    'path of the trace of one execution of a check that held; the same as trace of an undetermined one',
+  ),
   report: path.describe('path of the report of either trace'),
-  schedule: schedule.describe('labels of the shortest violating schedule found; empty for held'),
+  schedule: schedule.describe('labels of the shortest violating schedule found, or of the suspect; empty for held'),
   criticalTransition: z
     .strictObject({
       step: count.describe('counted from 1; 0 if the initial state is dead'),

@@ -3,11 +3,13 @@ import { Budget, BudgetSpent, type Limits } from '../budget.ts'
 import { Diverged } from '../errors.ts'
 import type { Cell } from './cell.ts'
 import { type Fingerprints, MetStates } from './met-states.ts'
-import type { NodeOutcome, NodeTask, Task, TaskOutcome } from './task.ts'
+import type { NodeOutcome, NodeTask, Purpose, Task, TaskOutcome } from './task.ts'
 
 /** What was done so far. */
 export interface Counts {
   readonly executions: number
+  /** The same by what they were for. */
+  readonly spent: Readonly<Record<Purpose, number>>
   readonly steps: number
   /** Distinct fingerprints met; 0 if the system has none. */
   readonly states: number
@@ -21,6 +23,7 @@ interface Scope {
   /** The number of steps at which the limit is reached, counted in the tally. */
   readonly stepsMax: number
   readonly variant: number
+  readonly purpose: Purpose
   /** Whether its tasks wait while other work has the cells for itself. */
   readonly isPatient: boolean
 }
@@ -39,18 +42,18 @@ export class Cells {
   /** @param onCount is called after each piece of work */
   static of(cells: readonly Cell[], onCount?: (counts: Counts) => void): Cells {
     const states = new MetStates()
-    const tally: Tally = new Tally((_, fingerprints) => {
+    const tally: Tally = new Tally(({ fingerprints }) => {
       states.add(fingerprints)
-      onCount?.({ executions: tally.executions, steps: tally.steps, states: states.size })
+      onCount?.({ ...tally.counts, states: states.size })
     })
     const stepsMax = Number.POSITIVE_INFINITY
     const [crew, budget] = [new Crew(cells), new Budget({})]
-    return new Cells({ crew, tally, states, budget, stepsMax, variant: 0, isPatient: true })
+    return new Cells({ crew, tally, states, budget, stepsMax, variant: 0, purpose: 'search', isPatient: true })
   }
 
   get counts(): Counts {
     const { tally, states } = this.#scope
-    return { executions: tally.executions, steps: tally.steps, states: states.size }
+    return { ...tally.counts, states: states.size }
   }
 
   /** The same cells within further limits, which count from now. */
@@ -63,6 +66,11 @@ export class Cells {
   /** The same cells, with nodes that draw these random numbers. */
   ofVariant(variant: number): Cells {
     return this.#with({ variant })
+  }
+
+  /** The same cells, for executions of another purpose. */
+  for(purpose: Purpose): Cells {
+    return this.#with({ purpose })
   }
 
   /** Waits for tasks under way, then does some work that has the cells for itself. */
@@ -98,15 +106,15 @@ export class Cells {
 
   /** Performs a task. Throws as `Cell.perform` does. */
   async run(task: Task): Promise<TaskOutcome> {
-    const { crew, tally, budget, variant, isPatient } = this.#scope
+    const { crew, tally, budget, variant, purpose, isPatient } = this.#scope
     this.#checkSteps()
     budget.takeExecution()
     try {
       const outcome = await crew.perform(cell => cell.perform(task, variant, budget), isPatient)
-      tally.count(outcome.schedule.length, outcome.fingerprints)
+      tally.count({ purpose, steps: outcome.schedule.length, fingerprints: outcome.fingerprints })
       return outcome
     } catch (error) {
-      if (error instanceof Diverged) tally.count(Math.max(0, error.step - 1), [])
+      if (error instanceof Diverged) tally.count({ purpose, steps: Math.max(0, error.step - 1), fingerprints: [] })
       throw error
     }
   }
@@ -127,7 +135,7 @@ export class Cells {
    * @param isCounted whether it counts at all; otherwise only its time does
    */
   async tryRunAlone(task: NodeTask, isCounted = true): Promise<NodeOutcome | Diverged> {
-    const { crew, tally, budget, variant, isPatient } = this.#scope
+    const { crew, tally, budget, variant, purpose, isPatient } = this.#scope
     this.#checkSteps()
     if (isCounted) budget.takeExecution()
     try {
@@ -136,7 +144,7 @@ export class Cells {
       if (error instanceof Diverged) return error
       throw error
     } finally {
-      if (isCounted) tally.count(task.start.inputs.length, [])
+      if (isCounted) tally.count({ purpose, steps: task.start.inputs.length, fingerprints: [] })
     }
   }
 
@@ -186,14 +194,14 @@ export class Cells {
 /** Work that is counted only when its result is taken. */
 class Part<Result> {
   readonly #whole: Scope
-  readonly #counted: Parameters<Tally['count']>[] = []
+  readonly #counted: Counted[] = []
   readonly #abort = new AbortController()
   readonly #result: Promise<Result>
 
   constructor(whole: Scope, work: (scope: Scope) => Promise<Result>) {
     this.#whole = whole
     const budget = new Budget({ signal: this.#abort.signal }, whole.budget)
-    const tally = new Tally((...counted) => void this.#counted.push(counted))
+    const tally = new Tally(counted => void this.#counted.push(counted))
     this.#result = work({ ...whole, tally, budget, stepsMax: Number.POSITIVE_INFINITY })
     // The error is reported to whoever takes the result. Until then it must not count as an unhandled rejection.
     this.#result.catch(() => undefined)
@@ -203,7 +211,7 @@ class Part<Result> {
     try {
       return await this.#result
     } finally {
-      for (const counted of this.#counted) this.#whole.tally.count(...counted)
+      for (const counted of this.#counted) this.#whole.tally.count(counted)
     }
   }
 
@@ -212,19 +220,31 @@ class Part<Result> {
   }
 }
 
-class Tally {
-  executions = 0
-  steps = 0
-  readonly #onCount: Tally['count']
+/** One execution, as it is counted. */
+interface Counted {
+  readonly purpose: Purpose
+  readonly steps: number
+  readonly fingerprints: Fingerprints
+}
 
-  constructor(onCount: Tally['count']) {
+class Tally {
+  steps = 0
+  readonly #spent = { search: 0, examination: 0, audit: 0 }
+  readonly #onCount: (counted: Counted) => void
+
+  constructor(onCount: (counted: Counted) => void) {
     this.#onCount = onCount
   }
 
-  count(steps: number, fingerprints: Fingerprints): void {
-    this.executions += 1
-    this.steps += steps
-    this.#onCount(steps, fingerprints)
+  get counts(): Omit<Counts, 'states'> {
+    const { search, examination, audit } = this.#spent
+    return { executions: search + examination + audit, spent: { ...this.#spent }, steps: this.steps }
+  }
+
+  count(counted: Counted): void {
+    this.#spent[counted.purpose] += 1
+    this.steps += counted.steps
+    this.#onCount(counted)
   }
 }
 

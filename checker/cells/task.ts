@@ -8,6 +8,9 @@ import type { Abstraction, Choice, Sight } from '../system.ts'
 import type { Bounds } from './bounds.ts'
 import type { Violation } from './violation.ts'
 
+/** What an execution is for. `audit`: the same choices after two schedules whose states look alike. */
+export type Purpose = 'search' | 'examination' | 'audit'
+
 /** Walks, one after another, until each of these liveness properties has held since the first walk began. */
 export interface UntilLive {
   readonly properties: readonly string[]

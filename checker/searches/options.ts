@@ -14,13 +14,12 @@ export interface SearchOptions {
   /** `auto` by default. */
   readonly search?: SearchKind | undefined
   /**
-   * Wall-clock time for the search in milliseconds; a minute if nothing else limits it. What it finds is examined
-   * afterwards.
+   * Wall-clock time in milliseconds, for the search and for examining what it finds; a minute if nothing else limits it.
    */
   readonly milliseconds?: number | undefined
   /**
-   * Limit on the time for examining one suspect of a liveness property, in milliseconds; five minutes by default. Beyond it
-   * the verdict is `undetermined`.
+   * Limit on the time for examining one suspect of a liveness property, in milliseconds; a third of `milliseconds` by
+   * default. Beyond it the verdict is `undetermined`.
    */
   readonly examinationMs?: number | undefined
   /**

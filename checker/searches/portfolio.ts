@@ -160,7 +160,8 @@ export class Portfolio {
       () => this.#next(),
       (asked, cells): Promise<TaskOutcome | NodeOutcome | Diverged> => {
         const own = cells.ofVariant(asked.variant)
-        return isAlone(asked) ? own.tryRunAlone(asked.task, !this.#isBeside) : own.tryRun(asked.task)
+        if (isAlone(asked)) return own.tryRunAlone(asked.task, !this.#isBeside)
+        return own.for(asked.purpose ?? 'search').tryRun(asked.task)
       },
       aheadMax,
     )

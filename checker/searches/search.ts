@@ -1,5 +1,5 @@
 import type { MetStates } from '../cells/met-states.ts'
-import { isOfNode, type NodeOutcome, type NodeTask, type Task, type TaskOutcome } from '../cells/task.ts'
+import { isOfNode, type NodeOutcome, type NodeTask, type Purpose, type Task, type TaskOutcome } from '../cells/task.ts'
 import type { Diverged } from '../errors.ts'
 
 /** All searches, with the name that a verdict prints for each. */
@@ -40,6 +40,8 @@ export interface Execution {
   /** Length of walks to a live state, in steps. */
   readonly walkLength: number
   readonly task: Task
+  /** What it is for; `search` by default. */
+  readonly purpose?: Purpose
   /** Whether its schedule is only a guess. If a guess cannot be executed, that says nothing about the system. */
   readonly isGuess?: boolean
 }

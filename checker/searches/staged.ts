@@ -167,7 +167,7 @@ export class StagedSearch implements Search {
     })
     // No walk to a live state: only the walk to compare is wanted.
     const { untilLive: _, surprises: __, untilViolation: ___, ...others } = task
-    const execution = { ...rest, task: { ...others, isWatched: true } }
+    const execution: Execution = { ...rest, task: { ...others, isWatched: true }, purpose: 'audit' }
     this.#purposes.set(execution, purpose)
     return execution
   }

@@ -34,6 +34,7 @@ export class Doubts {
   #undecided = 0
   /** Why the first undecided execution is. */
   #firstUndecided: string | undefined
+  #undecidedIn: Unsteady | undefined
 
   /** A finding did not repeat. @param line what it was, and what happened instead */
   findingDiffers(line: string): void {
@@ -64,9 +65,10 @@ export class Doubts {
   }
 
   /** A property could not be decided in an execution. */
-  isUndecided(why: string): void {
+  isUndecided(why: string, where: Unsteady): void {
     this.#undecided += 1
     this.#firstUndecided ??= why
+    this.#undecidedIn ??= where
   }
 
   /** The search begins anew and relies on less: what did not repeat may have had the same cause. */
@@ -138,6 +140,11 @@ export class Doubts {
   describeBroken(executions: number): string | undefined {
     if (this.#broken === 0) return undefined
     return `${this.#broken} of ${counted(executions, 'execution')} ended by a crash or divergence, which was not looked for, and what comes after it was not searched; the first: ${this.#firstFinding}`
+  }
+
+  /** The first execution in which a property could not be decided. */
+  get undecidedIn(): Unsteady | undefined {
+    return this.#undecidedIn
   }
 
   /** Whether a property was undecided in too many executions. */

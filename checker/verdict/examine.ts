@@ -1,3 +1,4 @@
+import { counted } from '../brief.ts'
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
@@ -53,8 +54,10 @@ export interface ExaminationOptions {
   readonly isTimed: boolean
   /** How many steps at the beginning of each schedule are those of a long way, which stays as it is. */
   readonly kept: () => number
-  /** Limit on the examination of a suspect of a liveness property, if time limits it. */
-  readonly millisecondsMax?: number | undefined
+  /** Limit on the examination of one suspect of a liveness property, if time limits it. */
+  readonly suspectMsMax: number
+  /** How much time is left of the whole check, if time limits it. */
+  readonly millisecondsLeft: () => number
   readonly signal: AbortSignal | undefined
   /** Receives a line for each finding that did not repeat. */
   readonly onNotRepeated: (line: string) => void
@@ -83,7 +86,7 @@ const shrinkLimits: Limits = { steps: 20_000, milliseconds: 30_000 }
 const shrinkDeadLimits: Limits = { steps: 50_000, milliseconds: 15_000 }
 const hastenLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
 const orderLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
-const criticalLimits: Limits = { steps: 500_000, milliseconds: 300_000 }
+const suspectStepsMax = 500_000
 /**
  * Share of the final number of walks with which a critical transition is found before it is shrunk. With more,
  * shrinking begins late; with fewer, it may shrink towards a state that recovers.
@@ -99,6 +102,8 @@ export class Examination {
   slowest = 0
   /** Number of suspects examined, whatever the result. */
   #suspects = 0
+  /** What seemed to be the critical transition of the present suspect. */
+  #seeming: Critical | undefined
   readonly #options: ExaminationOptions
 
   constructor(options: ExaminationOptions) {
@@ -159,14 +164,14 @@ export class Examination {
     try {
       return (await minimise(cells, schedule, attempt, limits)).schedule
     } catch (error) {
-      if (!(error instanceof Diverged)) throw error
+      if (!(error instanceof Diverged || error instanceof BudgetSpent)) throw error
       return schedule
     }
   }
 
   /**
-   * The shortest schedule found. If an execution diverges meanwhile, the given schedule, which was executed twice
-   * already.
+   * The shortest schedule found. If an execution diverges meanwhile, or the check is interrupted, the given schedule, which
+   * was executed twice already.
    */
   async #shorten(
     cells: Cells,
@@ -182,6 +187,7 @@ export class Examination {
       const skewMs = await leastSkewMs(cells.within(this.#within(hastenLimits)), hastened.schedule, violation)
       return { ...hastened, skewMs }
     } catch (error) {
+      if (error instanceof BudgetSpent) return { schedule, message: violation.message, delayMs, skewMs: null }
       if (!(error instanceof Diverged)) throw error
       this.#options.onNotRepeated(
         `a shorter schedule of ${violation.property ?? `the ${violation.kind}`} ${error.message}`,
@@ -211,14 +217,20 @@ export class Examination {
     property: string,
     lengths: Lengths,
   ): Promise<Found | 'transient' | undefined> {
-    const { onPhase, millisecondsMax = criticalLimits.milliseconds } = this.#options
-    onPhase('finding the critical transition')
+    this.#options.onPhase('finding the critical transition')
     this.#suspects += 1
-    const limits = this.#within({ ...criticalLimits, milliseconds: millisecondsMax })
+    this.#seeming = undefined
+    const before = cells.counts.executions
+    const limits = this.#within({ steps: suspectStepsMax, milliseconds: this.#options.suspectMsMax })
     try {
       return await this.#examineDeath(cells.within(limits), suspect, property, lengths)
     } catch (error) {
-      if (error instanceof BudgetSpent) return unfinished(property, labelsOf(suspect.schedule))
+      if (error instanceof BudgetSpent)
+        return unfinished(property, labelsOf(suspect.schedule), {
+          ended: error,
+          executions: cells.counts.executions - before,
+          seeming: this.#seeming,
+        })
       if (error instanceof ViolationMet) return this.#examineMet(cells, error.outcome)
       if (!(error instanceof Diverged)) throw error
       this.#options.onNotRepeated(
@@ -259,6 +271,7 @@ export class Examination {
     const first = await this.#find(cells, schedule, { ...some, lastLive })
     if (first.case === 'transient') return 'transient'
     if (first.case === 'C2') return describe(property, schedule, first, this.#suspects)
+    this.#seeming = first
     some = { ...some, walkLength: first.walkLength }
     for (let tries = 0; tries < shrinkTriesMax; tries++) {
       const all: CriticalOptions = { ...some, walks, isFinal: true, ways }
@@ -292,9 +305,9 @@ export class Examination {
     return critical
   }
 
-  #within({ steps, milliseconds }: Limits): Limits {
-    const { isTimed, signal } = this.#options
-    return { signal, ...(isTimed ? { milliseconds } : { steps }) }
+  #within({ steps, milliseconds = Number.POSITIVE_INFINITY }: Limits): Limits {
+    const { isTimed, millisecondsLeft, signal } = this.#options
+    return { signal, ...(isTimed ? { milliseconds: Math.min(milliseconds, millisecondsLeft()) } : { steps }) }
   }
 
   /** The shortest schedule found to a state that seems as dead. Within it, steps that waited longest come first. */
@@ -342,7 +355,8 @@ const describe = (property: string, schedule: readonly string[], critical: Criti
     verdict: isDead ? 'violated' : 'undetermined',
     property,
     kind: 'liveness',
-    schedule: schedule.slice(0, step),
+    // Where the doubt begins is itself in doubt.
+    schedule: isDead ? schedule.slice(0, step) : schedule,
     criticalTransition: { step, label, case: isDead ? 'C1' : 'C2', walks, walkLength },
     delayMs: null,
     skewMs: null,
@@ -376,7 +390,27 @@ export const suspected = (
   closestLive: null,
 })
 
-const unfinished = (property: string, schedule: readonly string[]): Found => {
-  const message = `${property} did not come to hold, and the budget was spent before a critical transition was found`
+interface Unfinished {
+  readonly ended: BudgetSpent
+  /** How many executions went into the examination. */
+  readonly executions: number
+  readonly seeming: Critical | undefined
+}
+
+const unfinished = (
+  property: string,
+  schedule: readonly string[],
+  { ended, executions, seeming }: Unfinished,
+): Found => {
+  const spent = `${whyEnded[ended.what]} before it was known whether it ever can: ${counted(executions, 'execution')} went into that`
+  const where = seeming ? `; it seems that it cannot after step ${seeming.step}` : ''
+  const message = `${property} did not come to hold in ${counted(schedule.length, 'step')}, and ${spent}${where}`
   return suspected({ property, kind: 'liveness', message }, schedule)
+}
+
+const whyEnded: Readonly<Record<BudgetSpent['what'], string>> = {
+  time: 'the time for it was over',
+  steps: 'the steps for it were spent',
+  executions: 'the executions for it were spent',
+  aborted: 'the check was interrupted',
 }

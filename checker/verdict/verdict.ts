@@ -14,6 +14,7 @@ export interface Verdict {
   readonly property: string | null
   readonly kind: 'safety' | 'liveness' | 'divergence' | 'crash' | null
   readonly executions: number
+  readonly spent: Spent
   readonly steps: number
   /** Distinct fingerprints; 0 if the system has none. */
   readonly states: number
@@ -24,7 +25,10 @@ export interface Verdict {
   readonly seed: number
   /** Which random numbers the nodes drew. Their seed is the sum of the check's seed and this. */
   readonly variant: number
-  /** Labels of the shortest violating schedule found; for liveness, up to its critical transition. Empty for `held`. */
+  /**
+   * Labels of the shortest violating schedule found; for liveness, up to its critical transition. Of a suspect that could
+   * not be decided, all of its execution. Empty for `held`.
+   */
   readonly schedule: readonly string[]
   readonly criticalTransition: CriticalTransition | null
   /**
@@ -55,11 +59,27 @@ export interface Verdict {
   readonly notRepeated: readonly string[]
   /** The schedule of the first of these; `null` if everything repeated. */
   readonly unsteady: Unsteady | null
+  /**
+   * Of an undetermined verdict about no property: the execution that could not be decided, or one to look at; `null` if
+   * none was done.
+   */
+  readonly inDoubt: Unsteady | null
   /** What a reader must know to trust the verdict, one line each: what could not be done, and what was assumed. */
   readonly notes: readonly string[]
 }
 
-/** A schedule that had different results. */
+/** What the executions were for. They add up to `executions`. */
+export interface Spent {
+  readonly search: number
+  /** On the way to the goal, and whatever was executed before to examine it. */
+  readonly goal: number
+  /** To see whether what was suspected repeats, or whether a system recovers, and to find the shortest schedule to it. */
+  readonly examination: number
+  /** To compare the futures of two states that look alike. */
+  readonly audit: number
+}
+
+/** A schedule that had different results, or whose result is in doubt. */
 export interface Unsteady {
   readonly schedule: readonly string[]
   readonly variant: number

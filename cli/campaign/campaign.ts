@@ -13,9 +13,9 @@ import { Meetings } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { NotWritten } from '../../checker/written.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
-import { recordFound } from '../check/check.ts'
 import { describeMet, metBy, type WhatWasMet } from '../check/met.ts'
 import { neverMet } from '../check/notes.ts'
+import { recordFound } from '../check/record-found.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { keepSchedule } from '../schedules/keep.ts'
 import { clocksStartFor } from '../session/clocks-start.ts'
@@ -144,6 +144,8 @@ class Rounds {
   readonly #budget: Budget
   readonly #rounds: Round[] = []
   readonly #bugs = new Map<string, Bug>()
+  /** What could not be decided, and was recorded once. */
+  readonly #inDoubt = new Set<string>()
   readonly #states = new StatesMet()
   readonly #notes = new Set<string>()
   readonly #unwritten = new Set<string>()
@@ -224,6 +226,13 @@ class Rounds {
       // The nodes' seed is the sum of the campaign's seed and this variant.
       const found = { ...verdict, seed, variant: ordinal + verdict.variant } as Violated
       await this.#recording.add(() => this.#record(of, found))
+    } else if (verdict.verdict === 'undetermined') {
+      const { inDoubt } = verdict
+      const found: Verdict = {
+        ...{ ...verdict, seed, variant: ordinal + verdict.variant },
+        inDoubt: inDoubt && { ...inDoubt, variant: ordinal + inDoubt.variant },
+      }
+      await this.#recording.add(() => this.#recordDoubt(of, found))
     }
     this.#tell()
   }
@@ -259,6 +268,20 @@ class Rounds {
     this.#bugs.set(key, { system: name, property, kind, message, bucket, times, file, trace, report })
     // Its schedule is nowhere else.
     if (file === null) this.#notes.add(`${message}: ${verdict.schedule.map(label => `"${label}"`).join(', ')}`)
+  }
+
+  /** Records the first of its kind that could not be decided. */
+  async #recordDoubt({ config, clocksStart }: SystemUnderCampaign, found: Verdict): Promise<void> {
+    const { name } = config.definition
+    const kind = `${name} ${found.property ?? headline(found.message)}`
+    if (this.#inDoubt.has(kind) || this.#signal.aborted) return
+    this.#inDoubt.add(kind)
+    const { seed, out, property, signal } = this.#options
+    const { trace, unwritten = [] } = await inSession(config, { seed, clocksStart, signal }, session =>
+      recordFound(session, found, { options: { seed, out, property }, growth: [] }),
+    )
+    for (const line of unwritten) this.#unwritten.add(line)
+    if (trace) this.#notes.add(`${name} is undetermined: ${headline(found.message)}; trace: ${trace}`)
   }
 
   /** The path of the kept schedule; null if it could not be written. */

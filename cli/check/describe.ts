@@ -6,13 +6,13 @@ import { type SearchCoverage, searchNames } from '../../checker/searches/search.
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { slowMs } from '../../checker/verdict/slow-network.ts'
-import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
+import type { Discovery, Spent, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import { holdOf, replayCommand } from '../../report/model/again.ts'
 import { quoted, quotedForShell } from '../../report/model/quoted.ts'
 import type { Replayed } from '../traces/replay.ts'
 import type { TriedByHand } from '../try.ts'
-import { type Checked, isSearched } from './check.ts'
+import { type Checked, isSearched } from './checked.ts'
 import { describeExplanation } from './describe-repeated.ts'
 import { describeMet } from './met.ts'
 
@@ -37,9 +37,10 @@ export const describe = (checked: Checked): string[] => {
     ...(met && isSearched(verdict) ? describeMet(met, executions).map(line => `met: ${line}`) : []),
     ...(verdict.verdict === 'held' ? verdict.coverage.searches.flatMap(describeSearched) : []),
     ...verdict.notes.map(note => `note: ${note}`),
+    describeSpent(verdict.spent),
     depth === 0 ? times : `${times}; the bounded search came to depth ${depth}`,
     ...(trace ? describeTrace(trace, verdict) : []),
-    ...(sample ? [`sample: ${sample}`] : []),
+    ...(sample && sample !== trace ? [`sample: ${sample}`] : []),
     ...(deeper ? [`deeper: ${deeper}`] : []),
     ...(report ? [`report: ${report}`] : []),
     ...(reportProblem ? [`no report: ${reportProblem}`] : []),
@@ -81,6 +82,16 @@ const condition = ({
 }
 
 const isLong = (milliseconds: number | null): milliseconds is number => milliseconds !== null && milliseconds > slowMs
+
+/** What each of the executions was for. */
+const describeSpent = ({ search, goal, examination, audit }: Spent): string => {
+  const others = [
+    ...(goal > 0 ? [`${goal} on the way to the goal`] : []),
+    ...(examination > 0 ? [`${examination} to examine what was found or suspected`] : []),
+    ...(audit > 0 ? [`${audit} to compare states that look alike`] : []),
+  ]
+  return [`spent: ${counted(search, 'execution')} to search`, ...others].join(', ')
+}
 
 const describeDiscovery = ({ by, execution, steps, seconds }: Discovery) =>
   `found after ${seconds.toFixed(1)} s in execution ${execution}, by ${searchNames[by]}, in ${counted(steps, 'step')}`

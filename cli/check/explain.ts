@@ -17,22 +17,27 @@ const millisecondsMax = 30_000
  * Why a check is in doubt: executes the first schedule that did not repeat again and again, until the first system call
  * that differs is known. Undefined if everything repeats, or the doubt does not matter to the verdict.
  */
-export const explain = async (session: Session, verdict: Verdict): Promise<Explanation | undefined> => {
+export const explain = async (
+  session: Session,
+  verdict: Verdict,
+  milliseconds: number,
+): Promise<Explanation | undefined> => {
   const { unsteady } = verdict
+  const inTime = AbortSignal.any([session.signal, AbortSignal.timeout(Math.min(milliseconds, millisecondsMax))])
   if (!unsteady || verdict.verdict !== 'undetermined' || session.signal.aborted) return undefined
-  const inPlace = session.cluster.isRewound ? await repeat(session, unsteady, true) : undefined
+  const inPlace = session.cluster.isRewound ? await repeat(session, unsteady, inTime, true) : undefined
   if (inPlace?.differs) return inPlace
-  const anew = await repeat(session, unsteady, false)
+  const anew = await repeat(session, unsteady, inTime, false)
   return anew.differs || !inPlace ? anew : inPlace
 }
 
 const repeat = async (
-  { cluster, signal }: Session,
+  { cluster }: Session,
   { schedule, variant }: Unsteady,
+  signal: AbortSignal,
   rewind: boolean,
 ): Promise<Explanation> => {
   if (!rewind) cluster.stopRewinding()
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(millisecondsMax)])
-  const came = await repeatSchedule(cluster, schedule, timesMax, { variant, rewind, signal: inTime })
+  const came = await repeatSchedule(cluster, schedule, timesMax, { variant, rewind, signal })
   return { ...came, inPlace: rewind, steps: schedule.length }
 }

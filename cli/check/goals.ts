@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { counted } from '../../checker/brief.ts'
 import { Diverged } from '../../checker/errors.ts'
-import { shrink } from '../../checker/verdict/shrink.ts'
+import { type Shrunk, shrink } from '../../checker/verdict/shrink.ts'
 import type { SampleExecution } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { goalName, propertiesFor } from '../config/goal.ts'
@@ -12,6 +12,7 @@ import { inSession, type Session } from '../session/session.ts'
 import { newPlace } from '../store.ts'
 import { record } from '../traces/record.ts'
 import { search } from './search.ts'
+import type { CheckTime } from './time.ts'
 
 /** How the search that follows the goals begins. */
 interface AfterGoals {
@@ -19,6 +20,14 @@ interface AfterGoals {
   readonly notes: readonly string[]
   /** What nodes' clocks showed first on the way. */
   readonly clocksStart: string
+  readonly before: SpentOnGoals
+}
+
+/** What the searches for goals took, with what was executed to shorten the ways to them. */
+export interface SpentOnGoals {
+  readonly executions: number
+  readonly steps: number
+  readonly seconds: number
 }
 
 /** Where the search for the next goal begins. */
@@ -33,6 +42,9 @@ interface Reached {
 interface Looked {
   readonly reached: Reached | undefined
   readonly executions: number
+  /** The same, with those that shortened the way. */
+  readonly spent: number
+  readonly steps: number
   readonly notes: readonly string[]
   readonly clocksStart: string
 }
@@ -46,11 +58,12 @@ export const lookForGoals = async (
   config: LoadedConfig,
   options: CheckOptions,
   cpus: readonly number[],
+  time: CheckTime,
 ): Promise<AfterGoals | undefined> => {
   const count = [config.definition.goal ?? []].flat().length
   if (count === 0 || options.from !== undefined) return undefined
   const place = newPlace(resolve(options.out ?? defaultOut), config.definition.name)
-  const shares = new Shares(options, count + 1)
+  const shares = new Shares(options, count + 1, time)
   const all: Looked[] = []
   let reached: Reached | undefined
   let clocksStart: string | undefined
@@ -66,7 +79,13 @@ export const lookForGoals = async (
     reached = looked.reached
   }
   const notes = all.flatMap(looked => notesOf(looked, looked.reached === reached))
-  return { options: { ...options, ...shares.last(), ...beginning(options, reached) }, notes, clocksStart: clocksStart! }
+  const before = {
+    executions: all.reduce((sum, { spent }) => sum + spent, 0),
+    steps: all.reduce((sum, { steps }) => sum + steps, 0),
+    seconds: time.seconds,
+  }
+  const last = { ...options, ...shares.last(), ...beginning(options, reached) }
+  return { options: last, notes, clocksStart: clocksStart!, before }
 }
 
 const beginning = ({ seed = 1 }: CheckOptions, reached: Reached | undefined): Pick<CheckOptions, 'seed' | 'from'> =>
@@ -86,17 +105,17 @@ const lookFor = async (session: Session, { options, goal, place, before, cpus }:
   const { system, clocksStart } = session
   const { name } = system.goals[goal]!
   const found = await search(session, { ...options, goal }, cpus)
-  const { executions, variant } = found
-  const looked = { executions, clocksStart }
+  const { executions, steps, variant } = found
+  const looked = { executions, spent: executions, steps, clocksStart }
   if (!isReached(found)) {
     const nearest = found.met.nearest && (await keepNearest(session, { goal, place, nearest: found.met.nearest }))
     return { ...looked, reached: undefined, notes: [describeMissed(name, found, before), ...(nearest ?? [])] }
   }
-  const { schedule, minimal } = await shorten(session, found, { goal, options })
+  const { schedule, minimal, executions: more } = await shorten(session, found, { goal, options })
   const trace = join(place, `goal-${goal + 1}-${fileNameOf(name)}.trace`)
   const repeated = await keep(session, trace, { schedule, variant }, `"${name}" holds at its end`)
   const reached = { name, schedule, seed: (options.seed ?? 1) + variant }
-  return { ...looked, reached, notes: describeTrace(trace, { name, repeated, minimal }) }
+  return { ...looked, spent: executions + more, reached, notes: describeTrace(trace, { name, repeated, minimal }) }
 }
 
 /** @param isLast whether the search that follows begins there */
@@ -114,7 +133,7 @@ const shorten = async (
   { cluster, system, signal }: Session,
   { schedule, variant }: Verdict,
   { goal, options }: Pick<Looking, 'goal' | 'options'>,
-): Promise<{ readonly schedule: readonly string[]; readonly minimal: boolean }> => {
+): Promise<Pick<Shrunk, 'schedule' | 'minimal' | 'executions'>> => {
   const time = timeOf(options)
   const limits = time === undefined ? { executions: shrinkExecutionsMax } : { milliseconds: time * shrinkShare }
   const like = { kind: 'safety', property: goalName } as const
@@ -123,7 +142,7 @@ const shorten = async (
     return await shrink(cluster, properties, schedule, like, { ...limits, signal, variant, weights: system.weights })
   } catch (error) {
     if (!(error instanceof Diverged)) throw error
-    return { schedule, minimal: false }
+    return { schedule, minimal: false, executions: 0 }
   }
 }
 
@@ -174,39 +193,36 @@ export const isAboutBeginning = (note: string): boolean =>
 
 /** Divides the budget of a check among its searches: each gets the same share of what those before it left. */
 class Shares {
-  readonly #begun = performance.now()
   readonly #options: CheckOptions
-  readonly #count: number
+  readonly #time: CheckTime
   #left: number
   #executions = 0
 
-  constructor(options: CheckOptions, count: number) {
+  constructor(options: CheckOptions, count: number, time: CheckTime) {
     this.#options = options
-    this.#count = count
+    this.#time = time
     this.#left = count
   }
 
   next(): Pick<CheckOptions, 'milliseconds' | 'executions'> {
     const share = 1 / this.#left
     this.#left -= 1
-    return this.#part(share)
+    const milliseconds = this.#time.leftToSearch
+    return { ...(milliseconds !== undefined && { milliseconds: milliseconds * share }), ...this.#part(share) }
   }
 
   spend(executions: number): void {
     this.#executions += executions
   }
 
-  /** Of the last search, which has at least its share of the whole. */
-  last(): Pick<CheckOptions, 'milliseconds' | 'executions'> {
+  /** Of the last search, which has all the time that is left. */
+  last(): Pick<CheckOptions, 'executions'> {
     return this.#part(1)
   }
 
-  #part(share: number): Pick<CheckOptions, 'milliseconds' | 'executions'> {
-    const time = timeOf(this.#options)
+  #part(share: number): Pick<CheckOptions, 'executions'> {
     const { executions } = this.#options
-    const spentMs = performance.now() - this.#begun
     return {
-      ...(time !== undefined && { milliseconds: Math.max(time / this.#count, time - spentMs) * share }),
       ...(executions !== undefined && {
         executions: Math.max(1, Math.floor((executions - this.#executions) * share)),
       }),

@@ -161,6 +161,19 @@ const aboutFault = (kind: FaultKind, budget: number, { weights }: ResolvedSystem
   return [`no ${kind} ever happened, though faults has ${kind}: ${budget}${why}`]
 }
 
+/** A note with the command that goes on where something could not be decided, for ten times as long. */
+export const furtherThan = (
+  path: string,
+  { property, kind, seed }: Pick<Verdict, 'property' | 'kind' | 'seed'>,
+  trace: string,
+  options: CheckOptions,
+): string[] => {
+  if (path === '' || property === null || kind !== 'liveness') return []
+  const { milliseconds = defaultMs, rewind } = options
+  const deeper = deeperThan(path, { seed: seed - 1 }, { milliseconds, rewind, property, from: relative('', trace) })
+  return [`to examine it further: ${deeper}`]
+}
+
 /** The command for a search ten times as long with other random numbers, which may find what this one missed. */
 export const deeperThan = (
   path: string,

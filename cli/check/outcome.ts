@@ -1,7 +1,7 @@
 import type { DeviationCoverage, LocalCoverage, SearchCoverage } from '../../checker/searches/search.ts'
 import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Difference } from '../traces/repetition.ts'
-import type { Checked } from './check.ts'
+import type { Checked } from './checked.ts'
 import type { WhatWasMet } from './met.ts'
 
 /** The result of a check, as `--json` prints it and the package's `check` returns it. */
@@ -12,6 +12,7 @@ export interface Outcome
     | 'property'
     | 'kind'
     | 'executions'
+    | 'spent'
     | 'steps'
     | 'states'
     | 'seconds'
@@ -27,9 +28,12 @@ export interface Outcome
   > {
   /** What nodes' clocks showed first, as an ISO date and time. */
   readonly clocksStart: string
-  /** Path of the violating execution's trace. */
+  /** Path of the violating execution's trace, or of that which could not be decided. */
   readonly trace: string | null
-  /** Path of the trace of one execution, if nothing was found; null from the function `check`. */
+  /**
+   * Path of the trace of one execution, if the check held; null from the function `check`. Of an undetermined check the
+   * trace of what could not be decided.
+   */
   readonly sample: string | null
   /** Path of the report of either trace. */
   readonly report: string | null
@@ -60,6 +64,7 @@ export const outcomeOf = (checked: Checked): Outcome => {
     property: verdict.property,
     kind: verdict.kind,
     executions: verdict.executions,
+    spent: verdict.spent,
     steps: verdict.steps,
     states: verdict.states,
     seconds: verdict.seconds,

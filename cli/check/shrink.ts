@@ -11,9 +11,10 @@ import { inSession } from '../session/session.ts'
 import { recordConfirmed } from '../traces/confirm.ts'
 import { sessionOf, violationOf } from '../traces/recorded.ts'
 import { configOfTrace } from '../traces/replay.ts'
-import { type Checked, tryReport } from './check.ts'
+import type { Checked } from './checked.ts'
 import { isAboutBeginning } from './goals.ts'
 import { aboutCallsLeft } from './notes.ts'
+import { tryReport } from './record-found.ts'
 
 /**
  * Writes the shortest schedule with a trace's violation to a trace beside it. If interrupted, the shortest one found so

@@ -32,7 +32,7 @@ export const tools = {
     'Checks the system of a configuration by executing its real processes; a violation comes with a schedule, a trace and a report.',
     z.strictObject({
       config: z.string().optional().describe('a configuration; by default the only one of the current directory'),
-      for: z.string().default('60s').describe('time for the search, such as 30s or 5m'),
+      for: z.string().default('60s').describe('time for the check, such as 30s or 5m'),
       executions: z.int().min(1).optional().describe('limit on executions'),
       property: z
         .string()

@@ -1,3 +1,4 @@
+import { BudgetSpent } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { Properties } from '../../checker/cells/executor.ts'
@@ -36,6 +37,8 @@ type Claimed = Pick<
  * @param isWalked whether walks from the end of this schedule were made just now, some of them on new processes
  *
  * @param added fields to add to the verdict in the trace
+ *
+ * @param milliseconds limit on the walks that confirm a death
  */
 export const recordConfirmed = async <Found extends Claimed>(
   session: Session,
@@ -46,7 +49,14 @@ export const recordConfirmed = async <Found extends Claimed>(
     property,
     isWalked = false,
     added = {},
-  }: { options: object; property?: string | undefined; isWalked?: boolean; added?: object },
+    milliseconds,
+  }: {
+    options: object
+    property?: string | undefined
+    isWalked?: boolean
+    added?: object
+    milliseconds?: number | undefined
+  },
 ): Promise<Confirmed<Found>> => {
   // Nothing left by an earlier execution must matter.
   session.cluster.endLives()
@@ -59,8 +69,12 @@ export const recordConfirmed = async <Found extends Claimed>(
       allowFindings: property !== undefined && found.property === property,
       variant: found.variant,
       conclude: async replayed => {
-        const difference = await differenceOf(session, found, replayed, { alone: property, isWalked })
+        const difference = await differenceOf(session, found, replayed, { alone: property, isWalked, milliseconds })
         if (difference !== undefined) confirmed = { ...found, ...unconfirmed(found, difference) }
+        return { ...confirmed, ...added }
+      },
+      concludeCut: (cut, steps) => {
+        confirmed = { ...found, ...unconfirmed(found, `was cut short at step ${steps}: ${whyCut(cut)}`) }
         return { ...confirmed, ...added }
       },
     })
@@ -95,11 +109,13 @@ const unconfirmed = ({ message }: Claimed, difference: string): Pick<Verdict, 'v
   message: `${headline(message)}; executed once more, by new processes, it ${difference}`,
 })
 
+const whyCut = ({ what }: BudgetSpent): string => (what === 'aborted' ? 'interrupted' : 'the time was over')
+
 const differenceOf = async (
   session: Session,
   found: Claimed,
   replayed: Replay,
-  { alone, isWalked }: { alone: string | undefined; isWalked: boolean },
+  { alone, isWalked, milliseconds }: { alone: string | undefined; isWalked: boolean; milliseconds: number | undefined },
 ): Promise<string | undefined> => {
   const difference = differenceFrom(found, replayed)
   if (difference !== undefined || found.verdict !== 'violated' || found.kind !== 'liveness') return difference
@@ -108,11 +124,13 @@ const differenceOf = async (
     const { closestLive } = found
     const options = { ...deathOf(session, found), closestLive, onNewProcesses: walksOnNewProcesses }
     const { variant } = found
-    return await withCells(session, { variant, alone, allowFindings: alone !== undefined }, cells =>
+    const how = { variant, alone, allowFindings: alone !== undefined, milliseconds }
+    return await withCells(session, how, cells =>
       (isWalked ? differenceBeforeDeath : differenceFromDeath)(cells, found.schedule, options),
     )
   } catch (error) {
     if (error instanceof Diverged) return error.message
+    if (error instanceof BudgetSpent) return `came to its end, and ${whyCut(error)} before walks from there did`
     throw error
   }
 }
@@ -148,14 +166,21 @@ const deathOf = (
   random: new Random(seed + 0x5eed),
 })
 
+interface WithCells {
+  readonly variant: number
+  readonly alone: string | undefined
+  readonly allowFindings?: boolean
+  readonly milliseconds?: number | undefined
+}
+
 const withCells = async <Result>(
   { cluster, system, signal }: Session,
-  { variant, alone, allowFindings }: { variant: number; alone: string | undefined; allowFindings?: boolean },
+  { variant, alone, allowFindings, milliseconds }: WithCells,
   work: (cells: Cells) => Promise<Result>,
 ): Promise<Result> => {
   const cell = new OwnCell(cluster, select(system.properties, alone), { weights: system.weights, allowFindings })
   try {
-    return await work(Cells.of([cell]).within({ signal }).ofVariant(variant))
+    return await work(Cells.of([cell]).within({ signal, milliseconds }).ofVariant(variant))
   } finally {
     await cell.end()
   }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
+import { BudgetSpent } from '../../checker/budget.ts'
 import { type Replay, replay } from '../../checker/cells/replay.ts'
 import { select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
@@ -22,6 +23,8 @@ import { StepReader } from './step-reader.ts'
  * @param allowFindings whether a crash or divergence is no violation
  *
  * @param conclude returns the verdict with which the trace ends
+ *
+ * @param concludeCut returns that of an execution that was cut short after so many steps; without it, `BudgetSpent` is thrown
  */
 export const record = async (
   session: Session,
@@ -30,12 +33,14 @@ export const record = async (
   {
     options,
     conclude,
+    concludeCut,
     variant = 0,
     property,
     allowFindings,
   }: {
     options: object
     conclude: (replayed: Replay) => unknown | Promise<unknown>
+    concludeCut?: (cut: BudgetSpent, steps: number) => unknown
     variant?: number
     property?: string | undefined
     allowFindings?: boolean | undefined
@@ -49,13 +54,25 @@ export const record = async (
   const writing = new Writing()
   const writer = writing.try(() => createTrace(path, header))
   const reader = new StepReader(cluster, system.properties)
+  let steps: number | undefined
   try {
-    const observer = reader.observer(step => writing.try(() => writer?.step(step)))
+    const observer = reader.observer(step => {
+      writing.try(() => writer?.step(step))
+      steps = step.index
+    })
     const counted = select(system.properties, property)
     const replayed = await replay(cluster, counted, schedule, { observer, variant, allowFindings })
     const verdict = await conclude(replayed)
     writing.try(() => writer?.end({ verdict }))
     return { ...replayed, unwritten: writing.problem }
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error
+    // Without the start there is nothing to see.
+    if (steps === undefined) rmSync(path, { force: true })
+    if (steps === undefined || !concludeCut) throw error
+    const verdict = concludeCut(error, steps)
+    writing.try(() => writer?.end({ verdict }))
+    return { steps, violation: undefined, lastLive: new Map(), diverged: undefined, unwritten: writing.problem }
   } finally {
     writer?.close()
     if (writer && writing.problem !== undefined) rmSync(path, { force: true })

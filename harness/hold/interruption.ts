@@ -71,6 +71,8 @@ let count = new Int32Array(1)
 let noticed = 0
 /** When all work must have ended. */
 let deadline = Number.POSITIVE_INFINITY
+/** Whether what was found is being written down until then. */
+let isTimeLeft = false
 let handler: bigint | undefined
 let page: Buffer | undefined
 const listeners = new Set<() => void>()
@@ -97,6 +99,7 @@ export const countingSignals = async <Result>(onSignal: () => void, work: () => 
     if (isLeft) setMask(how.unblock, mask, null)
     alarm(0)
     deadline = Number.POSITIVE_INFINITY
+    isTimeLeft = false
   }
 }
 
@@ -113,19 +116,32 @@ export const heedSignals = (): void => {
   if (deadline !== Number.POSITIVE_INFINITY && performance.now() > deadline) throw new BudgetSpent('aborted')
 }
 
+/** After a signal: leaves so much time from now on to write down what was found. Another signal ends that too. */
+export const leaveTime = (milliseconds: number): void => {
+  if (!isInterrupted()) return
+  notice()
+  deadline = performance.now() + milliseconds
+  isTimeLeft = true
+}
+
 /** Whether a signal has come. */
 export const isInterrupted = (): boolean => count[0] !== noticed || deadline !== Number.POSITIVE_INFINITY
 
 /** Waits for a promise, but not after a signal comes. Its later result is ignored. @throws BudgetSpent */
 export const unlessInterrupted = async <Result>(work: Promise<Result>): Promise<Result> => {
   let listener = () => {}
+  let late: NodeJS.Timeout | undefined
   const interrupted = new Promise<never>((_, reject) => {
     listener = () => reject(new BudgetSpent('aborted'))
     listeners.add(listener)
-    if (isInterrupted()) listener()
+    if (isTimeLeft && count[0] === noticed) late = setTimeout(listener, deadline - performance.now())
+    else if (isInterrupted()) listener()
   })
   work.catch(() => {})
-  return Promise.race([work, interrupted]).finally(() => listeners.delete(listener))
+  return Promise.race([work, interrupted]).finally(() => {
+    listeners.delete(listener)
+    clearTimeout(late)
+  })
 }
 
 /**

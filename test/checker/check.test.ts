@@ -161,8 +161,10 @@ describe('a check for death', () => {
     const passable = eventually<string>(state => state === 'open')
     const { verdict, schedule, criticalTransition } = await check(door, { passable }, { executions: 30 })
     expect(verdict).toBe('undetermined')
-    expect(schedule).toEqual(['turn'])
-    expect(criticalTransition?.case).toBe('C2')
+    expect(criticalTransition).toMatchObject({ step: 1, label: 'turn', case: 'C2' })
+    // All of the execution that did not come to hold.
+    expect(new Set(schedule)).toEqual(new Set(['turn']))
+    expect(schedule.length).toBeGreaterThan(1)
   })
 })
 

@@ -125,7 +125,7 @@ describe('an election that takes some hundred steps of a network that is not hea
     )
     expect([verdict, schedule]).toEqual(['violated', ['b gives up']])
     expect(message).toMatch(
-      /it did not recover in 60 walks of up to \d+ steps, 20 of them with prompt messages, 10 with one conversation after the other, nor in \d+ longer ones, the longest of 1000 steps, 2 of these with prompt messages/,
+      /it did not recover in 60 walks of up to \d+ steps, 20 of them with prompt messages, 10 with one conversation after the other, nor in \d+ longer ones, the longest of 2000 steps, 2 of these with prompt messages/,
     )
     expect(steps).toBeLessThan(80_000)
   })

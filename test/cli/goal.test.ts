@@ -52,7 +52,14 @@ test.each(['1', '2'])(
 )
 
 test('a goal that is not reached is named, and executions begin at the start', { timeout: 240_000 }, async () => {
+  const begun = performance.now()
   const { outcome } = await checked('nine.config.ts')
+  const { seconds, executions, spent } = outcome
+  expect(spent).toMatchObject({ goal: 6, audit: 0 })
+  expect(spent.search + spent.goal + spent.examination).toBe(executions)
+  // All but the start of the command, of which the way to the goal is a good part.
+  expect(seconds).toBeLessThan((performance.now() - begun) / 1000)
+  expect(seconds).toBeGreaterThan((performance.now() - begun) / 4000)
   expect(outcome.notes[0]).toMatch(/^"it counts 9" was not reached in 6 executions: executions began at the start$/)
   expect(outcome).toMatchObject({ verdict: 'violated', property: 'neverFive' })
 })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { readTrace } from '../../checker/trace/read.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { commandOf, processesIn, runDirectoriesOf } from './leftovers.ts'
 
@@ -30,7 +31,11 @@ test.each([
   process.kill(tool.pid!, signal)
   const { exitCode, stdout, stderr } = await tool
   expect(exitCode).toBe(2)
-  expect(JSON.parse(String(stdout))).toMatchObject({ verdict: 'undetermined', property: null, trace: null })
+  const { verdict, property, trace, sample, executions } = JSON.parse(String(stdout))
+  expect({ verdict, property }).toEqual({ verdict: 'undetermined', property: null })
+  // What was executed can be looked at.
+  if (executions > 0) expect(readTrace(trace).end).toMatchObject({ verdict: { verdict: 'undetermined' } })
+  expect(sample).toBe(trace)
   expect(stderr).toMatch(/^interrupted; no violation in \d+ executions?|^the budget was spent before one execution/)
   expect(processesIn(directory)).toEqual([])
   expect(tools.flatMap(runDirectoriesOf)).toEqual([])

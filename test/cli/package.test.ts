@@ -30,7 +30,7 @@ const schedule = [
 ]
 
 test('check gives what the command prints with --json', async () => {
-  const { seconds, stepsPerSecond, states, executions, steps, searches, ...found } = await check(config, {
+  const { seconds, stepsPerSecond, states, executions, spent, steps, searches, ...found } = await check(config, {
     ...{ property: 'noUpdateLost', from: schedule, executions: 2, out },
   })
   expect(found).toEqual({
@@ -54,6 +54,7 @@ test('check gives what the command prints with --json', async () => {
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
     },
   })
+  expect(spent).toEqual({ search: 1, goal: 0, examination: executions - 1, audit: 0 })
   expect(searches[0]).toMatchObject({ name: 'straight', executions: 1, longest: schedule.length })
   expect(readTrace(found.trace!).end?.verdict).toMatchObject({ verdict: 'violated', schedule: found.schedule })
 })
@@ -65,6 +66,17 @@ test('a definition serves as well as a file; options that are wrong are refused'
   await expect(check(system, { property: 'safe' })).rejects.toThrow('no property "safe": there is none')
   await expect(check({ name: 'store', nodes: { n1 } })).rejects.toThrow(
     "expected a system made by defineSystem(…), found { name: 'store', nodes: [Object] }",
+  )
+})
+
+test('what is undetermined leaves a trace, in a test too', async () => {
+  const n1 = { command: [process.execPath, join(directory, 'store.js')] }
+  const idle = defineSystem({ name: 'idle', nodes: { n1 } })
+  const { verdict, trace, sample } = await check(idle, { executions: 1, out: directory })
+  expect({ verdict, sample }).toEqual({ verdict: 'undetermined', sample: trace })
+  expect(readTrace(trace!).end?.verdict).toMatchObject({ verdict: 'undetermined', schedule: [] })
+  await expect(expect(idle).toHold({ executions: 1, out: directory })).rejects.toThrow(
+    /^undetermined: nothing can happen after the start: .*\ntrace: .*\nagain: npx lastnail replay /,
   )
 })
 

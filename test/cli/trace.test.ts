@@ -34,7 +34,19 @@ beforeAll(async () => {
 
 test('check prints one object of the fields that are documented', () => {
   expect(Object.keys(found)).toEqual([
-    ...['verdict', 'property', 'kind', 'executions', 'steps', 'states', 'seconds', 'stepsPerSecond', 'depth', 'seed'],
+    ...[
+      'verdict',
+      'property',
+      'kind',
+      'executions',
+      'spent',
+      'steps',
+      'states',
+      'seconds',
+      'stepsPerSecond',
+      'depth',
+      'seed',
+    ],
     ...[
       'variant',
       'clocksStart',
