@@ -424,9 +424,10 @@ class Check {
     if (this.#completed === 0) return this.#nothingDone()
     if (this.#doubts.broken === this.#completed) return this.#doubts.describeBroken(this.#completed)
     if (this.#ended?.what === 'aborted') return `interrupted; ${this.#covered()}`
-    const local = this.#portfolio.local
+    const { local, deviations } = this.#portfolio
     if (local?.localStates === 0) return `the local search did not begin: ${this.#covered()}`
-    if (!this.#hasStepped && !local?.transitions) return nothingHappens
+    const hasBegunAlone = (local?.transitions ?? 0) + (deviations?.transitions ?? 0) > 0
+    if (!this.#hasStepped && !hasBegunAlone) return nothingHappens
     return this.#doubts.leaveTooMuchOpen(this.#completed) ? this.#doubts.describeUndecided(this.#completed) : undefined
   }
 

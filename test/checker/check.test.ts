@@ -438,7 +438,7 @@ describe('a check within limits', () => {
 
 describe('a wrong check', () => {
   it.each([
-    [{ search: 'deep' as 'auto' }, 'no search "deep": known are auto, bounded, walk, local, consequence'],
+    [{ search: 'deep' as 'auto' }, 'no search "deep": known are auto, bounded, walk, local, consequence, deviations'],
     [{ executions: 0 }, 'executions: expected a whole number above zero, found 0'],
     [{ depth: 1.5 }, 'depth: expected a whole number above zero, found 1.5'],
     [{ property: 'nothing' }, 'no property "nothing": did you mean "nothingLost"?'],
