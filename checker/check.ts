@@ -176,6 +176,7 @@ class Check {
         ...judged,
         random: new Random(searchSeed),
         alone,
+        isOfExecutions: executions !== undefined,
       })
     this.#portfolio = this.#newPortfolio()
     this.#examination = new Examination({

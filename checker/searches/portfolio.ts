@@ -33,6 +33,8 @@ export interface PortfolioOptions extends ExperienceOptions {
   readonly everyOrder?: boolean | undefined
   /** Whether time or a number of executions limits the check. */
   readonly isLimited: boolean
+  /** Whether a number of executions limits the check: then nothing is done that is none. */
+  readonly isOfExecutions?: boolean | undefined
   /** Makes the searches that execute nodes alone; absent if that is not possible. */
   readonly alone?: SearchesAlone | undefined
 }
@@ -118,7 +120,8 @@ export class Portfolio {
     const { search, depthMax, everyOrder, isLimited } = options
     const experience = new Experience(options)
     this.experience = experience
-    const isFromState = search === 'auto' && experience.hasBegin && options.alone !== undefined
+    const mayBeside = search === 'auto' && options.alone !== undefined && !options.isOfExecutions
+    const isFromState = mayBeside && experience.hasBegin
     this.#round = isFromState ? roundFromState : rounds[search]
     const isAlone = search === 'bounded' || search === 'consequence'
     this.#bounded = new StagedSearch(experience, {

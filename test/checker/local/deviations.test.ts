@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Budget } from '../../../checker/budget.ts'
 import { Solo } from '../../../checker/cells/alone.ts'
-import { check } from '../../../checker/check.ts'
+import { type CheckOptions, check } from '../../../checker/check.ts'
 import { always, type Property } from '../../../checker/property.ts'
 import { predict } from '../../../checker/searches/deviations/predict.ts'
 import { Table, type TableOptions } from '../../../checker/searches/deviations/table.ts'
@@ -75,14 +75,15 @@ test('two leaders that take the last promise choose two values, which takes few 
   expect(verdict.coverage.deviations).toMatchObject({ deviations: 3 })
 })
 
-test('from a given state it takes turns in auto, where inputs of nodes are no executions, and from the start it does not', async () => {
+test('from a given state it takes turns in auto, but not from the start, nor where executions are counted', async () => {
   const handlers = paxos({ leaders: ['n1', 'n2'] })
-  const checkFrom = (from: readonly string[]) =>
-    check(new HandlerSystem(handlers), { agreement }, { nodes: nodesOf(handlers), executions: 30, from })
-  const first = await checkFrom(['n1 proposes', 'n1→n1 #1 prepare 1'])
-  expect(first).toMatchObject({ verdict: 'held', executions: 30 })
-  expect(first.coverage.deviations?.executed).toBeGreaterThan(30)
-  const again = await checkFrom(['n1 proposes', 'n1→n1 #1 prepare 1'])
-  expect(again.coverage).toEqual(first.coverage)
-  expect((await checkFrom([])).coverage.deviations).toBe(null)
+  const checkWith = (options: Pick<CheckOptions<unknown>, 'from' | 'executions' | 'milliseconds'>) =>
+    check(new HandlerSystem(handlers), { agreement }, { nodes: nodesOf(handlers), ...options })
+  const from = ['n1 proposes', 'n1→n1 #1 prepare 1']
+  const searched = await checkWith({ from, milliseconds: 1000 })
+  expect(searched.verdict).toBe('held')
+  expect(searched.coverage.deviations?.executed).toBeGreaterThan(0)
+  expect(searched.coverage.searches.map(({ name }) => name)).toContain('race')
+  expect((await checkWith({ milliseconds: 200 })).coverage.deviations).toBe(null)
+  expect((await checkWith({ from, executions: 20 })).coverage.deviations).toBe(null)
 })
