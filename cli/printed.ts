@@ -160,6 +160,10 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
   met: met.optional(),
   sometimes,
   notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
+  notAmong: z
+    .array(z.string())
+    .optional()
+    .describe('where every schedule was executed to its end: the kinds of events that none of them has'),
   searches: z
     .array(
       z.strictObject({

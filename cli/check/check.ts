@@ -12,6 +12,7 @@ import { type Checked, isSearched } from './checked.ts'
 import { explain } from './explain.ts'
 import { lookForGoals, type SpentOnGoals } from './goals.ts'
 import { metBy } from './met.ts'
+import { notAmong } from './not-among.ts'
 import { aboutCallsLeft, neverMet } from './notes.ts'
 import { recordFound } from './record-found.ts'
 import { Samples } from './samples.ts'
@@ -112,7 +113,8 @@ const checkFrom = async (
       hasSample,
       milliseconds: Math.max(confirmMsMin, time.left),
     })
-    return { ...checked, explanation, met: metBy(system, verdict.met) }
+    const met = metBy(system, verdict.met)
+    return { ...checked, explanation, met, notAmong: notAmong(system, checked.verdict) }
   })
 }
 

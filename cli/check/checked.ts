@@ -27,6 +27,8 @@ export interface Checked {
   readonly clocksStart: string
   /** The state in which the recorded execution ended. */
   readonly state: GlobalState | undefined
+  /** The kinds of events that every schedule to its end does not have; absent if not every one was executed. */
+  readonly notAmong?: readonly string[] | undefined
   /** What could not be written, in lines. */
   readonly unwritten?: readonly string[]
 }

@@ -21,7 +21,7 @@ import { describeMet } from './met.ts'
  * shows them.
  */
 export const describe = (checked: Checked): string[] => {
-  const { verdict, trace, report, reportProblem, explanation, met, deeper, sample } = checked
+  const { verdict, trace, report, reportProblem, explanation, met, deeper, sample, notAmong } = checked
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
@@ -30,6 +30,7 @@ export const describe = (checked: Checked): string[] => {
     ...(trace ? briefly(schedule) : numbered(schedule)),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
     verdict.message,
+    ...(notAmong ? [`not among them: ${notAmong.join('; ')}`] : []),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
     ...(explanation ? describeExplanation(explanation) : []),

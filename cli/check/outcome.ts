@@ -47,6 +47,8 @@ export interface Outcome
   readonly met?: WhatWasMet | undefined
   /** By `sometimes` property, the number of executions in which it was met: the same as in `met`. */
   readonly sometimes: Readonly<Record<string, number>>
+  /** The kinds of events that every schedule to its end does not have; absent if not every one was executed. */
+  readonly notAmong?: readonly string[] | undefined
   /** What each search covered. */
   readonly searches: readonly SearchCoverage[]
   /** Figures of a local search; absent for other searches. */
@@ -57,7 +59,7 @@ export interface Outcome
 
 /** The part of a verdict on which others may rely: exactly these fields. */
 export const outcomeOf = (checked: Checked): Outcome => {
-  const { verdict, clocksStart, trace, sample, report, explanation, met, unwritten = [] } = checked
+  const { verdict, clocksStart, trace, sample, report, explanation, met, unwritten = [], notAmong } = checked
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -90,6 +92,7 @@ export const outcomeOf = (checked: Checked): Outcome => {
     ...(met && { met }),
     sometimes: met?.sometimes ?? {},
     notes: [...verdict.notes, ...unwritten],
+    ...(notAmong && { notAmong }),
     searches: verdict.coverage.searches,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),
     ...(verdict.coverage.deviations && { deviations: verdict.coverage.deviations }),
