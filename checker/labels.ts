@@ -71,14 +71,30 @@ const connectionIn = (label: string): Described | undefined => {
 }
 
 const kindsByFirstWord: ReadonlyMap<string, ChoiceKind> = new Map<string, ChoiceKind>([
-  ...(['client', 'restart', 'heal', 'healthy', 'steer', ...faultKinds] as const).map(kind => [kind, kind] as const),
+  ...(['client', 'restart', 'heal', 'healthy', 'steer', 'link', ...faultKinds] as const).map(
+    kind => [kind, kind] as const,
+  ),
   ['cut', 'partition'],
+  // The words of timed runs.
+  ['part', 'partition'],
+  ['set', 'link'],
+  ['join', 'restart'],
+  ['leave', 'crash'],
+  ['exec', 'client'],
+  ['outside', 'client'],
 ])
 
 const otherIn = (label: string): Described => {
-  const kind = kindsByFirstWord.get(label.split(' ', 1)[0]!)
-  const [, node] = /^(?:crash|restart|reset|join|leave|steer pause) (\S+)/.exec(label) ?? []
+  const kind = kindOfChange(label) ?? kindsByFirstWord.get(label.split(' ', 1)[0]!)
+  const [, node] = /^(?:crash|restart|reset|join|leave|exec|steer pause) (\S+)/.exec(label) ?? []
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
+}
+
+/** The kind of a change of links: whether it cuts any, only joins some, or neither. */
+const kindOfChange = (label: string): ChoiceKind | undefined => {
+  if (!/^(set|link) /.test(label)) return undefined
+  if (cutsBy(label).length > 0) return 'partition'
+  return /^link .* (as it was|up)\b|^set .* joined\b/.test(label) ? 'heal' : 'link'
 }
 
 /** What the label of a message says after its ordinal: what the message means, or its length and first bytes. */
@@ -98,14 +114,25 @@ export const inputsIn = (label: string): readonly string[] => {
 /** In a native run, labels begin with a time: `12.50 s n1→n2 cut`. */
 const withoutTime = (label: string): string => label.replace(/^\d+\.\d+ s /, '')
 
-/**
- * The name of the cut that a choice makes: one direction of a link in a native run, otherwise what the label says.
- * `undefined` if it cuts nothing.
- */
-export const cutBy = (label: string): string | undefined => {
+/** The names of the ways, links and nodes that a choice cuts off: `n1→n2`, `link n1`, `node n1`; or of a partition. */
+export const cutsBy = (label: string): readonly string[] => {
   const text = withoutTime(label)
-  return /^(partition|cut) /.test(text) ? text : /^(\S+→\S+) cut/.exec(text)?.[1]
+  const [, left] = /^leave (\S+) cut$/.exec(text) ?? []
+  if (left !== undefined) return [`node ${left}`]
+  if (/^(partition|cut) /.test(text)) return [text]
+  if (/^part /.test(text)) return [partsName]
+  const [, link] = /^link (.*?) (?:as it was, )?down\b/.exec(text) ?? []
+  return link === undefined ? waysIn(text, 'cut') : [`link ${link}`]
 }
+
+/** A timed run has one partition into groups at a time. */
+const partsName = 'part'
+
+const waysIn = (text: string, what: 'cut' | 'joined'): string[] =>
+  text
+    .replace(/^set /, '')
+    .split('; ')
+    .flatMap(way => new RegExp(`^(\\S+→\\S+) ${what}\\b`).exec(way)?.[1] ?? [])
 
 /** The client whose call a choice begins. */
 export const callerIn = (label: string): string | undefined => /^client (.*)$/s.exec(label)?.[1]
@@ -113,11 +140,16 @@ export const callerIn = (label: string): string | undefined => /^client (.*)$/s.
 /** Whether a step changes the network alone, and no node notices. Timed runs have words of their own for it. */
 export const isOfNetwork = (label: string): boolean => {
   const { kind } = readLabel(label)
-  return kind === 'partition' || kind === 'heal' || /^(part|link|set) /.test(label)
+  return kind === 'partition' || kind === 'heal' || kind === 'link'
 }
 
-/** Whether a heal ends the cut with this name. A heal ends all cuts, or in a native run one direction of a link. */
+/** Whether a choice ends the cut with this name. In a search, a heal ends all. */
 export const isHealedBy = (label: string, cut: string): boolean => {
   const text = withoutTime(label)
-  return text === 'heal' || /^(\S+→\S+) joined/.exec(text)?.[1] === cut
+  if (text === 'heal') return true
+  if (/^(heal all$|part )/.test(text)) return cut === partsName
+  const [, joined] = /^join (\S+)$/.exec(text) ?? []
+  if (joined !== undefined) return cut === `node ${joined}`
+  const [, link] = /^link (.*?) (?:as it was|up)\b/.exec(text) ?? []
+  return link === undefined ? waysIn(text, 'joined').includes(cut) : cut === `link ${link}`
 }

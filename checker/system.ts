@@ -28,6 +28,8 @@ export type ChoiceKind =
   | 'partition'
   /** a partition ends; has no budget, because it only ends a fault */
   | 'heal'
+  /** the settings of a link change: its delay, say */
+  | 'link'
   /** steering does something in place of a step that would lead to a violation; only time chooses it */
   | 'steer'
   /** from here on the network is healthy, and each next step is the only one possible; it is offered to no chooser */

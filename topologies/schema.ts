@@ -24,6 +24,7 @@ export const text = z.string(expected('a string')).min(1, expected('a string tha
 const finite = z.number(expected('a number'))
 export const milliseconds = z.number(expected('milliseconds')).min(0, expected('milliseconds of at least 0'))
 const atLeastOne = (what: string) => z.number(expected(what)).min(1, expected(`${what}, at least 1`))
+const wholeNumber = (what: string) => z.int(expected(what)).min(1, expected(`${what}, at least 1`))
 const probability = (what = 'a probability from 0 to 1') =>
   z.number(expected(what)).min(0, expected(what)).max(1, expected(what))
 
@@ -32,10 +33,10 @@ const discipline = oneOf(disciplines).exactOptional()
 const queue = z.union(
   [
     z.strictObject({
-      packets: atLeastOne('a number of packets').max(queuePacketsMax, expected(`at most ${queuePacketsMax} packets`)),
+      packets: wholeNumber('a number of packets').max(queuePacketsMax, expected(`at most ${queuePacketsMax} packets`)),
       discipline,
     }),
-    z.strictObject({ bytes: atLeastOne('a number of bytes'), discipline }),
+    z.strictObject({ bytes: wholeNumber('a number of bytes'), discipline }),
   ],
   expected(queueExpected),
 )
@@ -44,10 +45,8 @@ const crossExpected = 'cross traffic: { bandwidth: 1e6, bytes: 1000, burst: 1 }'
 const cross = fields(
   {
     bandwidth: z.number(expected('bits a second')).min(0, expected('bits a second, at least 0')),
-    bytes: atLeastOne('a number of bytes').exactOptional(),
-    burst: z
-      .int(expected('a number of packets'))
-      .min(1, expected('a number of packets, at least 1'))
+    bytes: wholeNumber('a number of bytes').exactOptional(),
+    burst: wholeNumber('a number of packets')
       .max(crossBurstMax, expected(`at most ${crossBurstMax} packets`))
       .exactOptional(),
   },

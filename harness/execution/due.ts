@@ -1,4 +1,4 @@
-import { numbersApart } from '../../checker/labels.ts'
+import { numbersApart, readLabel } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import { labelOf, nodeOf } from '../timed/action.ts'
@@ -104,9 +104,10 @@ const kindOf = (action: TimedAction): Choice['kind'] => {
     case 'exec':
       return 'client'
     case 'partition':
+      return 'partition'
     case 'link':
     case 'set':
-      return 'partition'
+      return readLabel(labelOf(action)).kind!
     case 'connect':
     case 'send':
     case 'end':

@@ -1,4 +1,4 @@
-import { cutBy, isHealedBy } from '../../checker/labels.ts'
+import { cutsBy, isHealedBy } from '../../checker/labels.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 
 /** From one step to another, or to the end of the execution. */
@@ -49,20 +49,16 @@ const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
   return [...outages, ...Array.from(down, ([node, from]) => ({ node, from, to: undefined }))]
 }
 
-/**
- * When links were cut. A partition lasts until the next healing, which ends all of them, or in a native run until its own
- * link is healed.
- */
+/** When nodes or links were cut off: each until it is joined again, or until the next healing of all. */
 export const partitionsOf = (steps: readonly RecordedStep[]): Partition[] => {
   let open: { readonly from: number; readonly label: string; readonly cut: string }[] = []
   const partitions: Partition[] = []
   for (const { index, choice } of steps) {
-    const cut = choice?.kind === 'partition' ? cutBy(choice.label) : undefined
-    if (choice && cut !== undefined) open.push({ from: index, label: choice.label, cut })
-    if (choice?.kind !== 'heal') continue
-    const isOver = (cut: string) => isHealedBy(choice.label, cut)
-    partitions.push(...open.flatMap(({ from, label, cut }) => (isOver(cut) ? [{ label, from, to: index }] : [])))
-    open = open.filter(({ cut }) => !isOver(cut))
+    if (choice === undefined) continue
+    const { label } = choice
+    const isOver = ({ cut }: { readonly cut: string }) => isHealedBy(label, cut)
+    partitions.push(...open.filter(isOver).map(({ label, from }) => ({ label, from, to: index })))
+    open = [...open.filter(each => !isOver(each)), ...cutsBy(label).map(cut => ({ from: index, label, cut }))]
   }
   return [...partitions, ...open.map(({ from, label }) => ({ label, from, to: undefined }))]
 }

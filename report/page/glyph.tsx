@@ -46,6 +46,7 @@ const shapes: Readonly<Record<ChoiceKind | 'start', preact.JSX.Element>> = {
   restart: <path d="M-6 5L0 -6L6 5Z" class="solid" />,
   partition: <path d="M-5 -7V7M0 -7V7M5 -7V7" class="line thick" />,
   heal: <path d="M-7 0H7M0 -5V5" class="line thick" />,
+  link: <path d="M-7 -3H7M-7 3H7" class="line thick" />,
   steer: (
     <>
       <circle r="6" class="hollow" />

@@ -15,6 +15,7 @@ const kinds: readonly (readonly [ChoiceKind, string])[] = [
   ['partition', 'nodes are cut off'],
   ['heal', 'a partition ends'],
   ['healthy', 'from here on the network is healthy'],
+  ['link', 'the settings of a link change'],
   ['steer', 'steering does something in place of a step'],
 ]
 

@@ -1,4 +1,5 @@
 import { memo } from 'preact/compat'
+import type { ChoiceKind } from '../../checker/system.ts'
 import { shortly } from '../model/changes.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Badge } from '../model/story.ts'
@@ -202,6 +203,9 @@ const Changes = ({ execution, step }: { execution: Execution; step: number }) =>
   )
 }
 
+/** Kinds of steps that concern all nodes. */
+const isOfNetwork: ReadonlySet<ChoiceKind> = new Set(['heal', 'partition', 'link'])
+
 /**
  * The glyph of a step on its node's lane. A client's call is a line from the clients' lane to the nodes that it
  * touches.
@@ -209,7 +213,7 @@ const Changes = ({ execution, step }: { execution: Execution; step: number }) =>
 const StepGlyph = memo(
   ({ execution, lanes, step, y }: { execution: Execution; lanes: Lanes; step: number; y: number }) => {
     const { choice } = execution.steps[step]!
-    if (choice === undefined || choice.kind === 'heal' || choice.kind === 'partition') {
+    if (choice === undefined || isOfNetwork.has(choice.kind)) {
       return (
         <>
           {execution.nodes.map(name => (

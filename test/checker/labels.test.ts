@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutBy, inputsIn, isHealedBy, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
+import { cutsBy, inputsIn, isHealedBy, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
 import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/likeness.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
 import { choiceOf } from './systems/model.ts'
@@ -67,11 +67,42 @@ describe('a label', () => {
   })
 
   it('of a native run says which way was cut or healed, at any time', () => {
-    expect(cutBy('12.50 s n1→n2 cut')).toBe('n1→n2')
-    expect(cutBy('12.50 s n1→n2 delayMs 5')).toBeUndefined()
+    expect(cutsBy('12.50 s n1→n2 cut')).toEqual(['n1→n2'])
+    expect(cutsBy('12.50 s n1→n2 delayMs 5')).toEqual([])
     expect(isHealedBy('20.00 s n1→n2 joined', 'n1→n2')).toBe(true)
     expect(isHealedBy('20.00 s n2→n1 joined', 'n1→n2')).toBe(false)
     expect(isHealedBy('20.00 s heal', 'n1→n2')).toBe(true)
+  })
+
+  it.each([
+    ['part a,b c', ['part'], 'heal all'],
+    ['part a,b c', ['part'], 'part a b,c'],
+    ['leave n1 cut', ['node n1'], 'join n1'],
+    ['link n1-n2 down', ['link n1-n2'], 'link n1-n2 up'],
+    ['link n1 as it was, down, delayMs 5', ['link n1'], 'link n1 as it was'],
+    ['set a→b cut; b→a cut, delayMs 5', ['a→b', 'b→a'], 'set a→b joined; b→a joined'],
+  ])('of a timed run, %s, cuts what another one joins', (label, cuts, joins) => {
+    expect(cutsBy(label)).toEqual(cuts)
+    expect(cuts.map(cut => isHealedBy(joins, cut))).toEqual(cuts.map(() => true))
+    expect(isHealedBy('join other', cuts[0]!)).toBe(false)
+  })
+
+  it.each<[string, ChoiceKind]>([
+    ['part a,b c', 'partition'],
+    ['heal all', 'heal'],
+    ['join n1', 'restart'],
+    ['leave n1 kill', 'crash'],
+    ['exec n1 ls', 'client'],
+    ['outside 1 connects to n1:80', 'client'],
+    ['link n1 delayMs 200', 'link'],
+    ['link n1 down', 'partition'],
+    ['link n1 up', 'heal'],
+    ['set a→b delayMs 5', 'link'],
+    ['set a→b cut', 'partition'],
+    ['set a→b joined', 'heal'],
+    ['steer pause n1 for 1000 ms', 'steer'],
+  ])('of a timed run, %s, has its kind', (label, kind) => {
+    expect(readLabel(label).kind).toBe(kind)
   })
 
   it('tells steps that change the network alone from those of a node', () => {

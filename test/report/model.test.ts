@@ -136,6 +136,19 @@ test('if a trace says which nodes are up, a removed link does not end a node, an
   ])
 })
 
+test('a timed run shows its partitions, and links that are down, but not a change of delay', () => {
+  const { steps } = traceOf([
+    { choice: choice('partition', '', 'part a b') },
+    { choice: choice('link', '', 'link a delayMs 200') },
+    { choice: choice('partition', '', 'link b down') },
+    { choice: choice('heal', '', 'heal all') },
+  ])
+  expect(partitionsOf(steps)).toEqual([
+    { label: 'part a b', from: 1, to: 4 },
+    { label: 'link b down', from: 3, to: undefined },
+  ])
+})
+
 test('in a native run a way that loses or delays is not cut; healing one way leaves the others cut', () => {
   const { steps } = traceOf([
     { choice: choice('partition', '', 'n1→n2 loss 0.1; n2→n1 loss 0.1') },

@@ -30,6 +30,8 @@ describe('our JSON', () => {
     expect(read({ links: [{ ...link, back: { delayMs: 1, loss: 1.5 } }] })).toThrow(
       'links[0].back.loss: expected a probability from 0 to 1, found 1.5',
     )
+    for (const queue of [{ packets: 1.5 }, { bytes: 1000.5 }])
+      expect(read({ links: [{ ...link, queue }] })).toThrow('expected a queue')
     expect(read({ links: [{ ...link, queue: { packets: 0 } }] })).toThrow(
       'links[0].queue.packets: expected a number of packets, at least 1, found 0',
     )
