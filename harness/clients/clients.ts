@@ -240,6 +240,11 @@ export class Clients {
     return result
   }
 
+  /** Whether programs that run in nodes all wait for something. */
+  get programsAreAsleep(): boolean {
+    return this.#programs.areAsleep
+  }
+
   /** Lets the nodes run until somebody outside is done with them. */
   async goOn(settle: () => Finding[], isDone: () => boolean): Promise<void> {
     while (!isDone() && settle().length === 0) await sleep(1)

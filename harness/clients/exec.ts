@@ -26,12 +26,15 @@ export interface Inside {
  *
  * @param msMax after which it is killed, with everything that it started in its process group
  *
+ * @param begun is called with the number of its process group
+ *
  * @returns undefined if it was killed
  */
 export const runInside = async (
   inside: Inside,
   command: readonly string[],
   msMax: number,
+  begun: (group: number) => void = () => {},
 ): Promise<ExecResult | undefined> => {
   const enter = [`--target=${inside.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--cgroup', '--']
   const child = withCalls(callsOf(inside, command), calls =>
@@ -42,6 +45,7 @@ export const runInside = async (
       detached: true,
     }),
   )
+  if (child.pid !== undefined) begun(child.pid)
   const enough = new AbortController()
   const late = sleep(msMax, 'late' as const, { signal: enough.signal }).catch(() => 'late' as const)
   const ended = await Promise.race([outcomeOf(child, command[0]!), late])

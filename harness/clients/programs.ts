@@ -2,13 +2,21 @@ import type { ExecResult } from '../config.ts'
 import { foreignChildren } from '../hold/ptrace.ts'
 import type { Node } from '../node/node.ts'
 import { runInside } from './exec.ts'
+import { isAsleep } from './process-group.ts'
 
 /** Programs that run inside nodes, beside their own processes. */
 export class Programs {
   #running = 0
+  /** Process groups of those that run. */
+  readonly #groups = new Set<number>()
 
   get areRunning(): boolean {
     return this.#running > 0
+  }
+
+  /** Whether there are any, and all of them wait for something: none computes or waits for the CPU. */
+  get areAsleep(): boolean {
+    return this.#groups.size > 0 && [...this.#groups].every(isAsleep)
   }
 
   /**
@@ -20,12 +28,17 @@ export class Programs {
     const inside = node.isAlive ? node.inside : undefined
     if (inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
     this.#running += 1
+    let group: number | undefined
     foreignChildren.count += 1
     try {
-      return await runInside(inside, command, msMax)
+      return await runInside(inside, command, msMax, begun => {
+        group = begun
+        this.#groups.add(begun)
+      })
     } finally {
       node.visit()
       this.#running -= 1
+      if (group !== undefined) this.#groups.delete(group)
       foreignChildren.count -= 1
     }
   }

@@ -1,3 +1,4 @@
+import { labelsOf } from '../../checker/labels.ts'
 import type { Finding } from '../../checker/system.ts'
 import type { Message } from '../../proxy/message.ts'
 import { sweepTimerfds } from '../hold/kernel-timers.ts'
@@ -202,9 +203,28 @@ export class PromptStart {
 
   async #isHealthy(node: Node): Promise<boolean> {
     if (node.healthCheck === undefined) return true
+    const before = new Set(labelsOf(this.#network.inFlight()))
     const { clients } = this.#stage.execution
-    const result = await clients.run(node, node.healthCheck, () => this.#stage.settleAlive([node]))
+    const result = await clients.run(node, node.healthCheck, () => this.#settleInCheck(node, before))
     return result?.exitCode === 0
+  }
+
+  /**
+   * Lets a node run while its health is checked. If the check waits, and has made the node send something, it waits for
+   * other nodes: what is in flight is delivered. A program that computes, or waits for the CPU, may need none of it.
+   *
+   * @param before labels of what was in flight when the check began
+   */
+  #settleInCheck(node: Node, before: ReadonlySet<string>): Finding[] {
+    const findings = this.#stage.settleAlive([node])
+    if (findings.length > 0) return findings
+    this.#noteSent()
+    const { name } = node
+    const asks = this.#network
+      .inFlight()
+      .some(({ from, to, label }) => (from === name || to === name) && !before.has(label))
+    const message = asks && this.#stage.execution.clients.programsAreAsleep ? this.#oldest() : undefined
+    return message ? this.#deliver(message) : []
   }
 
   /** The finding for the first node that waits for ever. */

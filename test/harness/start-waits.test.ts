@@ -111,3 +111,26 @@ test('a node with `after` is started when those that it names are ready, whoever
   )
   expect(() => clusterOf({ nodes: { a: { ...a, after: ['bd'] }, db } })).toThrow('nodes.a.after: there is no node bd')
 })
+
+test('a health check that makes a node ask another one is answered', async () => {
+  const asks = `
+    require('node:http').createServer((asked, response) => {
+      const socket = require('node:net').connect(6379, 'db', () => socket.write('well?'))
+      socket.on('data', data => { console.log(String(data)); response.end(); socket.destroy() })
+    }).listen(8080)`
+  const check =
+    "require('node:http').get('http://127.0.0.1:8080', ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1))"
+  const nodes = { db, a: { command: ['node', 'asks.js'], listens: 8080, healthy: ['node', '-e', check] } }
+  const cluster = clusterOf({ nodes }, { ...files, 'asks.js': asks })
+  for (let again = 0; again < 2; again++) {
+    expect(await cluster.reset()).toEqual([])
+    expect(cluster.details.started).toEqual([
+      'a→db #1 open :6379',
+      'db→a #1 accept :6379',
+      'a→db #2 5 bytes :6379 "well?"',
+      'db→a #2 10 bytes :6379 "ok 1 well?"',
+    ])
+    expect(stdoutOf(cluster, 'a')).toEqual(['ok 1 well?'])
+  }
+  expect(cluster.starts).toBe(2)
+})
