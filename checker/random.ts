@@ -16,6 +16,16 @@ export class Random {
     for (let i = 0; i < 12; i++) this.#word()
   }
 
+  /** Another source that draws the same numbers from here on. */
+  copy(): Random {
+    const copy = new Random(0)
+    copy.#a = this.#a
+    copy.#b = this.#b
+    copy.#c = this.#c
+    copy.#counter = this.#counter
+    return copy
+  }
+
   /** Uniform in [0, 1), with 32 random bits. */
   next(): number {
     return this.#word() / 2 ** 32

@@ -19,6 +19,7 @@ export type ChooserName =
   | 'race'
   | 'late race'
   | 'priorities'
+  | 'long waits'
   | 'again'
 
 /** A walk: up to `length` steps by a chooser. It is plain data and gives the same steps in every cell. */

@@ -4,6 +4,7 @@ import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
 import { farLast } from './far-last.ts'
 import { healthy, prompt } from './healthy.ts'
+import { longWaits } from './long-waits.ts'
 import { prioritised } from './priorities.ts'
 import { racing } from './race.ts'
 import { SlowWays } from './slow-ways.ts'
@@ -42,6 +43,8 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
       return farLast(random, prioritised(random, length))
     case 'late race':
       return farLast(random, racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares))))
+    case 'long waits':
+      return farLast(random, longWaits(random, weights))
     case 'again':
       return again(steps ?? [])
   }

@@ -62,6 +62,8 @@ export class Experience {
   readonly met = new MetStates()
   /** Executions that came to their end. */
   completed = 0
+  /** Whether clients call. */
+  hasCalls = false
   /** Executions that contained a random walk. */
   walks = 0
   readonly #options: ExperienceOptions
@@ -152,6 +154,7 @@ export class Experience {
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
     this.surprises.learn(outcome.surprises)
     this.#calls.learn(outcome.calls)
+    this.hasCalls ||= [...outcome.arrival.enabled, ...outcome.schedule].some(({ kind }) => kind === 'client')
     return this.#judge(outcome)
   }
 

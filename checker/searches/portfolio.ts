@@ -10,6 +10,7 @@ import { fruitfulSearch } from './fruitful.ts'
 import { lateSearch } from './late.ts'
 import type { LocalSearch } from './local/local.ts'
 import type { SearchKind } from './options.ts'
+import { patientSearch } from './patient.ts'
 import { prioritySearch } from './priority.ts'
 import { raceSearch } from './race.ts'
 import {
@@ -71,6 +72,12 @@ const roundFromState: readonly (SearchName | 'best')[] = ['deviations', ...round
 const inputsPerTurn = 30
 
 /**
+ * Where clients call, walks that wait have one turn after so many others. With fewer others, what needs no wait is found
+ * later. They draw random numbers of their own, so that the others do the same with them as without.
+ */
+const turnsBetweenWaits = 4
+
+/**
  * This many executions are under way at once, whatever the number of cells. Each uses what earlier ones taught, so the
  * number must be fixed if the search shall not depend on the number of cells. A larger one would plan on older
  * knowledge; a smaller one would leave cells idle.
@@ -103,6 +110,10 @@ export class Portfolio {
   readonly #bandit: Bandit
   /** Random numbers for the turns of `best`. */
   readonly #ofBest = new Random(2)
+  /** Random numbers for walks that wait. */
+  readonly #ofPatient: Random
+  readonly #mayWait: boolean
+  #waits = 0
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
   readonly #consequence: ConsequenceSearch
@@ -152,7 +163,10 @@ export class Portfolio {
     this.#straight = isAlone ? undefined : straightSearch(experience)
     const others = this.#round.includes('best') ? whilePaying : []
     const mine = all.filter(({ name }) => this.#round.includes(name) || others.includes(name))
-    const searches = this.#straight ? [this.#straight, ...mine] : mine
+    this.#mayWait = search === 'auto' || search === 'walk'
+    this.#ofPatient = new Random(options.random.copy().seed())
+    const waiting = this.#mayWait ? [patientSearch(experience, round)] : []
+    const searches = [...(this.#straight ? [this.#straight] : []), ...mine, ...waiting]
     this.#searches = new Map(searches.map(each => [each.name, each]))
     this.#bandit = new Bandit(mine.map(({ name }) => name))
   }
@@ -179,7 +193,7 @@ export class Portfolio {
       }
       const came = result as TaskOutcome | Diverged
       search.learn(execution, came)
-      this.#bandit.learn(before, this.#gainOf(search))
+      if (execution.search !== 'patient') this.#bandit.learn(before, this.#gainOf(search))
       if (execution.isGuess && came instanceof Diverged && !(came instanceof Unfaithful)) continue
       if (came instanceof Diverged) yield { execution, error: came }
       else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
@@ -223,13 +237,25 @@ export class Portfolio {
   }
 
   #next(): Execution | NodeExecution | undefined {
-    const execution = this.#planned()
+    const waiting = this.#nextWaiting()
+    const execution = waiting ?? this.#planned()
     if (!execution) return undefined
     this.#underWay += 1
+    if (waiting) {
+      this.#waits += 1
+      return waiting
+    }
     if (this.#lasting && isAlone(execution) && ++this.#lasting.inputs < inputsPerTurn) return execution
     this.#lasting = undefined
     this.#turns += 1
     return execution
+  }
+
+  /** A walk that waits, where it is its turn. */
+  #nextWaiting(): Execution | NodeExecution | undefined {
+    if (!this.#mayWait || this.#lasting || !this.experience.hasCalls || this.#isOver) return undefined
+    if (this.#waits >= Math.floor(this.#turns / turnsBetweenWaits)) return undefined
+    return this.experience.drawingFrom(this.#ofPatient, () => this.#searches.get('patient')!.next())
   }
 
   #planned(): Execution | NodeExecution | undefined {

@@ -9,6 +9,7 @@ export const searchNames = {
   late: 'walks towards races on slow links or late in a run',
   weighted: 'weighted walks',
   priority: 'walks by priorities',
+  patient: 'walks that wait for long between conversations',
   fruitful: 'walks from where something new was met',
   bounded: 'the bounded search',
   local: 'the local search',
