@@ -131,18 +131,13 @@ describe.skipIf(!installed)('under the checker (needs redis-server)', () => {
     'primary→replica1 #1 accept :6379',
     'replica1→primary #2 PING',
     'primary→replica1 #2 PONG',
-    'replica1→primary #3 REPLCONF listening-port 6379',
-    'replica1→primary #4 REPLCONF capa eof capa psync2',
-    'primary→replica1 #3 OK',
-    'primary→replica1 #4 OK',
+    'replica1→primary #3 REPLCONF listening-port 6379 | REPLCONF capa eof capa psync2',
+    'primary→replica1 #3 OK | OK',
     'replica1→primary #5 PSYNC ? -1',
-    'primary→replica1 #5 FULLRESYNC <id> 0',
-    'primary→replica1 #6 RDB snapshot',
+    'primary→replica1 #5 FULLRESYNC <id> 0 | RDB snapshot',
     'replica1→primary #6 REPLCONF ACK 0',
   ]
-  const carried = ['SELECT 0', 'SET a1 x', 'SET b1 x', 'SET c1 x'].map(
-    (what, i) => `primary→replica1 #${i + 7} ${what}`,
-  )
+  const carried = ['primary→replica1 #7 SELECT 0 | SET a1 x | SET b1 x | SET c1 x']
 
   const config = 'redis/lastnail.config.ts'
 
