@@ -105,7 +105,7 @@ export class Solo {
     const looks = `${name} ${sight.fingerprint}`
     if (!node.mark || this.#marks.has(key) || this.#marks.hasSeen(looks)) return true
     const mark = node.mark()
-    if (mark) this.#marks.add(key, looks, { mark, trail: [...trail], sight })
+    if (mark) this.#marks.add(key, name, looks, { mark, trail: [...trail], sight })
     else this.#marks.cannotBe(looks)
     return mark !== undefined
   }

@@ -12,12 +12,13 @@ export interface Marked {
  * kilobytes to a megabyte.
  */
 const marksMax = 400
-/** Marks are in at most this many lives of nodes. Each life takes the memory of its processes. */
-const livesMax = 24
+/** Marks are in one life of each node and so many more. Each life takes the memory of its processes. */
+const livesMoreMax = 16
 /** How a state looks is remembered for so many of them. */
 const seenMax = 100_000
 
 interface Kept {
+  readonly node: string
   readonly marked: Marked
   readonly looks: string
 }
@@ -27,6 +28,7 @@ export class NodeMarks {
   /** The one that was used last is last. */
   readonly #kept = new Map<string, Kept>()
   readonly #seen = new Set<string>()
+  readonly #nodes = new Set<string>()
 
   has(key: string): boolean {
     return this.#kept.has(key)
@@ -54,8 +56,9 @@ export class NodeMarks {
     return kept.marked
   }
 
-  add(key: string, looks: string, marked: Marked): void {
-    this.#kept.set(key, { marked, looks })
+  add(key: string, node: string, looks: string, marked: Marked): void {
+    this.#kept.set(key, { node, marked, looks })
+    this.#nodes.add(node)
     if (this.#seen.size < seenMax) this.#seen.add(looks)
     this.#limitLives()
     for (const oldest of this.#kept.keys()) {
@@ -75,12 +78,15 @@ export class NodeMarks {
     this.#seen.clear()
   }
 
-  /** Ends the lives that were not used for longest, if there are too many. */
+  /** Ends the lives that were not used for longest, if there are too many; of each node the last one stays. */
   #limitLives(): void {
-    const lives = new Set<unknown>()
-    for (const { marked } of [...this.#kept.values()].reverse()) lives.add(marked.mark.life)
-    const gone = new Set([...lives].slice(livesMax))
-    if (gone.size === 0) return
+    const lives = new Map<unknown, string>()
+    for (const { node, marked } of [...this.#kept.values()].reverse()) lives.set(marked.mark.life, node)
+    const excess = lives.size - livesMoreMax - this.#nodes.size
+    if (excess <= 0) return
+    const latest = new Set<string>()
+    const others = [...lives].filter(([, node]) => latest.has(node) || !latest.add(node))
+    const gone = new Set(others.slice(-excess).map(([life]) => life))
     for (const [key, { marked }] of [...this.#kept]) if (gone.has(marked.mark.life)) this.delete(key)
   }
 
