@@ -23,8 +23,9 @@ export const explain = async (
   milliseconds: number,
 ): Promise<Explanation | undefined> => {
   const { unsteady } = verdict
-  const inTime = AbortSignal.any([session.signal, AbortSignal.timeout(Math.min(milliseconds, millisecondsMax))])
   if (!unsteady || verdict.verdict !== 'undetermined' || session.signal.aborted) return undefined
+  const late = AbortSignal.timeout(Math.ceil(Math.min(milliseconds, millisecondsMax)))
+  const inTime = AbortSignal.any([session.signal, late])
   const inPlace = session.cluster.isRewound ? await repeat(session, unsteady, inTime, true) : undefined
   if (inPlace?.differs) return inPlace
   const anew = await repeat(session, unsteady, inTime, false)

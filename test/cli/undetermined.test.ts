@@ -89,6 +89,14 @@ test('a suspect whose examination did not end is undetermined, within the time',
   expect(readFileSync(join(directory, 'junit.xml'), 'utf8')).toContain(`again: npx lastnail replay`)
 })
 
+test('a check of which less than half a minute is left has a verdict too', async () => {
+  const { directory, remove } = copyOfFixtures(files)
+  onTestFinished(remove)
+  const args = ['--search', 'bounded', '--depth', '1', '--executions', '1', '--for', '29s', '--json']
+  const { exitCode, stderr } = await start(directory, ['check', 'stuck.config.ts', ...args])
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 2 })
+})
+
 test('a signal during an examination leaves the trace of the suspect', { timeout: 60_000 }, async () => {
   const { directory, tool } = begin('--for', '10m')
   while (!existsSync(join(directory, 'examined'))) await sleep(50)
