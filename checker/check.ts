@@ -475,9 +475,9 @@ class Check {
 
   #covered(): string {
     const { depth, ...depths } = this.#portfolio.depths
-    const { givenUp, local } = this.#portfolio
+    const { givenUp, local, deviations } = this.#portfolio
     const { unfaithful, broken } = this.#doubts
-    const coverage = { ...depths, unfaithful, givenUp, broken, local }
+    const coverage = { ...depths, unfaithful, givenUp, broken, local, deviations }
     return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#doubts.disturbance })
   }
 

@@ -23,7 +23,10 @@ export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } =
   ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
   ...aboutMet(metBy(system, met)),
   ...Object.entries(system.properties).flatMap(([name, property]) => aboutBound(name, property)),
-  ...Object.entries(system.faults).flatMap(([kind, budget]) => aboutFault(kind as FaultKind, budget, system, met)),
+  // Those of nodes alone are steps of no execution of the whole system.
+  ...(isAlone ? [] : Object.entries(system.faults)).flatMap(([kind, budget]) =>
+    aboutFault(kind as FaultKind, budget, system, met),
+  ),
 ]
 
 const aboutMet = ({ clients, eventually, heldBack }: WhatWasMet): string[] => [

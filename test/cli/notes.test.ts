@@ -133,6 +133,13 @@ test('`held` says what never happened, what did, and what would look deeper', { 
   expect(stdout).toMatch(/^deeper: npx lastnail check vague\.config\.ts --for 10m --seed 8$/m)
 })
 
+test('faults of nodes alone are not said to be missing in the whole system', async () => {
+  const { code, stdout } = await check('vague.config.ts', '--search', 'deviations')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  expect(stdout).toContain('; by deviations ')
+  expect(stdout).not.toMatch(/ever happened, though faults/)
+})
+
 test('`held` leaves one execution to look at, and its report', async () => {
   const { stdout } = await check('bare.config.ts', '--json')
   const { trace, sample, report } = printed.check.parse(JSON.parse(stdout.trim().split('\n').at(-1)!))
