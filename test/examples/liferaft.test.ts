@@ -138,7 +138,7 @@ describe('under the checker', () => {
     'n3→n1 #2 voted term=1 granted',
     'n1→n3 #3 append term=1',
     'n2→n1 #1 accept :7000',
-    'n1→n2 #2 vote term=1',
+    'divide n1→n2 #2 vote term=1',
     'client x',
     'n2 timer +239ms',
     'n2→n3 #1 open :7000',
