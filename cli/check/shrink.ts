@@ -105,6 +105,7 @@ class Counts implements Observer<unknown> {
     return {
       ...{ executions: this.#executions, steps: this.#steps, states: 0, depth: 0 },
       ...{ seconds: Number(seconds.toFixed(3)), stepsPerSecond },
+      spent: { search: 0, goal: 0, examination: this.#executions, audit: 0 },
     }
   }
 }

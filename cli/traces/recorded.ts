@@ -109,6 +109,7 @@ export const violationOf = ({ end }: Trace): Violated | undefined => {
 /** Fields of a verdict that only a search can fill. An emulated run, and steps tried by hand, record none. */
 export const unsearched: Omit<Partial<Verdict>, 'coverage'> & { readonly coverage: object } = {
   variant: 0,
+  spent: { search: 0, goal: 0, examination: 0, audit: 0 },
   criticalTransition: null,
   delayMs: null,
   skewMs: null,

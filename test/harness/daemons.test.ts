@@ -103,7 +103,8 @@ test('a daemon that a client kills has crashed', async () => {
   const killed = daemon(`open('/tmp/pid', 'w').write(str(os.getpid()))\ntime.sleep(1000)`)
   const cluster = clusterOf({
     nodes: { d: python(killed) },
-    clients: { kill: async ({ d }) => (await d!.exec(['sh', '-c', 'kill -9 $(cat /tmp/pid)'])).exitCode },
+    // A killed process is gone some time after `kill` has returned.
+    clients: { kill: async ({ d }) => (await d!.exec(['sh', '-c', 'kill -9 $(cat /tmp/pid); sleep 0.5'])).exitCode },
   })
   expect(await cluster.reset()).toEqual([])
   const { findings } = await take(cluster, labelsOf(cluster).find(label => label.includes('kill'))!)
