@@ -109,6 +109,9 @@ const tellServers = async (
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
 }
 
+/** Milliseconds of a run's clock from one prediction to the next, as in CrystalBall. */
+const predictEveryMsDefault = 10_000
+
 /** Runs a system over an emulated internet, and prints the summary. Returns the exit code. */
 const emulateAndTell = async (file: string, options: RunOptions, json: boolean | undefined): Promise<number> => {
   const [{ emulate }, { describeSummary }] = await Promise.all([
@@ -255,6 +258,8 @@ export const program = (done: (code: number) => void) => {
       duration,
     )
     .option('--check-for <duration>', 'duration of each such search (5s)', duration)
+    .option('--predict', 'predicts what may come from states of the run, while the clock stops')
+    .option('--every <duration>', 'how often it is predicted (10s)', duration)
     .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
     .option('--steer [how]', 'lets something else happen in place of a step that would violate a property', steerings)
     .option(
@@ -268,10 +273,12 @@ export const program = (done: (code: number) => void) => {
     .action(
       async (
         file: string,
-        { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, ...options },
+        { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, ...options },
       ) => {
         const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, steer: steer === true ? 'check' : steer }
-        const run = { forMs, lookMs, keepMs, ...searches, ...options }
+        if (every !== undefined && !predict) throw new UsageError('expected --predict, which --every belongs to')
+        const predictEveryMs = predict ? (every ?? predictEveryMsDefault) : undefined
+        const run = { forMs, lookMs, keepMs, predictEveryMs, ...searches, ...options }
         done(await emulateAndTell(file, run, json))
       },
     )

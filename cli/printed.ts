@@ -301,6 +301,18 @@ const distribution: z.ZodType<Distribution> = z
   .strictObject({ count, p50: amount, p90: amount, p99: amount, max: amount })
   .describe('milliseconds')
 
+const foundBesides = z.array(
+  z.strictObject({
+    step: count.describe('the step of the run after which the search began'),
+    atMs: amount,
+    property,
+    kind,
+    message,
+    trace: path.describe('trace of the violation, from the start of the run'),
+    report: path,
+  }),
+)
+
 const emulated: z.ZodType<Summary> = z.strictObject({
   verdict,
   property,
@@ -356,22 +368,22 @@ const emulated: z.ZodType<Summary> = z.strictObject({
   steered: count.describe('what was done because of predictions'),
   immediate: count.describe('steps that would have violated a property, and were prevented by the immediate check'),
   missed: count.describe('steps that violated a property although the run was steered'),
+  predictions: z
+    .strictObject({
+      rounds: count,
+      inputs: count.describe('inputs that single nodes took'),
+      transitions: count.describe('steps in memory'),
+      seconds: amount,
+      found: foundBesides,
+    })
+    .optional()
+    .describe('with --predict: what may come from states of the run'),
   searched: z
     .strictObject({
       searches: count,
       executions: count,
       seconds: amount,
-      found: z.array(
-        z.strictObject({
-          step: count.describe('the step of the run after which the search began'),
-          atMs: amount,
-          property,
-          kind,
-          message,
-          trace: path.describe('trace of the violation, from the start of the run'),
-          report: path,
-        }),
-      ),
+      found: foundBesides,
     })
     .optional()
     .describe('with --check-every: the results of searches from states of the run'),

@@ -35,7 +35,8 @@ export const straightSearch = (experience: Experience): Search => {
             chooser: 'prompt',
             seed: random.seed(),
             length: experience.walkLength,
-            callsMax: stepsMax,
+            // In a run that is searched beside it, clients call without end.
+            ...(experience.begin.at === 'initial' && { callsMax: stepsMax }),
             settlesFrom,
           },
         ],

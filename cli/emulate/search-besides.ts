@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { Budget } from '../../checker/budget.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { checkInCells } from '../../checker/check.ts'
@@ -10,17 +8,15 @@ import { readTrace } from '../../checker/trace/read.ts'
 import { isFinding } from '../../checker/verdict/examine.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
-import { onCpus } from '../../harness/hold/affinity.ts'
-import { waitingForOthers } from '../../harness/hold/interruption.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'
 import type { Outcome } from '../check/outcome.ts'
 import { waitingForWorkers } from '../check/search.ts'
 import { propertiesFor } from '../config/goal.ts'
 import { exitCode } from '../exit-code.ts'
-import { packageRoot } from '../package.ts'
 import { violationOf } from '../traces/recorded.ts'
 import { Worker, workersByDefault } from '../workers/workers.ts'
+import { checkBesides } from './check-besides.ts'
 
 /** How often a run stands still to search its present state, and for how long each search takes. */
 export interface SearchPlan {
@@ -73,11 +69,8 @@ export interface SearchedRun {
 export const stopsTheClock = (pace: string): UsageError =>
   new UsageError(`--check-every stops the clock, which at the pace ${pace} goes on`)
 
-/** This command. A search is another process of it, with nodes of its own. */
-const command = join(packageRoot, 'bin/lastnail.js')
-
 /** The search's message about a violation, taken from its trace. */
-const messageIn = (trace: string | null): string =>
+export const messageIn = (trace: string | null): string =>
   trace === null ? 'interrupted before it was recorded' : (violationOf(readTrace(trace))?.message ?? '')
 
 /** Searches shorter than this have one cell, because each worker takes about a second to start. */
@@ -216,25 +209,10 @@ export class SearchBesides {
     this.notes.push(`the search from step ${step} could not be done: ${why.replace(/^lastnail: /, '')}`)
   }
 
-  async #check(
-    step: number,
-    executions: number,
-  ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  #check(step: number, executions: number): ReturnType<typeof checkBesides> {
     const { config, out, trace } = this.#run
-    const args = [...process.execArgv, command, 'check', config, '--out', out, '--json', '--workers', '1']
-    args.push('--from', `${trace}:${step}`, '--seed', String(this.#searchSeed), '--executions', String(executions))
-    return waitingForOthers(async () => {
-      const child = onCpus(this.#cpus, () => spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }))
-      const end = () => void child.kill('SIGTERM')
-      this.#signal.addEventListener('abort', end)
-      const said = { stdout: '', stderr: '' }
-      for (const stream of ['stdout', 'stderr'] as const)
-        child[stream].setEncoding('utf8').on('data', text => {
-          said[stream] += text
-        })
-      const [code] = (await once(child, 'close')) as [number | null]
-      this.#signal.removeEventListener('abort', end)
-      return { code, ...said }
-    })
+    const args = [config, '--out', out, '--json', '--workers', '1', '--from', `${trace}:${step}`]
+    args.push('--seed', String(this.#searchSeed), '--executions', String(executions))
+    return checkBesides(args, { cpus: this.#cpus, signal: this.#signal })
   }
 }

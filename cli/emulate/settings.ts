@@ -29,6 +29,8 @@ export interface RunOptions extends EmulateOptions {
   readonly checkEveryMs?: number | undefined
   /** Duration of such a search in real milliseconds; 5 s by default. */
   readonly checkForMs?: number | undefined
+  /** How often, in milliseconds of the run's clock, it is predicted what may come; never by default. */
+  readonly predictEveryMs?: number | undefined
   /** Prevents steps that would violate an `always` property; `check`: by the immediate check alone. */
   readonly steer?: 'check' | undefined
   /** Paths of the traces of known bugs, which are kept from happening. */

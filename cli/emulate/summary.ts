@@ -3,7 +3,8 @@ import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import type { Searched } from './search-besides.ts'
+import type { Predicted } from './predictions.ts'
+import type { FoundBesides, Searched } from './search-besides.ts'
 
 /** Distribution of measurements in milliseconds; undefined if there are none. */
 export interface Distribution {
@@ -78,6 +79,8 @@ export interface Summary {
   readonly immediate: number
   /** Steps that violated a property although the run was steered. */
   readonly missed: number
+  /** The results of prediction, if there was any. */
+  readonly predictions?: Predicted | undefined
   /** The results of searches from states of the run, if there were any. */
   readonly searched?: Searched | undefined
   /** What a reader must know to trust the verdict. */
@@ -234,6 +237,7 @@ export const describeSummary = (summary: Summary): string[] => {
     `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
     ...line('later than due', summary.late),
     ...describeSteering(summary),
+    ...describePredicted(summary.predictions),
     ...describeSearched(summary.searched),
     ...summary.notes.map(note => `  ${note}`),
     ...(summary.hash === null ? [] : [`  hash: ${summary.hash}`]),
@@ -246,15 +250,24 @@ const describeSteering = ({ immediate, missed }: Summary): string[] =>
     ? []
     : [`  steered: ${counted(immediate, 'step')} that would have violated a property prevented, ${missed} missed`]
 
+const describePredicted = (predicted: Predicted | undefined): string[] => {
+  if (predicted === undefined) return []
+  const { rounds, inputs, transitions, seconds, found } = predicted
+  return [
+    `  predicted in ${counted(rounds, 'round')}: ${counted(inputs, 'input')} of nodes and ${counted(transitions, 'step')} in memory in ${seconds.toFixed(1)} s, ${counted(found.length, 'violation')}`,
+    ...found.map(each => `  predicted ${describeFound(each)}`),
+  ]
+}
+
+const describeFound = ({ step, atMs, kind, property, trace }: FoundBesides): string =>
+  `from step ${step}, at ${inSeconds(atMs)}: ${[kind, property].filter(word => word !== null).join(' ')}: ${trace}`
+
 const describeSearched = (searched: Searched | undefined): string[] => {
   if (searched === undefined) return []
   const { searches, executions, seconds, found } = searched
   return [
     `  searched from ${searches} of its states: ${counted(executions, 'execution')} in ${seconds.toFixed(1)} s, ${counted(found.length, 'violation')}`,
-    ...found.map(
-      ({ step, atMs, kind, property, trace }) =>
-        `  found from step ${step}, at ${inSeconds(atMs)}: ${[kind, property].filter(word => word !== null).join(' ')}: ${trace}`,
-    ),
+    ...found.map(each => `  found ${describeFound(each)}`),
   ]
 }
 

@@ -11,6 +11,7 @@ import { TimedRun } from '../../harness/emulation/timed-run.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
+import { Predictor } from '../../harness/steering/predictor.ts'
 import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
 import { inOrder, type Timing } from '../../harness/timed/timing.ts'
@@ -27,6 +28,7 @@ import { openControl } from './control.ts'
 import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
 import { drawRun } from './plot.ts'
+import { Predictions, predictsInPlace } from './predictions.ts'
 import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
@@ -46,6 +48,9 @@ export const emulateInTime = (
   const plan = planOfSearches(config, settings, options)
   const guard = options.guard && guardOf(options.guard, system.properties)
   const isSteered = options.steer !== undefined || guard !== undefined
+  const isPredicted = options.predictEveryMs !== undefined
+  if (isPredicted && settings.pace !== 'virtual') throw predictsInPlace(settings.pace)
+  if (isPredicted && plan) throw new UsageError('expected --predict or --check-every, found both')
   // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   return amongGuests(async signal => {
@@ -54,11 +59,13 @@ export const emulateInTime = (
     const { pace, forMs, lookEveryMs, joined } = settings
     const progress = showRunProgress(forMs)
     const engine = await unlessInterrupted(openEngine(system))
-    const open = (how: Timing) => new Cluster(system, { seed, clocksStart, engine, rewind: isSteered, timing: how })
+    const open = (how: Timing) =>
+      new Cluster(system, { seed, clocksStart, engine, rewind: isSteered || isPredicted, timing: how })
     let cluster: Cluster | undefined
     let ports: PublishedPorts | undefined
     let run: TimedRun | undefined
     let besides: SearchBesides | undefined
+    let predictions: Predictions | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
       // Opened before anything else is made, because a port may be taken.
@@ -91,9 +98,24 @@ export const emulateInTime = (
         if (step.input !== undefined) inputs.push(step)
       }
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
+      if (options.predictEveryMs !== undefined) {
+        const predictor = new Predictor(cluster, given, { ...predictionMax, signal })
+        predictions = new Predictions(options.predictEveryMs, predictor, { ...source, trace }, { cpus, signal })
+      }
       const reader = new StepReader(cluster, system.properties)
       const immediate = isSteered ? { listener: sayInterventions, guard } : undefined
-      const how = { pace, forMs, lookEveryMs, joined, progress, reader, outside: ports, onStep, besides, immediate }
+      const how = {
+        pace,
+        forMs,
+        lookEveryMs,
+        joined,
+        progress,
+        reader,
+        outside: ports,
+        onStep,
+        besides: predictions ?? besides,
+        immediate,
+      }
       run = new TimedRun(cluster, system, how)
       const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
@@ -123,6 +145,7 @@ export const emulateInTime = (
         ...cluster.notes(),
         ...measured.notes,
         ...(besides?.notes ?? []),
+        ...(predictions?.notes ?? []),
       ]
       cluster.close()
       const again = { ...timing, timesMs, inputs: actionsOf(inputs) }
@@ -131,12 +154,18 @@ export const emulateInTime = (
       writing.try(() => writer.end({ verdict: { ...unsearched, ...came } }))
       writer.close()
       // A violation found by a search is not part of the run itself.
-      const told = verdictOf((violation ? undefined : foundBesides(besides?.searched.found)) ?? concluded)
+      const told = verdictOf(
+        (violation ? undefined : foundBesides(predictions?.predicted.found ?? besides?.searched.found)) ?? concluded,
+      )
       const searched = besides && { searched: besides.searched }
+      const predicted = predictions && {
+        predictions: predictions.predicted,
+        predicted: predictions.predicted.found.length,
+      }
       const isDrawn = drawing.problem === undefined
       const files = { trace, plot: isDrawn ? plot : null }
       return {
-        summary: { ...measured, ...told, ...searched, notes, seconds: secondsSince(begun), ...files },
+        summary: { ...measured, ...told, ...searched, ...predicted, notes, seconds: secondsSince(begun), ...files },
         unwritten: [writing, drawing].flatMap(({ problem }) => problem ?? []),
       }
     } finally {
@@ -162,6 +191,9 @@ const planOfSearches = (
     throw new UsageError('--check-every: searches load the configuration: expected its path, found a system')
   return { everyMs: checkEveryMs, forMs: checkForMs }
 }
+
+/** A round of prediction takes some seconds. It is bounded by what it does, so that it comes to the same on any machine. */
+const predictionMax = { inputsMax: 500, transitionsMax: 50_000 }
 
 const checkForMsDefault = 5000
 

@@ -79,7 +79,7 @@ export interface AloneOptions {
   /** Place of the node among those of the system. */
   readonly index: number
   /** Called before the node is used in another way than before; from then on nothing else uses it. */
-  readonly onUse: () => void
+  readonly onUse: (how: 'in place' | 'anew') => void
 }
 
 /** The real processes of one node, with the message plane around it. The search plays its peers. */
@@ -101,7 +101,7 @@ export class Alone implements NodeSystem {
 
   /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
   reset(variant = 0): Promise<NodeSight> {
-    this.#options.onUse()
+    this.#options.onUse('anew')
     this.#begin({ ports: new DrawnPorts(), streams: new Map(), callsBefore: 0 })
     return faithfully(this.#stage, 'the start', async () => {
       const findings = await startAll(this.#stage, variant, this.#options.seed)
@@ -111,7 +111,7 @@ export class Alone implements NodeSystem {
 
   async beginAt(whole: Checkpoint): Promise<NodeSight | undefined> {
     if (!(whole instanceof ClusterMark)) return undefined
-    this.#options.onUse()
+    this.#options.onUse('in place')
     const part = partOf(whole, this.#stage, this.#options.index)
     if (goBackTo(this.#stage, part) !== undefined) return undefined
     const { clients, network } = part.execution
@@ -132,7 +132,7 @@ export class Alone implements NodeSystem {
 
   goBack(mark: NodeMark): boolean {
     const { mark: marked, own } = mark as AloneMark
-    this.#options.onUse()
+    this.#options.onUse('in place')
     if (goBackTo(this.#stage, marked) !== undefined) return false
     this.#begin({ ...own, ports: own.ports.copy() })
     this.#choices = this.#own(enabledOptions(this.#stage.moment()))

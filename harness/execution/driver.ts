@@ -184,13 +184,17 @@ export class Driver {
     return new Alone(stage, {
       seed: this.#seed,
       index: nodes.indexOf(node),
-      onUse: () => this.#useAlone(node, stage),
+      onUse: how => this.#useAlone(node, stage, how),
     })
   }
 
-  #useAlone(node: Node, stage: Stage): void {
-    if (this.#isWhole) this.endExecution()
+  /** What a program opened since its start would be closed if it went back to its start first. */
+  #useAlone(node: Node, stage: Stage, how: 'in place' | 'anew'): void {
+    if (this.#isWhole && how === 'anew') this.endExecution()
+    if (this.#isWhole) this.#stage.stopExecution()
+    this.#isWhole = false
     const before = this.#alone.get(node)
+    if (before === undefined && how === 'anew') node.end(this.#stage.runner)
     if (before !== stage) before?.endExecution()
     this.#alone.set(node, stage)
   }

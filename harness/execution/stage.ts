@@ -114,10 +114,15 @@ export class Stage {
     return this.timing === undefined || this.timing.isSearched === true
   }
 
-  /** Ends the present execution, with its clients and the nodes' processes. */
-  endExecution(): void {
+  /** Ends the clients of the present execution. Its nodes stay where they are. */
+  stopExecution(): void {
     this.execution.clients.close()
     this.runner.stopUnsettled()
+  }
+
+  /** Ends the present execution, with its clients and the nodes' processes. */
+  endExecution(): void {
+    this.stopExecution()
     for (const node of this.nodes) node.end(this.runner)
   }
 

@@ -59,6 +59,7 @@ test('a check says of each search how much it looked at: what it was the first t
     'priority',
     'fruitful',
     'bounded',
+    'patient',
   ])
   expect(searches.reduce((sum, { executions }) => sum + executions, 0)).toBe(60)
   expect(searches.reduce((sum, each) => sum + each.states, 0)).toBe(states)

@@ -16,7 +16,7 @@ describe('a check of the vote race of liferaft', () => {
     const taken = []
     // With ten seeds the median is 18 to 41, by which ten.
     for (let seed = 1; seed <= 40; seed++) {
-      const verdict = await check(raft(), properties, { seed, executions: 200 })
+      const verdict = await check(raft(), properties, { seed, executions: 400 })
       expect(verdict).toMatchObject({ verdict: 'violated', property: 'electionSafety', kind: 'safety', repeated: true })
       taken.push(verdict.discovery!.execution)
     }
