@@ -100,7 +100,6 @@ export class Stage {
   newExecution(way: WayThere, network: Network, mark?: ExecutionMark): Execution {
     const clients = this.#newClients(network, mark?.clients)
     const time = mark ? mark.time?.copy() : this.timing && new Time(this.timing, this.#names)
-    if (mark === undefined && this.requested.length > 0) time?.takeUp(this.requested)
     return new Execution(this.system, way, { network, clients, time }, mark)
   }
 
