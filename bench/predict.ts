@@ -17,7 +17,7 @@ import { scheduleFrom, sessionFrom } from '../cli/traces/recorded.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { resolveSystem } from '../harness/config.ts'
 import { inTime } from '../harness/timed/timed-system.ts'
-import { bugs } from './corpus/rows.ts'
+import { bugs, ofCrystalBall } from './corpus/rows.ts'
 import { runCommand } from './emulate/run-command.ts'
 import { row, whole } from './table.ts'
 
@@ -38,20 +38,6 @@ const { values: options } = parseArgs({
     inputs: { type: 'string', default: '2000' },
   },
 })
-
-/** The rows of the corpus that CrystalBall reports. */
-const ofCrystalBall = [
-  'randtree-children-siblings',
-  'randtree-root-as-child',
-  'randtree-root-siblings',
-  'randtree-self-join',
-  'chord-pred-self',
-  'chord-order',
-  'chord-queue',
-  'paxos-last-promise',
-  'paxos-forget-promise',
-  'bullet-shadow-map',
-]
 
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-predict-'))
 const live = join(import.meta.dirname, 'emulate/live.config.js')

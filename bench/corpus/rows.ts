@@ -72,3 +72,17 @@ export const bugs: readonly Bug[] = [
 
 /** The systems, each of which is also checked without a bug. */
 export const systems: readonly string[] = [...new Set(bugs.map(({ system }) => system))]
+
+/** The rows of the corpus that CrystalBall reports. */
+export const ofCrystalBall: readonly string[] = [
+  'randtree-children-siblings',
+  'randtree-root-as-child',
+  'randtree-root-siblings',
+  'randtree-self-join',
+  'chord-pred-self',
+  'chord-order',
+  'chord-queue',
+  'paxos-last-promise',
+  'paxos-forget-promise',
+  'bullet-shadow-map',
+]

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Outcome } from '../../cli/check/outcome.ts'
-import { bugs } from '../corpus/rows.ts'
+import { bugs, ofCrystalBall } from '../corpus/rows.ts'
 import { runCommand } from './run-command.ts'
 
 const { values: options } = parseArgs({
@@ -22,20 +22,6 @@ const { values: options } = parseArgs({
   },
   allowNegative: true,
 })
-
-/** The rows of the corpus that CrystalBall reports. */
-const ofCrystalBall = [
-  'randtree-children-siblings',
-  'randtree-root-as-child',
-  'randtree-root-siblings',
-  'randtree-self-join',
-  'chord-pred-self',
-  'chord-order',
-  'chord-queue',
-  'paxos-last-promise',
-  'paxos-forget-promise',
-  'bullet-shadow-map',
-]
 
 const config = join(import.meta.dirname, 'live.config.js')
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-live-'))

@@ -3,7 +3,6 @@ import { Solo } from '../../checker/cells/alone.ts'
 import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
 import { predict } from '../../checker/searches/deviations/predict.ts'
 import { Table } from '../../checker/searches/deviations/table.ts'
-import type { Checkpoint } from '../../checker/system.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ResolvedSystem } from '../config.ts'
 
@@ -57,7 +56,7 @@ export class Predictor {
     try {
       return await this.#predict(solo, nodes)
     } finally {
-      await this.#cluster.restore(mark as Checkpoint & typeof mark)
+      await this.#cluster.restore(mark)
       this.#cluster.time!.takeUp(requested)
       this.#cluster.lookAgain()
       await solo.end()
