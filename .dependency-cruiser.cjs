@@ -31,6 +31,7 @@ const floors = (folder, rooms) =>
 module.exports = {
   forbidden: [
     ...floors('checker', [
+      ['happening/'],
       ['(?!check)[a-z]+\\.ts$'],
       ['history/', 'trace/', 'choosers/'],
       ['cells/'],
@@ -74,7 +75,7 @@ module.exports = {
       severity: 'error',
       comment: 'report/ shows what a trace holds, and searches nothing',
       from: { path: '^report/' },
-      to: { path: '^checker/', pathNot: '^checker/(trace/|verdict/verdict|system|labels|brief)' },
+      to: { path: '^checker/', pathNot: '^checker/(happening/|trace/|verdict/verdict|system|labels|brief)' },
     },
     {
       name: 'page-runs-in-a-browser',

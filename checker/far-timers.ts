@@ -1,3 +1,4 @@
+import { roleOf } from './happening/kinds.ts'
 import { readLabel } from './labels.ts'
 import type { Choice } from './system.ts'
 
@@ -27,19 +28,11 @@ export const withoutFarTimers = (enabled: readonly Choice[]): readonly Choice[] 
   if (!enabled.some(choice => waitedMs(choice) >= farMsMin)) return enabled
   const from = farFrom(enabled.map(waitedMs))
   const near = enabled.filter(choice => waitedMs(choice) < from)
-  return near.some(({ kind }) => goesOn.has(kind)) ? near : enabled
+  return near.some(goesOn) ? near : enabled
 }
 
-/** What a system does without faults. */
-const goesOn: ReadonlySet<Choice['kind']> = new Set([
-  'client',
-  'deliver',
-  'timer',
-  'overlap',
-  'divide',
-  'restart',
-  'heal',
-])
+/** Whether a system does it without faults. */
+const goesOn = ({ kind }: Choice): boolean => roleOf(kind) !== 'fault' && roleOf(kind) !== 'change'
 
 /** The far timers that a schedule fires, as people say it: `a timer of 11.6 days of n1`. */
 export const farTimersIn = (labels: readonly string[]): string[] => {

@@ -1,4 +1,5 @@
-import { type About, type ChoiceKind, faultKinds } from './system.ts'
+import { isKindOfNetwork, kindByWord } from './happening/kinds.ts'
+import type { About, ChoiceKind } from './system.ts'
 
 // The only file that parses labels. A choice carries its parts beside its label, but a schedule from a file has only
 // labels.
@@ -70,22 +71,8 @@ const connectionIn = (label: string): Described | undefined => {
   return { kind: 'reset', node: from, from, to, connection: Number(connection), ...numbersApart(label) }
 }
 
-const kindsByFirstWord: ReadonlyMap<string, ChoiceKind> = new Map<string, ChoiceKind>([
-  ...(['client', 'restart', 'heal', 'healthy', 'steer', 'link', ...faultKinds] as const).map(
-    kind => [kind, kind] as const,
-  ),
-  ['cut', 'partition'],
-  // The words of timed runs.
-  ['part', 'partition'],
-  ['set', 'link'],
-  ['join', 'restart'],
-  ['leave', 'crash'],
-  ['exec', 'client'],
-  ['outside', 'client'],
-])
-
 const otherIn = (label: string): Described => {
-  const kind = kindOfChange(label) ?? kindsByFirstWord.get(label.split(' ', 1)[0]!)
+  const kind = kindOfChange(label) ?? kindByWord(label.split(' ', 1)[0]!)
   const [, node] = /^(?:crash|restart|reset|join|leave|exec|steer pause) (\S+)/.exec(label) ?? []
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }
@@ -140,7 +127,7 @@ export const callerIn = (label: string): string | undefined => /^client (.*)$/s.
 /** Whether a step changes the network alone, and no node notices. Timed runs have words of their own for it. */
 export const isOfNetwork = (label: string): boolean => {
   const { kind } = readLabel(label)
-  return kind === 'partition' || kind === 'heal' || kind === 'link'
+  return kind !== undefined && isKindOfNetwork(kind)
 }
 
 /** Whether a choice ends the cut with this name. In a search, a heal ends all. */

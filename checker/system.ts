@@ -6,40 +6,13 @@
  * the same states, the same enabled choices in the same order, and the same labels.
  */
 
-/** The kinds of choices. The system itself keeps the budgets that limit faults. */
-export type ChoiceKind =
-  /** a client's call begins */
-  | 'client'
-  /** a message (a datagram, what a connection carried in a step, a connection being opened or closed) arrives */
-  | 'deliver'
-  /** the node's earliest timer fires */
-  | 'timer'
-  /** two enabled inputs of one node enter it in one step, before it runs; not a fault, because any network may do it */
-  | 'overlap'
-  /** the beginning of a message that was written together arrives, and the rest stays in flight; not a fault either */
-  | 'divide'
-  | 'drop'
-  | 'duplicate'
-  /** a connection is reset, or a node is killed and restarted at once */
-  | 'reset'
-  | 'crash'
-  /** a crashed node is started again; has no budget, because it only ends a fault */
-  | 'restart'
-  | 'partition'
-  /** a partition ends; has no budget, because it only ends a fault */
-  | 'heal'
-  /** the settings of a link change: its delay, say */
-  | 'link'
-  /** steering does something in place of a step that would lead to a violation; only time chooses it */
-  | 'steer'
-  /** from here on the network is healthy, and each next step is the only one possible; it is offered to no chooser */
-  | 'healthy'
+import type { ChoiceKind } from './happening/kinds.ts'
+
+/** What each kind means: see `happening/kinds.ts`. The system itself keeps the budgets that limit faults. */
+export type { ChoiceKind }
 
 /** The kinds of properties: see `property.ts`. */
 export type PropertyKind = 'always' | 'eventually' | 'sometimes'
-
-/** The kinds that have a fault budget. */
-export const faultKinds: readonly ChoiceKind[] = ['drop', 'duplicate', 'reset', 'crash', 'partition']
 
 /** The parts of a choice. */
 export interface About {

@@ -1,3 +1,4 @@
+import { isRepair } from '../happening/kinds.ts'
 import { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 import type { Chooser } from './chooser.ts'
@@ -22,7 +23,7 @@ export const conversations = (seed: number): Chooser => {
     origins.arrive(enabled)
     const deliveries = enabled.filter(({ kind }) => kind === 'deliver')
     let choice: Choice | undefined =
-      enabled.find(({ kind }) => kind === 'restart' || kind === 'heal') ??
+      enabled.find(({ kind }) => isRepair(kind)) ??
       deliveries.find(({ label }) => current !== undefined && origins.of(label) === current)
     for (let tried = 0; !choice && tried <= order.length; tried++) {
       const name = order[turn % (order.length + 1)]
@@ -32,7 +33,7 @@ export const conversations = (seed: number): Chooser => {
     choice ??= deliveries[0] ?? enabled.find(isBeginning)
     if (choice) {
       origins.leave(choice)
-      if (choice.kind !== 'restart' && choice.kind !== 'heal') current = origins.current
+      if (!isRepair(choice.kind)) current = origins.current
     }
     return choice
   }

@@ -1,3 +1,4 @@
+import { isRepair } from '../happening/kinds.ts'
 import { wayOf } from '../likeness.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
@@ -37,7 +38,7 @@ const inputsBeforeTimers = (clock: CommonClock, nextInput: Chooser): Chooser => 
   let inputs = 0
   return enabled => {
     clock.see(enabled)
-    const repair = enabled.find(({ kind }) => kind === 'restart' || kind === 'heal')
+    const repair = enabled.find(({ kind }) => isRepair(kind))
     const input = inputs < inputsMax ? nextInput(enabled) : undefined
     const choice = repair ?? input ?? clock.first(enabled) ?? nextInput(enabled)
     inputs = choice === undefined || choice.kind === 'timer' ? 0 : inputs + 1

@@ -1,3 +1,4 @@
+import { isRepair } from '../happening/kinds.ts'
 import type { Random } from '../random.ts'
 import type { Choice } from '../system.ts'
 import type { Chooser } from './chooser.ts'
@@ -54,7 +55,7 @@ const groupsOf = (enabled: readonly Choice[], weights: Weights): Map<Beginning, 
       add('timer', choice)
       continue
     }
-    const name = beginnings[choice.kind] ?? 'deviation'
+    const name = beginnings[choice.kind] ?? (isRepair(choice.kind) ? 'repair' : 'deviation')
     if (choice.kind !== 'overlap' && (name !== 'deviation' || weights.fault > 0)) add(name, choice)
   }
   return groups
@@ -63,8 +64,6 @@ const groupsOf = (enabled: readonly Choice[], weights: Weights): Map<Beginning, 
 const beginnings: Partial<Record<Choice['kind'], Beginning>> = {
   client: 'call',
   deliver: 'late',
-  restart: 'repair',
-  heal: 'repair',
 }
 
 /**

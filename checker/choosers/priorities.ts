@@ -1,9 +1,8 @@
+import { usualKinds } from '../happening/kinds.ts'
 import type { Random } from '../random.ts'
-import type { Choice, ChoiceKind } from '../system.ts'
+import type { Choice } from '../system.ts'
 import type { Chooser } from './chooser.ts'
 import { Origins } from './origins.ts'
-
-const ordinary: readonly ChoiceKind[] = ['client', 'deliver', 'timer', 'restart', 'heal']
 
 /**
  * Probabilistic concurrency testing: activities get random priorities and the highest goes first; at a few random
@@ -25,7 +24,7 @@ export const prioritised = (random: Random, length: number): Chooser => {
   return enabled => {
     origins.arrive(enabled)
     const activityOf = ({ label }: Choice) => origins.of(label) ?? label
-    const possible = enabled.filter(({ kind }) => ordinary.includes(kind))
+    const possible = enabled.filter(({ kind }) => usualKinds.includes(kind))
     const first = () => priorities.highest(possible, activityOf)
     const demoted = changes.has(step) ? first() : undefined
     if (demoted) priorities.demote(activityOf(demoted))

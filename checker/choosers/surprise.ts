@@ -1,6 +1,7 @@
+import { isFault, roleOf } from '../happening/kinds.ts'
 import { sayTheSame } from '../likeness.ts'
 import type { Random } from '../random.ts'
-import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
+import type { Choice, ChoiceKind } from '../system.ts'
 import type { Origins } from './origins.ts'
 
 /** A kind of choice with a budget (an overlap, a divided message or a fault), identified by its content without numbers. */
@@ -156,7 +157,7 @@ export class Hunt {
   }
 }
 
-const hasBudget = ({ kind }: Choice): boolean => kind === 'overlap' || kind === 'divide' || faultKinds.includes(kind)
+const hasBudget = ({ kind }: Choice): boolean => roleOf(kind) === 'deviation' || isFault(kind)
 
 /** The groups in which two inputs meet. */
 const meets: readonly Surprise['group'][] = ['overlap', 'collision']

@@ -1,4 +1,5 @@
 import { withoutFarTimers } from '../far-timers.ts'
+import { isRepair, repairKinds } from '../happening/kinds.ts'
 import type { Random } from '../random.ts'
 import type { Choice, ChoiceKind } from '../system.ts'
 import type { Chooser } from './chooser.ts'
@@ -34,11 +35,9 @@ const groups: Partial<Record<ChoiceKind, Group>> = {
   timer: 'timer',
   overlap: 'overlap',
   divide: 'divide',
-  restart: 'repair',
-  heal: 'repair',
 }
 
-const groupOf = (choice: Choice): Group => groups[choice.kind] ?? 'fault'
+const groupOf = ({ kind }: Choice): Group => groups[kind] ?? (isRepair(kind) ? 'repair' : 'fault')
 
 /**
  * Weighs choices by kind (MaceMC, section 4.3).
@@ -71,7 +70,7 @@ export const withoutFaults = (weights: Weights): Weights => ({ ...weights, fault
  */
 export const straight = (random: Random, weights: Weights): Chooser => {
   const fair = weighted(random, withoutFaults(weights))
-  const first = ['restart', 'heal', 'client', 'deliver'] as const
+  const first = [...repairKinds, 'client', 'deliver'] as const
   return enabled => {
     if (random.below(16) === 0) return fair(enabled)
     for (const kind of first) {

@@ -1,8 +1,9 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { Unfaithful } from '../errors.ts'
 import { withoutFarTimers } from '../far-timers.ts'
+import { isFault, isRepair } from '../happening/kinds.ts'
 import { identityOf } from '../likeness.ts'
-import { type Choice, type ChoiceKind, faultKinds } from '../system.ts'
+import type { Choice } from '../system.ts'
 
 /** What the search did at one depth. */
 export interface Level {
@@ -44,7 +45,7 @@ export class Prefix {
   constructor(parent?: Prefix, choice?: Choice, asleep: readonly Asleep[] = []) {
     this.#parent = parent
     this.#label = choice?.label ?? ''
-    this.isRepaired = choice !== undefined && repairs.includes(choice.kind)
+    this.isRepaired = choice !== undefined && isRepair(choice.kind)
     this.asleep = asleep
     this.depth = parent ? parent.depth + 1 : 0
   }
@@ -72,9 +73,6 @@ export interface BoundedOptions {
   /** Limit on waiting schedules and, separately, on remembered states. */
   readonly waitingMax?: number | undefined
 }
-
-/** What ends a fault. */
-const repairs: readonly ChoiceKind[] = ['restart', 'heal']
 
 /** After this many divergences, or disturbances from outside, a schedule is given up. With more attempts, one bad schedule would hold up the search. */
 const divergedMax = 2
@@ -198,9 +196,7 @@ export class BoundedSearch {
     if (!isViolation) {
       const asleep = new Map(prefix.asleep.flatMap(each => (isTrusted(each) ? [[each.choice.label, each]] : [])))
       // A choice that was asleep when the state was first met, but is awake now, still has to be executed there.
-      const wanted = this.#faultless
-        ? arrival.enabled.filter(({ kind }) => !faultKinds.includes(kind))
-        : arrival.enabled
+      const wanted = this.#faultless ? arrival.enabled.filter(({ kind }) => !isFault(kind)) : arrival.enabled
       const left = wanted.filter(choice => !before || before.asleep.has(identityOf(choice)))
       const awake = left.filter(({ label }) => !asleep.has(label))
       const still = left.filter(({ label }) => asleep.has(label))

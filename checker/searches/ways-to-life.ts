@@ -1,5 +1,6 @@
 import type { TaskOutcome } from '../cells/task.ts'
-import { type Choice, faultKinds } from '../system.ts'
+import { isFault } from '../happening/kinds.ts'
+import type { Choice } from '../system.ts'
 
 /** Only the latest executions are kept, and so many of their last steps. More would take memory and lookup time. */
 const keptMax = 64
@@ -14,7 +15,7 @@ export class WaysToLife {
     const steps = new Map<string, number>()
     const least = Math.max(0, live - stepsMax)
     let first = live
-    while (first > least && !faultKinds.includes(schedule[first - 1]!.kind)) first -= 1
+    while (first > least && !isFault(schedule[first - 1]!.kind)) first -= 1
     for (const [step, fingerprint] of fingerprints.slice(first, live).entries())
       if (fingerprint !== undefined) steps.set(fingerprint, step)
     if (steps.size === 0) return

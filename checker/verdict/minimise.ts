@@ -1,9 +1,10 @@
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { Arrival, TaskOutcome } from '../cells/task.ts'
+import { isFault } from '../happening/kinds.ts'
 import { labelsOf } from '../labels.ts'
 import { startAfter } from '../start.ts'
-import { type Choice, faultKinds } from '../system.ts'
+import type { Choice } from '../system.ts'
 
 /** What was executed of a candidate, what was skipped, and for each step the one after which it was first enabled. */
 export interface Attempted extends Pick<TaskOutcome, 'schedule' | 'fingerprints'> {
@@ -131,7 +132,7 @@ class Minimiser {
   }
 
   async #dropFaults(): Promise<void> {
-    const faultless = this.best.filter(choice => !isFault(choice))
+    const faultless = this.best.filter(choice => !isFault(choice.kind))
     if ((await this.#tryOne([faultless])) === undefined) await this.#drop(faultsBefore)
   }
 
@@ -329,7 +330,7 @@ const chunksBefore = (end: number, size: number): Piece[] =>
 const faultsBefore = (schedule: readonly Choice[], end: number): Piece[] =>
   schedule
     .slice(0, end)
-    .flatMap((choice, i): Piece[] => (isFault(choice) ? [[i, i + 1]] : []))
+    .flatMap((choice, i): Piece[] => (isFault(choice.kind) ? [[i, i + 1]] : []))
     .reverse()
 
 /** The longest piece between two equal states; `[0, 0]` if there is none. */
@@ -341,5 +342,3 @@ const longestLoop = (states: readonly (string | undefined)[]): Piece =>
     },
     [0, 0],
   )
-
-const isFault = (choice: Choice): boolean => faultKinds.includes(choice.kind)

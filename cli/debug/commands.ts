@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { counted } from '../../checker/brief.ts'
 import { UsageError } from '../../checker/errors.ts'
+import { allKinds } from '../../checker/happening/kinds.ts'
 import { nearest } from '../../checker/nearest.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
@@ -29,11 +30,6 @@ export interface DebugCommand {
   /** Returns the lines to print. */
   readonly run: (debug: Debugger, words: readonly string[]) => Promise<readonly string[]> | readonly string[]
 }
-
-const kinds: readonly ChoiceKind[] = [
-  ...(['client', 'deliver', 'timer', 'overlap', 'divide', 'drop', 'duplicate'] as const),
-  ...(['reset', 'crash', 'restart', 'partition', 'heal'] as const),
-]
 
 export const commands: readonly DebugCommand[] = [
   {
@@ -216,7 +212,7 @@ export const completionsOf = ({ timeline }: Debugger, words: readonly string[]):
   switch (findCommand(words[0]!)?.names[0]) {
     case 'only':
     case 'list':
-      return [...timeline.execution.nodes, ...kinds]
+      return [...timeline.execution.nodes, ...allKinds]
     case 'state':
     case 'run':
     case 'attach':
@@ -277,7 +273,7 @@ const matching = ({ timeline: { execution }, filter }: Pick<Debugger, 'timeline'
 
 const filterOf = ({ timeline }: Debugger, words: readonly string[]): Filter => {
   const node = words.find(word => timeline.execution.nodes.includes(word))
-  const kind = words.find((word): word is ChoiceKind => kinds.includes(word as ChoiceKind))
+  const kind = words.find((word): word is ChoiceKind => allKinds.includes(word as ChoiceKind))
   const text = words.filter(word => word !== node && word !== kind).join(' ')
   return words.length === 0 ? noFilter : { node, kind, text }
 }

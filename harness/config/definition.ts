@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Weights } from '../../checker/choosers/weights.ts'
+import type { FaultKind } from '../../checker/happening/kinds.ts'
 import type { Operation } from '../../checker/history/operation.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
@@ -231,9 +232,7 @@ export interface SomeCuts<Name extends string = string> extends SomeFaults<Name>
   readonly atLeast?: Duration | undefined
 }
 
-export type { Operation, Weights }
-
-export type FaultKind = 'drop' | 'duplicate' | 'reset' | 'crash' | 'partition'
+export type { FaultKind, Operation, Weights }
 
 /** Nodes described by a file, which is read when the configuration is resolved. */
 export interface NodesFile {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defaultWeights } from '../../checker/choosers/weights.ts'
+import { faultKinds } from '../../checker/happening/kinds.ts'
 import { nearest } from '../../checker/nearest.ts'
 import type { Property } from '../../checker/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
@@ -229,12 +230,9 @@ const times = budget.transform(times => ({ times }))
 const fault = orShort(someFaults, times).default({ times: 0 })
 const faults = fields(
   {
-    drop: fault,
-    duplicate: fault,
-    reset: fault,
-    crash: fault,
+    ...(Object.fromEntries(faultKinds.map(kind => [kind, fault])) as Record<FaultKind, typeof fault>),
     partition: orShort(someCuts, times).default({ times: 0 }),
-  } satisfies Record<FaultKind, unknown>,
+  },
   'budgets by kind of fault',
 )
 

@@ -1,23 +1,5 @@
-import type { ChoiceKind } from '../../checker/system.ts'
+import { allKinds, kinds } from '../../checker/happening/kinds.ts'
 import { Glyph } from './glyph.tsx'
-
-const kinds: readonly (readonly [ChoiceKind, string])[] = [
-  ['deliver', 'a message arrives'],
-  ['timer', 'a timer fires'],
-  ['overlap', 'two inputs enter at once'],
-  ['divide', 'the beginning of a message arrives'],
-  ['client', 'a client calls'],
-  ['drop', 'a message is dropped'],
-  ['duplicate', 'a message is duplicated'],
-  ['reset', 'a connection or a node is reset'],
-  ['crash', 'a node crashes'],
-  ['restart', 'a node starts again'],
-  ['partition', 'nodes are cut off'],
-  ['heal', 'a partition ends'],
-  ['healthy', 'from here on the network is healthy'],
-  ['link', 'the settings of a link change'],
-  ['steer', 'steering does something in place of a step'],
-]
 
 const fates = [
   ['delivered', 'M2 4L34 12', 'delivered'],
@@ -42,12 +24,12 @@ export const Legend = () => (
     <summary>Legend and keys</summary>
     <div>
       <ul>
-        {kinds.map(([kind, meaning]) => (
+        {allKinds.map(kind => (
           <li key={kind}>
             <svg width="36" height="18" aria-hidden="true">
               <Glyph kind={kind} x={18} y={9} />
             </svg>
-            {meaning}
+            {kinds[kind].happens}
           </li>
         ))}
       </ul>

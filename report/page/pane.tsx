@@ -1,5 +1,5 @@
 import { memo } from 'preact/compat'
-import type { ChoiceKind } from '../../checker/system.ts'
+import { isKindOfNetwork } from '../../checker/happening/kinds.ts'
 import { shortly } from '../model/changes.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Badge } from '../model/story.ts'
@@ -203,9 +203,6 @@ const Changes = ({ execution, step }: { execution: Execution; step: number }) =>
   )
 }
 
-/** Kinds of steps that concern all nodes. */
-const isOfNetwork: ReadonlySet<ChoiceKind> = new Set(['heal', 'partition', 'link'])
-
 /**
  * The glyph of a step on its node's lane. A client's call is a line from the clients' lane to the nodes that it
  * touches.
@@ -213,7 +210,7 @@ const isOfNetwork: ReadonlySet<ChoiceKind> = new Set(['heal', 'partition', 'link
 const StepGlyph = memo(
   ({ execution, lanes, step, y }: { execution: Execution; lanes: Lanes; step: number; y: number }) => {
     const { choice } = execution.steps[step]!
-    if (choice === undefined || isOfNetwork.has(choice.kind)) {
+    if (choice === undefined || isKindOfNetwork(choice.kind)) {
       return (
         <>
           {execution.nodes.map(name => (

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
+import { isFault, isRepair } from '../../checker/happening/kinds.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
-import { faultKinds } from '../../checker/system.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Story } from '../model/story.ts'
 import { executionOn, type Selection } from './selection.ts'
@@ -55,7 +55,7 @@ const rows: Readonly<Record<Row, readonly [number, number]>> = {
 
 const rowOf = (kind: ChoiceKind): Row => {
   if (kind === 'timer' || kind === 'client') return kind
-  return faultKinds.includes(kind) || kind === 'restart' || kind === 'heal' ? 'fault' : 'deliver'
+  return isFault(kind) || isRepair(kind) ? 'fault' : 'deliver'
 }
 
 const xOf = ({ end }: Execution, step: number) => Math.round((step / Math.max(1, end)) * width)

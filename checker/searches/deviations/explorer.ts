@@ -1,7 +1,8 @@
 import { Undecided } from '../../errors.ts'
+import { faultKinds, isFault } from '../../happening/kinds.ts'
 import { connectionOf, type NodeInput, type NodeSight, type Nodes } from '../../node-system.ts'
 import { evaluate, type Property } from '../../property.ts'
-import { type Choice, faultKinds } from '../../system.ts'
+import type { Choice } from '../../system.ts'
 import { Buckets } from '../local/buckets.ts'
 import type { Before } from '../local/order.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
@@ -474,8 +475,6 @@ export class Explorer<State> {
 }
 
 type Known = (state: LocalState, input: NodeInput) => Outcome | undefined
-
-const isFault = (kind: Choice['kind']): boolean => faultKinds.includes(kind)
 
 /** Places of the messages that may be delivered, in the order in which they were sent. */
 const deliverable = ({ inFlight, locals }: Point): number[] => {

@@ -1,5 +1,6 @@
+import { isFault } from '../../happening/kinds.ts'
 import { keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../node-system.ts'
-import { type Abstraction, type Choice, type ChoiceKind, faultKinds } from '../../system.ts'
+import type { Abstraction, Choice, ChoiceKind } from '../../system.ts'
 import { Buckets } from './buckets.ts'
 
 /** An input that a node took in a state, and what it sent. */
@@ -235,7 +236,7 @@ export class Space {
     state.depth = from.depth + 1
     state.streams = afterInput(from.streams, input)
     const choice = 'choice' in input ? from.enabled.find(({ label }) => label === input.choice) : undefined
-    state.choices = from.choices + (choice === undefined ? 0 : faultKinds.includes(choice.kind) ? faultCost : 1)
+    state.choices = from.choices + (choice === undefined ? 0 : isFault(choice.kind) ? faultCost : 1)
   }
 
   /**
@@ -356,7 +357,7 @@ export class Space {
   #offer(state: LocalState): void {
     for (const { label, kind } of state.enabled) {
       if (this.#hadAll(state, kind)) continue
-      const cost = state.cost + (faultKinds.includes(kind) ? faultCost : 1)
+      const cost = state.cost + (isFault(kind) ? faultCost : 1)
       this.#put({ from: state, input: { choice: label }, key: label, cut: state.cut, cost })
     }
     for (const carried of this.#to[state.node]!) this.#offerMessage(state, carried)
@@ -364,7 +365,7 @@ export class Space {
 
   /** Whether all faults of this kind that a node may have befell it on the way to a state. */
   #hadAll(state: LocalState, kind: ChoiceKind): boolean {
-    if (this.#faults === undefined || !faultKinds.includes(kind)) return false
+    if (this.#faults === undefined || !isFault(kind)) return false
     const had = wayTo(state).filter(
       ({ from, input }) =>
         'choice' in input && from.enabled.some(choice => choice.label === input.choice && choice.kind === kind),
