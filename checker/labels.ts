@@ -1,7 +1,8 @@
 import { isKindOfNetwork, kindByWord } from './happening/kinds.ts'
+import { kindOfChange } from './happening/ways.ts'
 import type { About, ChoiceKind } from './system.ts'
 
-// The only file that parses labels. A choice carries its parts beside its label, but a schedule from a file has only
+// The only file that parses labels, with `happening/ways.ts` for what lies between nodes. A choice carries its parts beside its label, but a schedule from a file has only
 // labels.
 
 /** The labels of choices or messages. */
@@ -77,13 +78,6 @@ const otherIn = (label: string): Described => {
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }
 
-/** The kind of a change of links: whether it cuts any, only joins some, or neither. */
-const kindOfChange = (label: string): ChoiceKind | undefined => {
-  if (!/^(set|link) /.test(label)) return undefined
-  if (cutsBy(label).length > 0) return 'partition'
-  return /^link .* (as it was|up)\b|^set .* joined\b/.test(label) ? 'heal' : 'link'
-}
-
 /** What the label of a message says after its ordinal: what the message means, or its length and first bytes. */
 export const meaningIn = (label: string): string => label.replace(/^[^\s→]+→\S+ #\d+ ?/, '')
 
@@ -98,29 +92,6 @@ export const inputsIn = (label: string): readonly string[] => {
   return kind === 'overlap' ? label.slice('overlap '.length).split(betweenInputs) : []
 }
 
-/** In a native run, labels begin with a time: `12.50 s n1→n2 cut`. */
-const withoutTime = (label: string): string => label.replace(/^\d+\.\d+ s /, '')
-
-/** The names of the ways, links and nodes that a choice cuts off: `n1→n2`, `link n1`, `node n1`; or of a partition. */
-export const cutsBy = (label: string): readonly string[] => {
-  const text = withoutTime(label)
-  const [, left] = /^leave (\S+) cut$/.exec(text) ?? []
-  if (left !== undefined) return [`node ${left}`]
-  if (/^(partition|cut) /.test(text)) return [text]
-  if (/^part /.test(text)) return [partsName]
-  const [, link] = /^link (.*?) (?:as it was, )?down\b/.exec(text) ?? []
-  return link === undefined ? waysIn(text, 'cut') : [`link ${link}`]
-}
-
-/** A timed run has one partition into groups at a time. */
-const partsName = 'part'
-
-const waysIn = (text: string, what: 'cut' | 'joined'): string[] =>
-  text
-    .replace(/^set /, '')
-    .split('; ')
-    .flatMap(way => new RegExp(`^(\\S+→\\S+) ${what}\\b`).exec(way)?.[1] ?? [])
-
 /** The client whose call a choice begins. */
 export const callerIn = (label: string): string | undefined => /^client (.*)$/s.exec(label)?.[1]
 
@@ -128,15 +99,4 @@ export const callerIn = (label: string): string | undefined => /^client (.*)$/s.
 export const isOfNetwork = (label: string): boolean => {
   const { kind } = readLabel(label)
   return kind !== undefined && isKindOfNetwork(kind)
-}
-
-/** Whether a choice ends the cut with this name. In a search, a heal ends all. */
-export const isHealedBy = (label: string, cut: string): boolean => {
-  const text = withoutTime(label)
-  if (text === 'heal') return true
-  if (/^(heal all$|part )/.test(text)) return cut === partsName
-  const [, joined] = /^join (\S+)$/.exec(text) ?? []
-  if (joined !== undefined) return cut === `node ${joined}`
-  const [, link] = /^link (.*?) (?:as it was|up)\b/.exec(text) ?? []
-  return link === undefined ? waysIn(text, 'joined').includes(cut) : cut === `link ${link}`
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Happening } from '../../harness/timed/action.ts'
-import type { WaySetting } from '../../harness/timed/timing.ts'
+import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { manners } from '../../topologies/churn/plan.ts'
 import { crossBurstMax } from '../../topologies/cross.ts'

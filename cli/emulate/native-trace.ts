@@ -35,7 +35,7 @@ export class NativeTrace {
 
   happened(happened: Happened): void {
     const { atMs, label, node, isCrash } = happened
-    const choice = this.#choice(kindOf(happened), node, atMs, label)
+    const choice = this.#choice(happened.step, node, atMs, label)
     const findings = isCrash ? [{ kind: 'crash' as const, node: node!, message: label }] : []
     this.#source.take([], 0)
     this.#writer.step({ ...this.#reader.read(choice, findings, this.#state), atMs })
@@ -83,9 +83,3 @@ class NativeSource implements Recordable {
 
 const isEmpty = ({ states, outputs, operations, properties }: RecordedStep) =>
   states.length + outputs.length + operations.length + properties.length === 0
-
-const kindOf = ({ kind, node, isReset }: Happened): ChoiceKind => {
-  if (node === undefined) return kind === 'fault' ? 'partition' : 'heal'
-  if (kind === 'repair') return 'restart'
-  return isReset ? 'reset' : 'crash'
-}

@@ -1,18 +1,18 @@
 import { UsageError } from '../../checker/errors.ts'
+import { sentenceOf } from '../../checker/happening/happenings.ts'
 import { inSeconds } from '../../checker/show.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { type FatalStep, Guard } from '../../harness/steering/guard.ts'
 import type { ImmediateCheckListener } from '../../harness/steering/immediate-check.ts'
-import { describeSteer } from '../../harness/timed/action.ts'
 import { violationOf } from '../traces/recorded.ts'
 
 /** Says on stderr what steering does, one line each. */
 export const sayInterventions: ImmediateCheckListener = {
   onPrevented({ property, label, atMs }, action) {
     process.stderr.write(
-      `lastnail: at ${inSeconds(atMs)}, ${property} would not hold after ${label}: ${describeSteer(action)}\n`,
+      `lastnail: at ${inSeconds(atMs)}, ${property} would not hold after ${label}: ${sentenceOf(action)}\n`,
     )
   },
   onMissed({ property, label, atMs }) {

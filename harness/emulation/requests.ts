@@ -1,10 +1,10 @@
 import { UsageError } from '../../checker/errors.ts'
+import { namesIn } from '../../checker/happening/happenings.ts'
 import { execOf } from '../clients/clients.ts'
 import { noNode } from '../clients/state.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ClientCall, ExecResult } from '../config.ts'
-import type { Happening } from '../timed/action.ts'
-import type { Pace, TimedAction } from '../timed/timing.ts'
+import type { Happening, Pace, TimedAction } from '../timed/timing.ts'
 
 /** Somebody who waits until an action was executed. */
 interface Asked {
@@ -108,23 +108,5 @@ export class Requests {
       if (call) tell(call)
       return call === undefined
     })
-  }
-}
-
-const namesIn = (action: Happening): readonly string[] => {
-  switch (action.does) {
-    case 'partition':
-      return action.groups.flat()
-    case 'heal':
-    case 'link':
-      return []
-    case 'reset':
-      return [action.node, action.peer]
-    case 'set':
-      return action.ways.flatMap(({ from, to }) => [from, to])
-    case 'steer':
-      return 'node' in action ? [action.node] : []
-    default:
-      return [action.node]
   }
 }

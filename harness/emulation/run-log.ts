@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { effectOf, kindOf, nodeOf, sentenceOf, startsNode } from '../../checker/happening/happenings.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ResolvedSystem } from '../config.ts'
-import { type Happening, isHarm, isVisit, nodeOf, sentenceOf } from '../timed/action.ts'
 import type { Measurements } from '../timed/measurements.ts'
+import type { Happening } from '../timed/timing.ts'
 import type { TimedCall } from './run.ts'
 
 /** What the steps of a run come to: its hash, the times of calls, and what happened to nodes. */
@@ -39,7 +40,7 @@ export class RunLog {
     this.#noteCalls(step, atMs)
     if (happened) this.#noteHappening(happened, atMs)
     for (const { node, message } of step.findings)
-      this.#measurements.happened({ atMs, kind: 'fault', label: message, node, isCrash: true })
+      this.#measurements.happened({ atMs, kind: 'fault', label: message, node, step: 'crash', isCrash: true })
   }
 
   #noteCalls({ calls = [] }: RecordedStep, atMs: number): void {
@@ -55,15 +56,13 @@ export class RunLog {
   }
 
   #noteHappening(happened: Happening, atMs: number): void {
-    const kind = isHarm(happened) ? 'fault' : 'repair'
-    if (!isVisit(happened) && happened.does !== 'exec' && happened.does !== 'steer')
+    const effect = effectOf(happened)
+    const node = nodeOf(happened)
+    if (effect !== 'none')
       this.#measurements.happened({
-        atMs,
-        kind,
-        label: sentenceOf(happened),
-        node: nodeOf(happened),
-        isCrash: false,
+        ...{ atMs, label: sentenceOf(happened), node, step: kindOf(happened), isCrash: false },
+        kind: effect === 'harm' ? 'fault' : 'repair',
       })
-    if (happened.does === 'join' || happened.does === 'restart') this.#measurements.started(happened.node, atMs)
+    if (node !== undefined && startsNode(happened)) this.#measurements.started(node, atMs)
   }
 }

@@ -1,10 +1,9 @@
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { ClientCall, ExecResult } from '../config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
-import type { Happening } from '../timed/action.ts'
 import type { Look } from '../timed/look.ts'
 import type { Measurements } from '../timed/measurements.ts'
-import type { WaySetting } from '../timed/timing.ts'
+import type { Happening, WaySetting } from '../timed/timing.ts'
 
 /** A system that runs over an emulated internet, at any pace. */
 export interface Run {

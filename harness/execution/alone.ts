@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Undecided } from '../../checker/errors.ts'
+import { labelOf, nodeOf } from '../../checker/happening/happenings.ts'
 import { meaningIn, numbersApart } from '../../checker/labels.ts'
 import {
   connectionOf,
@@ -16,7 +17,6 @@ import type { PlayedMessage } from '../../proxy/network.ts'
 import { stateOf } from '../clients/state.ts'
 import { type ClientCall, ConfigError, type GlobalState, type NodeView } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
-import { labelOf, nodeOf } from '../timed/action.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { carryOut, startedBy } from './carry-out.ts'

@@ -1,3 +1,4 @@
+import { nodeOf, startsNode } from '../../checker/happening/happenings.ts'
 import { readLabel } from '../../checker/labels.ts'
 import type { Choice } from '../../checker/system.ts'
 import { millisecond } from '../hold/virtual-clock.ts'
@@ -10,9 +11,7 @@ import type { Done, Stage } from './stage.ts'
 /** The node that an action starts and that must be prepared; undefined for none. */
 export const startedBy = (action: Action): string | undefined => {
   if (action.do === 'restart' || (action.do === 'kill' && action.restart)) return action.node
-  if (action.do === 'happen' && (action.action.does === 'join' || action.action.does === 'restart'))
-    return action.action.node
-  return undefined
+  return action.do === 'happen' && startsNode(action.action) ? nodeOf(action.action) : undefined
 }
 
 /** The nodes whose clocks must show the present time before an action. */

@@ -1,7 +1,6 @@
-import { numbersApart, readLabel } from '../../checker/labels.ts'
-import type { Choice } from '../../checker/system.ts'
+import { kindOf, labelOf, nodeOf } from '../../checker/happening/happenings.ts'
+import { numbersApart } from '../../checker/labels.ts'
 import type { Message } from '../../proxy/message.ts'
-import { labelOf, nodeOf } from '../timed/action.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
@@ -89,33 +88,6 @@ const comes = (action: TimedAction): Option => {
 
 /** Cached options of planned actions, because each is enabled until it happens. */
 const coming = new WeakMap<TimedAction, Option>()
-
-const kindOf = (action: TimedAction): Choice['kind'] => {
-  switch (action.does) {
-    case 'join':
-      return 'restart'
-    case 'leave':
-      return 'crash'
-    case 'restart':
-    case 'reset':
-      return 'reset'
-    case 'heal':
-      return 'heal'
-    case 'exec':
-      return 'client'
-    case 'partition':
-      return 'partition'
-    case 'link':
-    case 'set':
-      return readLabel(labelOf(action)).kind!
-    case 'connect':
-    case 'send':
-    case 'end':
-      return 'client'
-    case 'steer':
-      return 'steer'
-  }
-}
 
 /** Datagrams without a receiver, and requests for connections to a node that is down. */
 const unheardIn = ({ network, nodes }: Moment): readonly Message[] => {

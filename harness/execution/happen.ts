@@ -1,49 +1,54 @@
+import type { Does, Manner } from '../../checker/happening/happenings.ts'
 import type { Finding } from '../../checker/system.ts'
 import type { Node } from '../node/node.ts'
-import type { Steer, TimedAction, Visit } from '../timed/timing.ts'
+import type { Happening, Steer, TimedAction } from '../timed/timing.ts'
+import type { Execution } from './execution.ts'
 import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
 
 /** Performs a planned or requested action. */
 export const happen = (stage: Stage, action: TimedAction): Done => {
-  const { execution } = stage
-  const time = execution.time!
-  time.happens(action)
-  switch (action.does) {
-    case 'join':
-      return join(stage, stage.node(action.node))
-    case 'leave':
-      return leave(stage, stage.node(action.node), action.manner)
-    case 'restart': {
-      const node = stage.node(action.node)
-      leave(stage, node, 'kill')
-      return join(stage, node)
-    }
-    case 'partition':
-      time.partition(action.groups)
-      break
-    case 'heal':
-      time.partition(undefined)
-      break
-    case 'reset':
-      return reset(stage, action.node, action.peer)
-    case 'connect':
-    case 'send':
-    case 'end':
-      return visit(stage, action)
-    case 'steer':
-      return steer(stage, action)
-    case 'exec':
-      execution.clients.exec(action.node, action.command, execution.stepIndex)
-      return nothing()
-    case 'link':
-      time.changeLink(action)
-      break
-    case 'set':
-      for (const way of action.ways) time.set(way)
-      break
-  }
-  return connect(stage)
+  stage.execution.time!.happens(action)
+  return (carriedOut[action.does] as (stage: Stage, action: Happening) => Done)(stage, action)
+}
+
+/** What each row of `happenings` does to held nodes. */
+const carriedOut: {
+  readonly [Each in Does]: (stage: Stage, action: Extract<Happening, { readonly does: Each }>) => Done
+} = {
+  join: (stage, { node }) => join(stage, stage.node(node)),
+  leave: (stage, { node, manner }) => leave(stage, stage.node(node), manner),
+  restart: (stage, { node }) => {
+    leave(stage, stage.node(node), 'kill')
+    return join(stage, stage.node(node))
+  },
+  partition: (stage, { groups }) => {
+    stage.execution.time!.partition(groups)
+    return connect(stage)
+  },
+  heal: stage => {
+    stage.execution.time!.partition(undefined)
+    return connect(stage)
+  },
+  reset: (stage, { node, peer }) => reset(stage, node, peer),
+  set: (stage, { ways }) => {
+    for (const way of ways) stage.execution.time!.set(way)
+    return connect(stage)
+  },
+  link: (stage, change) => {
+    stage.execution.time!.changeLink(change)
+    return connect(stage)
+  },
+  exec: ({ execution }, { node, command }) => {
+    execution.clients.exec(node, command, execution.stepIndex)
+    return nothing()
+  },
+  connect: (stage, { visitor, node, port }) =>
+    visit(stage, node, ({ clients }) => clients.visit(visitor, stage.node(node), port)),
+  send: (stage, { visitor, node, data }) =>
+    visit(stage, node, ({ clients }) => clients.visitors.send(visitor, Buffer.from(data, 'base64'))),
+  end: (stage, { visitor, node, how }) => visit(stage, node, ({ clients }) => clients.visitors.end(visitor, how)),
+  steer: (stage, action) => steer(stage, action),
 }
 
 const steer = (stage: Stage, action: Steer): Done => {
@@ -68,21 +73,10 @@ const steer = (stage: Stage, action: Steer): Done => {
 }
 
 /** Visitors are attended at the end of the step, like clients. */
-const visit = (stage: Stage, action: Visit): Done => {
-  const { clients } = stage.execution
-  const node = stage.node(action.node)
+const visit = (stage: Stage, name: string, come: (execution: Execution) => void): Done => {
+  const node = stage.node(name)
   stage.tellTime(stage.nodes)
-  switch (action.does) {
-    case 'connect':
-      clients.visit(action.visitor, node, action.port)
-      break
-    case 'send':
-      clients.visitors.send(action.visitor, Buffer.from(action.data, 'base64'))
-      break
-    case 'end':
-      clients.visitors.end(action.visitor, action.how)
-      break
-  }
+  come(stage.execution)
   return stage.settle(node.isAlive ? [node] : [])
 }
 
@@ -113,7 +107,7 @@ const join = (stage: Stage, node: Node): Done => {
   return { findings, touched: [node] }
 }
 
-const leave = (stage: Stage, node: Node, manner: 'stop' | 'kill' | 'cut'): Done => {
+const leave = (stage: Stage, node: Node, manner: Manner): Done => {
   const { time } = stage.execution
   if (manner === 'cut') {
     time!.unplug(node.name, true)

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../checker/errors.ts'
+import { type Does, effectOf, kindOf, nodeOf, sentenceOf } from '../../checker/happening/happenings.ts'
 import { messageOf } from '../../checker/show.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
 import { ConfigError, type ExecResult, type NodeView, type ResolvedSystem } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
-import { type Happening, isHarm, nodeOf, sentenceOf } from '../timed/action.ts'
 import type { Look } from '../timed/look.ts'
 import { type Happened, Measurements } from '../timed/measurements.ts'
-import { inOrder, type LinkAction } from '../timed/timing.ts'
+import { type Happening, inOrder, type LinkAction } from '../timed/timing.ts'
 import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { type Manner as LookManner, Looks } from './looks.ts'
@@ -75,6 +75,23 @@ export class Emulation {
     return new Emulation(system, options, observer, await NativeCluster.open(system, options, engine))
   }
 
+  /** What each row of `happenings` that this pace knows does to running nodes. */
+  readonly #carriedOut: {
+    readonly [Each in Does]?: (action: Extract<Happening, { readonly does: Each }>) => Promise<void>
+  } = {
+    join: ({ node }) => this.#join(node),
+    leave: ({ node, manner }) => this.cluster.leave(node, manner),
+    restart: async ({ node }) => {
+      await this.cluster.leave(node, 'kill')
+      await this.#join(node)
+    },
+    partition: ({ groups }) => this.cluster.partition(groups),
+    heal: () => this.cluster.heal(),
+    reset: async ({ node, peer }) => this.cluster.reset(node, peer),
+    link: change => this.cluster.changeLink(change),
+    set: ({ ways }) => this.cluster.set(ways),
+  }
+
   /** Milliseconds since it began. */
   get elapsedMs(): number {
     return performance.now() - this.#begun
@@ -128,36 +145,9 @@ export class Emulation {
 
   /** @throws UsageError for an unknown node */
   async act(action: Happening): Promise<void> {
-    const happening = describe(action)
     const atMs = this.elapsedMs
-    switch (action.does) {
-      case 'join':
-        await this.#join(action.node)
-        break
-      case 'leave':
-        await this.cluster.leave(action.node, action.manner)
-        break
-      case 'restart':
-        await this.cluster.leave(action.node, 'kill')
-        await this.#join(action.node)
-        break
-      case 'partition':
-        await this.cluster.partition(action.groups)
-        break
-      case 'heal':
-        await this.cluster.heal()
-        break
-      case 'reset':
-        this.cluster.reset(action.node, action.peer)
-        break
-      case 'link':
-        await this.cluster.changeLink(action)
-        break
-      case 'set':
-        await this.cluster.set(action.ways)
-        break
-    }
-    this.#note({ ...happening, atMs, isCrash: false })
+    await (this.#carriedOut[action.does] as ((action: Happening) => Promise<void>) | undefined)?.(action)
+    this.#note({ ...describe(action), atMs, isCrash: false })
   }
 
   /**
@@ -231,7 +221,7 @@ export class Emulation {
   #noteEnd({ name }: NativeNode, ending: Ending): void {
     const how = 'code' in ending ? `ended with code ${ending.code}` : `was killed by signal ${ending.signal}`
     const isCrash = !('code' in ending && ending.code === 0)
-    this.#note({ atMs: this.elapsedMs, kind: 'fault', node: name, label: `${name} ${how}`, isCrash })
+    this.#note({ atMs: this.elapsedMs, kind: 'fault', node: name, label: `${name} ${how}`, step: 'crash', isCrash })
   }
 
   #note(happening: Happened): void {
@@ -243,9 +233,9 @@ export class Emulation {
 const onceAborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
-const describe = (action: Happening): Pick<Happened, 'kind' | 'label' | 'node' | 'isReset'> => ({
-  kind: isHarm(action) ? 'fault' : 'repair',
+const describe = (action: Happening): Pick<Happened, 'kind' | 'label' | 'node' | 'step'> => ({
+  kind: effectOf(action) === 'harm' ? 'fault' : 'repair',
   label: sentenceOf(action),
   node: nodeOf(action),
-  isReset: action.does === 'restart' || action.does === 'reset',
+  step: kindOf(action),
 })

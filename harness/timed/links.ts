@@ -1,4 +1,5 @@
 import { UsageError } from '../../checker/errors.ts'
+import { shownLink } from '../../checker/happening/ways.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { PipeChange, Route } from '../../proxy/forwarding/plan.ts'
 import { type Direction, inSeries } from '../../topologies/routes.ts'
@@ -118,7 +119,5 @@ export class Links {
     return ends.size === 2 ? numbers : []
   }
 }
-
-export const shownLink = (link: LinkChange['link']): string => (typeof link === 'string' ? link : link.join('–'))
 
 export const noTopology = () => new UsageError('the nodes are side by side: expected a topology, which has links')

@@ -1,4 +1,5 @@
 import { Carried } from '../../checker/carried.ts'
+import type { ChoiceKind } from '../../checker/happening/kinds.ts'
 import { decided, evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/property.ts'
 import type { PropertyValue } from '../../checker/trace/trace.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
@@ -14,8 +15,8 @@ export interface Happened {
   readonly node: string | undefined
   /** Whether the node ended by itself. */
   readonly isCrash: boolean
-  /** Whether the node was restarted at once, or connections of it were reset. */
-  readonly isReset?: boolean
+  /** The kind of step that it is. */
+  readonly step: ChoiceKind
 }
 
 /** Measurements of one property. */

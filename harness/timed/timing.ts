@@ -1,6 +1,7 @@
+import type { AnyHappening } from '../../checker/happening/happenings.ts'
+import type { WayChange } from '../../checker/happening/ways.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
-import type { ChurnEvent } from '../../topologies/churn/plan.ts'
 import type { ClockSetting } from '../config.ts'
 import type { LinkChange, LinkPlan } from './links.ts'
 
@@ -28,49 +29,20 @@ export interface Timing {
   readonly isSearched?: boolean
 }
 
-/** Something that happens to the system at a time: an event of churn, or a request. */
-export type TimedAction = ChurnEvent | ({ readonly atMs: number } & Change)
+/** Something that happens to a running system: a row of `happenings`. */
+export type Happening = AnyHappening<PipeSettings, LinkChange>
+
+/** The same at a time: an event of churn, or a request. */
+export type TimedAction = { readonly atMs: number } & Happening
 
 export type LinkAction = Extract<TimedAction, { readonly does: 'link' }>
+
+/** What steering does. */
+export type Steer = Extract<Happening, { readonly does: 'steer' }>
+
+/** What happens to packets from one node to another, in addition to the pipes between them. */
+export type WaySetting = WayChange<PipeSettings>
 
 /** Merges plans in order of time. At equal times, earlier plans come first. */
 export const inOrder = (...plans: readonly (readonly TimedAction[])[]): TimedAction[] =>
   plans.flat().sort((one, other) => one.atMs - other.atMs)
-
-/** What can be done to a running system besides churn. */
-export type Change =
-  | { readonly does: 'restart'; readonly node: string }
-  /** TCP connections between two nodes are reset. */
-  | { readonly does: 'reset'; readonly node: string; readonly peer: string }
-  /** A program is run in the node, like a client. */
-  | { readonly does: 'exec'; readonly node: string; readonly command: readonly string[] }
-  | { readonly does: 'set'; readonly ways: readonly WaySetting[] }
-  | ({ readonly does: 'link' } & LinkChange)
-  | Visit
-  | Steer
-
-/** What steering does in place of something that would lead to a violation: only what could have happened anyway. */
-export type Steer =
-  /** A datagram is lost, or the connection of a message is reset in place of its arrival. The message is its label. */
-  | { readonly does: 'steer'; readonly how: 'lose' | 'break'; readonly node: string; readonly message: string }
-  /** A node stands still, with its clock. */
-  | { readonly does: 'steer'; readonly how: 'pause'; readonly node: string; readonly forMs: number }
-  /** A client calls later. */
-  | { readonly does: 'steer'; readonly how: 'wait'; readonly client: string; readonly forMs: number }
-
-/** What a real client does through a published port. Its connections are numbered from 1, in order of arrival. */
-export type Visit =
-  | { readonly does: 'connect'; readonly visitor: number; readonly node: string; readonly port: number }
-  /** Bytes in base64. */
-  | { readonly does: 'send'; readonly visitor: number; readonly node: string; readonly data: string }
-  | { readonly does: 'end'; readonly visitor: number; readonly node: string; readonly how: 'end' | 'reset' }
-
-/** What happens to packets from one node to another, in addition to the pipes between them. */
-export interface WaySetting {
-  readonly from: string
-  readonly to: string
-  /** Nothing passes. */
-  readonly isCut?: boolean
-  /** One additional pipe; `null` for none. */
-  readonly pipe?: PipeSettings | null
-}

@@ -1,4 +1,4 @@
-import { cutsBy, isHealedBy } from '../../checker/labels.ts'
+import { cutsBy, isHealedBy } from '../../checker/happening/ways.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 
 /** From one step to another, or to the end of the execution. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutsBy, inputsIn, isHealedBy, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
+import { cutsBy, isHealedBy } from '../../checker/happening/ways.ts'
+import { inputsIn, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
 import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/likeness.ts'
 import type { ChoiceKind } from '../../checker/system.ts'
 import { choiceOf } from './systems/model.ts'

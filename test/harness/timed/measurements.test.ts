@@ -29,6 +29,7 @@ const fault = (atMs: number, node?: string): Happened => ({
   kind: 'fault',
   label: 'a fault',
   node,
+  step: 'crash',
   isCrash: false,
 })
 

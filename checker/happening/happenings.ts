@@ -1,0 +1,245 @@
+import type { ChoiceKind } from './kinds.ts'
+import { type AnyLinkChange, describeLink, describeWay, kindOfChange, type WayChange } from './ways.ts'
+
+/**
+ * What a plan, a person or steering makes happen to a running system: one row each. Runs, churn scripts, `control`, labels
+ * and measurements read this table; those who carry it out have a function for each row.
+ */
+
+/** How a node leaves: `stop` asks the process to end, `kill` ends it, `cut` takes away its links and lets it run. */
+export type Manner = 'stop' | 'kill' | 'cut'
+
+export const manners = ['stop', 'kill', 'cut'] as const satisfies readonly Manner[]
+
+/** What each says besides its name. */
+export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
+  /** A node starts, or gets its links back. */
+  readonly join: { readonly node: string }
+  readonly leave: { readonly node: string; readonly manner: Manner }
+  readonly restart: { readonly node: string }
+  /** Only nodes of the same group reach each other. Nodes without a group form another one. */
+  readonly partition: { readonly groups: readonly (readonly string[])[] }
+  readonly heal: Readonly<Record<never, never>>
+  /** TCP connections between two nodes are reset. */
+  readonly reset: { readonly node: string; readonly peer: string }
+  readonly set: { readonly ways: readonly WayChange<Pipe>[] }
+  readonly link: LinkChange
+  /** A program is run in the node, like a client. */
+  readonly exec: { readonly node: string; readonly command: readonly string[] }
+  /** A real client comes through a published port. Its connections are numbered from 1, in order of arrival. */
+  readonly connect: { readonly visitor: number; readonly node: string; readonly port: number }
+  /** Bytes in base64. */
+  readonly send: { readonly visitor: number; readonly node: string; readonly data: string }
+  readonly end: { readonly visitor: number; readonly node: string; readonly how: 'end' | 'reset' }
+  readonly steer: Steered
+}
+
+/** What steering does in place of something that would lead to a violation: only what could have happened anyway. */
+export type Steered =
+  /** A datagram is lost, or the connection of a message is reset in place of its arrival. The message is its label. */
+  | { readonly how: 'lose' | 'break'; readonly node: string; readonly message: string }
+  /** A node stands still, with its clock. */
+  | { readonly how: 'pause'; readonly node: string; readonly forMs: number }
+  /** A client calls later. */
+  | { readonly how: 'wait'; readonly client: string; readonly forMs: number }
+
+export type Does = keyof Happenings
+
+/** Something that happens to a running system. */
+export type AnyHappening<Pipe = object, LinkChange = AnyLinkChange> = {
+  [Each in Does]: { readonly does: Each } & Happenings<Pipe, LinkChange>[Each]
+}[Does]
+
+/** `harm` takes something away, `repair` gives something back, `none` is no change of the system. */
+export type Effect = 'harm' | 'repair' | 'none'
+
+/** A plain value of a row: how it is written in a script and in JSON follows from this name. */
+export type Value = 'node' | 'manner' | 'groups'
+
+interface Row<Said> {
+  /** The kind of step that it is. */
+  readonly kind: ChoiceKind | ((said: Said) => ChoiceKind)
+  readonly effect: Effect | ((said: Said) => Effect)
+  /** Labels are a contract: recorded traces have them, and `labels.ts` reads them. */
+  readonly label: (said: Said) => string
+  /** The same for people; the label if absent. */
+  readonly sentence?: (said: Said) => string
+  /** The nodes of which it speaks; its `node` if absent. */
+  readonly names?: (said: Said) => readonly string[]
+  /** What it says, where that is plain; in the order of a script. */
+  readonly takes?: { readonly [Name in keyof Said]: Value }
+  /** Whether a plan of churn may have it, and how its line reads in a script. */
+  readonly script?: string
+  /** What `control` calls it, if it concerns one node: what the verb does, and what else it says. */
+  readonly verbs?: Readonly<Record<string, { readonly about: string; readonly says?: Partial<Said> }>>
+  /** Whether a real client does it from outside. Properties of the network do not apply to clients. */
+  readonly isVisit?: boolean
+  /** Whether a node's program is started by it. */
+  readonly starts?: boolean
+}
+
+export const happenings = {
+  join: {
+    kind: 'restart',
+    effect: 'repair',
+    label: ({ node }) => `join ${node}`,
+    sentence: ({ node }) => `${node} joins`,
+    takes: { node: 'node' },
+    script: 'join NODE',
+    verbs: { join: { about: 'starts a node, or restores its links' } },
+    starts: true,
+  },
+  leave: {
+    kind: 'crash',
+    effect: 'harm',
+    label: ({ node, manner }) => `leave ${node} ${manner}`,
+    sentence: ({ node, manner }) => `${node} leaves (${manner})`,
+    takes: { node: 'node', manner: 'manner' },
+    script: 'leave NODE [MANNER]',
+    verbs: {
+      stop: { about: 'asks a program to end', says: { manner: 'stop' } },
+      kill: { about: 'ends a node at once', says: { manner: 'kill' } },
+      cut: { about: 'takes away a node’s links', says: { manner: 'cut' } },
+    },
+  },
+  restart: {
+    kind: 'reset',
+    effect: 'harm',
+    label: ({ node }) => `leave ${node} kill, join`,
+    sentence: ({ node }) => `${node} restarts`,
+    takes: { node: 'node' },
+    verbs: { restart: { about: 'kills a node and starts it again' } },
+    starts: true,
+  },
+  partition: {
+    kind: 'partition',
+    effect: 'harm',
+    label: ({ groups }) => `part ${shownGroups(groups)}`,
+    sentence: ({ groups }) => `partition ${shownGroups(groups)}`,
+    names: ({ groups }) => groups.flat(),
+    takes: { groups: 'groups' },
+    script: 'partition NODE,NODE NODE',
+  },
+  heal: { kind: 'heal', effect: 'repair', label: () => 'heal all', sentence: () => 'heal', takes: {}, script: 'heal' },
+  reset: {
+    kind: 'reset',
+    effect: 'harm',
+    label: ({ node, peer }) => `reset ${node} ${peer}`,
+    sentence: ({ node, peer }) => `connections of ${node} and ${peer} are reset`,
+    names: ({ node, peer }) => [node, peer],
+    takes: { node: 'node', peer: 'node' },
+  },
+  set: {
+    kind: change => kindOfChange(setLabel(change))!,
+    effect: ({ ways }) =>
+      ways.some(({ isCut, pipe }) => isCut === true || (pipe !== undefined && pipe !== null)) ? 'harm' : 'repair',
+    label: change => setLabel(change),
+    sentence: ({ ways }) => ways.map(way => describeWay(way)).join('; '),
+    names: ({ ways }) => ways.flatMap(({ from, to }) => [from, to]),
+  },
+  link: {
+    kind: change => kindOfChange(`link ${describeLink(change)}`)!,
+    effect: ({ asBefore, isDown }) => (asBefore !== true && isDown !== false ? 'harm' : 'repair'),
+    label: change => `link ${describeLink(change)}`,
+    names: () => [],
+  },
+  exec: {
+    kind: 'client',
+    effect: 'none',
+    label: ({ node, command }) => `exec ${node} ${command.join(' ')}`,
+    sentence: ({ node, command }) => `${command.join(' ')} runs in ${node}`,
+  },
+  connect: {
+    kind: 'client',
+    effect: 'none',
+    label: ({ visitor, node, port }) => `outside ${visitor} connects to ${node}:${port}`,
+    isVisit: true,
+  },
+  send: {
+    kind: 'client',
+    effect: 'none',
+    label: ({ visitor, node, data }) => `outside ${visitor} sends ${bytesIn(data)} bytes to ${node}`,
+    isVisit: true,
+  },
+  end: {
+    kind: 'client',
+    effect: 'none',
+    label: ({ visitor, node, how }) =>
+      `outside ${visitor} ${how === 'end' ? 'ends' : 'resets'} its connection to ${node}`,
+    isVisit: true,
+  },
+  steer: {
+    kind: 'steer',
+    effect: 'none',
+    label: steered => `steer ${steeredBy(steered)}`,
+    sentence: steered => describeSteered(steered),
+    names: steered => ('node' in steered ? [steered.node] : []),
+  },
+} as const satisfies { readonly [Each in Does]: Row<Happenings[Each]> }
+
+/** The row of something that happens, for any function that takes it whole. */
+const rowOf = ({ does }: AnyHappening): Row<AnyHappening> => happenings[does] as unknown as Row<AnyHappening>
+
+const resolved = <Result>(given: Result | ((happening: AnyHappening) => Result), happening: AnyHappening): Result =>
+  typeof given === 'function' ? (given as (happening: AnyHappening) => Result)(happening) : given
+
+/** Its label in a schedule. */
+export const labelOf = (happening: AnyHappening): string => rowOf(happening).label(happening)
+
+/** Describes it in a sentence. */
+export const sentenceOf = (happening: AnyHappening): string =>
+  (rowOf(happening).sentence ?? rowOf(happening).label)(happening)
+
+/** The kind of step that it is. */
+export const kindOf = (happening: AnyHappening): ChoiceKind => resolved(rowOf(happening).kind, happening)
+
+export const effectOf = (happening: AnyHappening): Effect => resolved(rowOf(happening).effect, happening)
+
+export const isVisit = (happening: AnyHappening): boolean => rowOf(happening).isVisit === true
+
+/** Whether it starts a node's program. */
+export const startsNode = (happening: AnyHappening): boolean => rowOf(happening).starts === true
+
+/** The node that it concerns, if it concerns one. */
+export const nodeOf = (happening: AnyHappening): string | undefined =>
+  'node' in happening ? happening.node : undefined
+
+/** The names of all nodes of which it speaks. */
+export const namesIn = (happening: AnyHappening): readonly string[] => {
+  const node = nodeOf(happening)
+  return rowOf(happening).names?.(happening) ?? (node === undefined ? [] : [node])
+}
+
+/** What steering does, as a sentence. */
+const describeSteered = (steered: Steered): string => {
+  switch (steered.how) {
+    case 'lose':
+      return `${steered.message} is lost`
+    case 'break':
+      return `the connection of ${steered.message} is reset in its place`
+    case 'pause':
+      return `${steered.node} stands still for ${steered.forMs} ms`
+    case 'wait':
+      return `${steered.client} waits for ${steered.forMs} ms`
+  }
+}
+
+/** The shortest words for what steering does. A label begins with a known word, so that it can be read back. */
+const steeredBy = (steered: Steered): string => {
+  switch (steered.how) {
+    case 'lose':
+    case 'break':
+      return `${steered.how} ${steered.message}`
+    case 'pause':
+      return `pause ${steered.node} for ${steered.forMs} ms`
+    case 'wait':
+      return `wait ${steered.client} for ${steered.forMs} ms`
+  }
+}
+
+const setLabel = ({ ways }: Happenings['set']): string => `set ${ways.map(way => describeWay(way)).join('; ')}`
+
+const shownGroups = (groups: readonly (readonly string[])[]): string => groups.map(group => group.join(',')).join(' ')
+
+/** How many bytes base64 stands for. The page in the browser has no Buffer. */
+const bytesIn = (base64: string): number => (base64.length / 4) * 3 - (/=*$/.exec(base64)?.[0].length ?? 0)
