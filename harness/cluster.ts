@@ -142,6 +142,11 @@ export class Cluster implements System<GlobalState> {
     return this.#stage.execution.time
   }
 
+  /** In a run: which nodes are not ready, one sentence each. */
+  get notReady(): readonly string[] {
+    return this.#stage.execution.start?.describe(this.#nodes) ?? []
+  }
+
   /** The action of the last step, if it was planned or requested. */
   get happened(): TimedAction | undefined {
     return this.time?.happened

@@ -142,6 +142,7 @@ export const emulateInTime = (
         ...endedNotes,
         ...leftOut,
         ...(ports ? [] : unpublished(system, pace)),
+        ...run.notReady,
         ...cluster.notes(),
         ...measured.notes,
         ...(besides?.notes ?? []),

@@ -111,6 +111,11 @@ export class TimedRun implements Run {
     return this.#log.timed
   }
 
+  /** Which nodes are not ready, one sentence each. */
+  get notReady(): readonly string[] {
+    return this.#cluster.notReady
+  }
+
   get counts(): Counts {
     return this.#cluster.packets
   }

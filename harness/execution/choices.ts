@@ -10,6 +10,7 @@ import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Clocks, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
+import type { TimedStart } from './timed-start.ts'
 
 /** An input of a node. It enters before the node runs. */
 export type Input = { readonly deliver: Message } | { readonly timer: Node }
@@ -72,6 +73,8 @@ export interface Moment {
   readonly healthy: Healthy | undefined
   /** For a system with a common time. */
   readonly time: Time | undefined
+  /** In a run of all nodes: its start. */
+  readonly start: TimedStart | undefined
 }
 
 /** A choice without a message. */

@@ -11,6 +11,12 @@ export class Conversations {
   /** Those in which the node that asks has spoken last. */
   readonly #open = new Map<string, Asked>()
 
+  copy(): Conversations {
+    const made = new Conversations()
+    for (const [name, asked] of this.#open) made.#open.set(name, asked)
+    return made
+  }
+
   /** Must be called with each message, in the order in which they were sent. */
   see({ kind, from, to, transport, port, connection, opener }: Message): void {
     if (transport === 'udp') {

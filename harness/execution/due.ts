@@ -13,8 +13,8 @@ export const enabledOptions = (moment: Moment): Option[] => {
 }
 
 /**
- * The choices of a system with a common time: each with its due time, plus planned events and the ends of messages that
- * do not arrive. A client that waits for an answer does not call. Called in each step for all options, so it has loops.
+ * The choices of a system with a common time: each with its due time, plus planned events, nodes that are started after
+ * others, and the ends of messages that do not arrive. A client that waits for an answer does not call. Called in each step for all options, so it has loops.
  */
 const withTimes = (options: readonly Option[], moment: Moment, time: Time): Option[] => {
   const timed: Option[] = []
@@ -22,6 +22,7 @@ const withTimes = (options: readonly Option[], moment: Moment, time: Time): Opti
     const made = withTime(option, moment, time)
     if (made) timed.push(made)
   }
+  for (const action of moment.start?.due ?? []) timed.push(comes(action))
   for (const action of time.coming()) if (isPossible(action, moment)) timed.push(comes(action))
   let firstMs = Number.POSITIVE_INFINITY
   for (const { choice } of timed) if (choice.due !== undefined && choice.due < firstMs) firstMs = choice.due
@@ -41,7 +42,8 @@ const withTimes = (options: readonly Option[], moment: Moment, time: Time): Opti
 const withTime = (option: Option, moment: Moment, time: Time): Option | undefined => {
   const { action } = option
   if (action.do === 'client') {
-    return moment.callers.has(action.client) ? undefined : at(option, time.callDueMs(action.client))
+    if (moment.callers.has(action.client)) return undefined
+    return at(option, Math.max(time.callDueMs(action.client), moment.start?.clientsFromMs ?? 0))
   }
   const input = onlyInput(option)
   if (input === undefined || 'deliver' in input) return option

@@ -12,6 +12,7 @@ import { enabledOptions } from './due.ts'
 import { hasCrashed } from './findings.ts'
 import { noteLeft } from './happen.ts'
 import { endedItself } from './node-start.ts'
+import { seeWhoIsReady } from './ready.ts'
 import type { Done, Stage } from './stage.ts'
 
 /** Details of a step that only a trace needs. */
@@ -59,6 +60,7 @@ export const endStep = async (
   const callers = time ? execution.clients.calls.callers : []
   const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
   noteLeft(stage, touched)
+  if (findings.length === 0) findings.push(...(await seeWhoIsReady(stage, touched)))
   network.endStep()
   const over = network.connectionsOver()
   const outputs = touched.flatMap(node => outputsOf(node))
@@ -80,6 +82,7 @@ export const endStep = async (
     time.send(messages)
     time.forget(labelsOf(taken), lost)
     time.forgetConnections(over)
+    if (execution.start?.isOver === false) execution.start.see(messages)
     const waiting = execution.clients.calls.callers
     for (const client of callers) if (!waiting.has(client)) time.called(client)
   }

@@ -11,6 +11,7 @@ import type { HeldBack, Input } from './choices.ts'
 import { type Clocks, Delays, type DelaysMark } from './delays.ts'
 import type { Healthy } from './healthy.ts'
 import { Inputs, type InputsMark } from './inputs.ts'
+import type { TimedStart } from './timed-start.ts'
 
 /** The schedule of a state, by which it can always be reached again. */
 export interface WayThere {
@@ -30,6 +31,8 @@ export interface ExecutionMark {
   readonly started: readonly string[]
   /** A copy. */
   readonly time: Time | undefined
+  /** A copy. */
+  readonly start: TimedStart | undefined
 }
 
 /** An execution: what is in flight, what was done so far, and what is left of its budgets. */
@@ -44,6 +47,8 @@ export class Execution {
   readonly started: string[]
   /** Present in a system with a common time. */
   readonly time: Time | undefined
+  /** In a system with a common time: its start. */
+  start: TimedStart | undefined
   /** Whether a finding has ended it. */
   isOver = false
   /** The clocks when the network was cut; undefined if it is whole. */
@@ -81,6 +86,7 @@ export class Execution {
     this.schedule = [...schedule]
     this.cutAt = mark?.cutAt
     this.healthy = mark?.healthy
+    this.start = mark?.start?.copy()
     this.delays = new Delays(mark?.delays)
     this.started = [...(mark?.started ?? [])]
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap, divide }))
@@ -105,6 +111,7 @@ export class Execution {
       started: [...this.started],
       history: [...this.#history].map(([node, inputs]) => [node, inputs.mark()]),
       time: this.time?.copy(),
+      start: this.start?.copy(),
     }
   }
 

@@ -48,13 +48,21 @@ export const crashOf = (node: Node): Finding => {
 }
 
 /** The finding for a node that has not opened its ports during its start, or is not healthy. */
-export const notReady = (node: Node, awaited: readonly string[]): Finding => {
+export const notReady = (node: Node, awaited: readonly string[]): Finding =>
+  finding('crash', node, describeNotReady(node, awaited))
+
+/**
+ * What a node that is not ready does, or waits for.
+ *
+ * @param awaited the places of which it waits for an answer
+ */
+export const describeNotReady = (node: Node, awaited: readonly string[]): string => {
   const does = awaited.length === 0 ? 'is idle' : `waits for ${awaited.join(' and ')}`
   const closed = node.closedPorts()
-  if (closed.length === 0) return finding('crash', node, `${does}, and "${node.healthCheck!.join(' ')}" fails in it`)
+  if (closed.length === 0) return `${does}, and "${node.healthCheck!.join(' ')}" fails in it`
   const open = node.openPorts()
   const instead = open.length === 0 ? 'it listens on no TCP port' : `it listens on ${open.join(', ')}`
-  return finding('crash', node, `${does} and has not opened port ${closed.join(', ')}: ${instead}`)
+  return `${does} and has not opened port ${closed.join(', ')}: ${instead}`
 }
 
 /** The finding for a node that does not become quiescent. */

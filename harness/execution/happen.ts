@@ -9,6 +9,7 @@ import type { Done, Stage } from './stage.ts'
 /** Performs a planned or requested action. */
 export const happen = (stage: Stage, action: TimedAction): Done => {
   stage.execution.time!.happens(action)
+  stage.execution.start?.happens(action)
   return (carriedOut[action.does] as (stage: Stage, action: Happening) => Done)(stage, action)
 }
 

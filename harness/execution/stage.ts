@@ -238,7 +238,7 @@ export class Stage {
 
   /** Everything on which the present choices depend. */
   moment(): Moment {
-    const { network, budget, clients, cutAt, healthy, delays, time } = this.execution
+    const { network, budget, clients, cutAt, healthy, delays, time, start } = this.execution
     return {
       system: this.system,
       nodes: this.nodes,
@@ -254,6 +254,8 @@ export class Stage {
       delayMsMax: this.delayMsMax,
       skewMsMax: this.skewMsMax,
       time,
+      // A node alone knows nothing of others that are not ready.
+      start: this.peers.length === 0 ? start : undefined,
     }
   }
 

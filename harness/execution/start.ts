@@ -4,6 +4,7 @@ import { unlessInterrupted } from '../hold/interruption.ts'
 import { startAgain } from './node-start.ts'
 import { PromptStart } from './prompt-start.ts'
 import type { Stage } from './stage.ts'
+import { TimedStart } from './timed-start.ts'
 
 /** Begins an execution: starts all nodes, one after another. */
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
@@ -19,13 +20,19 @@ export const startAll = async (stage: Stage, variant: number, seed: number): Pro
   return new PromptStart(stage).run()
 }
 
-/** In a system with a common time, a start takes none. What a node sleeps meanwhile belongs to the run. */
+/**
+ * In a system with a common time, programs are loaded in none. What nodes sleep or wait for others meanwhile belongs to the
+ * run.
+ */
 const startInitial = (stage: Stage, variant: number, network: Network, initial: ReadonlySet<string>): Finding[] => {
   const { nodes, runner } = stage
   for (const { name, address } of nodes) network.announce(name, address)
   stage.execution = stage.newExecution({ variant, schedule: [] }, network)
   stage.tellTime(nodes)
   const there = nodes.filter(({ name }) => initial.has(name))
-  for (const node of there) runner.attach(node, network)
-  return there.flatMap(node => startAgain(stage, node))
+  const start = TimedStart.of(there)
+  stage.execution.start = start
+  const first = there.filter(({ name }) => !start.isLater(name))
+  for (const node of first) runner.attach(node, network)
+  return first.flatMap(node => startAgain(stage, node))
 }
