@@ -109,9 +109,6 @@ const tellServers = async (
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
 }
 
-/** Milliseconds of a run's clock from one prediction to the next, as in CrystalBall. */
-const predictEveryMsDefault = 10_000
-
 /** Runs a system over an emulated internet, and prints the summary. Returns the exit code. */
 const emulateAndTell = async (file: string, options: RunOptions, json: boolean | undefined): Promise<number> => {
   const [{ emulate }, { describeSummary }] = await Promise.all([
@@ -261,7 +258,11 @@ export const program = (done: (code: number) => void) => {
     .option('--predict', 'predicts what may come from states of the run, while the clock stops')
     .option('--every <duration>', 'how often it is predicted (10s)', duration)
     .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
-    .option('--steer [how]', 'lets something else happen in place of a step that would violate a property', steerings)
+    .option(
+      '--steer [how]',
+      'keeps it from violations: check (of each step), predict (what may come), or both (both)',
+      steerings,
+    )
     .option(
       '--keep <duration>',
       'records this much of its end as a whole, and of what came before an outline',
@@ -275,10 +276,8 @@ export const program = (done: (code: number) => void) => {
         file: string,
         { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, ...options },
       ) => {
-        const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, steer: steer === true ? 'check' : steer }
-        if (every !== undefined && !predict) throw new UsageError('expected --predict, which --every belongs to')
-        const predictEveryMs = predict ? (every ?? predictEveryMsDefault) : undefined
-        const run = { forMs, lookMs, keepMs, predictEveryMs, ...searches, ...options }
+        const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every }
+        const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
         done(await emulateAndTell(file, run, json))
       },
     )

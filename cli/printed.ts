@@ -377,7 +377,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
       found: foundBesides,
     })
     .optional()
-    .describe('with --predict: what may come from states of the run'),
+    .describe('with --predict or --steer: what may come from states of the run'),
   searched: z
     .strictObject({
       searches: count,

@@ -65,7 +65,8 @@ export const pace = (text: string): 'virtual' | 'real' | 'native' => {
 }
 
 /** How a run is steered. */
-export const steerings = (text: string): 'check' => {
-  if (text !== 'check') throw new InvalidArgumentError("expected 'check'.")
+export const steerings = (text: string): 'check' | 'predict' | 'both' => {
+  if (text !== 'check' && text !== 'predict' && text !== 'both')
+    throw new InvalidArgumentError("expected 'check', 'predict' or 'both'.")
   return text
 }

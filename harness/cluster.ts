@@ -6,6 +6,7 @@ import type { VisitorListener } from './clients/visitors.ts'
 import type { GlobalState, ResolvedSystem } from './config.ts'
 import { joinParts, type NodePart } from './execution/alone.ts'
 import { auditLast } from './execution/audit-last.ts'
+import { Beside } from './execution/beside.ts'
 import { Checkpoints } from './execution/checkpoints.ts'
 import type { ClusterCheckpoint } from './execution/cluster-checkpoint.ts'
 import { Debugging } from './execution/debugging.ts'
@@ -57,6 +58,7 @@ export interface ClusterOptions {
 export class Cluster implements System<GlobalState> {
   readonly #stage: Stage
   readonly #driver: Driver
+  readonly #seed: number
   readonly #directory: string
   #isClosed = false
   #isRewound: boolean
@@ -72,6 +74,7 @@ export class Cluster implements System<GlobalState> {
     { seed = 0, cpu, engine, rewind = true, timing, longTurns, clocksStart = clocksStartUnsaid }: ClusterOptions = {},
   ) {
     this.#isRewound = rewind
+    this.#seed = seed
     this.#directory = createRunDirectory()
     const nodes = plansOf(system, this.#directory).map(
       plan =>
@@ -100,6 +103,11 @@ export class Cluster implements System<GlobalState> {
    */
   nodesBeside(system: ResolvedSystem): Nodes<GlobalState> {
     return this.#nodesBy(system, system)
+  }
+
+  /** All of it together, the same way. */
+  beside(system: ResolvedSystem): Beside {
+    return new Beside(this.#stage, this.#driver, system, this.#seed)
   }
 
   #nodesBy({ fingerprint, faults }: ResolvedSystem, searched?: ResolvedSystem): Nodes<GlobalState> {

@@ -1,13 +1,16 @@
 import { counted } from '../../checker/brief.ts'
+import type { Mark } from '../../checker/cells/executor.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
-import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
 import { inSeconds } from '../../checker/show.ts'
-import type { Predictor } from '../../harness/steering/predictor.ts'
+import type { Filters } from '../../harness/steering/filters.ts'
+import type { Foreseen } from '../../harness/steering/outlook.ts'
+import { describe, type Predictor } from '../../harness/steering/predictor.ts'
 import type { Outcome } from '../check/outcome.ts'
 import { exitCode } from '../exit-code.ts'
 import { checkBesides } from './check-besides.ts'
 import { type FoundBesides, messageIn, type SearchedRun } from './search-besides.ts'
+import type { RunOptions } from './settings.ts'
 
 /** The results of prediction beside a run. */
 export interface Predicted {
@@ -16,7 +19,7 @@ export interface Predicted {
   readonly inputs: number
   readonly transitions: number
   readonly seconds: number
-  /** Violations that were predicted, and executed again from the run's start. */
+  /** Violations that were predicted, and executed again from the run's start; with `--predict` alone. */
   readonly found: readonly FoundBesides[]
 }
 
@@ -24,79 +27,136 @@ export interface Predicted {
 export const predictsInPlace = (pace: string): UsageError =>
   new UsageError(`--predict stops the clock, which at the pace ${pace} goes on`)
 
+/** Whether it is predicted in a run what may come. */
+export const isPredicted = ({ predict, steer }: Pick<RunOptions, 'predict' | 'steer'>): boolean =>
+  predict === true || steer === 'predict' || steer === 'both'
+
+/** Milliseconds of a run's clock from one prediction to the next, as in CrystalBall. */
+export const predictEveryMsDefault = 10_000
+
 /** A state of the run. */
 interface Beginning {
   readonly step: number
   readonly atMs: number
+  /** What is known in it. */
+  readonly state: () => Mark
 }
 
 /** Milliseconds of real time for finding a predicted violation again, on nodes of another process, and examining it. */
 const confirmMs = 60_000
-/** So many ways to what looks wrong may come to nothing before no other is tried. Each costs up to a minute. */
+/** So many predictions may come to nothing before no other is examined. Each costs up to a minute. */
 const failuresMax = 3
+/**
+ * Milliseconds from the beginning of a round until its filters are on: what a prediction takes beside a run that does not wait for it
+ * (CrystalBall, section 5.4).
+ */
+const filterAfterMs = 3000
+
+export interface PredictionsOptions {
+  readonly everyMs: number
+  /** Whether violations are recorded: another process finds them again. */
+  readonly isRecorded: boolean
+  /** Receives what is to be prevented, if the run is steered. */
+  readonly filters: Filters | undefined
+  /** The CPUs for other processes. */
+  readonly cpus: readonly number[]
+  readonly signal: AbortSignal
+}
 
 /**
- * Predicts from states of a run, in place. Nodes alone may behave as they would not in the whole system, so another process
- * searches again from that state, and only what violates from the run's start is told.
+ * Predicts from states of a run, in place. What it tells has violated something on the whole system from there; what it records,
+ * on other processes from the run's start.
  */
 export class Predictions {
   readonly everyMs: number
+  readonly goesOn = true
   readonly #predictor: Predictor
   readonly #run: Pick<SearchedRun, 'config' | 'out' | 'trace' | 'seed'>
-  readonly #how: { readonly cpus: readonly number[]; readonly signal: AbortSignal }
+  readonly #how: PredictionsOptions
   readonly #found: FoundBesides[] = []
   #failures = 0
   #failure = ''
 
   constructor(
-    everyMs: number,
     predictor: Predictor,
     run: Pick<SearchedRun, 'config' | 'out' | 'trace' | 'seed'>,
-    how: { readonly cpus: readonly number[]; readonly signal: AbortSignal },
+    how: PredictionsOptions,
   ) {
-    this.everyMs = everyMs
+    this.everyMs = how.everyMs
     this.#predictor = predictor
     this.#run = run
     this.#how = how
   }
 
-  get predicted(): Predicted {
+  /** How many violations were predicted. */
+  get predicted(): number {
+    return this.#predictor.predicted
+  }
+
+  get results(): Predicted {
     const { rounds, inputs, transitions, seconds } = this.#predictor
     return { rounds, inputs, transitions, seconds, found: this.#found }
   }
 
   get notes(): string[] {
-    const { unmarked } = this.#predictor
+    const { unmarked, vain, unhelped } = this.#predictor
     return [
       ...(unmarked > 0
         ? [`from ${counted(unmarked, 'state')} nothing was predicted, as they could not be marked`]
         : []),
-      ...(this.#failures > 0 ? [`${counted(this.#failures, 'prediction')} came to nothing: ${this.#failure}`] : []),
+      ...(vain > 0
+        ? [`${counted(vain, 'way')} that seemed possible for single nodes violated nothing in the whole system`]
+        : []),
+      ...(unhelped > 0
+        ? [`against ${counted(unhelped, 'prediction')} nothing was prevented: a violation was predicted then too`]
+        : []),
+      ...(this.#failures > 0
+        ? [`${counted(this.#failures, 'prediction')} could not be repeated from the start of the run: ${this.#failure}`]
+        : []),
     ]
   }
 
-  /** Predicts from the present state, unless a violation was predicted before: later ones would mostly be the same. */
   async search(from: Beginning): Promise<void> {
-    if (this.#found.length > 0 || this.#failures >= failuresMax) return
-    const [suspicion] = await this.#predictor.look()
-    if (suspicion && !this.#how.signal.aborted) await this.#confirm(from, suspicion)
+    const { filters, signal, isRecorded } = this.#how
+    const { foreseen, suspected, filters: next } = await this.#predictor.look(from.state())
+    if (signal.aborted) return
+    filters?.put(next, from.atMs + filterAfterMs)
+    for (const each of foreseen) if (each.isNew) await this.#tell(from, each)
+    const [dead] = suspected
+    if (isRecorded && foreseen.length === 0 && dead)
+      await this.#tell(from, { ...dead, kind: 'liveness', property: dead.what })
   }
 
-  async #confirm({ step, atMs }: Beginning, { labels, deviations }: Suspicion): Promise<void> {
+  /** @param foreseen only a liveness property's is not told if it cannot be recorded: nodes alone may have nothing left to do */
+  async #tell(from: Beginning, foreseen: Foreseen): Promise<void> {
+    const { labels, deviations } = foreseen
+    const recorded = this.#how.isRecorded ? await this.#record(from, foreseen) : undefined
+    if (this.#how.signal.aborted || (recorded === undefined && foreseen.kind === 'liveness')) return
+    const way = `in ${counted(labels.length, 'step')}, ${counted(deviations, 'deviation')}`
+    const where = recorded?.trace ? `: ${recorded.trace}` : ''
+    process.stderr.write(`lastnail: at ${inSeconds(from.atMs)}, ${way}: ${describe(foreseen)}${where}\n`)
+  }
+
+  async #record({ step, atMs }: Beginning, { property, kind }: Foreseen): Promise<FoundBesides | undefined> {
+    // Later ones are mostly the same.
+    const isRecorded = this.#found.some(found => found.kind === kind && found.property === (property ?? null))
+    if (isRecorded || this.#failures >= failuresMax) return undefined
     const { config, out, trace, seed } = this.#run
     const args = [config, '--out', out, '--json', '--workers', '1', '--search', 'deviations', '--seed', String(seed)]
     args.push('--from', `${trace}:${step}`, '--for', `${confirmMs}ms`)
+    if (property !== undefined && kind === 'safety') args.push('--property', property)
     const { code, stdout, stderr } = await checkBesides(args, this.#how)
-    if (this.#how.signal.aborted) return
-    if (code !== exitCode.violated) return this.#fail(code === exitCode.held ? 'nothing was violated' : stderr)
+    if (this.#how.signal.aborted) return undefined
+    if (code !== exitCode.violated) {
+      this.#fail(code === exitCode.held ? 'nothing was violated' : stderr)
+      return undefined
+    }
     const again = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
-    const { property, kind } = again
     const message = messageIn(again.trace)
-    this.#found.push({ step, atMs, property, kind, message, trace: again.trace, report: again.report })
-    const way = `in ${counted(labels.length, 'step')}, ${counted(deviations, 'deviation')}`
-    process.stderr.write(
-      `lastnail: at ${inSeconds(atMs)}, ${way}: ${[kind, property].filter(word => word !== null).join(' ')}: ${again.trace}\n`,
-    )
+    const { property: violated, kind: how, report } = again
+    const found = { step, atMs, message, property: violated, kind: how, trace: again.trace, report }
+    this.#found.push(found)
+    return found
   }
 
   #fail(why: string): void {

@@ -29,10 +29,12 @@ export interface RunOptions extends EmulateOptions {
   readonly checkEveryMs?: number | undefined
   /** Duration of such a search in real milliseconds; 5 s by default. */
   readonly checkForMs?: number | undefined
-  /** How often, in milliseconds of the run's clock, it is predicted what may come; never by default. */
-  readonly predictEveryMs?: number | undefined
-  /** Prevents steps that would violate an `always` property; `check`: by the immediate check alone. */
-  readonly steer?: 'check' | undefined
+  /** Whether it is predicted what may come, told and recorded. */
+  readonly predict?: boolean | undefined
+  /** How often it is predicted, in milliseconds of the run's clock; 10 s by default, as in CrystalBall. */
+  readonly everyMs?: number | undefined
+  /** Keeps the system from violations: by the immediate check of each step, by prediction, or by both. */
+  readonly steer?: 'check' | 'predict' | 'both' | undefined
   /** Paths of the traces of known bugs, which are kept from happening. */
   readonly guard?: readonly string[] | undefined
   /** Only real clients call, and not those of the configuration. */

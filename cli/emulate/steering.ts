@@ -4,8 +4,10 @@ import { inSeconds } from '../../checker/show.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
+import type { Filter } from '../../harness/steering/filters.ts'
 import { type FatalStep, Guard } from '../../harness/steering/guard.ts'
 import type { ImmediateCheckListener } from '../../harness/steering/immediate-check.ts'
+import type { OnSteered } from '../../harness/steering/steering.ts'
 import { violationOf } from '../traces/recorded.ts'
 
 /** Says on stderr what steering does, one line each. */
@@ -18,6 +20,20 @@ export const sayInterventions: ImmediateCheckListener = {
   onMissed({ property, label, atMs }) {
     process.stderr.write(`lastnail: at ${inSeconds(atMs)}, ${property} does not hold after ${label}: missed\n`)
   },
+}
+
+/** The same of what is done because of predictions. */
+export const saySteered: OnSteered = ({ against }, action, { label, atMs }) => {
+  process.stderr.write(
+    `lastnail: at ${inSeconds(atMs)}, ${against} is predicted behind ${label}: ${sentenceOf(action)}\n`,
+  )
+}
+
+/** Says that something is not prevented any more. */
+export const sayGivenUp = ({ against, label }: Filter): void => {
+  process.stderr.write(
+    `lastnail: ${against} is predicted behind ${label} again, which is not kept from happening for a fourth time running: a node would starve\n`,
+  )
 }
 
 /** Steps are taken back, which needs nodes that are held. */

@@ -237,7 +237,7 @@ export const describeSummary = (summary: Summary): string[] => {
     `  packets: ${packets.forwarded} forwarded (${Math.round(packets.bytes / 1e6)} MB), ${packets.lost} lost, ${packets.overflowed} found a full queue, ${packets.cut} cut`,
     ...line('later than due', summary.late),
     ...describeSteering(summary),
-    ...describePredicted(summary.predictions),
+    ...describePredicted(summary),
     ...describeSearched(summary.searched),
     ...summary.notes.map(note => `  ${note}`),
     ...(summary.hash === null ? [] : [`  hash: ${summary.hash}`]),
@@ -245,16 +245,18 @@ export const describeSummary = (summary: Summary): string[] => {
   ]
 }
 
-const describeSteering = ({ immediate, missed }: Summary): string[] =>
-  immediate + missed === 0
+const describeSteering = ({ steered, immediate, missed }: Summary): string[] =>
+  steered + immediate + missed === 0
     ? []
-    : [`  steered: ${counted(immediate, 'step')} that would have violated a property prevented, ${missed} missed`]
+    : [
+        `  steered: ${counted(steered, 'step')} prevented by prediction, ${immediate} by the immediate check, ${missed} missed`,
+      ]
 
-const describePredicted = (predicted: Predicted | undefined): string[] => {
+const describePredicted = ({ predictions: predicted, predicted: times }: Summary): string[] => {
   if (predicted === undefined) return []
   const { rounds, inputs, transitions, seconds, found } = predicted
   return [
-    `  predicted in ${counted(rounds, 'round')}: ${counted(inputs, 'input')} of nodes and ${counted(transitions, 'step')} in memory in ${seconds.toFixed(1)} s, ${counted(found.length, 'violation')}`,
+    `  predicted in ${counted(rounds, 'round')}: ${counted(inputs, 'input')} of nodes and ${counted(transitions, 'step')} in memory in ${seconds.toFixed(1)} s, ${counted(times, 'violation')}`,
     ...found.map(each => `  predicted ${describeFound(each)}`),
   ]
 }

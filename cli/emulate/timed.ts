@@ -11,6 +11,7 @@ import { TimedRun } from '../../harness/emulation/timed-run.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
+import { Filters } from '../../harness/steering/filters.ts'
 import { Predictor } from '../../harness/steering/predictor.ts'
 import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
@@ -28,12 +29,12 @@ import { openControl } from './control.ts'
 import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
 import { drawRun } from './plot.ts'
-import { Predictions, predictsInPlace } from './predictions.ts'
+import { isPredicted, Predictions, predictEveryMsDefault, predictsInPlace } from './predictions.ts'
 import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
-import { guardOf, sayInterventions } from './steering.ts'
+import { guardOf, sayGivenUp, sayInterventions, saySteered } from './steering.ts'
 import { distributionOf, type Emulated, endedBy, type Summary, summaryOf } from './summary.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
@@ -47,10 +48,12 @@ export const emulateInTime = (
   const { timing, notes: leftOut } = timingOf(system, settings)
   const plan = planOfSearches(config, settings, options)
   const guard = options.guard && guardOf(options.guard, system.properties)
-  const isSteered = options.steer !== undefined || guard !== undefined
-  const isPredicted = options.predictEveryMs !== undefined
-  if (isPredicted && settings.pace !== 'virtual') throw predictsInPlace(settings.pace)
-  if (isPredicted && plan) throw new UsageError('expected --predict or --check-every, found both')
+  // At the pace real nothing is predicted yet, so --steer is the check alone.
+  const steer = settings.pace === 'real' && options.steer === 'both' ? 'check' : options.steer
+  const isChecked = steer === 'check' || steer === 'both' || guard !== undefined
+  const predicts = isPredicted({ ...options, steer })
+  if (predicts && settings.pace !== 'virtual') throw predictsInPlace(settings.pace)
+  if (predicts && plan) throw new UsageError('expected --predict or --check-every, found both')
   // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
   return amongGuests(async signal => {
@@ -60,7 +63,7 @@ export const emulateInTime = (
     const progress = showRunProgress(forMs)
     const engine = await unlessInterrupted(openEngine(system))
     const open = (how: Timing) =>
-      new Cluster(system, { seed, clocksStart, engine, rewind: isSteered || isPredicted, timing: how })
+      new Cluster(system, { seed, clocksStart, engine, rewind: isChecked || predicts, timing: how })
     let cluster: Cluster | undefined
     let ports: PublishedPorts | undefined
     let run: TimedRun | undefined
@@ -98,12 +101,15 @@ export const emulateInTime = (
         if (step.input !== undefined) inputs.push(step)
       }
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
-      if (options.predictEveryMs !== undefined) {
-        const predictor = new Predictor(cluster, given, { ...predictionMax, signal })
-        predictions = new Predictions(options.predictEveryMs, predictor, { ...source, trace }, { cpus, signal })
+      const filters = steer === 'predict' || steer === 'both' ? new Filters(sayGivenUp) : undefined
+      if (predicts) {
+        const isRecorded = options.predict === true
+        const { everyMs = predictEveryMsDefault } = options
+        const predictor = new Predictor(cluster, given, { ...predictionMax, isSteered: filters !== undefined, signal })
+        predictions = new Predictions(predictor, { ...source, trace }, { everyMs, isRecorded, filters, cpus, signal })
       }
       const reader = new StepReader(cluster, system.properties)
-      const immediate = isSteered ? { listener: sayInterventions, guard } : undefined
+      const immediate = isChecked ? { listener: sayInterventions, guard } : undefined
       const how = {
         pace,
         forMs,
@@ -115,6 +121,7 @@ export const emulateInTime = (
         onStep,
         besides: predictions ?? besides,
         immediate,
+        predicted: filters && { filters, onSteered: saySteered },
       }
       run = new TimedRun(cluster, system, how)
       const { origin, token } = (control = await openControl(run, system.name, place, options.port ?? 0))
@@ -156,12 +163,12 @@ export const emulateInTime = (
       writer.close()
       // A violation found by a search is not part of the run itself.
       const told = verdictOf(
-        (violation ? undefined : foundBesides(predictions?.predicted.found ?? besides?.searched.found)) ?? concluded,
+        (violation ? undefined : foundBesides(predictions?.results.found ?? besides?.searched.found)) ?? concluded,
       )
       const searched = besides && { searched: besides.searched }
       const predicted = predictions && {
-        predictions: predictions.predicted,
-        predicted: predictions.predicted.found.length,
+        predictions: predictions.results,
+        predicted: predictions.predicted,
       }
       const isDrawn = drawing.problem === undefined
       const files = { trace, plot: isDrawn ? plot : null }

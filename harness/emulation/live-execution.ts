@@ -114,6 +114,11 @@ export class LiveExecution {
     return this.#executor.enabled()
   }
 
+  /** What is known in the present state, for executions beside the run that begin there. */
+  mark(): Mark {
+    return this.#executor.mark()
+  }
+
   async begin(): Promise<void> {
     await this.#executor.reset()
     this.accept()

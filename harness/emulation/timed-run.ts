@@ -1,16 +1,18 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { BudgetSpent } from '../../checker/budget.ts'
+import type { Mark } from '../../checker/cells/executor.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
-import type { Choice } from '../../checker/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ExecResult, ResolvedSystem } from '../config.ts'
 import { notSteered, type SteeringCounts } from '../steering/counts.ts'
+import type { Filters } from '../steering/filters.ts'
 import type { Guard } from '../steering/guard.ts'
-import { ImmediateCheck, type ImmediateCheckListener } from '../steering/immediate-check.ts'
+import { ImmediateCheck, type ImmediateCheckListener, safetyOf } from '../steering/immediate-check.ts'
+import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Happening, Pace } from '../timed/timing.ts'
 import { LiveExecution, type Reader } from './live-execution.ts'
@@ -31,15 +33,23 @@ export interface TimedRunOptions {
   readonly besides:
     | {
         readonly everyMs: number
+        /** Whether it searches after something was violated, once that holds again. */
+        readonly goesOn?: boolean
+        /** Violations that it has predicted. */
+        readonly predicted?: number
         search(from: {
           readonly step: number
           readonly atMs: number
           readonly labels: readonly string[]
+          /** What is known in the present state. */
+          readonly state: () => Mark
         }): Promise<void>
       }
     | undefined
   /** Prevents violations: all, or the known bugs of a guard. */
   readonly immediate?: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined } | undefined
+  /** Keeps from happening what is predicted to lead to violations. */
+  readonly predicted?: { readonly filters: Filters; readonly onSteered: OnSteered } | undefined
   /** Called with each step when it is executed. */
   readonly onStep: (step: RecordedStep) => void
 }
@@ -52,7 +62,8 @@ export class TimedRun implements Run {
   readonly #cluster: Cluster
   readonly #options: TimedRunOptions
   readonly #live: LiveExecution
-  readonly #check: ImmediateCheck | undefined
+  readonly #steers: Steering
+  readonly #safety: readonly string[]
   readonly #requests: Requests
   readonly #log: RunLog
   #steering: SteeringCounts | undefined
@@ -72,14 +83,20 @@ export class TimedRun implements Run {
     this.#log = new RunLog(system, this.measurements)
     this.#requests = new Requests(cluster, options.pace)
     this.#requests.onRequest = () => this.#wake()
-    const { reader, outside, immediate } = options
+    const { reader, outside, immediate, predicted } = options
     const tell = (step: RecordedStep) => this.#see(step)
     const marks = immediate === undefined ? 'never' : immediate.guard ? 'on request' : 'regularly'
     this.#live = new LiveExecution(cluster, system, { reader, tell, outside, marks })
-    this.#steering = immediate && notSteered
-    this.#check =
+    this.#steering = immediate || predicted ? notSteered : undefined
+    const check =
       immediate &&
       new ImmediateCheck(this.#live, system, { ...immediate, listener: this.#counting(immediate.listener) })
+    const onSteered: OnSteered = (...about) => {
+      this.#count('steered')
+      predicted?.onSteered(...about)
+    }
+    this.#steers = new Steering(this.#live, { check, filters: predicted?.filters, onSteered })
+    this.#safety = safetyOf(system)
   }
 
   get elapsedMs(): number {
@@ -121,7 +138,7 @@ export class TimedRun implements Run {
   }
 
   get steering(): SteeringCounts | undefined {
-    return this.#steering
+    return this.#steering && { ...this.#steering, predicted: this.#options.besides?.predicted ?? 0 }
   }
 
   get steps(): number {
@@ -159,7 +176,7 @@ export class TimedRun implements Run {
         await this.#searchUntil(Math.min(dueMs, forMs))
         if (next === undefined || dueMs >= forMs) break
         if (this.#options.pace === 'real') this.#beLate(dueMs)
-        await this.#execute(next)
+        await this.#steers.execute(next, next.due!)
         await this.#live.keepPlace()
       }
       if (!signal.aborted && !this.#live.isBroken) this.#cluster.time!.pass(forMs)
@@ -182,26 +199,21 @@ export class TimedRun implements Run {
   }
 
   #counting(listener: ImmediateCheckListener): ImmediateCheckListener {
-    const count = (what: keyof SteeringCounts) => {
-      const counts = this.#steering!
-      this.#steering = { ...counts, [what]: counts[what] + 1 }
-    }
     return {
-      onPrevented(...about) {
-        count('immediate')
+      onPrevented: (...about) => {
+        this.#count('immediate')
         listener.onPrevented(...about)
       },
-      onMissed(...about) {
-        count('missed')
+      onMissed: (...about) => {
+        this.#count('missed')
         listener.onMissed(...about)
       },
     }
   }
 
-  async #execute(choice: Choice): Promise<void> {
-    if (this.#check) return this.#check.execute(choice, choice.due!)
-    await this.#live.execute(choice)
-    this.#live.accept()
+  #count(what: keyof SteeringCounts): void {
+    const counts = this.#steering!
+    this.#steering = { ...counts, [what]: counts[what] + 1 }
   }
 
   #takeRequests(): void {
@@ -253,9 +265,15 @@ export class TimedRun implements Run {
     if (besides === undefined || this.#nextSearchMs > atMs) return
     const searchedMs = this.#nextSearchMs
     while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
-    if (this.violation || this.#searched === this.steps) return
+    const isViolated = besides.goesOn ? this.#isViolatedNow : this.violation !== undefined
+    if (isViolated || this.#searched === this.steps) return
     this.#searched = this.steps
-    await besides.search({ step: this.steps, atMs: searchedMs, labels: this.labels })
+    const state = () => this.#live.mark()
+    await besides.search({ step: this.steps, atMs: searchedMs, labels: this.labels, state })
+  }
+
+  get #isViolatedNow(): boolean {
+    return this.#safety.some(name => this.#live.values.get(name) === false)
   }
 
   #see(step: RecordedStep): void {

@@ -188,6 +188,14 @@ export class Driver {
     })
   }
 
+  /** Nothing is executed any more in the nodes, which stay where they are. */
+  stop(): void {
+    if (this.#isWhole) this.#stage.stopExecution()
+    for (const { execution } of this.#alone.values()) execution.clients.close()
+    this.#alone.clear()
+    this.#isWhole = false
+  }
+
   /** What a program opened since its start would be closed if it went back to its start first. */
   #useAlone(node: Node, stage: Stage, how: 'in place' | 'anew'): void {
     if (this.#isWhole && how === 'anew') this.endExecution()

@@ -126,6 +126,13 @@ export const partOf = ({ way, nodes, execution }: ClusterMark, stage: Stage, ind
   })
 }
 
+/** The same state for another stage with these nodes, whose faults may still happen. */
+export const wholeOf = ({ way, nodes, execution }: ClusterMark, stage: Stage): ClusterMark => {
+  const { faults, overlap, divide } = stage.system
+  const budget = Object.entries({ ...faults, overlap, divide })
+  return new ClusterMark(stage, { way, nodes, execution: { ...execution, budget }, outline: undefined })
+}
+
 const requireSame = (stage: Stage, before: string | undefined): void => {
   const [finding] = stage.settleAlive()
   if (finding) throw new CannotRewind(finding.message)

@@ -40,13 +40,13 @@ export class ImmediateCheck {
   /** @param guard the bugs against which something is done; without it, against all violations */
   constructor(
     live: LiveExecution,
-    { properties }: ResolvedSystem,
+    system: ResolvedSystem,
     { listener, guard }: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined },
   ) {
     this.#live = live
     this.#guard = guard
     this.#listener = listener
-    this.#safety = Object.entries(properties).flatMap(([name, { kind }]) => (kind === 'always' ? [name] : []))
+    this.#safety = safetyOf(system)
   }
 
   /** Executes a choice, or something in its place. */
@@ -58,6 +58,12 @@ export class ImmediateCheck {
     if (property === undefined) this.#holds.delete(nameOf(choice))
     else await this.#prevent(choice, { property, label: choice.label, atMs }, before)
     this.#live.accept()
+  }
+
+  /** Gives a function that tells whether the steps since now have violated a property. */
+  lookOut(): () => boolean {
+    const before = this.#false()
+    return () => this.#newlyFalse(before) !== undefined
   }
 
   async #prevent(choice: Choice, threat: Threat, before: ReadonlySet<string>): Promise<void> {
@@ -98,5 +104,9 @@ export class ImmediateCheck {
     return this.#safety.find(name => this.#live.values.get(name) === false && !before.has(name))
   }
 }
+
+/** Names of the `always` properties. */
+export const safetyOf = ({ properties }: Pick<ResolvedSystem, 'properties'>): string[] =>
+  Object.entries(properties).flatMap(([name, { kind }]) => (kind === 'always' ? [name] : []))
 
 const nameOf = ({ kind, node, label }: Choice): string => `${kind} ${node} ${numbersApart(label).subject}`

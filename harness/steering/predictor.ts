@@ -1,22 +1,47 @@
-import { Budget } from '../../checker/budget.ts'
-import { Solo } from '../../checker/cells/alone.ts'
+import type { Mark } from '../../checker/cells/executor.ts'
+import { readLabel } from '../../checker/labels.ts'
 import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
-import { predict } from '../../checker/searches/deviations/predict.ts'
 import { Table } from '../../checker/searches/deviations/table.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ResolvedSystem } from '../config.ts'
+import { type Filter, preventableOn, saidOf } from './filters.ts'
+import { type Foreseen, type Limits, Outlook } from './outlook.ts'
 
 export interface PredictorOptions {
-  /** Inputs of nodes in each round. They take some milliseconds each, and the run stands still meanwhile. */
+  /** Inputs of nodes in each search. They take some milliseconds each, and the run stands still meanwhile. */
   readonly inputsMax: number
-  /** Steps in memory in each round. A second has some ten thousand. */
+  /** Steps in memory in each search. A second has some ten thousand. */
   readonly transitionsMax: number
+  /** Whether something is to be prevented, so that what is predicted does not come. */
+  readonly isSteered: boolean
   readonly signal: AbortSignal
 }
 
+/** What a round of prediction comes to. */
+export interface Outcome {
+  /** Executed on the whole system from the present state. */
+  readonly foreseen: readonly (Foreseen & { readonly isNew: boolean })[]
+  /** States without an end, in which a liveness property does not hold: single nodes alone came to them. */
+  readonly suspected: readonly Suspicion[]
+  readonly filters: readonly Filter[]
+}
+
+const nothing: Outcome = { foreseen: [], suspected: [], filters: [] }
+
+/** So many ways are executed on the whole system in a round, of those that single nodes could go. */
+const suspicionsMax = 8
+/** So many ways that violated something are tried again in each round. Each costs a rewind and its steps. */
+const knownMax = 4
+/** So many searches look for violations with something prevented. Each may take as long as the first. */
+const searchesMax = 6
+/** Filters at once. More hinder the run more than a violation would. */
+const filtersMax = 3
+/** On a way so many messages are tried, its first ones and the last; and one timer or call. */
+const triedMax = 4
+
 /**
  * Predicts beside a run what may come from its present state, with the run's own processes (CrystalBall, section 3.2). What it
- * learns of single nodes is kept from round to round, so that later ones reach further.
+ * learns of single nodes is kept from round to round, so that later ones reach further. Each round comes to the same on any machine.
  */
 export class Predictor {
   rounds = 0
@@ -26,10 +51,21 @@ export class Predictor {
   seconds = 0
   /** How many states could not be marked, so that nothing was predicted from them. */
   unmarked = 0
+  /** Violations that were predicted, and repeated on the whole system. */
+  predicted = 0
+  /** Ways of single nodes that violated nothing there. */
+  vain = 0
+  /** Predictions against which nothing was prevented, because a violation was predicted then too. */
+  unhelped = 0
   readonly #cluster: Cluster
   readonly #system: ResolvedSystem
   readonly #options: PredictorOptions
   readonly #table: Table
+  /** Ways that violated something, the last one first. */
+  #known: readonly Foreseen[] = []
+  /** What the last round prevented. */
+  #helped: ReadonlySet<string> = new Set()
+  #searches = 0
 
   /** @param system with the faults that may happen in a prediction */
   constructor(cluster: Cluster, system: ResolvedSystem, options: PredictorOptions) {
@@ -40,44 +76,129 @@ export class Predictor {
   }
 
   /**
-   * Looks for ways from the present state to something that looks wrong. Afterwards the cluster is in that state again, and goes
-   * on as without.
+   * Looks for ways from the present state to a violation, and for what must not happen then. Afterwards the cluster is in that state
+   * again, and goes on as without.
+   *
+   * @param state what is known of the run in its present state
    */
-  async look(): Promise<readonly Suspicion[]> {
+  async look(state: Mark): Promise<Outcome> {
     const begun = performance.now()
     const mark = await this.#cluster.mark()
     if (mark === undefined) {
       this.unmarked += 1
-      return []
+      return nothing
     }
-    const requested = this.#cluster.time!.requested
-    const nodes = this.#cluster.nodesBeside(this.#system)
-    const solo = new Solo(nodes, async () => mark)
+    this.rounds += 1
+    this.#searches = 0
+    const outlook = new Outlook(this.#cluster, this.#system, { mark, state, signal: this.#options.signal })
     try {
-      return await this.#predict(solo, nodes)
+      return await this.#look(outlook)
     } finally {
-      await this.#cluster.restore(mark)
-      this.#cluster.time!.takeUp(requested)
-      this.#cluster.lookAgain()
-      await solo.end()
+      await outlook.end()
       this.seconds += (performance.now() - begun) / 1000
     }
   }
 
-  async #predict(solo: Solo, nodes: ReturnType<Cluster['nodesBeside']>): Promise<readonly Suspicion[]> {
-    const { inputsMax, transitionsMax, signal } = this.#options
-    const { suspicions, inputs, transitions } = await predict({
-      nodes,
-      properties: this.#system.properties,
-      table: this.#table,
-      solo,
-      begin: { after: [`round ${++this.rounds}`], variant: 0 },
-      inputsMax,
-      transitionsMax,
-      budget: new Budget({ signal }),
+  async #look(outlook: Outlook): Promise<Outcome> {
+    const { isSteered } = this.#options
+    const old: Foreseen[] = []
+    for (const way of this.#known) {
+      const again = await outlook.execute(way)
+      if (again) old.push(again)
+    }
+    // Steering searches with filters against the old ones.
+    const { found, suspected } =
+      isSteered && old.length > 0
+        ? { found: undefined, suspected: [] }
+        : await this.#search(outlook, { isToBeNew: old.length > 0 })
+    const isNew = found !== undefined && !this.#isKnown(found)
+    const foreseen = [...old.map(each => ({ ...each, isNew: false })), ...(found ? [{ ...found, isNew }] : [])]
+    this.predicted += foreseen.length
+    if (found && isNew) this.#learn(found)
+    const filters = isSteered ? await this.#filtersAgainst(foreseen, outlook) : []
+    return { foreseen, suspected, filters }
+  }
+
+  #isKnown(way: Pick<Foreseen, 'labels'>): boolean {
+    return this.#known.some(known => endOf(known) === endOf(way))
+  }
+
+  #learn(way: Foreseen): void {
+    this.#known = [way, ...this.#known].slice(0, knownMax)
+  }
+
+  /** The first way that violates something on the whole system. */
+  async #search(
+    outlook: Outlook,
+    { isToBeNew = false, ...limits }: Partial<Limits> & { readonly isToBeNew?: boolean },
+  ): Promise<{ readonly found: Foreseen | undefined; readonly suspected: readonly Suspicion[] }> {
+    this.#searches += 1
+    const { inputsMax, transitionsMax } = this.#options
+    const { suspicions, inputs, transitions } = await outlook.predict(this.#table, this.rounds, {
+      ...{ inputsMax, transitionsMax, suspicionsMax },
+      ...limits,
     })
     this.inputs += inputs
     this.transitions += transitions
-    return suspicions
+    const suspected = suspicions.filter(({ kind }) => kind === 'dead')
+    for (const suspicion of suspicions) {
+      if (suspicion.kind === 'dead' || (isToBeNew && this.#isKnown(suspicion))) continue
+      const found = await outlook.execute(suspicion)
+      if (found) return { found, suspected }
+      this.vain += 1
+    }
+    return { found: undefined, suspected }
+  }
+
+  async #filtersAgainst(foreseen: readonly Foreseen[], outlook: Outlook): Promise<readonly Filter[]> {
+    let filters: readonly Filter[] = []
+    for (const way of foreseen) {
+      if (preventableOn(way.labels).some(label => filters.some(({ said }) => said === saidOf(label)))) continue
+      const more = await this.#prevent(way, filters, outlook)
+      if (more === undefined) this.unhelped += 1
+      filters = more ?? filters
+    }
+    this.#helped = new Set(filters.map(({ said }) => said))
+    return filters
+  }
+
+  /**
+   * Adds a filter against a way: at its first step without which no violation is predicted, at most as far away. If that is
+   * another one, a filter is added against that too.
+   */
+  async #prevent(way: Foreseen, filters: readonly Filter[], outlook: Outlook): Promise<readonly Filter[] | undefined> {
+    if (filters.length >= filtersMax) return undefined
+    const steps = stepsToTry(way)
+    const helped = steps.filter(label => this.#helped.has(saidOf(label)))
+    for (const label of new Set([...helped, ...steps])) {
+      if (this.#searches >= searchesMax) return undefined
+      const tried = [...filters, { said: saidOf(label), label, against: describe(way) }]
+      const prevented = new Set(tried.map(({ said }) => said))
+      const { found } = await this.#search(outlook, { prevented, deviationsMax: way.deviations })
+      if (found === undefined) return tried
+      if (describe(found) === describe(way)) continue
+      const more = await this.#prevent(found, tried, outlook)
+      if (more) return more
+    }
+    return undefined
   }
 }
+
+/** Messages come first: what is only put off may come again. */
+const stepsToTry = ({ labels }: Foreseen): string[] => {
+  const all = preventableOn(labels)
+  const messages = all.filter(label => readLabel(label).kind === 'deliver')
+  const others = all.filter(label => !messages.includes(label))
+  const tried = [...messages.slice(0, triedMax - 1), ...messages.slice(triedMax - 1).slice(-1), ...others.slice(0, 1)]
+  return [...new Map(tried.map(label => [saidOf(label), label])).values()]
+}
+
+/** Equal for ways that end with a step of the same kind with the same words, on whatever node. */
+const endOf = ({ labels }: Pick<Foreseen, 'labels'>): string => {
+  const { kind, subject } = readLabel(labels.at(-1) ?? '')
+  return `${kind} ${subject}`
+}
+
+/** `safety neverOversold`. */
+export const describe = ({ kind, property }: Pick<Foreseen, 'kind' | 'property'>): string =>
+  [kind, property].filter(word => word !== undefined).join(' ')

@@ -50,8 +50,8 @@ test('what may come is predicted beside a run, told at once, and executed from t
   expect({ code, summary }).toMatchObject({
     code: 1,
     summary: {
-      ...{ verdict: 'violated', property: 'noneMissing', kind: 'safety', predicted: 1 },
-      predictions: { rounds: 1, found: [{ atMs: 1000, property: 'noneMissing' }] },
+      ...{ verdict: 'violated', property: 'noneMissing', kind: 'safety', predicted: 3 },
+      predictions: { rounds: 3, found: [{ atMs: 1000, property: 'noneMissing' }] },
     },
   })
   expect(stderr).toMatch(/^lastnail: at 1 s, in \d+ steps, \d+ deviations?: safety noneMissing: .*\.trace$/m)

@@ -1,5 +1,7 @@
 import { Undecided } from '../../errors.ts'
 import { faultKinds, isFault } from '../../happening/kinds.ts'
+import { readLabel } from '../../labels.ts'
+import { saidBy } from '../../likeness.ts'
 import { connectionOf, type NodeInput, type NodeSight, type Nodes } from '../../node-system.ts'
 import { evaluate, type Property } from '../../property.ts'
 import type { Choice } from '../../system.ts'
@@ -37,6 +39,11 @@ export interface ExplorerOptions<State> {
   readonly deviationsMax?: number | undefined
   /** Whether nodes that end or do not become quiescent are suspicious; true by default. */
   readonly allowFindings?: boolean | undefined
+  /**
+   * What is kept from happening, by `saidBy`: such a message is lost with its connection, and such a timer or call does not
+   * come.
+   */
+  readonly prevented?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -113,6 +120,9 @@ export class Explorer<State> {
   /** Whether states of the system were left out because there were too many. */
   hasLeftOut = false
   readonly #options: ExplorerOptions<State>
+  readonly #prevented: ReadonlySet<string>
+  /** By message or choice, whether it is kept from happening. */
+  readonly #isPreventedBefore = new Map<Flying | string, boolean>()
   readonly #budget: readonly number[]
   readonly #safety: [string, Property<State>][]
   readonly #liveness: [string, Property<State>][]
@@ -138,6 +148,7 @@ export class Explorer<State> {
   /** @param roots where the nodes begin, in their order */
   constructor(options: ExplorerOptions<State>, roots: readonly LocalState[], before: Before) {
     this.#options = options
+    this.#prevented = options.prevented ?? new Set()
     this.#before = before
     this.#root = roots[0]!
     const { faults = {} } = options.nodes
@@ -310,7 +321,10 @@ export class Explorer<State> {
     const { spent, locals } = point
     for (const node of nodes)
       for (const { kind, label } of locals[node]!.enabled) {
-        const draft = isFault(kind) ? undefined : this.#enter(draftOf(point), node, { choice: label }, label, known)
+        const draft =
+          isFault(kind) || this.#isPrevented(label)
+            ? undefined
+            : this.#enter(draftOf(point), node, { choice: label }, label, known)
         if (draft && this.#open(draft, known)) yield { draft, spent }
       }
   }
@@ -339,17 +353,21 @@ export class Explorer<State> {
     if (choice.from !== names[node]) return undefined
     const other = names.indexOf(choice.to!)
     if (!point.locals[other]?.resets.some(({ label }) => label === choice.label)) return undefined
-    const draft = draftOf(point)
+    return this.#disconnect(draftOf(point), choice, [node, other], known)
+  }
+
+  #disconnect(draft: Draft, choice: Choice, [one, other]: readonly [number, number], known: Known): Draft | undefined {
     const connection = connectionOf(choice)
     draft.inFlight = draft.inFlight.filter(({ sent }) => sent.stream?.connection !== connection)
     const input = { choice: choice.label }
-    const first = this.#enter(draft, node, input, choice.label, known)
+    const first = this.#enter(draft, one, input, choice.label, known)
     const second = this.#enter(draft, other, input, undefined, known)
     return first && second
   }
 
   #deliver(draft: Draft, place: number, known: Known): Draft | undefined {
     const message = draft.inFlight[place]!
+    if (this.#isPrevented(message)) return this.#prevent(draft, place, known)
     draft.inFlight = without(draft.inFlight, place)
     return this.#enter(draft, message.to, { deliver: message.sent }, message, known, true)
   }
@@ -380,6 +398,32 @@ export class Explorer<State> {
     if (to && to !== draft.locals[node]) draft.locals = draft.locals.with(node, to)
     if (sent.length > 0) draft.inFlight = [...draft.inFlight, ...sent]
     return draft
+  }
+
+  #isPrevented(does: Flying | string): boolean {
+    if (this.#prevented.size === 0) return false
+    const before = this.#isPreventedBefore.get(does)
+    if (before !== undefined) return before
+    const is = this.#prevented.has(saidBy(readLabel(typeof does === 'string' ? does : does.sent.label)))
+    this.#isPreventedBefore.set(does, is)
+    return is
+  }
+
+  /** In place of the arrival of a message: it is lost, and both ends of its connection learn that this was reset. */
+  #prevent(draft: Draft, place: number, known: Known): Draft | undefined {
+    const message = draft.inFlight[place]!
+    const connection = message.sent.stream?.connection
+    const choice = draft.locals[message.to]!.resets.find(each => connectionOf(each) === connection)
+    if (connection === undefined || choice === undefined) {
+      draft.inFlight = without(draft.inFlight, place)
+      draft.steps.push({ does: message, prefix: 'drop ', sent: [] })
+      return draft
+    }
+    const ends = [choice.from!, choice.to!].map(name => this.#options.nodes.names.indexOf(name))
+    const open = ends.filter(node => draft.locals[node]?.resets.some(({ label }) => label === choice.label))
+    if (open.length === 2) return this.#disconnect(draft, choice, [open[0]!, open[1]!], known)
+    draft.inFlight = draft.inFlight.filter(({ sent }) => sent.stream?.connection !== connection)
+    return this.#enter(draft, message.to, { choice: choice.label }, choice.label, known)
   }
 
   /** Delivers requests for connections, and the answers, as part of the step. Returns whether the outcomes are known. */

@@ -24,6 +24,8 @@ export interface PredictOptions<State> {
   readonly deviationsMax?: number
   /** It ends after so many suspicions; 1 by default. */
   readonly suspicionsMax?: number
+  /** What is kept from happening: see `ExplorerOptions`. */
+  readonly prevented?: ReadonlySet<string>
   readonly budget: Budget
 }
 

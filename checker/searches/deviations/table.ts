@@ -22,8 +22,10 @@ export interface LocalState {
   /** Resets of its connections. */
   readonly resets: readonly Choice[]
   readonly isDown: boolean
-  /** How it was first reached; undefined for a state in which a node begins. */
+  /** How it was first reached from where its node begins now; undefined for the state in which it begins. */
   way: { readonly from: LocalState; readonly input: NodeInput } | undefined
+  /** Which beginning of its node `way` begins at. */
+  since: number
   /** By the key of an input, what is remembered of it. */
   readonly out: Map<string, Outcome>
   /** When something of it was last remembered or looked up. */
@@ -60,6 +62,8 @@ export class Table {
   readonly #states: LocalState[] = []
   readonly #byLooks = new Map<string, LocalState>()
   readonly #messages = new Map<string, Flying>()
+  /** By node, how often it began. */
+  readonly #begun: number[] = []
   #outcomes = 0
   #learned = 0
   #now = 0
@@ -75,11 +79,17 @@ export class Table {
     return this.#states.length
   }
 
-  /** The state in which a node begins now. Ways to its other states are no longer of use. */
+  /** The state in which a node begins now. Ways to its other states are no longer of use, until they are reached from here. */
   begin(node: number, sight: NodeSight): LocalState {
+    this.#begun[node] = this.#sinceOf(node) + 1
     const state = this.#stateOf(node, sight)
     state.way = undefined
+    state.since = this.#sinceOf(node)
     return state
+  }
+
+  #sinceOf(node: number): number {
+    return this.#begun[node] ?? 0
   }
 
   message(sent: Sent): Flying {
@@ -91,9 +101,18 @@ export class Table {
     return made
   }
 
+  /** @param state one that is reached from where its node begins now */
   get(state: LocalState, input: NodeInput): Outcome | undefined {
     state.usedAt = ++this.#now
-    return state.out.get(inputKey(input))
+    const outcome = state.out.get(inputKey(input))
+    if (outcome?.to) this.#reach(outcome.to, state, input)
+    return outcome
+  }
+
+  #reach(to: LocalState, from: LocalState, input: NodeInput): void {
+    if (to.since === this.#sinceOf(to.node)) return
+    to.since = this.#sinceOf(to.node)
+    to.way = { from, input }
   }
 
   /** Learns what an input led to; `sight` is undefined if the node could not take it. */
@@ -121,9 +140,8 @@ export class Table {
     const sent = sight.sent.map(each => this.message(each))
     const [finding] = sight.findings
     if (finding) return { to: undefined, sent, finding }
-    const before = this.#states.length
     const to = this.#stateOf(from.node, sight)
-    if (this.#states.length > before) to.way = { from, input }
+    this.#reach(to, from, input)
     return { to, sent }
   }
 
@@ -132,7 +150,8 @@ export class Table {
     const known = this.#byLooks.get(looks)
     if (known) return known
     const index = this.#states.length
-    const made = { node, index, state, enabled, resets, isDown, way: undefined, out: new Map(), usedAt: ++this.#now }
+    const [way, since, out] = [undefined, Number.NaN, new Map()]
+    const made = { node, index, state, enabled, resets, isDown, way, since, out, usedAt: ++this.#now }
     this.#states.push(made)
     this.#byLooks.set(looks, made)
     return made

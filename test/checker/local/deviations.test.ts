@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { Budget } from '../../../checker/budget.ts'
 import { Solo } from '../../../checker/cells/alone.ts'
 import { type CheckOptions, check } from '../../../checker/check.ts'
+import type { NodeSight } from '../../../checker/node-system.ts'
 import { always, type Property } from '../../../checker/property.ts'
 import { predict } from '../../../checker/searches/deviations/predict.ts'
 import { Table, type TableOptions } from '../../../checker/searches/deviations/table.ts'
@@ -86,4 +87,19 @@ test('from a given state it takes turns in auto, but not from the start, nor whe
   expect(searched.coverage.searches.map(({ name }) => name)).toContain('race')
   expect((await checkWith({ milliseconds: 200 })).coverage.deviations).toBe(null)
   expect((await checkWith({ from, executions: 20 })).coverage.deviations).toBe(null)
+})
+
+test('ways to states lead from where their node begins now', () => {
+  const table = new Table(['n'])
+  const sightOf = (fingerprint: string): NodeSight => ({ fingerprint, state: 0, sent: [], enabled: [], findings: [] })
+  const first = table.begin(0, sightOf('first'))
+  const [second, third] = [
+    table.learn(first, { choice: 'a' }, sightOf('second')).to!,
+    table.learn(first, { choice: 'b' }, sightOf('third')).to!,
+  ]
+  table.learn(second, { choice: 'c' }, sightOf('third'))
+  expect(table.inputsTo(third)).toEqual([{ choice: 'b' }])
+  expect(table.begin(0, sightOf('second'))).toBe(second)
+  expect(table.get(second, { choice: 'c' })!.to).toBe(third)
+  expect(table.inputsTo(third)).toEqual([{ choice: 'c' }])
 })

@@ -1,0 +1,110 @@
+import { Budget } from '../../checker/budget.ts'
+import { Solo } from '../../checker/cells/alone.ts'
+import { Executor, type Mark } from '../../checker/cells/executor.ts'
+import { attempt } from '../../checker/cells/schedule.ts'
+import type { Violation } from '../../checker/cells/violation.ts'
+import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
+import { type Prediction, predict } from '../../checker/searches/deviations/predict.ts'
+import type { Table } from '../../checker/searches/deviations/table.ts'
+import type { Cluster } from '../cluster.ts'
+import type { GlobalState, ResolvedSystem } from '../config.ts'
+import { type Beside, CannotBegin } from '../execution/beside.ts'
+import type { ClusterMark } from '../execution/mark.ts'
+import type { TimedAction } from '../timed/timing.ts'
+
+/** A violation to which a way from a state leads. */
+export interface Foreseen extends Pick<Violation, 'kind' | 'property'> {
+  /** From that state. */
+  readonly labels: readonly string[]
+  /** By how many deviations from what a prompt network does next. */
+  readonly deviations: number
+}
+
+/** How a prediction is limited. */
+export interface Limits {
+  readonly inputsMax: number
+  readonly transitionsMax: number
+  readonly suspicionsMax: number
+  readonly deviationsMax?: number
+  readonly prevented?: ReadonlySet<string>
+}
+
+/** While a way is executed in which something is prevented, so many messages more may be lost, and connections reset. */
+const preventedMax = 3
+
+/**
+ * What may come from one state of a run, found with the run's own processes. Nothing else may use them until `end`; then the run is
+ * in that state again.
+ */
+export class Outlook {
+  readonly #cluster: Cluster
+  readonly #system: ResolvedSystem
+  readonly #mark: ClusterMark
+  readonly #nodes: ReturnType<Cluster['nodesBeside']>
+  readonly #solo: Solo
+  readonly #beside: Beside
+  readonly #executor: Executor<GlobalState>
+  readonly #requested: readonly TimedAction[]
+  readonly #state: Mark
+  readonly #signal: AbortSignal
+
+  /** @param state what is known of the run in the state of the mark */
+  constructor(
+    cluster: Cluster,
+    system: ResolvedSystem,
+    { mark, state, signal }: { readonly mark: ClusterMark; readonly state: Mark; readonly signal: AbortSignal },
+  ) {
+    this.#cluster = cluster
+    this.#system = system
+    this.#mark = mark
+    this.#state = state
+    this.#signal = signal
+    this.#requested = cluster.time!.requested
+    const { faults } = system
+    this.#nodes = cluster.nodesBeside({ ...system, faults: { ...faults, reset: Math.max(1, faults.reset) } })
+    this.#solo = new Solo(this.#nodes, async () => mark)
+    const more = { drop: faults.drop + preventedMax, reset: faults.reset + preventedMax }
+    this.#beside = cluster.beside({ ...system, faults: { ...faults, ...more } })
+    this.#executor = new Executor(this.#beside, system.properties)
+    this.#executor.budget = new Budget({ signal })
+  }
+
+  /** @param round its number: states of single nodes begin anew with each */
+  predict(table: Table, round: number, limits: Limits): Promise<Prediction> {
+    return predict({
+      nodes: { ...this.#nodes, faults: this.#system.faults },
+      properties: this.#system.properties,
+      table,
+      solo: this.#solo,
+      begin: { after: [`round ${round}`], variant: 0 },
+      budget: new Budget({ signal: this.#signal }),
+      ...limits,
+    })
+  }
+
+  /** Executes a way on the whole system, as far as it is possible. Gives what it violates there. */
+  async execute({ labels, deviations }: Pick<Suspicion, 'labels' | 'deviations'>): Promise<Foreseen | undefined> {
+    this.#solo.forget()
+    try {
+      await this.#executor.restore(this.#mark, this.#state)
+      await attempt(this.#executor, labels)
+    } catch (error) {
+      if (error instanceof CannotBegin) return undefined
+      throw error
+    } finally {
+      this.#beside.end()
+    }
+    const { violation } = this.#executor
+    const executed = this.#executor.labels().slice(this.#state.schedule.length)
+    return violation && { kind: violation.kind, property: violation.property, labels: executed, deviations }
+  }
+
+  /** Brings the run back, as if nothing had been done. */
+  async end(): Promise<void> {
+    await this.#cluster.restore(this.#mark)
+    this.#cluster.time!.takeUp(this.#requested)
+    this.#cluster.lookAgain()
+    await this.#solo.end()
+    if (!this.#mark.isLost) await this.#mark.discard()
+  }
+}
