@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nodeVerbs } from '../checker/happening/happenings.ts'
 import { type SearchName, searchNames } from '../checker/searches/search.ts'
 import { kinds } from '../proxy/forwarding/counters.ts'
 import type { Summary as TopologySummary } from '../topologies/summary.ts'
@@ -512,7 +513,7 @@ const failed = z
   .describe('instead of the object of any command, if it could not do its work')
 
 /** Verbs of `control` that print the run as it is afterwards. */
-const verbs = ['join', 'stop', 'kill', 'cut', 'restart', 'reset', 'partition', 'heal', 'set', 'link', 'list'] as const
+const verbs = [...nodeVerbs.map(({ verb }) => verb), 'reset', 'partition', 'heal', 'set', 'link', 'list'] as const
 type Verb = `control ${(typeof verbs)[number]}`
 
 /** The object that each command prints with `--json` in the last line of stdout. */

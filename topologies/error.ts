@@ -20,3 +20,8 @@ export const shortened = (problems: readonly string[]): string[] => {
 }
 
 const problemsShown = 10
+
+/** `join, leave or heal` */
+export const inWords = (texts: readonly string[]): string => alternatives.format(texts)
+
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' })

@@ -177,6 +177,33 @@ export const happenings = {
   },
 } as const satisfies { readonly [Each in Does]: Row<Happenings[Each]> }
 
+type With<Field extends string> = {
+  [Each in Does]: (typeof happenings)[Each] extends Readonly<Record<Field, unknown>> ? Each : never
+}[Does]
+
+/** Those that a plan of churn may have. */
+export type Scripted = With<'script'>
+
+/** Those that say nothing but plain values. */
+export type Plain = With<'takes'>
+
+/** What `control` may ask of one node. */
+export type NodeVerb = {
+  [Each in Does]: (typeof happenings)[Each] extends { readonly verbs: infer Verbs } ? keyof Verbs & string : never
+}[Does]
+
+const rows = Object.entries(happenings) as unknown as readonly (readonly [Does, Row<AnyHappening>])[]
+
+/** What each plain one says, in the order of a script. */
+export const plain = rows.flatMap(([does, { takes, script }]) =>
+  takes ? [{ does: does as Plain, takes: takes as Readonly<Record<string, Value>>, script }] : [],
+)
+
+/** The verbs of `control` that concern one node. */
+export const nodeVerbs = rows.flatMap(([does, { verbs = {} }]) =>
+  Object.entries(verbs).map(([verb, { about, says }]) => ({ verb: verb as NodeVerb, about, says: { does, ...says } })),
+)
+
 /** The row of something that happens, for any function that takes it whole. */
 const rowOf = ({ does }: AnyHappening): Row<AnyHappening> => happenings[does] as unknown as Row<AnyHappening>
 

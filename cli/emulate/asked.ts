@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { manners, plain, type Value } from '../../checker/happening/happenings.ts'
 import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
-import { manners } from '../../topologies/churn/plan.ts'
 import { crossBurstMax } from '../../topologies/cross.ts'
 import { disciplines, queuePacketsMax } from '../../topologies/topology.ts'
 
@@ -57,14 +57,18 @@ const link = {
 /** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
 
+const values = {
+  node: name,
+  manner: z.enum(manners),
+  groups: z.array(z.array(name).min(1)).min(1),
+} satisfies Record<Value, z.ZodType>
+
 /** Actions that a running system accepts. */
-export const actionSchema: z.ZodType<Happening> = z.discriminatedUnion('does', [
-  z.strictObject({ does: z.literal('join'), node: name }),
-  z.strictObject({ does: z.literal('leave'), node: name, manner: z.enum(manners) }),
-  z.strictObject({ does: z.literal('restart'), node: name }),
-  z.strictObject({ does: z.literal('partition'), groups: z.array(z.array(name).min(1)).min(1) }),
-  z.strictObject({ does: z.literal('heal') }),
-  z.strictObject({ does: z.literal('reset'), node: name, peer: name }),
+export const actionSchema = z.discriminatedUnion('does', [
   z.strictObject({ does: z.literal('link'), ...link }),
   z.strictObject({ does: z.literal('set'), ways: z.array(way).min(1) }),
-])
+  ...plain.map(({ does, takes }) => {
+    const said = Object.entries(takes).map(([name, value]) => [name, values[value]])
+    return z.strictObject({ does: z.literal(does), ...Object.fromEntries(said) })
+  }),
+]) as unknown as z.ZodType<Happening>

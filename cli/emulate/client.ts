@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../checker/errors.ts'
+import { type NodeVerb, nodeVerbs } from '../../checker/happening/happenings.ts'
 import type { ExecResult } from '../../harness/config.ts'
 import { runDirectories } from '../../harness/files/run-directory.ts'
 import type { LinkChange } from '../../harness/timed/links.ts'
@@ -8,20 +9,17 @@ import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Control, type ControlFile, controlFile, type Running } from './control.ts'
 
+/** What may be asked of one node: `join`, `stop`, `kill` and others, as `lastnail control --help` explains them. */
+type NodeActions = Readonly<Record<NodeVerb, (node: string) => Promise<Running>>>
+
 /** Queries and actions on a system that `lastnail emulate` runs. */
-export interface Controller {
+export interface Controller extends NodeActions {
   list(): Promise<Running>
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
   act(action: Happening): Promise<Running>
   /** Runs a program in a node's namespaces. */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
-  join(node: string): Promise<Running>
-  stop(node: string): Promise<Running>
-  kill(node: string): Promise<Running>
-  /** Takes the node's links away; `join` restores them. */
-  cut(node: string): Promise<Running>
-  restart(node: string): Promise<Running>
   /** Resets the connections between two nodes. */
   reset(node: string, peer: string): Promise<Running>
   partition(...groups: readonly (readonly string[])[]): Promise<Running>
@@ -59,16 +57,13 @@ export const control = (which?: Control | string): Controller => {
     throw new UsageError(JSON.parse(text).error)
   }
   const act = async (action: Happening): Promise<Running> => JSON.parse(await ask('POST', 'act', action))
+  const nodeActions = nodeVerbs.map(({ verb, says }) => [verb, (node: string) => act({ ...says, node } as Happening)])
   return {
+    ...(Object.fromEntries(nodeActions) as NodeActions),
     act,
     exec: async (node, command) => JSON.parse(await ask('POST', 'exec', { node, command })),
     list: async () => JSON.parse(await ask('GET', 'list')),
     metrics: () => ask('GET', 'metrics'),
-    join: node => act({ does: 'join', node }),
-    stop: node => act({ does: 'leave', node, manner: 'stop' }),
-    kill: node => act({ does: 'leave', node, manner: 'kill' }),
-    cut: node => act({ does: 'leave', node, manner: 'cut' }),
-    restart: node => act({ does: 'restart', node }),
     reset: (node, peer) => act({ does: 'reset', node, peer }),
     partition: (...groups) => act({ does: 'partition', groups }),
     heal: () => act({ does: 'heal' }),

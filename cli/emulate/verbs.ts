@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../checker/errors.ts'
+import { nodeVerbs } from '../../checker/happening/happenings.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Discipline, disciplines } from '../../topologies/topology.ts'
 import { print } from '../print.ts'
@@ -56,15 +57,10 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
   const verb = (name: string, description: string): Command =>
     command.command(name).description(description).option('--json', 'prints one JSON object')
   const tell = (running: Running, { json }: Json) => void print(json ? JSON.stringify(running) : describe(running))
-  const acting = (name: string, description: string, act: (controller: Controller, node: string) => Promise<Running>) =>
-    verb(name, description)
+  for (const { verb: name, about } of nodeVerbs)
+    verb(name, about)
       .argument('<node>')
-      .action(async (node: string, options: Json) => tell(await act(controller(), node), options))
-  acting('join', 'starts a node, or restores its links', ({ join }, node) => join(node))
-  acting('stop', 'asks a program to end', ({ stop }, node) => stop(node))
-  acting('kill', 'ends a node at once', ({ kill }, node) => kill(node))
-  acting('cut', 'takes away a node’s links', ({ cut }, node) => cut(node))
-  acting('restart', 'kills a node and starts it again', ({ restart }, node) => restart(node))
+      .action(async (node: string, options: Json) => tell(await controller()[name](node), options))
   verb('reset', 'resets the connections between two nodes')
     .argument('<node>')
     .argument('<peer>')

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { shortened, TopologyError } from '../error.ts'
+import {
+  type AnyHappening,
+  type Manner,
+  manners,
+  namesIn,
+  plain,
+  type Scripted,
+  type Value,
+} from '../../checker/happening/happenings.ts'
+import { inWords, shortened, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
 import { checkBy, expected, fields, milliseconds, text } from '../schema.ts'
 
@@ -13,36 +22,27 @@ export interface ChurnPlan {
 }
 
 /** Times are milliseconds from the start. */
-export type ChurnEvent =
-  | { readonly atMs: number; readonly does: 'join'; readonly node: string }
-  | { readonly atMs: number; readonly does: 'leave'; readonly node: string; readonly manner: Manner }
-  /** Only nodes of the same group reach each other. Nodes without a group form another one. */
-  | { readonly atMs: number; readonly does: 'partition'; readonly groups: readonly (readonly string[])[] }
-  | { readonly atMs: number; readonly does: 'heal' }
+export type ChurnEvent = { readonly atMs: number } & Extract<AnyHappening, { readonly does: Scripted }>
 
-/** `stop` asks the process to end, `kill` ends it, `cut` takes away its links and lets it run. */
-export type Manner = 'stop' | 'kill' | 'cut'
+export { type Manner, manners }
 
-export const manners = ['stop', 'kill', 'cut'] as const satisfies readonly Manner[]
-
-const atMs = { atMs: milliseconds }
 const names = z.array(text, expected('a list of nodes'))
-const event = z.discriminatedUnion(
-  'does',
-  [
-    fields({ ...atMs, does: z.literal('join'), node: text }, 'a join'),
-    fields(
-      { ...atMs, does: z.literal('leave'), node: text, manner: z.enum(manners, expected('stop, kill or cut')) },
-      'a leave',
-    ),
-    fields(
-      { ...atMs, does: z.literal('partition'), groups: z.array(names, expected('a list of groups')).min(1) },
-      'a partition',
-    ),
-    fields({ ...atMs, does: z.literal('heal') }, 'a heal'),
-  ],
-  { error: 'expected an event that does join, leave, partition or heal' },
-)
+const values = {
+  node: text,
+  manner: z.enum(manners, expected(inWords(manners))),
+  groups: z.array(names, expected('a list of groups')).min(1),
+} satisfies Record<Value, z.ZodType>
+
+/** What a plan may have, with how a script says it. */
+export const scripted = plain.filter(({ script }) => script !== undefined)
+
+const events = scripted.map(({ does, takes }) => {
+  const said = Object.entries(takes).map(([name, value]) => [name, values[value]])
+  return fields({ atMs: milliseconds, does: z.literal(does), ...Object.fromEntries(said) }, `a ${does}`)
+})
+const event = z.discriminatedUnion('does', events as [(typeof events)[0], ...typeof events], {
+  error: `expected an event that does ${inWords(scripted.map(({ does }) => does))}`,
+}) as unknown as z.ZodType<ChurnEvent>
 
 const plan: z.ZodType<ChurnPlan> = fields(
   { nodes: names, initial: names, events: z.array(event, expected('a list of events')) },
@@ -81,9 +81,8 @@ const problemsIn = ({ nodes, initial, events }: ChurnPlan): string[] => {
   for (const [index, event] of events.entries()) {
     const where = `events[${index}]`
     if (event.atMs < (events[index - 1]?.atMs ?? 0)) problems.push(`${where}: expected events in the order of time`)
-    if (event.does === 'partition') problems.push(...strangers(where, event.groups.flat()))
+    problems.push(...strangers(where, namesIn(event)))
     if (event.does === 'join' || event.does === 'leave') {
-      problems.push(...strangers(where, [event.node]))
       const isThere = present.has(event.node)
       if (isThere === (event.does === 'join'))
         problems.push(`${where}: "${event.node}" cannot ${event.does}, it is ${isThere ? 'there' : 'away'}`)

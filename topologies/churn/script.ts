@@ -1,6 +1,7 @@
-import { TopologyError } from '../error.ts'
+import type { Value } from '../../checker/happening/happenings.ts'
+import { inWords, TopologyError } from '../error.ts'
 import { parseTime } from '../formats/units.ts'
-import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners } from './plan.ts'
+import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners, scripted } from './plan.ts'
 
 /**
  * Reads a plan from text, a trace of real churn or a script. Each line is a time and an event. Times are `500ms`,
@@ -24,20 +25,29 @@ export const readScript = (text: string, nodes: readonly string[], initial: read
   return checkPlan({ nodes, initial, events: events.sort((one, other) => one.atMs - other.atMs) })
 }
 
-const eventOf = ([time, does, ...rest]: readonly string[], where: string): ChurnEvent => {
+const eventOf = ([time, does, ...words]: readonly string[], where: string): ChurnEvent => {
   const atMs = parseTime(time!)
   if (atMs === undefined) throw new TopologyError(`${where}: expected a time such as 90s or 3m, found "${time}"`)
-  const [first, second] = rest
-  if (does === 'join' && rest.length === 1) return { atMs, does, node: first! }
-  if (does === 'leave' && rest.length >= 1 && rest.length <= 2) {
-    return { atMs, does, node: first!, manner: mannerOf(second ?? 'stop', where) }
-  }
-  if (does === 'partition' && rest.length > 0) return { atMs, does, groups: rest.map(group => group.split(',')) }
-  if (does === 'heal' && rest.length === 0) return { atMs, does }
-  const found = [does, ...rest].join(' ')
-  throw new TopologyError(
-    `${where}: expected "join NODE", "leave NODE [MANNER]", "partition NODE,NODE NODE" or "heal", found "${found}"`,
-  )
+  const meant = scripted.find(each => each.does === does)
+  const said = meant && saidBy(meant.takes, words, where)
+  if (meant && said) return { atMs, does: meant.does, ...said } as ChurnEvent
+  const expected = inWords(scripted.map(({ script }) => `"${script}"`))
+  throw new TopologyError(`${where}: expected ${expected}, found "${[does, ...words].join(' ')}"`)
+}
+
+/** What the words after an event's name say; undefined if there are too few or too many. */
+const saidBy = (takes: Readonly<Record<string, Value>>, words: readonly string[], where: string) => {
+  const left = [...words]
+  const said = Object.entries(takes).map(([name, value]) => [name, readers[value](left, where)] as const)
+  const isWhole = left.length === 0 && said.every(([, value]) => value !== undefined)
+  return isWhole ? Object.fromEntries(said) : undefined
+}
+
+/** Each takes the words that it needs. */
+const readers: Readonly<Record<Value, (words: string[], where: string) => unknown>> = {
+  node: words => words.shift(),
+  manner: (words, where) => mannerOf(words.shift() ?? 'stop', where),
+  groups: words => (words.length > 0 ? words.splice(0).map(group => group.split(',')) : undefined),
 }
 
 const mannerOf = (text: string, where: string): Manner => {
