@@ -26,7 +26,7 @@ import type { Engine } from './node/runtime.ts'
 import { type CountedNotes, notKept, notMarked, notRewound, sayNotes, uncounted } from './notes.ts'
 import { Runner } from './runner.ts'
 import type { Time } from './timed/time.ts'
-import type { TimedAction, Timing } from './timed/timing.ts'
+import type { RunSoFar, TimedAction, Timing } from './timed/timing.ts'
 import { noPackets, type PacketCounts } from './timed/ways.ts'
 
 export type { StepDetails } from './execution/end-step.ts'
@@ -170,9 +170,9 @@ export class Cluster implements System<GlobalState> {
     this.#stage.outside = listener
   }
 
-  /** What somebody requested so far. Executions that repeat this one from its start request it too. */
-  set requested(requested: readonly TimedAction[]) {
-    this.#stage.requested = requested
+  /** What this execution was so far. Executions that repeat it from its start are told. */
+  set soFar(run: RunSoFar) {
+    this.#stage.soFar = run
   }
 
   /** Computes the enabled choices again after somebody requested something. */

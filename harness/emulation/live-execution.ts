@@ -59,8 +59,8 @@ export class LiveExecution {
   #untold: RecordedStep | undefined
   #violation: Violation | undefined
   #place: Place | undefined
-  /** When each step since the place was executed, the last one not included. */
-  #timesMs: number[] = []
+  /** When each step was executed, the start first, the untold one not included. */
+  readonly #timesMs: number[] = []
   /** The number of steps from which on the next state is marked. */
   #nextPlaceAt = 0
   /** Whether it goes back to a mark, which its reader knows. */
@@ -148,12 +148,13 @@ export class LiveExecution {
   /** Marks the present state, if that is possible. */
   async markHere(): Promise<void> {
     if (this.isBroken) return
+    // In vain, it may cost the state: then the run is executed again.
+    this.#cluster.soFar = { requested: this.#cluster.time!.requested, timesMs: this.#timesMs }
     const checkpoint = await this.#cluster.mark()
     this.#nextPlaceAt = this.steps + (checkpoint ? stepsBetweenMarks : stepsUntilTriedAgain)
     if (checkpoint === undefined) return
     await this.#place?.checkpoint.discard()
     this.#place = { checkpoint, mark: this.#executor.mark(), reader: this.#reader.copy() }
-    this.#timesMs = []
   }
 
   /**
@@ -166,17 +167,13 @@ export class LiveExecution {
     const schedule = this.#executor.schedule.slice(0, -1)
     const { happened, time } = this.#cluster
     const requested = time!.requested.filter(action => action !== happened || action.does !== 'steer')
-    this.#cluster.requested = requested
+    const soFar = { requested, timesMs: this.#timesMs }
+    this.#cluster.soFar = soFar
     await this.#goBack()
-    // Requests of later steps were not known at the mark.
-    this.#cluster.time!.takeUp(requested)
+    // Later steps were not known at the mark.
+    this.#cluster.time!.takeUp(soFar)
     this.#cluster.lookAgain()
-    // Without a place the first time is that of the start.
-    const timesMs = this.#place ? this.#timesMs : this.#timesMs.slice(1)
-    for (const [index, choice] of schedule.slice(this.steps).entries()) {
-      this.#cluster.time!.pass(timesMs[index]!)
-      await this.#repeat(choice)
-    }
+    for (const choice of schedule.slice(this.steps)) await this.#repeat(choice)
     this.#untold = undefined
     this.#answers?.discard()
   }

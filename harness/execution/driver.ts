@@ -224,8 +224,8 @@ export class Driver {
   async #begin(variant: number): Promise<readonly Finding[]> {
     const begun = performance.now()
     const findings = this.#goBackToStart(variant) ? [] : await this.#start(variant)
-    const { execution, requested } = this.#stage
-    if (requested.length > 0) execution.time?.takeUp(requested)
+    const { execution, soFar } = this.#stage
+    if (soFar) execution.time?.takeUp(soFar)
     this.keepEvidence(0)
     this.#arrive(await endStep(this.#stage, { findings, touched: this.#stage.nodes }, [], begun))
     return findings

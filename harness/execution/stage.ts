@@ -13,7 +13,7 @@ import type { Node } from '../node/node.ts'
 import type { Runner } from '../runner.ts'
 import { routersOf } from '../timed/routers.ts'
 import { Time } from '../timed/time.ts'
-import type { TimedAction, Timing } from '../timed/timing.ts'
+import type { RunSoFar, Timing } from '../timed/timing.ts'
 import type { Moment } from './choices.ts'
 import { enabledOptions } from './due.ts'
 import { Execution, type ExecutionMark, type WayThere } from './execution.ts'
@@ -61,8 +61,8 @@ export class Stage {
   readonly timing: Timing | undefined
   /** What could not be held in any execution so far. */
   readonly notes = new Set<string>()
-  /** What somebody requested in this execution. Executions that repeat it from the start request it too. */
-  requested: readonly TimedAction[] = []
+  /** The live run that executions from the start repeat. */
+  soFar: RunSoFar | undefined
   /** Receives what nodes answer to visitors from outside, if somebody does. */
   outside: VisitorListener | undefined
   /** How many earlier states properties have asked for. States that differ in them are not the same. */

@@ -238,14 +238,16 @@ const longestNap = 11 * millisecond
 
 const beginWait = (thread: HeldThread, registers: Registers, number: number, kind: WaitKind): Treatment => {
   const { process } = thread
-  const deadline = takeUp(thread, registers) ?? deadlineOf(kind, registers, process.memory, process.node.clock)
+  const resumed = takeUp(thread, registers)
+  const deadline = resumed ?? deadlineOf(kind, registers, process.memory, process.node.clock)
   if (deadline === undefined) return 'go on'
   const left = deadline - process.node.clock.elapsed
   if (number === syscallNumber.nanosleep && process.isGo && left < longestNap) {
     answerWith(registers, 0)
     return 'nap'
   }
-  if (left <= 0) return lookOnly(thread, registers, kind)
+  // A wait that goes on may be overdue: it ends when a choice lets it.
+  if (left <= 0 && resumed === undefined) return lookOnly(thread, registers, kind)
   const isAside = isPoll(number) && pollsInVain(thread)
   const wait = limitedWait(thread, kind, number, registers.get(kind.timeout), deadline, isAside)
   thread.wait = wait

@@ -102,7 +102,7 @@ export class Outlook {
   /** Brings the run back, as if nothing had been done. */
   async end(): Promise<void> {
     await this.#cluster.restore(this.#mark)
-    this.#cluster.time!.takeUp(this.#requested)
+    this.#cluster.time!.takeUp({ requested: this.#requested })
     this.#cluster.lookAgain()
     await this.#solo.end()
     if (!this.#mark.isLost) await this.#mark.discard()

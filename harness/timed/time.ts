@@ -8,7 +8,7 @@ import { Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import { Standstills } from './standstills.ts'
-import type { Happening, TimedAction, Timing, WaySetting } from './timing.ts'
+import type { Happening, RunSoFar, TimedAction, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
 import { type Awaiting, type PacketCounts, Ways } from './ways.ts'
 
@@ -77,6 +77,8 @@ export class Time {
   /** How many entries of each list have happened. */
   readonly #done = { events: 0, inputs: 0 }
   readonly #inputs: TimedAction[]
+  /** When each step is executed, if it repeats a run. */
+  #timesMs: RunSoFar['timesMs']
   /** Nodes that were asked to end, and when they are killed. */
   readonly #leaving = new Map<string, number>()
   /** Nodes whose links were taken away. */
@@ -111,6 +113,7 @@ export class Time {
     this.timing = timing
     this.#names = names
     this.#inputs = [...timing.inputs]
+    this.#timesMs = timing.timesMs
     this.#agenda = of?.agenda ?? new Agenda()
     this.#ways = of?.ways ?? new Ways(wiring, names, this.#agenda)
     this.#reach = of?.reach ?? new Reach(names.length)
@@ -141,6 +144,7 @@ export class Time {
     for (const [direction, flow] of this.#flows) made.#flows.set(direction, copies.of(flow))
     Object.assign(made.#done, this.#done)
     made.#inputs.splice(0, made.#inputs.length, ...this.#inputs)
+    made.#timesMs = this.#timesMs
     for (const [name, atMs] of this.#leaving) made.#leaving.set(name, atMs)
     for (const name of this.#unplugged) made.#unplugged.add(name)
     for (const [client, atMs] of this.#paused) made.#paused.set(client, atMs)
@@ -172,7 +176,7 @@ export class Time {
   begin(stepIndex: number | undefined, dueMs: number | undefined): void {
     this.#happened = undefined
     this.#isAsked = false
-    const recorded = stepIndex === undefined ? undefined : this.timing.timesMs?.[stepIndex]
+    const recorded = stepIndex === undefined ? undefined : this.#timesMs?.[stepIndex]
     this.pass(recorded ?? dueMs ?? 0)
   }
 
@@ -339,9 +343,10 @@ export class Time {
     return [...this.#inputs]
   }
 
-  /** Takes up requests that were made after this state: it begins with those that it knows. */
-  takeUp(requested: readonly TimedAction[]): void {
+  /** Takes up what came after this state, which is about to be repeated. Its requests begin with those that it knows. */
+  takeUp({ requested, timesMs }: RunSoFar): void {
     this.#inputs.splice(0, this.#inputs.length, ...requested)
+    this.#timesMs = timesMs
   }
 
   #now(action: Happening): TimedAction {

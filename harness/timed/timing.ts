@@ -29,6 +29,14 @@ export interface Timing {
   readonly isSearched?: boolean
 }
 
+/** What an execution needs to know of a live run to repeat it. */
+export interface RunSoFar {
+  /** In order of time. */
+  readonly requested: readonly TimedAction[]
+  /** When each step was executed, the start first. Absent: each step when it is due. */
+  readonly timesMs?: readonly number[] | undefined
+}
+
 /** Something that happens to a running system: a row of `happenings`. */
 export type Happening = AnyHappening<PipeSettings, LinkChange>
 

@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { due } from '../../../checker/choosers/due.ts'
+import { StepReader } from '../../../cli/traces/step-reader.ts'
+import { Cluster } from '../../../harness/cluster.ts'
+import { jsonLines, resolveSystem } from '../../../harness/config.ts'
+import { LiveExecution } from '../../../harness/emulation/live-execution.ts'
+import { inTime } from '../../../harness/timed/timed-system.ts'
+import { meshTiming } from '../timed/mesh.ts'
+
+/** Says what it hears, and what its clock shows then; another thread says so ten times a second. */
+const ticking = `
+import json, os, socket, threading, time
+hearing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+hearing.bind(('0.0.0.0', 7000))
+begun = time.time()
+heard = []
+def say(what):
+    heard.append((what, round(time.time() - begun, 3)))
+    print(json.dumps({'heard': heard}), flush=True)
+def tick():
+    while True:
+        time.sleep(0.1)
+        say('tick')
+threading.Thread(target=tick, daemon=True).start()
+if os.environ.get('PEER'):
+    hearing.sendto(b'hello', (os.environ['PEER'], 7000))
+while True:
+    say(hearing.recv(100).decode())
+    if os.environ.get('PEER'):
+        hearing.sendto(b'hello', (os.environ['PEER'], 7000))
+`
+const command = ['python3', '-c', ticking]
+
+const liveExecution = async (): Promise<{ cluster: Cluster; live: LiveExecution; told: string[] }> => {
+  const system = resolveSystem(
+    {
+      name: 'ticking',
+      nodes: { a: { command }, b: { command, env: { PEER: '{{a.address}}' } } },
+      state: jsonLines('stdout'),
+      properties: {},
+    },
+    { directory: import.meta.dirname },
+  )
+  const timing = meshTiming(['a', 'b'], () => ({ delayMs: 10 }))
+  const cluster = new Cluster(inTime(system, timing), { seed: 1, timing })
+  onTestFinished(() => cluster.close())
+  const told: string[] = []
+  const live = new LiveExecution(cluster, system, {
+    reader: new StepReader(cluster, {}),
+    tell: ({ choice }) => told.push(`${cluster.time!.nowMs} ${choice?.label}`),
+    outside: undefined,
+    marks: 'on request',
+  })
+  await live.begin()
+  return { cluster, live, told }
+}
+
+const executeNext = async (live: LiveExecution) => live.execute(due(live.enabled())!)
+
+test.each([
+  ['that can be marked', () => undefined],
+  ['that cannot be marked', (cluster: Cluster) => (cluster.mark = async () => undefined)],
+])('of a late run %s, a step is taken back, with what was requested before', { timeout: 60_000 }, async (_, spoil) => {
+  const { cluster, live, told } = await liveExecution()
+  spoil(cluster)
+  const outputs = () => cluster.state().nodes.map(({ state }) => state)
+  cluster.time!.ask({ does: 'restart', node: 'b' })
+  cluster.lookAgain()
+  for (let step = 0; step < 6; step++) {
+    cluster.time!.pass(cluster.time!.nowMs + 250.5)
+    const marked = outputs()
+    await live.markHere()
+    expect(outputs()).toEqual(marked)
+    await executeNext(live)
+    live.accept()
+  }
+  expect([...cluster.checkpoints.reasons]).toEqual([])
+  const before = { outputs: outputs(), labels: live.labels, told: [...told] }
+  await executeNext(live)
+  expect(outputs()).not.toEqual(before.outputs)
+  await live.takeBack()
+  expect({ outputs: outputs(), labels: live.labels, told }).toEqual(before)
+})
