@@ -1,19 +1,28 @@
 /** Bytes that consequence prediction keeps for each state that it meets, as in CrystalBall's section 5: states in memory. */
-import { createHash } from 'node:crypto'
 import { Budget } from '../checker/budget.ts'
-import { OwnCell } from '../checker/cells/cell.ts'
-import { Random } from '../checker/random.ts'
-import { ConsequenceSearch } from '../checker/searches/consequence.ts'
-import { Experience } from '../checker/searches/experience.ts'
-import { initial } from '../checker/start.ts'
-import { HandlerSystem } from '../test/checker/systems/handlers.ts'
+import { Solo } from '../checker/cells/alone.ts'
+import { Explorer } from '../checker/searches/deviations/explorer.ts'
+import { Table } from '../checker/searches/deviations/table.ts'
+import { nodesOf } from '../test/checker/systems/handlers.ts'
 import { paxos } from '../test/checker/systems/paxos.ts'
 import { row } from './table.ts'
 
-/** With fingerprints as those of real processes. */
-class Hashed<Local> extends HandlerSystem<Local> {
-  override fingerprint(): string {
-    return createHash('sha1').update(super.fingerprint()).digest('hex')
+const nodes = nodesOf(paxos({ leaders: ['n1', 'n2'] }))
+const table = new Table(nodes.names)
+const solo = new Solo(nodes)
+const perform = async (node: number, inputs: Parameters<Explorer<never>['learn']>[0]['input'][]) =>
+  (await solo.perform({ start: { at: 'node', node: nodes.names[node]!, after: [], inputs } }, 0, new Budget({}))).last
+
+const begun = await Promise.all(nodes.names.map(async (_, node) => table.begin(node, (await perform(node, []))!)))
+const explorer = new Explorer({ nodes, properties: {}, table, order: 'consequence' }, begun, {
+  inFlight: [],
+  counts: new Map(),
+})
+
+const explore = async (transitions: number): Promise<void> => {
+  while (!explorer.isDone && explorer.transitions < transitions) {
+    const ask = explorer.next(1000)
+    if (ask) explorer.learn(ask, await perform(ask.state.node, [...table.inputsTo(ask.state), ask.input]))
   }
 }
 
@@ -22,24 +31,8 @@ const heapUsed = (): number => {
   return process.memoryUsage().heapUsed
 }
 
-const experience = new Experience({ walkLength: undefined, begin: initial, liveness: [], random: new Random(1) })
-const search = new ConsequenceSearch(experience)
-const cell = new OwnCell(new Hashed(paxos({ leaders: ['n1', 'n2'] })), {})
-
-const explore = async (executions: number): Promise<void> => {
-  for (let done = 0; done < executions; done++) {
-    const asked = search.next()
-    if (asked === undefined) return
-    search.learn(asked, await cell.perform(asked.task, 0, new Budget({})))
-  }
-}
-
-await explore(1000)
-const before = heapUsed()
-const { states: statesBefore } = search.coverage()
 await explore(20_000)
-const bytes = heapUsed() - before
-const { executions, states, longest } = search.coverage()
-row('consequence prediction, memory of a state', (bytes / (states - statesBefore)).toFixed(0), 'bytes')
-row(`after ${executions} executions of at most ${longest} steps`, `${states}`, 'states')
-await cell.end()
+const [before, few] = [heapUsed(), explorer.points]
+await explore(400_000)
+row('consequence prediction, memory of a state', ((heapUsed() - before) / (explorer.points - few)).toFixed(0), 'bytes')
+row(`after ${explorer.transitions} steps in memory, to depth ${explorer.depth}`, `${explorer.points}`, 'states')

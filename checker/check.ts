@@ -10,7 +10,7 @@ import { nearest } from './nearest.ts'
 import type { Nodes } from './node-system.ts'
 import { healthyOf, livenessOf } from './property.ts'
 import { Random } from './random.ts'
-import { DeviationSearch } from './searches/deviations/deviations.ts'
+import { ExplorerSearch } from './searches/deviations/explorer-search.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { LocalSearch } from './searches/local/local.ts'
 import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
@@ -79,7 +79,8 @@ export const checkInCells = async <State>(
   const { depth: depthMax } = options
   const alone: PortfolioOptions['alone'] = nodes && {
     local: experience => new LocalSearch(experience, { nodes, properties }),
-    deviations: experience => new DeviationSearch(experience, { nodes, properties, depthMax }),
+    exploring: (experience, order, isBeside) =>
+      new ExplorerSearch(experience, { nodes, properties, order, depthMax, isBeside }),
   }
   // A carried value depends on the path to a state and not on the state alone, so every order must be executed.
   const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
@@ -425,9 +426,9 @@ class Check {
     if (this.#completed === 0) return this.#nothingDone()
     if (this.#doubts.broken === this.#completed) return this.#doubts.describeBroken(this.#completed)
     if (this.#ended?.what === 'aborted') return `interrupted; ${this.#covered()}`
-    const { local, deviations } = this.#portfolio
+    const { local, deviations, consequence } = this.#portfolio
     if (local?.localStates === 0) return `the local search did not begin: ${this.#covered()}`
-    const hasBegunAlone = (local?.transitions ?? 0) + (deviations?.transitions ?? 0) > 0
+    const hasBegunAlone = [local, deviations, consequence].some(found => found && found.transitions > 0)
     if (!this.#hasStepped && !hasBegunAlone) return nothingHappens
     return this.#doubts.leaveTooMuchOpen(this.#completed) ? this.#doubts.describeUndecided(this.#completed) : undefined
   }
@@ -475,9 +476,9 @@ class Check {
 
   #covered(): string {
     const { depth, ...depths } = this.#portfolio.depths
-    const { givenUp, local, deviations } = this.#portfolio
+    const { givenUp, local, deviations, consequence } = this.#portfolio
     const { unfaithful, broken } = this.#doubts
-    const coverage = { ...depths, unfaithful, givenUp, broken, local, deviations }
+    const coverage = { ...depths, unfaithful, givenUp, broken, local, deviations, consequence }
     return describeCoverage({ ...this.#cells.counts, depth, coverage, disturbance: this.#doubts.disturbance })
   }
 
@@ -508,6 +509,7 @@ class Check {
         broken: this.#doubts.broken,
         local: this.#portfolio.local,
         deviations: this.#portfolio.deviations,
+        consequence: this.#portfolio.consequence,
       },
       met: this.#meetings.met,
       notRepeated: this.#doubts.notRepeated,

@@ -68,6 +68,15 @@ const values = z
   .array(z.strictObject({ value: z.string(), times: count }))
   .describe('results, and how often each was returned: the most frequent first')
 
+const explored = {
+  transitions: count.describe('steps of nodes that were taken in memory'),
+  executed: count.describe('inputs that processes were given for that'),
+  localStates: count.describe('distinct states of single nodes'),
+  states: count.describe('distinct states of the system that were put together of them'),
+  depth: count.describe('steps of the longest way'),
+  exhausted: z.boolean().describe('whether every way was followed, and nothing was left out'),
+}
+
 const met: z.ZodType<WhatWasMet> = z
   .strictObject({
     clients: z.record(
@@ -186,6 +195,14 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
     })
     .optional()
     .describe('with --search local'),
+  deviations: z
+    .strictObject({
+      ...explored,
+      deviations: count.describe('by how many deviations the latest ways differ from what a prompt network does'),
+    })
+    .optional()
+    .describe('of the search by deviations, where it had a turn'),
+  consequence: z.strictObject(explored).optional().describe('with --search consequence'),
 })
 
 const replayed: z.ZodType<Replayed> = z.strictObject({

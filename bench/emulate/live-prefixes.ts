@@ -52,14 +52,14 @@ const search = (
   const budget = ['--for', `${options.for}s`, '--workers', '1', '--property', property, '--out', directory]
   const { seconds, result } = runCommand(['check', config, ...begin.from, '--search', name, ...budget], environment)
   if (result.error) return undefined
-  const { verdict, executions, states, local, searches } = result as unknown as Outcome
+  const { verdict, executions, states, local, consequence, searches } = result as unknown as Outcome
   const longest = Math.max(...searches.map(each => each.longest))
   return {
     found: verdict === 'violated',
     seconds,
     executions,
-    states: local?.localStates ?? states - begin.states,
-    longest: Math.max(0, longest - begin.steps),
+    states: local?.localStates ?? consequence?.states ?? states - begin.states,
+    longest: consequence?.depth ?? Math.max(0, longest - begin.steps),
   }
 }
 
@@ -108,12 +108,8 @@ try {
     const trace = String(result.trace)
     const steps = stepsBefore(runCommand(['verify', trace], environment).result, result.steps as number)
     const from = ['--from', `${trace}:${steps}`]
-    // Its first execution goes no further than the state where it begins.
-    const first = ['check', config, ...from, '--search', 'consequence', '--executions', '1', '--workers', '1']
-    const { result: begun } = runCommand([...first, '--property', property!, '--out', directory], environment)
-    const states = begun.states as number
     const cells = options.search.flatMap(name => {
-      const came = search(name, { steps, states, from }, property!, environment)
+      const came = search(name, { steps, states: steps, from }, property!, environment)
       if (came) fromLive.get(name)!.push(came)
       const initial = options.initial ? [search(name, { steps: 0, states: 0, from: [] }, property!, environment)] : []
       return [came, ...initial].map(shown)

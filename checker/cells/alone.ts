@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
-import { Diverged, UsageError } from '../errors.ts'
+import { Diverged } from '../errors.ts'
 import { keyOf, labelOf, type NodeInput, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
 import type { Checkpoint } from '../system.ts'
 import { NodeMarks } from './node-marks.ts'
@@ -130,8 +130,7 @@ export class Solo {
     this.#present.delete(name)
     const isWhole = after.length > 0 || (await this.#startTogether(variant))
     const sight = isWhole ? await this.#beginAfter(name, after, variant) : await this.#systemOf(name).reset(variant)
-    if (sight === undefined && after.length > 0) return undefined
-    if (sight === undefined) throw new UsageError(cannotBegin)
+    if (sight === undefined) return undefined
     const present: Present = { keys: [key], trail: [digestOf(sight)], sight }
     if (sight.findings.length > 0 || this.#mark(name, present)) return present
     return this.#begin(name, after, variant, key)
@@ -157,9 +156,6 @@ export class Solo {
     return checkpoint && node.beginAt?.(checkpoint)
   }
 }
-
-const cannotBegin =
-  'a local search executes each node alone, but nodes wait for each other in the start, and its end cannot be marked'
 
 const beginOf = (after: readonly string[], variant: number): string => `${variant} ${hash('sha1', after.join('\n'))}`
 

@@ -24,7 +24,7 @@ interface Tried {
  * always teach it the same.
  */
 export class Bandit {
-  readonly #tried: ReadonlyMap<SearchName, Tried>
+  readonly #tried: Map<SearchName, Tried>
 
   constructor(names: Iterable<SearchName>) {
     this.#tried = new Map(Array.from(names, name => [name, { executions: 0, paid: 0 }]))
@@ -41,6 +41,11 @@ export class Bandit {
     const steps = after.steps - before.steps
     tried.executions += 1
     tried.paid += steps === 0 ? 0 : (after.states - before.states) / steps
+  }
+
+  /** This search gets no turn any more. */
+  leaveOut(name: SearchName): void {
+    this.#tried.delete(name)
   }
 
   /** The search that should get the next turn. On a tie, the first. */

@@ -3,8 +3,8 @@ import type { NodeOutcome, TaskOutcome } from '../cells/task.ts'
 import { Diverged, Unfaithful, UsageError } from '../errors.ts'
 import { Random } from '../random.ts'
 import { Bandit } from './bandit.ts'
-import { ConsequenceSearch } from './consequence.ts'
-import type { DeviationSearch } from './deviations/deviations.ts'
+import type { ExplorerOrder } from './deviations/explorer.ts'
+import type { ExplorerSearch } from './deviations/explorer-search.ts'
 import { Experience, type ExperienceOptions } from './experience.ts'
 import { fruitfulSearch } from './fruitful.ts'
 import { lateSearch } from './late.ts'
@@ -16,6 +16,7 @@ import { raceSearch } from './race.ts'
 import {
   type DeviationCoverage,
   type Execution,
+  type ExploredCoverage,
   isAlone,
   type LocalCoverage,
   type NodeExecution,
@@ -41,11 +42,12 @@ export interface PortfolioOptions extends ExperienceOptions {
 }
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
-type ByDeviations = Search & Pick<DeviationSearch<never>, 'deviations' | 'notes' | 'isWaiting'>
+type Exploring = Search & Pick<ExplorerSearch<never>, 'explored' | 'notes' | 'isWaiting' | 'isDone'>
 
 export interface SearchesAlone {
   readonly local: (experience: Experience) => Local
-  readonly deviations: (experience: Experience) => ByDeviations
+  /** @param isBeside whether it is one of several searches, and may come to nothing if nodes cannot be executed alone */
+  readonly exploring: (experience: Experience, order: ExplorerOrder, isBeside: boolean) => Exploring
 }
 
 /**
@@ -61,15 +63,16 @@ const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
   consequence: ['consequence'],
   deviations: ['deviations'],
 }
-/** Searches that get a turn only while they pay most. */
-const whilePaying: readonly SearchName[] = ['fruitful']
+/** Searches that get a turn only while they pay most. The search by deviations is one of them in `auto`. */
+const whilePaying: readonly SearchName[] = ['fruitful', 'deviations']
 /**
  * From a given state, which is mostly one of a live run, the search by deviations has the first turn of each round of `auto`: what
  * is wrong there is often near, and a way of many steps need not be executed for each try.
  */
 const roundFromState: readonly (SearchName | 'best')[] = ['deviations', ...rounds.auto]
-/** So many inputs of nodes are one turn: they take about as long as one execution. */
+/** So many inputs of nodes are one turn, or so many steps in memory: they take about as long as one execution. */
 const inputsPerTurn = 30
+const transitionsPerTurn = 10_000
 
 /**
  * Where clients call, walks that wait have one turn after so many others. With fewer others, what needs no wait is found
@@ -116,25 +119,26 @@ export class Portfolio {
   #waits = 0
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
-  readonly #consequence: ConsequenceSearch
   readonly #local: Local | undefined
-  readonly #deviations: ByDeviations | undefined
+  /** The search by deviations, or consequence prediction. */
+  readonly #exploring: Exploring | undefined
   readonly #searches: ReadonlyMap<SearchName, Search>
   /** Whether the search by deviations is one of several. */
   readonly #isBeside: boolean
   #turns = 0
   #underWay = 0
-  /** The search that has a turn of several inputs, and how many it had. */
-  #lasting: { readonly name: SearchName; inputs: number } | undefined
+  /** The turn of the search by deviations: how many more inputs it has, and up to how many steps in memory. */
+  #lasting: { inputs: number; readonly transitionsMax: number } | undefined
+  /** What the search by deviations had gained when it was last judged. */
+  #judged: SearchCoverage | undefined
 
   constructor(options: PortfolioOptions) {
     const { search, depthMax, everyOrder, isLimited } = options
     const experience = new Experience(options)
     this.experience = experience
     const mayBeside = search === 'auto' && options.alone !== undefined && !options.isOfExecutions
-    const isFromState = mayBeside && experience.hasBegin
-    this.#round = isFromState ? roundFromState : rounds[search]
-    const isAlone = search === 'bounded' || search === 'consequence'
+    this.#round = mayBeside && experience.hasBegin ? roundFromState : rounds[search]
+    const isAlone = search === 'bounded'
     this.#bounded = new StagedSearch(experience, {
       depthMax,
       everyOrder,
@@ -142,11 +146,11 @@ export class Portfolio {
       walksOn: !isAlone || experience.liveness.length === 0,
       random: new Random(1),
     })
-    this.#consequence = new ConsequenceSearch(experience, depthMax)
     this.#local = search === 'local' ? required(options.alone, search).local(experience) : undefined
-    const isByDeviations = search === 'deviations' || isFromState
-    this.#deviations = isByDeviations ? required(options.alone, search).deviations(experience) : undefined
-    this.#isBeside = isFromState
+    const order = mayBeside ? 'deviations' : search
+    if (order === 'deviations' || order === 'consequence')
+      this.#exploring = required(options.alone, search).exploring(experience, order, mayBeside)
+    this.#isBeside = mayBeside
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
       raceSearch(experience, round),
@@ -155,9 +159,8 @@ export class Portfolio {
       prioritySearch(experience, round),
       fruitfulSearch(experience, round),
       this.#bounded,
-      this.#consequence,
       ...(this.#local ? [this.#local] : []),
-      ...(this.#deviations ? [this.#deviations] : []),
+      ...(this.#exploring ? [this.#exploring] : []),
     ]
     // First the way that systems are built for.
     this.#straight = isAlone ? undefined : straightSearch(experience)
@@ -187,8 +190,9 @@ export class Portfolio {
       const search = this.#searches.get(execution.search)!
       const before = this.#gainOf(search)
       if (isAlone(execution)) {
+        this.#judged ??= before
         search.learnAlone!(execution, result as NodeOutcome | Diverged)
-        this.#bandit.learn(before, this.#gainOf(search))
+        if (!this.#lasting && !this.#exploring?.isWaiting) this.#judge()
         continue
       }
       const came = result as TaskOutcome | Diverged
@@ -211,11 +215,13 @@ export class Portfolio {
 
   /** Schedules that could be executed once and never again. */
   get givenUp(): number {
-    return this.#bounded.givenUp + this.#consequence.givenUp
+    return this.#bounded.givenUp
   }
 
   get notes(): readonly string[] {
-    return [...this.#bounded.notes, ...(this.#local?.notes ?? []), ...(this.#deviations?.notes ?? [])]
+    // What it cannot do, the other searches do from the start, but hardly from a state of a long run.
+    const isSaid = !this.#isBeside || this.experience.hasBegin
+    return [...this.#bounded.notes, ...(this.#local?.notes ?? []), ...((isSaid && this.#exploring?.notes) || [])]
   }
 
   /** Figures of the local search; null if there is none. */
@@ -223,16 +229,25 @@ export class Portfolio {
     return this.#local?.local ?? null
   }
 
-  /** Figures of the search by deviations; null if there is none. */
+  /** Figures of the search by deviations; null if there is none, or it is one of several and had no turn. */
   get deviations(): DeviationCoverage | null {
-    return this.#deviations?.deviations ?? null
+    if (this.#exploring?.name !== 'deviations') return null
+    const { explored } = this.#exploring
+    return !this.#isBeside || explored.transitions > 0 ? explored : null
+  }
+
+  /** Figures of consequence prediction; null if there is none. */
+  get consequence(): ExploredCoverage | null {
+    if (this.#exploring?.name !== 'consequence') return null
+    const { deviations: _, ...figures } = this.#exploring.explored
+    return figures
   }
 
   /** What a search has gained. Of nodes alone, their own states count. */
   #gainOf(search: Search): SearchCoverage {
     const found = search.coverage()
-    if (search !== this.#deviations) return found
-    const { executed, localStates } = this.#deviations.deviations
+    if (search !== this.#exploring) return found
+    const { executed, localStates } = this.#exploring.explored
     return { ...found, steps: found.steps + executed, states: found.states + localStates }
   }
 
@@ -245,10 +260,20 @@ export class Portfolio {
       this.#waits += 1
       return waiting
     }
-    if (this.#lasting && isAlone(execution) && ++this.#lasting.inputs < inputsPerTurn) return execution
+    if (this.#lasting && isAlone(execution) && --this.#lasting.inputs > 0) return execution
     this.#lasting = undefined
     this.#turns += 1
     return execution
+  }
+
+  /** After a turn of the search by deviations, which is as much as one execution of the others. */
+  #judge(): void {
+    const deviations = this.#exploring
+    if (!deviations || !this.#isBeside) return
+    const gained = this.#gainOf(deviations)
+    this.#bandit.learn(this.#judged ?? gained, gained)
+    this.#judged = undefined
+    if (deviations.isDone) this.#bandit.leaveOut(deviations.name)
   }
 
   /** A walk that waits, where it is its turn. */
@@ -274,16 +299,20 @@ export class Portfolio {
 
   /** Its turn goes on until it had enough inputs, or needs none. While it waits for an outcome, nobody else has a turn. */
   #nextByDeviations(): Execution | NodeExecution | undefined {
-    const next = this.#deviations!.next()
-    if (next || this.#deviations!.isWaiting) return next
+    const deviations = this.#exploring!
+    const hasSteps = deviations.explored.transitions < this.#lasting!.transitionsMax
+    const next = hasSteps ? this.experience.drawingFrom(this.#ofBest, () => deviations.next()) : undefined
+    if (next || deviations.isWaiting) return next
     this.#lasting = undefined
+    this.#judge()
     return this.#searches.get('race')!.next()
   }
 
   /** While the bounded search waits for executions under way, or is done, walks towards races take its turn. */
   #nextOf(name: SearchName): Execution | NodeExecution | undefined {
     if (name === 'deviations' && this.#isBeside) {
-      this.#lasting = { name, inputs: 0 }
+      const { transitions } = this.#exploring!.explored
+      this.#lasting = { inputs: inputsPerTurn, transitionsMax: transitions + transitionsPerTurn }
       return this.#nextByDeviations()
     }
     return this.#searches.get(name)!.next() ?? this.#searches.get('race')?.next()

@@ -81,8 +81,8 @@ export interface LocalCoverage {
   readonly exhausted: boolean
 }
 
-/** What a search by deviations has done. */
-export interface DeviationCoverage {
+/** What a search has done that puts states of single nodes together. */
+export interface ExploredCoverage {
   /** Steps of nodes that were taken in memory, in states of the system. */
   readonly transitions: number
   /** Inputs that processes were given for that. */
@@ -93,10 +93,14 @@ export interface DeviationCoverage {
   readonly states: number
   /** Steps of the longest way. */
   readonly depth: number
-  /** By how many deviations from what a prompt network does the latest ways differ. */
-  readonly deviations: number
   /** Whether every way was followed, and nothing was left out. */
   readonly exhausted: boolean
+}
+
+/** What a search by deviations has done. */
+export interface DeviationCoverage extends ExploredCoverage {
+  /** By how many deviations from what a prompt network does the latest ways differ. */
+  readonly deviations: number
 }
 
 /** Counts what a search has covered. */

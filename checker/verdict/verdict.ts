@@ -1,6 +1,12 @@
 import { counted } from '../brief.ts'
 import type { Level } from '../searches/bounded.ts'
-import type { DeviationCoverage, LocalCoverage, SearchCoverage, SearchName } from '../searches/search.ts'
+import type {
+  DeviationCoverage,
+  ExploredCoverage,
+  LocalCoverage,
+  SearchCoverage,
+  SearchName,
+} from '../searches/search.ts'
 import type { Abstraction } from '../system.ts'
 import type { Met } from './sights.ts'
 
@@ -143,6 +149,8 @@ export interface Coverage {
   readonly local?: LocalCoverage | null
   /** Figures of a search by deviations; null if there was none, absent in older traces. */
   readonly deviations?: DeviationCoverage | null
+  /** Figures of consequence prediction; null if there was none, absent in older traces. */
+  readonly consequence?: ExploredCoverage | null
 }
 
 /** The progress of a search at one time. */
@@ -168,7 +176,16 @@ export const describeCoverage = (
   searched: Pick<Verdict, 'executions' | 'steps' | 'states' | 'depth'> & {
     coverage: Pick<
       Coverage,
-      'exhausted' | 'unfaithful' | 'givenUp' | 'broken' | 'pruned' | 'prunedBy' | 'audited' | 'local' | 'deviations'
+      | 'exhausted'
+      | 'unfaithful'
+      | 'givenUp'
+      | 'broken'
+      | 'pruned'
+      | 'prunedBy'
+      | 'audited'
+      | 'local'
+      | 'deviations'
+      | 'consequence'
     >
     /** Why the first execution that does not count does not. */
     disturbance?: string | undefined
@@ -182,14 +199,20 @@ export const describeCoverage = (
     coverage.broken > 0
       ? `; ${coverage.broken} ended by a crash or divergence, and what comes after it was not searched`
       : ''
-  return `no violation in ${counted(executions, 'execution')} with ${counted(steps, 'step')} and ${counted(states, 'state')}${describeAmong(searched)}${describeLocal(coverage)}${describeDeviations(coverage)}${unfaithful}${givenUp}${broken}`
+  return `no violation in ${counted(executions, 'execution')} with ${counted(steps, 'step')} and ${counted(states, 'state')}${describeAmong(searched)}${describeLocal(coverage)}${describeExplored(coverage)}${unfaithful}${givenUp}${broken}`
 }
 
-const describeDeviations = ({ deviations: found }: Pick<Coverage, 'deviations'>): string => {
+const describeExplored = ({
+  deviations: ordered,
+  consequence,
+}: Pick<Coverage, 'deviations' | 'consequence'>): string => {
+  const found = ordered ?? consequence
   if (!found) return ''
-  const { transitions, executed, localStates, states, depth, deviations, exhausted } = found
-  const all = exhausted ? ' (all that there are)' : `, to ${deviations} deviations from a prompt network`
-  return `; by deviations ${transitions} steps of nodes to ${states} states of the system${all}, at most ${depth} steps away: nodes took ${executed} inputs for that, to ${localStates} states of their own`
+  const { transitions, executed, localStates, states, depth, exhausted } = found
+  const how = ordered ? 'by deviations' : 'by consequence'
+  const far = ordered ? `, to ${ordered.deviations} deviations from a prompt network` : ''
+  const all = exhausted ? (ordered ? ' (all that there are)' : ', with no consequence left') : far
+  return `; ${how} ${transitions} steps of nodes to ${states} states of the system${all}, at most ${depth} steps away: nodes took ${executed} inputs for that, to ${localStates} states of their own`
 }
 
 const describeLocal = ({ local }: Pick<Coverage, 'local'>): string => {

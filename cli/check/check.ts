@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Progress, select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
+import type { SearchName } from '../../checker/searches/search.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
@@ -119,9 +120,10 @@ const checkFrom = async (
 }
 
 /** Whether only nodes alone were searched. */
-const isOfNodesAlone = ({ local, deviations, searches }: Verdict['coverage']): boolean =>
-  !!(local ?? deviations) &&
-  searches.every(({ name }) => name === 'straight' || name === 'local' || name === 'deviations')
+const isOfNodesAlone = ({ searches }: Verdict['coverage']): boolean =>
+  searches.length > 0 && searches.every(({ name }) => ofNodesAlone.includes(name))
+
+const ofNodesAlone: readonly SearchName[] = ['straight', 'local', 'consequence', 'deviations']
 
 /** Each worker has several processes and takes some hundred megabytes. */
 const workersMax = 256

@@ -1,4 +1,9 @@
-import type { DeviationCoverage, LocalCoverage, SearchCoverage } from '../../checker/searches/search.ts'
+import type {
+  DeviationCoverage,
+  ExploredCoverage,
+  LocalCoverage,
+  SearchCoverage,
+} from '../../checker/searches/search.ts'
 import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Checked } from './checked.ts'
@@ -55,6 +60,8 @@ export interface Outcome
   readonly local?: LocalCoverage | undefined
   /** Figures of a search by deviations; absent if there was none. */
   readonly deviations?: DeviationCoverage | undefined
+  /** Figures of consequence prediction; absent for other searches. */
+  readonly consequence?: ExploredCoverage | undefined
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
@@ -96,5 +103,6 @@ export const outcomeOf = (checked: Checked): Outcome => {
     searches: verdict.coverage.searches,
     ...(verdict.coverage.local && { local: verdict.coverage.local }),
     ...(verdict.coverage.deviations && { deviations: verdict.coverage.deviations }),
+    ...(verdict.coverage.consequence && { consequence: verdict.coverage.consequence }),
   }
 }

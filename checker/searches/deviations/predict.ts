@@ -4,12 +4,14 @@ import type { Properties } from '../../cells/executor.ts'
 import { Diverged } from '../../errors.ts'
 import type { NodeInput, NodeSight, Nodes } from '../../node-system.ts'
 import { Begin } from '../local/beginning.ts'
-import { Explorer, type Suspicion } from './explorer.ts'
+import { Explorer, type ExplorerOrder, type Suspicion } from './explorer.ts'
 import type { LocalState, Table } from './table.ts'
 
 export interface PredictOptions<State> {
   readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults'>
   readonly properties: Properties<State>
+  /** `deviations` by default. */
+  readonly order?: ExplorerOrder
   /** What is known of nodes alone. It is kept for later predictions, from other states of the same run too. */
   readonly table: Table
   /** Executes nodes alone. */
@@ -46,7 +48,7 @@ export interface Prediction {
 }
 
 /**
- * What may come soon, from one state of a system: a search by deviations, with nothing around it. The same state, table and
+ * What may come soon, from one state of a system: a search by deviations or consequence, with nothing around it. The same state, table and
  * limits give the same result.
  *
  * @throws BudgetSpent, UsageError

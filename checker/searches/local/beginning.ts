@@ -70,13 +70,16 @@ export class Begin {
   }
 
   /**
-   * Learns a task's outcome. `sight` is undefined if the node could not take the input, for example because it is
-   * another node's client.
+   * Learns a task's outcome. `sight` is undefined if the node could not begin, or not take the input, for example because it
+   * is another node's client.
+   *
+   * @throws UsageError if no node can begin
    */
   learn(sight: NodeSight | undefined): void {
     const { member, input } = this.#asked!
     this.#asked = undefined
     if (sight === undefined && input === undefined) {
+      if (this.after.length === 0) throw new UsageError(cannotBegin)
       this.#beginAlone()
       return
     }
@@ -148,6 +151,9 @@ export class Begin {
     )
   }
 }
+
+const cannotBegin =
+  'a local search executes each node alone, but nodes wait for each other in the start, and its end cannot be marked'
 
 const newMember = (name: string): Member => ({
   ...{ name, inputs: [], sight: undefined, received: new Set<string>(), streams: new Map<string, number>() },

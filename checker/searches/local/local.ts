@@ -9,6 +9,7 @@ import { Counted, type Execution, type LocalCoverage, type NodeExecution, type S
 import { Begin } from './beginning.ts'
 import { Combined, type Combining } from './combined.ts'
 import { orderTo } from './order.ts'
+import { Retries } from './retries.ts'
 import { type Cut, type LocalState, Space, type Transition, wayTo } from './space.ts'
 
 export interface LocalOptions<State> {
@@ -27,8 +28,6 @@ const evaluationsMaxUsual = 1_000
  * failures show that the nodes behave differently when alone.
  */
 const failuresMax = 50
-/** A node's execution is tried this many times if it is disturbed from outside. */
-const triesMax = 3
 /** At most this many kinds of crashes and divergences are executed on the whole system. Each costs an execution. */
 const findingsMax = 16
 
@@ -49,8 +48,7 @@ export class LocalSearch<State> implements Search {
   readonly #begin: Begin
   readonly #combined: readonly Combined<State>[]
   readonly #purposes = new Map<NodeExecution, Purpose>()
-  readonly #again: NodeExecution[] = []
-  readonly #tries = new Map<NodeTask, number>()
+  readonly #retries = new Retries()
   #space: Space | undefined
   /** Ends of orders for the whole system to execute. */
   readonly #orders: Start[] = []
@@ -80,7 +78,7 @@ export class LocalSearch<State> implements Search {
   next(): Execution | NodeExecution | undefined {
     const order = this.#orders.shift()
     if (order) return this.#orderTo(order)
-    const again = this.#again.shift()
+    const again = this.#retries.next()
     if (again) return again
     if (this.#failures >= failuresMax) return undefined
     if (!this.#begin.isDone) {
@@ -174,12 +172,7 @@ export class LocalSearch<State> implements Search {
   }
 
   #retry(execution: NodeExecution, purpose: Purpose, error: Diverged): void {
-    const tries = (this.#tries.get(execution.task) ?? 0) + 1
-    this.#tries.set(execution.task, tries)
-    if (tries < triesMax) {
-      this.#again.push(execution)
-      return
-    }
+    if (this.#retries.again(execution)) return
     if (purpose.is === 'begin') throw error
     this.#purposes.delete(execution)
     if (error instanceof Unfaithful) this.#unknown += 1

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Budget } from '../../../checker/budget.ts'
 import { Solo } from '../../../checker/cells/alone.ts'
-import { type CheckOptions, check } from '../../../checker/check.ts'
+import { type CheckOptions, check, type Progress } from '../../../checker/check.ts'
 import type { NodeSight } from '../../../checker/node-system.ts'
 import { always, type Property } from '../../../checker/property.ts'
 import { predict } from '../../../checker/searches/deviations/predict.ts'
 import { Table, type TableOptions } from '../../../checker/searches/deviations/table.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
 import { machines } from '../systems/machines.ts'
-import { agreement, paxos } from '../systems/paxos.ts'
+import { agreement, type Member, paxos } from '../systems/paxos.ts'
 
 /** A whole search by deviations. Gives the states of the system that properties saw, and how many there are with what is in flight. */
 const searchByDeviations = async <Local>(handlers: Handlers<Local>, options: TableOptions = {}) => {
@@ -76,17 +76,47 @@ test('two leaders that take the last promise choose two values, which takes few 
   expect(verdict.coverage.deviations).toMatchObject({ deviations: 3 })
 })
 
-test('from a given state it takes turns in auto, but not from the start, nor where executions are counted', async () => {
+const checkPaxos = (options: Omit<CheckOptions<Whole<Member>>, 'nodes'>, of = {}) => {
   const handlers = paxos({ leaders: ['n1', 'n2'] })
-  const checkWith = (options: Pick<CheckOptions<unknown>, 'from' | 'executions' | 'milliseconds'>) =>
-    check(new HandlerSystem(handlers), { agreement }, { nodes: nodesOf(handlers), ...options })
+  return check(new HandlerSystem(handlers), { agreement }, { nodes: { ...nodesOf(handlers), ...of }, ...options })
+}
+
+test('it takes turns in auto, from the start and from a given state, but not where executions are counted', async () => {
   const from = ['n1 proposes', 'n1→n1 #1 prepare 1']
-  const searched = await checkWith({ from, milliseconds: 1000 })
-  expect(searched.verdict).toBe('held')
-  expect(searched.coverage.deviations?.executed).toBeGreaterThan(0)
-  expect(searched.coverage.searches.map(({ name }) => name)).toContain('race')
-  expect((await checkWith({ milliseconds: 200 })).coverage.deviations).toBe(null)
-  expect((await checkWith({ from, executions: 20 })).coverage.deviations).toBe(null)
+  for (const begin of [{}, { from }]) {
+    const enough = new AbortController()
+    const onProgress = ({ executions }: Progress) => executions >= 40 && enough.abort()
+    const { coverage } = await checkPaxos({ ...begin, milliseconds: 60_000, signal: enough.signal, onProgress })
+    expect(coverage.deviations?.executed).toBeGreaterThan(0)
+    expect(coverage.searches.map(({ name }) => name)).toEqual(expect.arrayContaining(['race', 'deviations']))
+    expect((await checkPaxos({ ...begin, executions: 20 })).coverage.deviations).toBe(null)
+  }
+})
+
+test('nodes that cannot begin alone are no error in auto', async () => {
+  const together = { startTogether: async () => true }
+  const { verdict, coverage, notes } = await checkPaxos({ milliseconds: 500 }, together)
+  expect({ verdict, deviations: coverage.deviations, notes }).toEqual({ verdict: 'held', deviations: null, notes: [] })
+  await expect(checkPaxos({ search: 'deviations', milliseconds: 500 }, together)).rejects.toThrow('wait for each other')
+})
+
+test('a property that throws in a state that the system never comes to is no error', async () => {
+  const handlers = paxos({ leaders: ['n1'] })
+  const joined = new WeakSet<object>()
+  const join = (nodes: readonly unknown[]) => {
+    const state = { nodes: nodes as Whole<Member>['nodes'] }
+    joined.add(state)
+    return state
+  }
+  const property = always<Whole<Member>>(state => {
+    if (joined.has(state) && state.nodes.some(({ chosen }) => chosen)) throw new TypeError('never so')
+    return agreement.holds(state, undefined)
+  })
+  const nodes = { ...nodesOf(handlers), join }
+  const options = { search: 'deviations', nodes, milliseconds: 500 } as const
+  const { verdict, notes } = await check(new HandlerSystem(handlers), { property }, options)
+  expect(verdict).toBe('held')
+  expect(notes.join()).toContain('that seemed possible for single nodes violated nothing in the whole system')
 })
 
 test('ways to states lead from where their node begins now', () => {

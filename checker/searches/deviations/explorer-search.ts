@@ -1,24 +1,33 @@
 import type { Properties } from '../../cells/executor.ts'
 import type { NodeOutcome, NodeTask, TaskOutcome } from '../../cells/task.ts'
-import { Diverged } from '../../errors.ts'
+import { Diverged, UsageError } from '../../errors.ts'
 import type { NodeInput, Nodes } from '../../node-system.ts'
 import { after, labelsTo, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Begin } from '../local/beginning.ts'
-import { Counted, type DeviationCoverage, type Execution, type NodeExecution, type Search } from '../search.ts'
-import { type Ask, Explorer, type Suspicion } from './explorer.ts'
+import { Retries } from '../local/retries.ts'
+import {
+  Counted,
+  type DeviationCoverage,
+  type Execution,
+  type NodeExecution,
+  type Search,
+  searchNames,
+} from '../search.ts'
+import { type Ask, Explorer, type ExplorerOrder, type Suspicion } from './explorer.ts'
 import { type LocalState, Table, type TableOptions } from './table.ts'
 
-export interface DeviationOptions<State> extends TableOptions {
+export interface ExplorerSearchOptions<State> extends TableOptions {
   readonly nodes: Nodes<State>
   readonly properties: Properties<State>
+  readonly order: ExplorerOrder
   readonly depthMax?: number | undefined
   readonly deviationsMax?: number | undefined
   readonly allowFindings?: boolean | undefined
+  /** Whether it is one of several searches: if nodes cannot begin alone, it then comes to nothing, which is no error. */
+  readonly isBeside?: boolean | undefined
 }
 
-/** A node's execution is tried this many times if it comes to something else than before, or is disturbed from outside. */
-const triesMax = 3
 /**
  * So many ways may come to nothing on the whole system, and one more for each so many inputs that nodes took. Each costs an
  * execution. Nodes that behave differently when alone would make it thousands.
@@ -29,19 +38,18 @@ const inputsPerFailure = 100
 const transitionsPerTurn = 10_000
 
 /**
- * The search by deviations as one of the searches of a check. Nodes alone are executed as it needs them; what it finds is
- * executed on the whole system, and only that counts.
+ * The search by deviations, or consequence prediction, as one of the searches of a check. Nodes alone are executed as it needs them;
+ * what it finds is executed on the whole system, and only that counts.
  */
-export class DeviationSearch<State> implements Search {
-  readonly name = 'deviations'
+export class ExplorerSearch<State> implements Search {
+  readonly name: ExplorerOrder
   readonly #experience: Experience
-  readonly #options: DeviationOptions<State>
+  readonly #options: ExplorerSearchOptions<State>
   readonly #counted: Counted
   readonly #begin: Begin
   readonly #table: Table
-  readonly #tries = new Map<NodeTask, number>()
   readonly #asks = new Map<NodeExecution, Ask | 'begin' | 'pause'>()
-  readonly #again: NodeExecution[] = []
+  readonly #retries = new Retries()
   /** What the whole system has still to execute. */
   readonly #suspected: Suspicion[] = []
   readonly #suspicions = new Map<Execution, Suspicion>()
@@ -49,21 +57,25 @@ export class DeviationSearch<State> implements Search {
   /** Ways that came to nothing on the whole system. */
   #failures = 0
   #found = 0
+  /** Whether the nodes cannot begin alone. */
+  #cannotBegin = false
 
-  constructor(experience: Experience, options: DeviationOptions<State>) {
-    const { nodes } = options
+  constructor(experience: Experience, options: ExplorerSearchOptions<State>) {
+    const { nodes, order } = options
+    this.name = order
     this.#experience = experience
     this.#options = options
-    this.#counted = new Counted('deviations', experience.met)
+    this.#counted = new Counted(order, experience.met)
     this.#begin = new Begin(nodes.names, labelsTo(experience.begin))
     this.#table = new Table(nodes.names, options)
   }
 
   next(): Execution | NodeExecution | undefined {
-    const again = this.#again.shift()
+    const again = this.#retries.next()
     if (again) return again
+    if (this.#cannotBegin) return undefined
     if (!this.#begin.isDone) {
-      const task = this.#begin.next()
+      const task = this.#beginning(() => this.#begin.next())
       return task && this.#ask(task, 'begin')
     }
     const explorer = this.#explorer!
@@ -89,12 +101,11 @@ export class DeviationSearch<State> implements Search {
 
   learnAlone(execution: NodeExecution, came: NodeOutcome | Diverged): void {
     const ask = this.#asks.get(execution)!
-    if (came instanceof Diverged && this.#triesAgain(execution)) return
+    if (came instanceof Diverged && this.#retries.again(execution)) return
     this.#asks.delete(execution)
     if (ask === 'pause') return
     if (ask === 'begin') {
-      if (came instanceof Diverged) throw came
-      this.#learnBegin(came)
+      this.#beginning(() => this.#learnBegin(came))
       return
     }
     // What cannot be repeated is left out.
@@ -106,12 +117,18 @@ export class DeviationSearch<State> implements Search {
     return this.#asks.size > 0
   }
 
+  /** Whether nothing is left to do. */
+  get isDone(): boolean {
+    if (this.#asks.size > 0 || this.#suspected.length > 0 || this.#suspicions.size > 0) return false
+    return this.#cannotBegin || this.#explorer?.isDone === true
+  }
+
   coverage() {
     return this.#counted.coverage
   }
 
   /** Its figures. */
-  get deviations(): DeviationCoverage {
+  get explored(): DeviationCoverage {
     const {
       transitions = 0,
       asked = 0,
@@ -128,12 +145,12 @@ export class DeviationSearch<State> implements Search {
   get notes(): string[] {
     const undecided = this.#explorer?.undecided ?? new Map<string, string>()
     return [
-      ...[...undecided].map(([name, why]) => `${name} was not evaluated in the search by deviations: ${why}`),
+      ...[...undecided].map(([name, why]) => `${name} was not evaluated in ${searchNames[this.name]}: ${why}`),
       ...(this.#failures > 0
         ? [`${this.#failures} ways that seemed possible for single nodes violated nothing in the whole system`]
         : []),
       ...(this.#explorer?.hasLeftOut
-        ? ['states of the system were left out of the search by deviations, because there were too many']
+        ? [`states of the system were left out of ${searchNames[this.name]}, because there were too many`]
         : []),
     ]
   }
@@ -143,7 +160,7 @@ export class DeviationSearch<State> implements Search {
   }
 
   #ask(task: NodeTask, ask: Ask | 'begin' | 'pause'): NodeExecution {
-    const execution = { search: 'deviations', variant: 0, task } as const
+    const execution = { search: this.name, variant: 0, task }
     this.#asks.set(execution, ask)
     return execution
   }
@@ -154,16 +171,20 @@ export class DeviationSearch<State> implements Search {
     return { start: { at: 'node', node, after: this.#begin.after, inputs } }
   }
 
-  #triesAgain(execution: NodeExecution): boolean {
-    const tries = (this.#tries.get(execution.task) ?? 0) + 1
-    if (tries >= triesMax) return false
-    this.#tries.set(execution.task, tries)
-    this.#again.push(execution)
-    return true
+  /** Does a part of the beginning. */
+  #beginning<Result>(work: () => Result): Result | undefined {
+    try {
+      return work()
+    } catch (error) {
+      if (!this.#options.isBeside || !(error instanceof Diverged || error instanceof UsageError)) throw error
+      this.#cannotBegin = true
+      return undefined
+    }
   }
 
-  #learnBegin({ last }: NodeOutcome): void {
-    this.#begin.learn(last)
+  #learnBegin(came: NodeOutcome | Diverged): void {
+    if (came instanceof Diverged) throw came
+    this.#begin.learn(came.last)
     if (!this.#begin.isDone) return
     const roots = this.#begin.nodes.map(({ sight }, node) => this.#table.begin(node, sight))
     this.#explorer = new Explorer({ ...this.#options, table: this.#table }, roots, this.#begin.before)
@@ -173,7 +194,7 @@ export class DeviationSearch<State> implements Search {
     const { labels, kind } = suspicion
     const whole = after(this.#experience.begin, labels)
     const start = labels.length === 0 ? whole : startAsOffered(labelsTo(whole))
-    const asked = this.#experience.executionOf({ search: 'deviations', start, walks: () => [] })
+    const asked = this.#experience.executionOf({ search: this.name, start, walks: () => [] })
     const { untilLive, surprises: _, healthy: __, ...task } = asked.task
     const execution = { ...asked, isGuess: true, task: { ...task, ...(kind === 'dead' && untilLive && { untilLive }) } }
     this.#suspicions.set(execution, suspicion)
