@@ -20,6 +20,8 @@ interface AfterSchedule {
    * has `Diverged`.
    */
   readonly isLenient?: boolean
+  /** Whether, then, timers that are due at other times than in the schedule are matched by node and order. */
+  readonly isShifted?: boolean
 }
 
 /** The state of a node alone, by its history. */
@@ -44,7 +46,12 @@ export const startAfter = (labels: readonly string[]): Start =>
 export const after = (start: Start, labels: readonly string[]): Start => startAfter([...labelsTo(start), ...labels])
 
 /** The state after those of these steps from the initial one that are enabled in their turn. */
-export const startAsOffered = (labels: readonly string[]): Start => ({ at: 'schedule', labels, isLenient: true })
+export const startAsOffered = (labels: readonly string[], isShifted = false): Start => ({
+  at: 'schedule',
+  labels,
+  isLenient: true,
+  ...(isShifted && { isShifted }),
+})
 
 /** The steps, or inputs, that lead there from the initial state. */
 export const labelsTo = (start: Start | NodeStart): readonly string[] =>

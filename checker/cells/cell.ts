@@ -13,7 +13,7 @@ import { bind } from './bounds.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Executor, type Observer, type Properties } from './executor.ts'
 import { beHealthy } from './healthy.ts'
-import { attempt, attemptPromptly, follow } from './schedule.ts'
+import { attempt, attemptPromptly, attemptShifted, follow } from './schedule.ts'
 import type { Arrival, NodeOutcome, NodeTask, Task, TaskOutcome, ToLive, UntilLive, WalkEnd, Watched } from './task.ts'
 import { walk } from './walk.ts'
 
@@ -141,10 +141,11 @@ export class OwnCell<State> implements Cell {
         ...(delayMsMax === undefined ? [] : ['deliver' as const]),
         ...(skewMsMax === undefined ? [] : ['timer' as const]),
       ]
-      if (sooner.length === 0) skipped = await this.#attempt(start.labels, variant)
+      if (sooner.length === 0 && !start.isShifted) skipped = await this.#attempt(start.labels, variant)
       else {
         await executor.reset(variant)
-        await attemptPromptly(executor, start.labels, sooner)
+        if (start.isShifted) await attemptShifted(executor, start.labels)
+        else await attemptPromptly(executor, start.labels, sooner)
       }
     } else {
       const labels = labelsTo(start)

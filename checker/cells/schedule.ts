@@ -78,6 +78,38 @@ export const attemptPromptly = async <State>(
   await goOnHealthy(executor)
 }
 
+/** For one step of a schedule, at most so many timers fire that it does not have there. */
+const moreTimersMax = 10
+
+/**
+ * The same where nodes drew other random numbers than in the schedule, so that their timers are due at other times: a timer
+ * that must come before a step fires before it. If the schedule has one of that node later, it is that one.
+ */
+export const attemptShifted = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
+  const left = labels.map(readLabel)
+  for (let wanted = left.shift(); wanted !== undefined; wanted = left.shift()) {
+    for (let more = 0; more <= moreTimersMax && !executor.violation; more++) {
+      const offered = executor.offered()
+      const similar = findSimilar(offered, wanted)
+      if (!similar && isHealthy(executor)) return goOnHealthy(executor)
+      const choice = similar ?? timerBefore(offered, wanted)
+      if (choice === undefined) break
+      const later = similar ? -1 : left.findIndex(each => isLike(choice, each))
+      if (later >= 0) left.splice(later, 1)
+      await executor.execute(choice)
+      if (similar) break
+    }
+  }
+  await goOnHealthy(executor)
+}
+
+/** For a message, the timer of its sender; for a timer that a bound holds back, that which is due first. */
+const timerBefore = (offered: readonly Choice[], { kind, from }: Described): Choice | undefined => {
+  const timers = offered.filter(choice => choice.kind === 'timer')
+  if (from !== undefined) return timers.find(({ node }) => node === from)
+  return kind === 'timer' ? timers.sort((one, other) => (one.afterMs ?? 0) - (other.afterMs ?? 0))[0] : undefined
+}
+
 /**
  * The enabled choice that is most similar to a recorded one. After earlier steps were skipped, later messages, terms
  * and connections have lower numbers, so the choice with nearly the same content is meant, and among these the one with

@@ -16,8 +16,10 @@ export interface Attempted extends Pick<TaskOutcome, 'schedule' | 'fingerprints'
 /**
  * Executes a candidate leniently: steps that only a dropped step would have enabled are skipped. `undefined` if it
  * cannot be executed, or need not be.
+ *
+ * @param isShifted whether timers that are due at other times are matched by node and order
  */
-export type Attempt = (labels: readonly string[], cells: Cells) => Promise<Attempted | undefined>
+export type Attempt = (labels: readonly string[], cells: Cells, isShifted: boolean) => Promise<Attempted | undefined>
 
 export interface MinimiseLimits extends Limits {
   /** How many steps at the beginning stay as they are; 0 by default. */
@@ -39,7 +41,8 @@ export interface Minimum {
  * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). It moves
  * deliveries next to the steps that sent them before it drops single steps, because all of these are tried again in
  * another order. What can be moved only after that is moved last; overlaps are split into their parts, and divided
- * messages arrive whole; and single steps are dropped again. The result is 1-minimal: no single step can be dropped.
+ * messages arrive whole; and single steps are dropped again. Calls that only made nodes draw other random numbers, and so shifted
+ * later timers, are dropped last, for as many timers at most. The result is 1-minimal: no single step can be dropped.
  *
  * A candidate is not executed if a failed one differs from it only in steps that were skipped: it would fail as well.
  *
@@ -104,8 +107,8 @@ class Minimiser {
   constructor(cells: Cells, schedule: readonly Choice[], attempt: Attempt, kept: number) {
     this.#cells = cells
     this.#kept = labelsOf(schedule.slice(0, kept))
-    this.#attempt = async (labels, cells) => {
-      const attempted = await attempt([...this.#kept, ...labels], cells)
+    this.#attempt = async (labels, cells, isShifted) => {
+      const attempted = await attempt([...this.#kept, ...labels], cells, isShifted)
       return attempted && behind(attempted, kept)
     }
     this.best = schedule.slice(kept)
@@ -118,7 +121,12 @@ class Minimiser {
     await this.#dropUnits(() => conversations(this.best, this.#offered))
     await this.#joinConversations()
     do await this.dropSteps()
-    while ((await this.#joinConversations()) || (await this.#splitOverlap()) || (await this.#makeWhole()))
+    while (
+      (await this.#joinConversations()) ||
+      (await this.#splitOverlap()) ||
+      (await this.#makeWhole()) ||
+      (await this.#dropCalls())
+    )
   }
 
   /** Drops the longest loop first. If that fails, shorter ones are left to the later passes. */
@@ -208,16 +216,31 @@ class Minimiser {
     return (await this.#tryOne(candidates)) !== undefined
   }
 
+  /** Drops calls with all that follows from them, all or single ones, though later timers are due at other times then. */
+  async #dropCalls(): Promise<boolean> {
+    if (this.best.every(({ kind }) => kind !== 'timer')) return false
+    const calls = conversations(this.best, this.#offered).filter(([root]) => this.best[root!]!.kind === 'client')
+    const all = calls.length > 1 ? [calls.flat()] : []
+    const candidates = [...all, ...calls.reverse()].map(places => omit(this.best, places))
+    return (await this.#tryOne(candidates, true)) !== undefined
+  }
+
+  /** Whether a schedule that was executed with other timers has fewer calls, and no more steps. */
+  #isSmaller(schedule: readonly Choice[]): boolean {
+    const callsIn = (choices: readonly Choice[]) => choices.filter(({ kind }) => kind === 'client').length
+    return schedule.length <= this.best.length && callsIn(schedule) < callsIn(this.best)
+  }
+
   /** Executes candidates until one still violates, and keeps what was executed of it. Returns its index. */
-  async #tryOne(candidates: readonly (readonly Choice[])[]): Promise<number | undefined> {
-    const untried = this.#untried(candidates).values()
+  async #tryOne(candidates: readonly (readonly Choice[])[], isShifted = false): Promise<number | undefined> {
+    const untried = this.#untried(candidates, isShifted).values()
     const attempts = this.#cells.inOrder(
       () => untried.next().value,
-      ({ labels }, cells) => this.#attempt(labels, cells),
+      ({ labels }, cells) => this.#attempt(labels, cells, isShifted),
     )
     for await (const [{ index, key, labels }, kept] of attempts) {
       this.#tried.add(key)
-      if (!kept) continue
+      if (!kept || (isShifted && !this.#isSmaller(kept.schedule))) continue
       if (!kept.isAlike) {
         if (kept.arrival.skipped.length > 0) this.#failed.push({ labels, skipped: new Set(kept.arrival.skipped) })
         continue
@@ -230,13 +253,14 @@ class Minimiser {
     return undefined
   }
 
-  #untried(candidates: readonly (readonly Choice[])[]) {
+  #untried(candidates: readonly (readonly Choice[])[], isShifted: boolean) {
     const all = candidates.map((candidate, index) => {
       const labels = untilHealthy(labelsOf(candidate))
-      return { index, labels, key: labels.join('\n') }
+      return { index, labels, key: [isShifted, ...labels].join('\n') }
     })
     const isFirst = (index: number, key: string) => all.findIndex(other => other.key === key) === index
-    const isKnown = (labels: readonly string[]) => this.#failed.some(failed => comesToTheSame(labels, failed))
+    const isKnown = (labels: readonly string[]) =>
+      !isShifted && this.#failed.some(failed => comesToTheSame(labels, failed))
     return all.filter(({ index, key, labels }) => !this.#tried.has(key) && isFirst(index, key) && !isKnown(labels))
   }
 }

@@ -73,6 +73,8 @@ export interface RecoveryOptions {
   readonly choosers?: readonly ChooserName[] | undefined
   /** Whether to skip labels of the schedule that are not enabled. */
   readonly isLenient?: boolean
+  /** Whether, then, timers that are due at other times are matched by node and order. */
+  readonly isShifted?: boolean
   /**
    * How many walks, the last ones of a healthy network, begin on new processes; 0 by default. They cost most, and a state
    * that recovers does so in an earlier one.
@@ -220,9 +222,14 @@ const tryFaithfully = async (cells: Cells, task: Task): Promise<TaskOutcome | Un
 const taskOf = (
   labels: readonly string[],
   walk: Walk,
-  { property, stepsMin, isLenient }: Pick<RecoveryOptions, 'property' | 'stepsMin' | 'isLenient'>,
+  {
+    property,
+    stepsMin,
+    isLenient,
+    isShifted,
+  }: Pick<RecoveryOptions, 'property' | 'stepsMin' | 'isLenient' | 'isShifted'>,
 ): Task => ({
-  start: isLenient ? startAsOffered(labels) : startAfter(labels),
+  start: isLenient ? startAsOffered(labels, isShifted) : startAfter(labels),
   untilViolation: true,
   untilLive: { properties: [property], ...(stepsMin && { stepsMin }), delayMsMax: slowMs, walks: [walk] },
 })

@@ -192,8 +192,8 @@ const shrinkPatiently = async (
 /** Tries whether candidates have such a violation while no message is in flight for longer. */
 export const attemptAt =
   (violation: Violation, patience: number, delayMsMax: number): Attempt =>
-  async (labels, cells) => {
-    const outcome = await cells.tryRun({ start: startAsOffered(labels), patience })
+  async (labels, cells, isShifted) => {
+    const outcome = await cells.tryRun({ start: startAsOffered(labels, isShifted), patience })
     if (outcome instanceof Diverged) return undefined
     const isFastEnough = outcome.delayMs <= delayMsMax
     return { ...outcome, isAlike: isFastEnough && !!outcome.violation && isAlike(outcome.violation, violation) }
@@ -214,10 +214,10 @@ export const shrinkDeath = (
   // Each candidate is tried with the same walks.
   const seed = recovery.random.seed()
   const endsAlike = (end: Described | undefined) => (end && last ? isLike(last, end) : end === last)
-  const attempt: Attempt = async (labels, cells) => {
+  const attempt: Attempt = async (labels, cells, isShifted) => {
     const end = labels.at(-1)
     if (!endsAlike(end === undefined ? undefined : readLabel(end))) return undefined
-    const options = { ...recovery, isLenient: true, random: new Random(seed) }
+    const options = { ...recovery, isLenient: true, isShifted, random: new Random(seed) }
     const { live, met, begin } = await recover(cells, labels, options)
     return { ...begin, isAlike: !live && !met && !begin.broken && endsAlike(begin.schedule.at(-1)) }
   }

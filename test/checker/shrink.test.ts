@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
-import { eventually } from '../../checker/property.ts'
+import { always, eventually } from '../../checker/property.ts'
 import { shrink } from '../../checker/verdict/shrink.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { comesHome, ring } from './systems/ring.ts'
@@ -70,7 +70,66 @@ const mortal = () =>
     ]
   })
 
+interface Electing {
+  readonly drawn: number
+  readonly ticks: number
+  readonly votes: number
+}
+
+/** It is elected after a number of ticks that it draws. Each call draws too, and comes to nothing more before. */
+const electing = (needed: readonly number[]) =>
+  new Model<Electing>({ drawn: 0, ticks: 0, votes: 0 }, ({ drawn, ticks, votes }) => {
+    const isReady = ticks >= needed[drawn]!
+    const vote = { kind: 'deliver', node: 'm', label: `n→m #1 vote ${drawn}` } as const
+    return [
+      { kind: 'client', node: '', label: 'client put', next: () => ({ drawn: Math.min(3, drawn + 1), ticks, votes }) },
+      { kind: 'timer', node: 'n', label: 'n timer +100ms', next: () => ({ drawn, ticks: ticks + 1, votes }) },
+      ...(isReady && votes === 0 ? [{ ...vote, next: () => ({ drawn, ticks, votes: 1 }) }] : []),
+    ]
+  })
+const notElected = always<Electing>(({ votes }) => votes === 0)
+
+interface Clocks {
+  readonly drawn: number
+  readonly at: number
+  readonly fired: readonly string[]
+}
+
+/** Two nodes whose clocks go together, so that the timer that is due first fires first. A call makes that of `a` late. */
+const together = () =>
+  new Model<Clocks>({ drawn: 0, at: 0, fired: [] }, ({ drawn, at, fired }) => {
+    const due = { a: 100 + 80 * drawn, b: 150 }
+    const [first] = (['a', 'b'] as const).filter(name => !fired.includes(name)).sort((x, y) => due[x] - due[y])
+    const call = { kind: 'client', node: '', label: 'client put', next: () => ({ drawn: 1, at, fired }) } as const
+    if (first === undefined) return [call]
+    const afterMs = due[first] - at
+    const next = () => ({ drawn, at: due[first], fired: [...fired, first] })
+    return [call, { kind: 'timer', node: first, label: `${first} timer +${afterMs}ms`, afterMs, next }]
+  })
+const notBoth = always<Clocks>(({ fired }) => fired.length < 2)
+
 describe('shrinking a recorded schedule', () => {
+  it('drops calls that only made a node draw other random numbers, and so shifted later timers', async () => {
+    const violation = { kind: 'safety', property: 'notElected' } as const
+    const shrunkOf = async (needed: readonly number[]) => {
+      const calls = times(3, 'client put')
+      const ticks = times(needed[3]!, 'n timer +100ms')
+      const found = [...calls, ...ticks, 'n→m #1 vote 3']
+      return (await shrink(electing(needed), { notElected }, found, violation)).schedule
+    }
+    expect(await shrunkOf([3, 4, 4, 2])).toEqual([...times(3, 'n timer +100ms'), 'n→m #1 vote 0'])
+    expect(await shrunkOf([1, 2, 3, 2])).toEqual(['n timer +100ms', 'n→m #1 vote 0'])
+    // With so many timers it would be longer.
+    expect(await shrunkOf([9, 9, 9, 2])).toHaveLength(6)
+  })
+
+  it('matches timers by node and order where others are due first', async () => {
+    const violation = { kind: 'safety', property: 'notBoth' } as const
+    const found = ['client put', 'b timer +150ms', 'a timer +30ms']
+    const { schedule } = await shrink(together(), { notBoth }, found, violation)
+    expect(schedule).toEqual(['a timer +100ms', 'b timer +50ms'])
+  })
+
   it('leaves what the violation of safety needs, and executes it again', async () => {
     const properties = { consistent }
     const system = twoPhaseCommit(2, { impatient: true })
