@@ -155,6 +155,11 @@ export class Cluster implements System<GlobalState> {
     return this.#stage.execution.start?.describe(this.#nodes) ?? []
   }
 
+  /** Pairs of hosts that have an open connection. */
+  get connected(): readonly (readonly [string, string])[] {
+    return this.#stage.execution.network.connections().map(({ opener, listener }) => [opener, listener])
+  }
+
   /** The action of the last step, if it was planned or requested. */
   get happened(): TimedAction | undefined {
     return this.time?.happened

@@ -27,6 +27,7 @@ export interface Limits {
   readonly suspicionsMax: number
   readonly deviationsMax?: number
   readonly prevented?: ReadonlySet<string>
+  readonly within?: ReadonlySet<string> | undefined
 }
 
 /** While a way is executed in which something is prevented, so many messages more may be lost, and connections reset. */

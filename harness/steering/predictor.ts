@@ -5,6 +5,7 @@ import { Table } from '../../checker/searches/deviations/table.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ResolvedSystem } from '../config.ts'
 import { type Filter, preventableOn, saidOf } from './filters.ts'
+import { Neighbourhoods } from './neighbourhoods.ts'
 import { type Foreseen, type Limits, Outlook } from './outlook.ts'
 
 export interface PredictorOptions {
@@ -61,6 +62,9 @@ export class Predictor {
   readonly #system: ResolvedSystem
   readonly #options: PredictorOptions
   readonly #table: Table
+  readonly #neighbourhoods: Neighbourhoods
+  /** The nodes of the present round; undefined for all. */
+  #within: ReadonlySet<string> | undefined
   /** Ways that violated something, the last one first. */
   #known: readonly Foreseen[] = []
   /** What the last round prevented. */
@@ -72,7 +76,9 @@ export class Predictor {
     this.#cluster = cluster
     this.#system = system
     this.#options = options
-    this.#table = new Table(system.nodes.map(({ name }) => name))
+    const names = system.nodes.map(({ name }) => name)
+    this.#table = new Table(names)
+    this.#neighbourhoods = new Neighbourhoods(names)
   }
 
   /**
@@ -90,6 +96,8 @@ export class Predictor {
     }
     this.rounds += 1
     this.#searches = 0
+    const { ordinals } = mark.execution.network
+    this.#within = this.#neighbourhoods.next({ connected: this.#cluster.connected, sent: new Map(ordinals) })
     const outlook = new Outlook(this.#cluster, this.#system, { mark, state, signal: this.#options.signal })
     try {
       return await this.#look(outlook)
@@ -135,7 +143,7 @@ export class Predictor {
     this.#searches += 1
     const { inputsMax, transitionsMax } = this.#options
     const { suspicions, inputs, transitions } = await outlook.predict(this.#table, this.rounds, {
-      ...{ inputsMax, transitionsMax, suspicionsMax },
+      ...{ inputsMax, transitionsMax, suspicionsMax, within: this.#within },
       ...limits,
     })
     this.inputs += inputs

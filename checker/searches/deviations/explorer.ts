@@ -46,6 +46,8 @@ export interface ExplorerOptions<State> {
    * come.
    */
   readonly prevented?: ReadonlySet<string> | undefined
+  /** Names of the only nodes that do something. Messages to others do not arrive. By default all. */
+  readonly within?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -132,14 +134,14 @@ export class Explorer<State> {
 
   /** @param roots where the nodes begin, in their order */
   constructor(options: ExplorerOptions<State>, roots: readonly LocalState[], before: Before) {
-    const { nodes, properties, table, order = 'deviations', prevented = new Set() } = options
+    const { nodes, properties, table, order = 'deviations' } = options
     this.#options = options
     this.#first = order === 'deviations' ? 'prompt' : 'all'
     this.#before = before
     this.#root = roots[0]!
-    this.#moves = new Moves(nodes, prevented)
+    this.#moves = new Moves(nodes, options)
     this.#judge = new Judge(nodes, properties)
-    const inFlight = before.inFlight.map(sent => table.message(sent)).filter(({ to }) => to >= 0)
+    const inFlight = this.#moves.arriving(before.inFlight.map(sent => table.message(sent)))
     this.#arrive({ locals: roots, inFlight, steps: [], spent: 0 }, undefined)
   }
 
@@ -234,7 +236,8 @@ export class Explorer<State> {
   /** The nodes whose states are new, for what they do by themselves and for faults. */
   #freshOf({ locals, spent }: Point): Befallen {
     const [acting, failing]: [number[], number[]] = [[], []]
-    for (const [node, { index }] of locals.entries()) {
+    for (const node of this.#moves.actors) {
+      const { index } = locals[node]!
       if (!this.#acted.has(keyOfLocal(index, spent))) acting.push(node)
       if (!this.#failed.has(keyOfLocal(index, spent))) failing.push(node)
     }
@@ -249,7 +252,7 @@ export class Explorer<State> {
     if (acts) for (const node of fresh.acting) this.#acted.add(keyOfLocal(locals[node]!.index, spent))
     if (!isPrompt) for (const node of fresh.failing) this.#failed.add(keyOfLocal(locals[node]!.index, spent))
     if (part === 'all') return
-    const all = [...locals.keys()]
+    const all = this.#moves.actors
     const acting = acts ? all.filter(node => !fresh.acting.includes(node) && this.#moves.canAct(locals[node]!)) : []
     const failing = isPrompt
       ? []
@@ -305,6 +308,8 @@ export class Explorer<State> {
 
   /** Whether nothing but faults can happen. */
   #isDead(point: Point): boolean {
+    // Others could still do something.
+    if (this.#options.within) return false
     return this.#judge.hasLiveness && isQuiet(point) && !point.locals.some(local => this.#moves.canAct(local))
   }
 

@@ -27,6 +27,13 @@ interface Draft {
   finding?: string
 }
 
+interface Limits {
+  /** What is kept from happening, by `saidBy`. */
+  readonly prevented?: ReadonlySet<string> | undefined
+  /** The only nodes that do something; by default all. */
+  readonly within?: ReadonlySet<string> | undefined
+}
+
 /** Connections being opened in one step; a bound in case that requests and answers never end. */
 const openingsMax = 64
 
@@ -39,11 +46,26 @@ export class Moves {
   /** By message or choice, whether it is kept from happening. */
   readonly #isPreventedBefore = new Map<Flying | string, boolean>()
 
-  /** @param prevented what is kept from happening, by `saidBy` */
-  constructor({ names, faults = {} }: Pick<Nodes<never>, 'names' | 'faults'>, prevented: ReadonlySet<string>) {
+  /** Indexes of the nodes that do something, in order. */
+  readonly actors: readonly number[]
+  /** By index, whether it is one of them. */
+  readonly #isActor: readonly boolean[]
+
+  /** @param limits as those of an `Explorer` */
+  constructor(
+    { names, faults = {} }: Pick<Nodes<never>, 'names' | 'faults'>,
+    { prevented = new Set(), within }: Limits,
+  ) {
     this.#names = names
+    this.#isActor = names.map(name => within?.has(name) ?? true)
+    this.actors = [...names.keys()].filter(node => this.#isActor[node])
     this.#budget = faultKinds.map(kind => Math.min(9, faults[kind] ?? 0))
     this.#prevented = prevented
+  }
+
+  /** The messages whose receivers do something. */
+  arriving(sent: readonly Flying[]): readonly Flying[] {
+    return sent.every(({ to }) => this.#isActor[to]) ? sent : sent.filter(({ to }) => this.#isActor[to])
   }
 
   /** Whether a node does something by itself in this state. */
@@ -109,6 +131,7 @@ export class Moves {
     // Once for both ends.
     if (choice.from !== this.#names[node]) return undefined
     const other = this.#names.indexOf(choice.to!)
+    if (!this.#isActor[other]) return undefined
     if (!point.locals[other]?.resets.some(({ label }) => label === choice.label)) return undefined
     return this.#disconnect(draftOf(point), choice, [node, other], known)
   }
@@ -174,7 +197,7 @@ export class Moves {
     if (outcome === undefined) return undefined
     const { to, finding } = outcome
     if (to === undefined && finding === undefined && !mayVanish) return undefined
-    const sent = outcome.sent.filter(each => each.to >= 0)
+    const sent = this.arriving(outcome.sent)
     const half = does === undefined ? draft.steps.pop() : undefined
     draft.steps.push(half ? { ...half, sent: [...half.sent, ...sent] } : { does: does!, sent })
     if (finding) draft.finding = `${finding.kind} of ${finding.node}`

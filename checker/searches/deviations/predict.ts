@@ -26,8 +26,9 @@ export interface PredictOptions<State> {
   readonly deviationsMax?: number
   /** It ends after so many suspicions; 1 by default. */
   readonly suspicionsMax?: number
-  /** What is kept from happening: see `ExplorerOptions`. */
-  readonly prevented?: ReadonlySet<string>
+  /** See `ExplorerOptions`. */
+  readonly prevented?: ReadonlySet<string> | undefined
+  readonly within?: ReadonlySet<string> | undefined
   readonly budget: Budget
 }
 

@@ -12,13 +12,16 @@ import { machines } from '../systems/machines.ts'
 import { agreement, type Member, paxos } from '../systems/paxos.ts'
 
 /** A whole search by deviations. Gives the states of the system that properties saw, and how many there are with what is in flight. */
-const searchByDeviations = async <Local>(handlers: Handlers<Local>, options: TableOptions = {}) => {
+const searchByDeviations = async <Local>(
+  handlers: Handlers<Local>,
+  options: TableOptions & { readonly within?: ReadonlySet<string> } = {},
+) => {
   const seen = new Set<string>()
   const look: Property<Whole<Local>> = always(({ nodes }) => seen.add(JSON.stringify(nodes)).size > 0)
   const nodes = nodesOf(handlers)
   const table = new Table(nodes.names, options)
   const begin = { after: [], variant: 0 }
-  const limits = { inputsMax: Number.POSITIVE_INFINITY, budget: new Budget({}) }
+  const limits = { inputsMax: Number.POSITIVE_INFINITY, budget: new Budget({}), within: options.within }
   const came = await predict({ nodes, properties: { look }, table, solo: new Solo(nodes), begin, ...limits })
   return { seen, ...came }
 }
@@ -47,6 +50,23 @@ test('a table that forgets every second outcome finds the same', async () => {
         expect(each.seen).toEqual(whole.seen)
         expect(each).toMatchObject({ states: whole.states, transitions: whole.transitions, isDone: true })
         expect(each.inputs).toBeGreaterThanOrEqual(whole.inputs)
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('within a neighbourhood the other nodes stay where they are', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, async handlers => {
+      const whole = await searchByDeviations(handlers)
+      const [first, ...others] = handlers.names
+      const some = await searchByDeviations(handlers, { within: new Set([first!]) })
+      const beginnings = others.map(name => handlers.initial(name).state)
+      expect(some.isDone).toBe(true)
+      for (const state of some.seen) {
+        expect(JSON.parse(state).slice(1)).toEqual(beginnings)
+        expect(whole.seen).toContain(state)
       }
     }),
     { numRuns: 20 },
