@@ -79,6 +79,11 @@ export interface NodeSight {
 export const connectionOf = ({ from, to, connection }: Pick<Choice, 'from' | 'to' | 'connection'>): string =>
   `${from}→${to} ${connection}`
 
+/** Why a node alone cannot take an input: it has a client, by its name, use another node. */
+export interface UsesOthers {
+  readonly usesOthers: string
+}
+
 /** A marked state of a node alone. */
 export interface NodeMark {
   /** Whether one cannot go back to it any more. */
@@ -104,9 +109,9 @@ export interface NodeSystem {
   goBack?(mark: NodeMark): boolean
   /**
    * Gives the node an input; `undefined` if it cannot take it, for example a segment of a connection that it does not
-   * have.
+   * have. If a client uses another node, it must begin anew or go back.
    */
-  enter(input: NodeInput): Promise<NodeSight | undefined>
+  enter(input: NodeInput): Promise<NodeSight | UsesOthers | undefined>
 }
 
 /** The nodes of a system, for a search that executes each alone. */

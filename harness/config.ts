@@ -2,7 +2,7 @@ import type { SystemDefinition } from './config/definition.ts'
 
 export { nearest } from '../checker/nearest.ts'
 export * from './config/definition.ts'
-export { ConfigError } from './config/error.ts'
+export { ConfigError, NoSuchNode } from './config/error.ts'
 export { readNodes } from './config/nodes-file.ts'
 export { command, jsonFile, jsonLines } from './config/observers.ts'
 export { withAddresses } from './config/placeholders.ts'

@@ -72,11 +72,11 @@ export class Solo {
       const isKept = isLast && (index > 0 || !('deliver' in input))
       if (isKept && !this.#mark(name, present)) return this.perform(task, variant, budget)
       const sight = await node.enter(input)
-      if (sight === undefined) {
+      if (sight === undefined || 'usesOthers' in sight) {
         if (isLast) {
           // A client that used another node may have changed this one before.
-          if ('deliver' in input) this.#present.set(name, present)
-          return { trail: [...present.trail], last: undefined }
+          if (sight === undefined && 'deliver' in input) this.#present.set(name, present)
+          return { trail: [...present.trail], last: undefined, ...sight }
         }
         throw new Diverged(
           taken + index + 1,

@@ -103,6 +103,8 @@ export interface NodeOutcome {
   readonly trail: readonly string[]
   /** The sight after the last input; `undefined` if the node could not take it. */
   readonly last: NodeSight | undefined
+  /** The client that used another node, if that is why. */
+  readonly usesOthers?: string
 }
 
 /** What walks to a live state came to. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { shortened } from '../../checker/brief.ts'
 import type { VirtualSocket } from '../../proxy/virtual-host.ts'
 import { withEnd } from '../config/printed.ts'
-import { ConfigError, type ExecResult, type NodeHandle, nearest } from '../config.ts'
+import { ConfigError, type ExecResult, type NodeHandle, NoSuchNode, nearest } from '../config.ts'
 import { readInside } from '../hold/inside.ts'
 import type { Node } from '../node/node.ts'
 import type { Begun } from './calls.ts'
@@ -49,9 +49,7 @@ export class Handles {
   /** Handles of their own, for one call. @param answer receives each HTTP response: in words if it is an error */
   of(who: string, answer: Answer): NamedHandles {
     const all = Object.fromEntries(this.#nodes.map(node => [node.name, this.#handleOf(node, who, answer)]))
-    return namedAlone(all, name =>
-      this.note(new ConfigError([`${who}: there is no node ${name}; ${nearest(name, Object.keys(all))}`])),
-    )
+    return namedAlone(all, name => this.note(new NoSuchNode(who, name, nearest(name, Object.keys(all)))))
   }
 
   /** Returns the first mistake: this one if there was none before. */

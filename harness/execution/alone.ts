@@ -9,13 +9,14 @@ import {
   type NodeSight,
   type NodeSystem,
   type Sent,
+  type UsesOthers,
 } from '../../checker/node-system.ts'
 import type { Checkpoint, Finding } from '../../checker/system.ts'
 import { isEphemeral } from '../../proxy/label.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { PlayedMessage } from '../../proxy/network.ts'
 import { stateOf } from '../clients/state.ts'
-import { type ClientCall, ConfigError, type GlobalState, type NodeView } from '../config.ts'
+import { type ClientCall, ConfigError, type GlobalState, type NodeView, NoSuchNode } from '../config.ts'
 import { unlessInterrupted } from '../hold/interruption.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
@@ -146,13 +147,15 @@ export class Alone implements NodeSystem {
   }
 
   /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
-  async enter(input: NodeInput): Promise<NodeSight | undefined> {
+  async enter(input: NodeInput): Promise<NodeSight | UsesOthers | undefined> {
     const option = 'deliver' in input ? this.#delivery(input.deliver) : this.#choice(input.choice)
     if (option === undefined) return undefined
     try {
       return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option, input.step))
     } catch (error) {
-      // A client that used another node was executed with several nodes, so this is not an event of a single node.
+      // A client that uses another node is not an event of a single node.
+      if (error instanceof NoSuchNode) return { usesOthers: error.who }
+      // Any other mistake of a client is found by the whole system, unless only an impossible state leads to it.
       if (error instanceof ConfigError) return undefined
       throw error
     }

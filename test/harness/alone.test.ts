@@ -141,11 +141,11 @@ const goOnAlone = async (
     const input = deliver ? { deliver } : { choice: label }
     // Each input is given twice, with the mark of the state before it in between.
     const own = node.mark!()!
-    const first = await node.enter(input)
+    const first = (await node.enter(input)) as NodeSight
     expect(node.goBack!(own)).toBe(true)
     own.discard()
-    const sight = (await node.enter(input))!
-    repeated &&= sight.fingerprint === first?.fingerprint
+    const sight = (await node.enter(input)) as NodeSight
+    repeated &&= sight.fingerprint === first.fingerprint
     sights.set(name, sight)
     inFlight = [...inFlight.filter(message => message !== deliver), ...sight.sent]
   }

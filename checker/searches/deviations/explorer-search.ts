@@ -5,6 +5,7 @@ import type { NodeInput, Nodes } from '../../node-system.ts'
 import { after, labelsTo, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Begin } from '../local/beginning.ts'
+import { ClientsAlone } from '../local/clients-alone.ts'
 import { Retries } from '../local/retries.ts'
 import {
   Counted,
@@ -56,6 +57,7 @@ export class ExplorerSearch<State> implements Search {
   #explorer: Explorer<State> | undefined
   /** Ways that came to nothing on the whole system. */
   #failures = 0
+  readonly #clients = new ClientsAlone()
   #found = 0
   /** Whether the nodes cannot begin alone. */
   #cannotBegin = false
@@ -109,6 +111,7 @@ export class ExplorerSearch<State> implements Search {
       return
     }
     // What cannot be repeated is left out.
+    if (!(came instanceof Diverged)) this.#clients.learn(ask.state.node, ask.input, came)
     this.#explorer!.learn(ask, came instanceof Diverged ? undefined : came.last)
   }
 
@@ -146,6 +149,7 @@ export class ExplorerSearch<State> implements Search {
     const undecided = this.#explorer?.undecided ?? new Map<string, string>()
     return [
       ...[...undecided].map(([name, why]) => `${name} was not evaluated in ${searchNames[this.name]}: ${why}`),
+      ...this.#clients.notesOf(this.name),
       ...(this.#failures > 0
         ? [`${this.#failures} ways that seemed possible for single nodes violated nothing in the whole system`]
         : []),

@@ -7,6 +7,7 @@ import { after, labelsTo, type Start, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
+import { ClientsAlone } from './clients-alone.ts'
 import { Combined, type Combining } from './combined.ts'
 import { orderTo } from './order.ts'
 import { Retries } from './retries.ts'
@@ -62,6 +63,7 @@ export class LocalSearch<State> implements Search {
   #notRepeated = 0
   /** Inputs without a known outcome, because each attempt was disturbed. */
   #unknown = 0
+  readonly #clients = new ClientsAlone()
 
   constructor(experience: Experience, options: LocalOptions<State>) {
     const { nodes, properties, combining = 'differing', evaluationsMax = evaluationsMaxUsual } = options
@@ -132,6 +134,7 @@ export class LocalSearch<State> implements Search {
     const discarded = this.#space?.discarded ?? 0
     return [
       ...this.#combined.flatMap(({ undecided }) => undecided ?? []),
+      ...this.#clients.notesOf(this.name),
       ...(left > 0
         ? [`${left} combinations of states of single nodes were left out, because there were too many`]
         : []),
@@ -186,7 +189,9 @@ export class LocalSearch<State> implements Search {
     for (const root of this.#space.roots) this.#combine(root)
   }
 
-  #arrive(transition: Transition, { trail, last }: NodeOutcome): void {
+  #arrive(transition: Transition, came: NodeOutcome): void {
+    const { trail, last } = came
+    this.#clients.learn(transition.from.node, transition.input, came)
     if (last === undefined) return
     const seen = trail.at(-1)!
     const way = wayTo(transition.from)
