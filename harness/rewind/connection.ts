@@ -3,7 +3,7 @@ import { close, recv, SystemError } from '../../proxy/libc.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import type { Side } from '../../proxy/tcp.ts'
 import { socketAddressOf, tcpEntries } from '../../proxy/tcp-table.ts'
-import { duplicate } from '../hold/descriptor.ts'
+import { duplicate, withDuplicate } from '../hold/descriptor.ts'
 import type { HeldProcess, HeldThread } from '../hold/held-node.ts'
 import { syscallNumber } from '../hold/syscall-number.ts'
 import { makeCalls, succeed } from './batch.ts'
@@ -20,6 +20,7 @@ import {
   type SocketSettings,
   takeError,
   tcpStateOf,
+  useOf,
   type WindowLimits,
   windowLimitsOf,
 } from './socket-options.ts'
@@ -54,6 +55,9 @@ export class MarkedConnection {
   readonly #limits: WindowLimits
   /** Its state as the kernel shows it, without times and sequence numbers. */
   readonly #state: string
+  /** What its socket had carried when it was marked, or made again. */
+  #use: string
+  #isUnused = false
 
   /**
    * @param descriptors at least one
@@ -80,6 +84,7 @@ export class MarkedConnection {
       this.#settings = readSettings(own)
       this.#limits = windowLimitsOf(own)
       this.#state = tcpStateOf(own)
+      this.#use = useOf(own)
       if (congestionWindowOf(own) > firstWindow) throw this.#cannot('is a connection that has carried much at once')
     } finally {
       close(own)
@@ -96,12 +101,14 @@ export class MarkedConnection {
   }
 
   /**
-   * Whether its socket is kept: if another process has it too, and this process still has it under the same numbers.
-   * Any other socket is made anew, because its kernel has learned from arriving data how much fits into its buffer, and
-   * does not forget that.
+   * Whether its socket is kept: if this process still has it under the same numbers, and nothing was carried by it since,
+   * or another process has it too. Any other socket is made anew, because its kernel has learned from arriving data how
+   * much fits into its buffer, and does not forget that.
    */
   stays(open: ReadonlyMap<number, string>): boolean {
-    return this.#isShared && this.descriptors.every(({ fd, link }) => open.get(fd) === link)
+    const isThere = this.descriptors.every(({ fd, link }) => open.get(fd) === link)
+    this.#isUnused = isThere && withDuplicate(this.#pid, this.#fd, useOf) === this.#use
+    return isThere && (this.#isShared || this.#isUnused)
   }
 
   /**
@@ -120,7 +127,9 @@ export class MarkedConnection {
     if (!isThere) this.#makeSocket(thread)
     const own = duplicate(this.#pid, this.#fd)!
     try {
-      this.#connect(own, isThere, say)
+      if (this.#isUnused) applySettings(own, this.#settings)
+      else this.#connect(own, isThere, say)
+      this.#use = useOf(own)
       if (!isThere) for (const each of this.descriptors) each.link = readlinkSync(`/proc/${this.#pid}/fd/${each.fd}`)
     } catch (error) {
       throw error instanceof SystemError ? this.#cannot(`cannot be connected again: ${error.message}`) : error

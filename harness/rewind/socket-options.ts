@@ -1,5 +1,6 @@
 import { check, libc, setsockopt } from '../../proxy/libc.ts'
 import { CannotRewind } from './error.ts'
+import { unreadIn } from './queued-bytes.ts'
 
 const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
 
@@ -173,6 +174,26 @@ export const tcpStateOf = (fd: number): string => {
   const info = getBytes(fd, IPPROTO_TCP, TCP_INFO, 104)
   const fields = decisive.map(([name, at, length]) => `${name} ${info.readUIntLE(at, length)}`)
   return [...fields, `largest window ${getNumber(fd, windowClamp)}`].join(', ')
+}
+
+/** Fields of struct tcp_info that count what a connection has carried: bytes and segments in both directions. */
+const carried = [
+  [120, 144],
+  [152, 160],
+] as const
+const poll = libc.func('int poll(void *asked, unsigned long count, int timeout)')
+const POLLRDHUP = 0x2000
+
+/** Equal for two instants between which a connection has carried nothing, and no direction of it was closed. */
+export const useOf = (fd: number): string => {
+  const info = getBytes(fd, IPPROTO_TCP, TCP_INFO, 160)
+  /** struct pollfd */
+  const asked = Buffer.alloc(8)
+  asked.writeInt32LE(fd)
+  asked.writeInt16LE(POLLRDHUP, 4)
+  check('poll', poll(asked, 1, 0))
+  const counts = carried.map(([from, to]) => info.toString('hex', from, to))
+  return [info[0], unreadIn(fd), asked.readInt16LE(6), ...counts].join(' ')
 }
 
 /** What both ends of a connection agreed on when it was made. */

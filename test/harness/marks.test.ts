@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Random } from '../../checker/random.ts'
 import type { Cluster } from '../../harness/cluster.ts'
@@ -462,4 +463,48 @@ for turn in range(99):
   expect(stdoutOf(cluster, 'n')).toEqual(['0 2', '1 2', '2 2', '3 2', '4 1', '5 1'])
   expect(cluster.starts).toBe(1)
   expect(cluster.notes()).toEqual([])
+})
+
+test('the socket of a connection over which nothing came or went since a mark is kept, any other is made again', async () => {
+  const server = `
+    require('node:net').createServer(socket => socket.on('data', bytes => socket.write(bytes))).listen(7000)`
+  const client = `
+    const [first, second] = [1, 2].map(() => require('node:net').connect(7000, process.argv[2]))
+    for (const socket of [first, second]) socket.on('data', bytes => console.log(String(bytes)))
+    second.write('begun')
+    setTimeout(() => first.write('later'), 1000)`
+  const cluster = clusterOf(
+    {
+      nodes: {
+        server: { command: ['node', 'server.js'], listens: 7000 },
+        client: { command: ['node', 'client.js', '{{server.address}}'] },
+      },
+    },
+    { 'server.js': server, 'client.js': client },
+  )
+  const arriving = () => cluster.enabled().find(({ kind }) => kind === 'deliver')
+  const deliverAll = async () => {
+    for (let next = arriving(); next; next = arriving()) await cluster.execute(next)
+  }
+  const sockets = () => {
+    const directory = `/proc/${cluster.debugging.pidOf('client')}/fd`
+    return readdirSync(directory)
+      .map(fd => readlinkSync(`${directory}/${fd}`))
+      .filter(link => link.startsWith('socket:'))
+  }
+  await cluster.reset()
+  await deliverAll()
+  const mark = (await cluster.mark())!
+  const before = sockets()
+  await cluster.restore(mark)
+  expect(sockets()).toEqual(before)
+  await cluster.execute(cluster.enabled().find(({ kind, node }) => kind === 'timer' && node === 'client')!)
+  await deliverAll()
+  expect(stdoutOf(cluster, 'client')).toEqual(['begun', 'later'])
+  await cluster.restore(mark)
+  const after = sockets()
+  expect(after.filter(link => before.includes(link))).toHaveLength(before.length - 1)
+  await cluster.execute(cluster.enabled().find(({ kind, node }) => kind === 'timer' && node === 'client')!)
+  await deliverAll()
+  expect(stdoutOf(cluster, 'client')).toEqual(['begun', 'later'])
 })
