@@ -209,7 +209,7 @@ export const program = (done: (code: number) => void) => {
 
   root
     .command('shrink')
-    .description('finds the shortest schedule with the violation of a trace')
+    .description('finds the shortest schedule with the violation of a trace, or to its goal')
     .argument('<trace>')
     .option('--for <duration>', 'time limit; without it, continues until no step can be dropped', duration)
     .option('--json', 'prints one JSON object as the last line')

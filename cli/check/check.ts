@@ -57,6 +57,8 @@ interface Beginning {
   readonly clocksStart?: string
   /** What those searches took. */
   readonly before?: SpentOnGoals
+  /** What they could not write, in lines. */
+  readonly unwritten?: readonly string[]
   readonly time: CheckTime
   readonly hasSample: boolean
 }
@@ -92,7 +94,7 @@ const explainMsMin = 5_000
 
 const checkFrom = async (
   config: LoadedConfig,
-  { options, cpus, samples, notes, clocksStart, before, time, hasSample }: Beginning,
+  { options, cpus, samples, notes, clocksStart, before, unwritten: unwrittenBefore = [], time, hasSample }: Beginning,
 ): Promise<Checked> => {
   const how = sessionOfCheck(options)
   return inSession(config, { ...options, clocksStart, ...how }, async session => {
@@ -115,7 +117,8 @@ const checkFrom = async (
       milliseconds: Math.max(confirmMsMin, time.left),
     })
     const met = metBy(system, verdict.met)
-    return { ...checked, explanation, met, notAmong: notAmong(system, checked.verdict) }
+    const unwritten = [...unwrittenBefore, ...(checked.unwritten ?? [])]
+    return { ...checked, unwritten, explanation, met, notAmong: notAmong(system, checked.verdict) }
   })
 }
 

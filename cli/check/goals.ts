@@ -4,7 +4,8 @@ import { Diverged } from '../../checker/errors.ts'
 import { type Shrunk, shrink } from '../../checker/verdict/shrink.ts'
 import type { SampleExecution } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
-import { goalName, propertiesFor } from '../config/goal.ts'
+import { quotedForShell } from '../../report/model/quoted.ts'
+import { goalName, propertiesFor, reachesGoal } from '../config/goal.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { fileNameOf } from '../file-name.ts'
 import { type CheckOptions, defaultOut, timeOf } from '../options.ts'
@@ -21,6 +22,8 @@ interface AfterGoals {
   /** What nodes' clocks showed first on the way. */
   readonly clocksStart: string
   readonly before: SpentOnGoals
+  /** What could not be written, in lines. */
+  readonly unwritten: readonly string[]
 }
 
 /** What the searches for goals took, with what was executed to shorten the ways to them. */
@@ -46,6 +49,8 @@ interface Looked {
   readonly spent: number
   readonly steps: number
   readonly notes: readonly string[]
+  /** Why its trace could not be written, in lines. */
+  readonly unwritten: readonly string[]
   readonly clocksStart: string
 }
 
@@ -85,7 +90,7 @@ export const lookForGoals = async (
     seconds: time.seconds,
   }
   const last = { ...options, ...shares.last(), ...beginning(options, reached) }
-  return { options: last, notes, clocksStart: clocksStart!, before }
+  return { options: last, notes, clocksStart: clocksStart!, before, unwritten: all.flatMap(each => each.unwritten) }
 }
 
 const beginning = ({ seed = 1 }: CheckOptions, reached: Reached | undefined): Pick<CheckOptions, 'seed' | 'from'> =>
@@ -109,13 +114,16 @@ const lookFor = async (session: Session, { options, goal, place, before, cpus }:
   const looked = { executions, spent: executions, steps, clocksStart }
   if (!isReached(found)) {
     const nearest = found.met.nearest && (await keepNearest(session, { goal, place, nearest: found.met.nearest }))
-    return { ...looked, reached: undefined, notes: [describeMissed(name, found, before), ...(nearest ?? [])] }
+    const { notes = [], unwritten = [] } = nearest ?? {}
+    return { ...looked, reached: undefined, notes: [describeMissed(name, found, before), ...notes], unwritten }
   }
   const { schedule, minimal, executions: more } = await shorten(session, found, { goal, options })
   const trace = join(place, `goal-${goal + 1}-${fileNameOf(name)}.trace`)
-  const repeated = await keep(session, trace, { schedule, variant }, `"${name}" holds at its end`)
+  const { repeated, unwritten } = await keepWay(session, trace, { schedule, variant, goal })
   const reached = { name, schedule, seed: (options.seed ?? 1) + variant }
-  return { ...looked, spent: executions + more, reached, notes: describeTrace(trace, { name, repeated, minimal }) }
+  const isKept = repeated && unwritten.length === 0
+  const notes = describeTrace(trace, { name, isKept, minimal })
+  return { ...looked, spent: executions + more, reached, notes, unwritten }
 }
 
 /** @param isLast whether the search that follows begins there */
@@ -136,10 +144,14 @@ const shorten = async (
 ): Promise<Pick<Shrunk, 'schedule' | 'minimal' | 'executions'>> => {
   const time = timeOf(options)
   const limits = time === undefined ? { executions: shrinkExecutionsMax } : { milliseconds: time * shrinkShare }
-  const like = { kind: 'safety', property: goalName } as const
   try {
     const properties = propertiesFor(system, { goal })
-    return await shrink(cluster, properties, schedule, like, { ...limits, signal, variant, weights: system.weights })
+    return await shrink(cluster, properties, schedule, reachesGoal, {
+      ...limits,
+      signal,
+      variant,
+      weights: system.weights,
+    })
   } catch (error) {
     if (!(error instanceof Diverged)) throw error
     return { schedule, minimal: false, executions: 0 }
@@ -150,36 +162,65 @@ const shorten = async (
 const shrinkShare = 1 / 2
 const shrinkExecutionsMax = 2_000
 
-/** Records an execution. Returns whether it repeated. */
+interface Kept {
+  readonly repeated: boolean
+  /** Why its trace could not be written, in lines. */
+  readonly unwritten: readonly string[]
+}
+
+/** Records an execution that violates nothing. */
 const keep = async (
   session: Session,
   path: string,
   { schedule, variant }: SampleExecution,
-  message: string,
-): Promise<boolean> => {
+  { message, options }: { readonly message: string; readonly options: object },
+): Promise<Kept> => {
   const held = { verdict: 'held', property: null, kind: null, schedule, message }
-  const how = { options: {}, conclude: () => held, variant, allowFindings: true }
-  return (await record(session, path, schedule, how)).diverged === undefined
+  const how = { options, conclude: () => held, variant, allowFindings: true }
+  const { diverged, unwritten } = await record(session, path, schedule, how)
+  return { repeated: diverged === undefined, unwritten: unwritten === undefined ? [] : [unwritten] }
+}
+
+/** Records a way to a goal, with the goal. */
+export const keepWay = (
+  session: Session,
+  path: string,
+  { goal, ...execution }: SampleExecution & WayToGoal,
+): Promise<Kept> => {
+  const message = `"${session.system.goals[goal]!.name}" holds at its end`
+  return keep(session, path, execution, { message, options: { goal } satisfies WayToGoal })
+}
+
+/** What the header of the trace of a way to a goal has. */
+export interface WayToGoal {
+  /** Index of the goal. */
+  readonly goal: number
 }
 
 const keepNearest = async (
   session: Session,
   { goal, place, nearest }: Pick<Looking, 'goal' | 'place'> & { readonly nearest: SampleExecution },
-): Promise<string[]> => {
+): Promise<Pick<Looked, 'notes' | 'unwritten'>> => {
   const { name } = session.system.goals[goal]!
   const trace = join(place, `goal-${goal + 1}-${fileNameOf(name)}-nearest.trace`)
-  if (!(await keep(session, trace, nearest, `the state that came nearest to "${name}" is at its end`))) return []
-  return [
-    `the nearest state to "${name}", that is the one of which its function read most before it answered no, was met after ${counted(nearest.schedule.length, 'step')}: ${trace}`,
-  ]
+  const message = `the state that came nearest to "${name}" is at its end`
+  const { repeated, unwritten } = await keep(session, trace, nearest, { message, options: {} })
+  if (!repeated || unwritten.length > 0) return { notes: [], unwritten }
+  return {
+    notes: [
+      `the nearest state to "${name}", that is the one of which its function read most before it answered no, was met after ${counted(nearest.schedule.length, 'step')}: ${trace}`,
+    ],
+    unwritten,
+  }
 }
 
-const describeTrace = (
+/** What to do with the trace of a way. */
+export const describeTrace = (
   trace: string,
-  { name, repeated, minimal }: { readonly name: string; readonly repeated: boolean; readonly minimal: boolean },
+  { name, isKept, minimal }: { readonly name: string; readonly isKept: boolean; readonly minimal: boolean },
 ): string[] => [
   ...(minimal ? [] : [`the way to "${name}" may be longer than it must be: the time for shortening it was over`]),
-  ...(repeated ? [`to begin where "${name}" holds: --from ${trace}`] : []),
+  ...(isKept ? [`to begin where "${name}" holds: --from ${quotedForShell(trace)}`] : []),
 ]
 
 const describeMissed = (name: string, { executions, verdict, message }: Verdict, before: Reached | undefined): string =>

@@ -1,35 +1,40 @@
 import { resolve } from 'node:path'
+import { counted } from '../../checker/brief.ts'
 import type { Observer } from '../../checker/cells/executor.ts'
 import { type Progress, select } from '../../checker/check.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
+import type { Trace } from '../../checker/trace/trace.ts'
 import { type Shrunk, shrink } from '../../checker/verdict/shrink.ts'
-import type { Verdict } from '../../checker/verdict/verdict.ts'
+import type { Coverage, Verdict } from '../../checker/verdict/verdict.ts'
+import { propertiesFor, reachesGoal } from '../config/goal.ts'
 import { showProgress } from '../progress.ts'
 import { inSession } from '../session/session.ts'
 import { recordConfirmed } from '../traces/confirm.ts'
 import { sessionOf, violationOf } from '../traces/recorded.ts'
 import { configOfTrace } from '../traces/replay.ts'
 import type { Checked } from './checked.ts'
-import { isAboutBeginning } from './goals.ts'
+import { describeTrace, isAboutBeginning, keepWay, type WayToGoal } from './goals.ts'
 import { aboutCallsLeft } from './notes.ts'
 import { tryReport } from './record-found.ts'
 
 /**
- * Writes the shortest schedule with a trace's violation to a trace beside it. If interrupted, the shortest one found so
- * far.
+ * Writes the shortest schedule with a trace's violation, or the shortest way to its goal, to a trace beside it. If
+ * interrupted, the shortest one found so far.
  *
  * @param milliseconds without it, continues until no step can be dropped
  *
- * @throws UsageError if the trace records no violation, or its schedule does not violate any more
+ * @throws UsageError if the trace records neither, or its schedule does not violate any more
  *
  * @throws Diverged if the schedule cannot be executed
  */
 export const shrinkTrace = async (path: string, milliseconds?: number): Promise<Checked> => {
   const trace = readTrace(path)
+  const { goal } = (trace.header.options ?? {}) as Partial<WayToGoal>
+  if (goal !== undefined) return shrinkWay(path, trace, goal, milliseconds)
   const recorded = violationOf(trace)
-  if (recorded === undefined) throw new UsageError(`${path} records no violation to shrink`)
+  if (recorded === undefined) throw new UsageError(`${path} records no violation to shrink, and is no way to a goal`)
   const config = await configOfTrace(path, trace)
   const how = sessionOf(trace, 'moving')
   return inSession(config, how, async session => {
@@ -62,7 +67,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       // The recorded live execution belongs to the longer schedule.
       closestLive: null,
     }
-    const shorter = resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
+    const shorter = shorterOf(path)
     const { confirmed, unwritten } = await recordConfirmed(session, shorter, verdict, {
       options: {
         shrunk: path,
@@ -76,6 +81,52 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       ? { ...came, trace: shorter, ...tryReport(shorter) }
       : { ...came, trace: null, report: null, unwritten: [unwritten] }
   })
+}
+
+const shorterOf = (path: string): string => resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
+
+/** The same for the way to a goal, which violates nothing. */
+const shrinkWay = async (path: string, trace: Trace, goal: number, milliseconds?: number): Promise<Checked> => {
+  const config = await configOfTrace(path, trace)
+  return inSession(config, sessionOf(trace, 'moving'), async session => {
+    const { cluster, system, signal, seed, clocksStart } = session
+    const name = system.goals[goal]?.name
+    if (name === undefined)
+      throw new UsageError(`${path} is a way to goal ${goal + 1} of its configuration, which has no such goal any more`)
+    const progress = showProgress(milliseconds)
+    const counts = new Counts(progress.update)
+    const { schedule, minimal } = await shrink(
+      cluster,
+      propertiesFor(system, { goal }),
+      scheduleOf(trace),
+      reachesGoal,
+      { milliseconds, signal, seed, weights: system.weights, observer: counts },
+    ).finally(progress.end)
+    const shorter = shorterOf(path)
+    const { repeated, unwritten } = await keepWay(session, shorter, { schedule, variant: 0, goal })
+    const isKept = repeated && unwritten.length === 0
+    const verdict: Verdict = {
+      ...{ verdict: repeated ? 'held' : 'undetermined', property: null, kind: null },
+      ...counts.taken(),
+      ...{ seed, variant: 0, schedule, repeated, criticalTransition: null, delayMs: null, skewMs: null },
+      message: `"${name}" holds after ${counted(schedule.length, 'step')}${repeated ? '' : '; executed again, it did not'}`,
+      ...{
+        discovery: null,
+        closestLive: null,
+        coverage: nothingCovered,
+        met: { steps: {}, executions: {}, timers: {}, sights: [] },
+      },
+      ...{ notRepeated: [], unsteady: null, inDoubt: null },
+      notes: describeTrace(shorter, { name, isKept, minimal }),
+    }
+    const came = { verdict, clocksStart, state: cluster.state(), unwritten }
+    return isKept ? { ...came, trace: shorter, ...tryReport(shorter) } : { ...came, trace: null, report: null }
+  })
+}
+
+const nothingCovered: Coverage = {
+  ...{ levels: [], searches: [], pruned: 0, prunedBy: null, audited: 0, exhausted: false, completed: 0 },
+  ...{ walks: 0, stepsToLive: 0, walksToLive: [], transient: 0, unfaithful: 0, givenUp: 0, broken: 0 },
 }
 
 /** Counts executions and steps, and reports progress. */

@@ -13,6 +13,9 @@ export interface Sought {
 
 export const goalName = 'goal'
 
+/** The violation of the property that a goal is never reached. */
+export const reachesGoal = { kind: 'safety', property: goalName } as const
+
 /** Whether crashes and divergences only end an execution, because something else is looked for. */
 export const allowsFindings = ({ property, goal }: Sought): boolean => property !== undefined || goal !== undefined
 

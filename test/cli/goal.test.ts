@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { isAboutBeginning } from '../../cli/check/goals.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
@@ -50,6 +51,22 @@ test.each(['1', '2'])(
     expect(outcome.schedule.slice(0, 3)).toEqual(Array(3).fill(expect.stringMatching(/^client ann/)))
   },
 )
+
+test('the way to a goal is shrunk by hand too, for the goal as it is now', { timeout: 240_000 }, async () => {
+  const { outcome } = await checked('three.config.ts')
+  const [, way] = /--from '(.*\.trace)'$/.exec(outcome.notes[1])!
+  const file = join(directory, 'three.config.ts')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('count === 3', 'count === 2'))
+  const shrunk = await lastnail(directory, 'shrink', way!)
+  expect(shrunk).toMatchObject({ code: 0 })
+  expect(shrunk.stdout).toMatch(
+    /^ {3}1 {2}client ann\n {3}2 {2}client ann\nheld\n"it counts 3" holds after 2 steps\nnote: to begin where .*: --from /,
+  )
+  const [, shorter] = /^trace: (.*goal-1-it counts 3\.shrunk\.trace)$/m.exec(shrunk.stdout)!
+  const json = await lastnail(directory, 'shrink', shorter!, '--json')
+  expect(JSON.parse(json.stdout.split('\n').at(-1)!)).toMatchObject({ verdict: 'held', repeated: true, searches: [] })
+  writeFileSync(file, readFileSync(file, 'utf8').replace('count === 2', 'count === 3'))
+})
 
 test('a goal that is not reached is named, and executions begin at the start', { timeout: 240_000 }, async () => {
   const begun = performance.now()

@@ -15,6 +15,14 @@ const files = {
       properties: { few: always(s => s.nodes.reduce((sum, node) => sum + (node.state?.count ?? 0), 0) < 14) },
       emulation: { for: '3s' },
     })`,
+  'goal.config.mjs': `
+    import { defineSystem, jsonLines, reach } from 'lastnail'
+    export default defineSystem({
+      name: 'goal',
+      nodes: { a: { command: ['node', 'large.cjs'] } },
+      state: jsonLines('stdout'),
+      goal: reach('it counts to twelve', s => s.node('a').state?.count === 12),
+    })`,
   'held.config.mjs': `
     import { defineSystem, jsonLines } from 'lastnail'
     const large = { command: ['node', 'large.cjs'] }
@@ -89,6 +97,14 @@ describe.runIf(process.getuid!() === 0)('what cannot be written', { timeout: 120
     expect(linesOf(stderr)).toEqual([
       expect.stringMatching(/^lastnail: cannot write the trace .*sample\.trace: ENOSPC/),
     ])
+  })
+
+  test('the way to a goal that cannot be written is said, and the check goes on', async () => {
+    const { code, stdout, stderr } = await onDisks(['check', 'goal.config.mjs', '--executions', '4', '--out', 'small'])
+    expect([code, stdout]).toEqual([64, expect.stringMatching(/^held\n/m)])
+    expect(stdout).toMatch(/^note: executions began where "it counts to twelve" holds, after 12 steps/m)
+    expect(stdout).not.toContain('--from')
+    expect(linesOf(stderr)[0]).toMatch(/^lastnail: cannot write the trace .*goal-1-.*\.trace: ENOSPC/)
   })
 
   test.each([
