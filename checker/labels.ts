@@ -1,4 +1,4 @@
-import { isKindOfNetwork, kindByWord } from './happening/kinds.ts'
+import { isKindOfNetwork, kindByWord, wordsOfNodes } from './happening/kinds.ts'
 import { kindOfChange } from './happening/ways.ts'
 import type { About, ChoiceKind } from './system.ts'
 
@@ -72,9 +72,11 @@ const connectionIn = (label: string): Described | undefined => {
   return { kind: 'reset', node: from, from, to, connection: Number(connection), ...numbersApart(label) }
 }
 
+const nodeAfter = new RegExp(`^(?:${wordsOfNodes.join('|')}|exec|steer pause) (\\S+)`)
+
 const otherIn = (label: string): Described => {
   const kind = kindOfChange(label) ?? kindByWord(label.split(' ', 1)[0]!)
-  const [, node] = /^(?:crash|restart|reset|join|leave|exec|steer pause) (\S+)/.exec(label) ?? []
+  const [, node] = nodeAfter.exec(label) ?? []
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }
 

@@ -16,43 +16,145 @@ export type Role =
   /** a plan, a person or the tool itself does it; no search draws it */
   | 'change'
 
+/** A part of a mark: how it is drawn, and the path of an SVG. */
+export type Stroke = readonly ['solid' | 'hollow' | 'line' | 'line thick' | 'inverse', string]
+
 interface Kind {
   /** In a few words, for a legend. */
   readonly happens: string
+  /** Its mark in a report, around 0 0 in some 14 by 14 pixels: kinds differ in shape, not in colour alone. */
+  readonly glyph: readonly Stroke[]
   readonly role: Role
   /**
    * First words of the labels of such steps: those of searches, and those of timed runs. The labels of messages, timers
    * and overlaps are read by their form instead.
    */
   readonly words?: readonly string[]
+  /** Whether these words are followed by the name of a node. */
+  readonly isOfNode?: boolean
   /** Whether it changes what lies between nodes, and no node notices. */
   readonly isOfNetwork?: boolean
 }
 
+/** A circle on the horizontal axis. */
+const circle = (x: number, radius: number): string =>
+  `M${x - radius} 0a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`
+
 /** In the order in which people read them. */
 export const kinds = {
   /** A datagram, what a connection carried in a step, or a connection being opened or closed. */
-  deliver: { happens: 'a message arrives', role: 'ordinary' },
+  deliver: { happens: 'a message arrives', role: 'ordinary', glyph: [['solid', circle(0, 4)]] },
   /** The node's earliest one. */
-  timer: { happens: 'a timer fires', role: 'ordinary' },
+  timer: {
+    happens: 'a timer fires',
+    role: 'ordinary',
+    glyph: [
+      ['hollow', circle(0, 6)],
+      ['line', 'M0 -4V0H3'],
+    ],
+  },
   /** Two enabled inputs of one node enter it in one step, before it runs. */
-  overlap: { happens: 'two inputs enter at once', role: 'deviation' },
+  overlap: {
+    happens: 'two inputs enter at once',
+    role: 'deviation',
+    glyph: [
+      ['hollow', circle(-3, 4.5)],
+      ['solid', circle(3, 4.5)],
+    ],
+  },
   /** The rest of a message that was written together stays in flight. */
-  divide: { happens: 'the beginning of a message arrives', role: 'deviation' },
-  client: { happens: 'a client calls', role: 'ordinary', words: ['client', 'exec', 'outside'] },
-  drop: { happens: 'a message is dropped', role: 'fault', words: ['drop'] },
-  duplicate: { happens: 'a message is duplicated', role: 'fault', words: ['duplicate'] },
+  divide: {
+    happens: 'the beginning of a message arrives',
+    role: 'deviation',
+    glyph: [
+      ['solid', 'M0 -4A4 4 0 0 0 0 4Z'],
+      ['hollow', 'M2 -4A4 4 0 0 1 2 4Z'],
+    ],
+  },
+  client: {
+    happens: 'a client calls',
+    role: 'ordinary',
+    words: ['client', 'exec', 'outside'],
+    glyph: [['solid', 'M-5 -5H2L7 0L2 5H-5Z']],
+  },
+  drop: {
+    happens: 'a message is dropped',
+    role: 'fault',
+    words: ['drop'],
+    glyph: [['line thick', 'M-5 -5L5 5M-5 5L5 -5']],
+  },
+  duplicate: {
+    happens: 'a message is duplicated',
+    role: 'fault',
+    words: ['duplicate'],
+    glyph: [
+      ['hollow', 'M-6 -6h8v8h-8Z'],
+      ['hollow', 'M-2 -2h8v8h-8Z'],
+    ],
+  },
   /** A node that is reset is killed and started again at once. */
-  reset: { happens: 'a connection or a node is reset', role: 'fault', words: ['reset'] },
-  crash: { happens: 'a node crashes', role: 'fault', words: ['crash', 'leave'] },
-  restart: { happens: 'a node starts again', role: 'repair', words: ['restart', 'join'] },
-  partition: { happens: 'nodes are cut off', role: 'fault', words: ['partition', 'cut', 'part'], isOfNetwork: true },
-  heal: { happens: 'a partition ends', role: 'repair', words: ['heal'], isOfNetwork: true },
+  reset: {
+    happens: 'a connection or a node is reset',
+    role: 'fault',
+    words: ['reset'],
+    isOfNode: true,
+    glyph: [['solid', 'M2 -8L-4 1H0L-2 8L5 -2H1Z']],
+  },
+  crash: {
+    happens: 'a node crashes',
+    role: 'fault',
+    words: ['crash', 'leave'],
+    isOfNode: true,
+    glyph: [
+      ['solid', 'M-7 -7h14v14h-14Z'],
+      ['inverse', 'M-4 -4L4 4M-4 4L4 -4'],
+    ],
+  },
+  restart: {
+    happens: 'a node starts again',
+    role: 'repair',
+    words: ['restart', 'join'],
+    isOfNode: true,
+    glyph: [['solid', 'M-6 5L0 -6L6 5Z']],
+  },
+  partition: {
+    happens: 'nodes are cut off',
+    role: 'fault',
+    words: ['partition', 'cut', 'part'],
+    isOfNetwork: true,
+    glyph: [['line thick', 'M-5 -7V7M0 -7V7M5 -7V7']],
+  },
+  heal: {
+    happens: 'a partition ends',
+    role: 'repair',
+    words: ['heal'],
+    isOfNetwork: true,
+    glyph: [['line thick', 'M-7 0H7M0 -5V5']],
+  },
   /** Each next step is then the only one possible. It is offered to no chooser. */
-  healthy: { happens: 'from here on the network is healthy', role: 'change', words: ['healthy'] },
-  link: { happens: 'the settings of a link change', role: 'change', words: ['link', 'set'], isOfNetwork: true },
+  healthy: {
+    happens: 'from here on the network is healthy',
+    role: 'change',
+    words: ['healthy'],
+    glyph: [['line thick', 'M-6 0L-2 5L6 -5']],
+  },
+  link: {
+    happens: 'the settings of a link change',
+    role: 'change',
+    words: ['link', 'set'],
+    isOfNetwork: true,
+    glyph: [['line thick', 'M-7 -3H7M-7 3H7']],
+  },
   /** It prevents a violation. Only time chooses it. */
-  steer: { happens: 'steering does something in place of a step', role: 'change', words: ['steer'] },
+  steer: {
+    happens: 'steering does something in place of a step',
+    role: 'change',
+    words: ['steer'],
+    glyph: [
+      ['hollow', circle(0, 6)],
+      ['line thick', 'M-6 0H6M0 0V6'],
+    ],
+  },
 } as const satisfies Readonly<Record<string, Kind>>
 
 export type ChoiceKind = keyof typeof kinds
@@ -70,7 +172,10 @@ export const allKinds = Object.keys(kinds) as readonly ChoiceKind[]
 /** A trace may come from a later version, whose kinds are not all known here. */
 const rowOf = (kind: ChoiceKind): Kind => kinds[kind] ?? unknownKind
 
-const unknownKind: Kind = { happens: '', role: 'change' }
+const unknownKind: Kind = { happens: '', role: 'change', glyph: [] }
+
+/** What draws a step of this kind. */
+export const glyphOf = (kind: ChoiceKind): readonly Stroke[] => rowOf(kind).glyph
 
 export const roleOf = (kind: ChoiceKind): Role => rowOf(kind).role
 
@@ -91,6 +196,11 @@ export const isRepair = (kind: ChoiceKind): boolean => roleOf(kind) === 'repair'
 
 /** Whether steps of this kind change the network alone. */
 export const isKindOfNetwork = (kind: ChoiceKind): boolean => rowOf(kind).isOfNetwork === true
+
+/** First words of labels that go on with the name of a node. */
+export const wordsOfNodes: readonly string[] = allKinds.flatMap(kind =>
+  rowOf(kind).isOfNode ? (rowOf(kind).words ?? []) : [],
+)
 
 /** The kind of labels that begin with this word. */
 export const kindByWord = (word: string): ChoiceKind | undefined => byWord.get(word)

@@ -7,7 +7,7 @@ import type { Look } from '../timed/look.ts'
 import type { NativeClients } from './native-clients.ts'
 import type { NativeCluster } from './native-cluster.ts'
 import { handleOf } from './native-handle.ts'
-import type { NativeNode } from './native-node.ts'
+import { aLook, type NativeNode } from './native-node.ts'
 
 /** An observer that has not seen a node's state after this time, in milliseconds, sees none. */
 const patienceMs = 1000
@@ -28,7 +28,7 @@ export class Looks {
     this.#clients = clients
     this.#observe = observe
     // A node that must answer runs. What it sends meanwhile stays in the network.
-    this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw())]))
+    this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw(aLook))]))
   }
 
   /**

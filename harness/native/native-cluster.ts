@@ -19,7 +19,7 @@ import { keep } from '../timed/way-settings.ts'
 import { planOf, type Wired, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LocalLives } from './local-lives.ts'
-import { NativeNode } from './native-node.ts'
+import { aLook, NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
 
 /** A program that was asked to end is killed after this time, in milliseconds. */
@@ -202,10 +202,10 @@ export class NativeCluster {
   async standStill<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#plane.pause()
     try {
-      for (const node of this.nodes) node.freeze()
+      for (const node of this.nodes) node.freeze(aLook)
       return await work()
     } finally {
-      for (const node of this.nodes) node.thaw()
+      for (const node of this.nodes) node.thaw(aLook)
       await this.#plane.resume()
     }
   }

@@ -13,6 +13,9 @@ const SIGSTOP = 19
 
 const nothing = Buffer.alloc(0)
 
+/** For what nodes are stopped while they are looked at. */
+export const aLook = 'a look'
+
 /**
  * A process of a service that runs in real time, with a network of its own: what stays while the process comes and
  * goes.
@@ -25,7 +28,8 @@ export class NativeNode {
   readonly #runtime: NativeRuntime
   #life: NativeLife | undefined
   #starting: Promise<void> | undefined
-  #isFrozen = false
+  /** For what it is stopped; empty while it runs. */
+  readonly #stops = new Set<string>()
   /** Output before its end that nobody has read yet. */
   #lastWords: { stdout: Buffer; stderr: Buffer } = { stdout: nothing, stderr: nothing }
 
@@ -101,15 +105,18 @@ export class NativeNode {
     return ending
   }
 
-  /** Stops all its processes; does nothing while it is down. */
-  freeze(): void {
-    this.#isFrozen = true
+  /**
+   * Stops all its processes; does nothing while it is down.
+   *
+   * @param what for: it goes on once it is stopped for nothing any more
+   */
+  freeze(what: string): void {
+    this.#stops.add(what)
     if (this.#life) signalAll(this.#life.pid, SIGSTOP)
   }
 
-  thaw(): void {
-    if (!this.#isFrozen) return
-    this.#isFrozen = false
+  thaw(what: string): void {
+    if (!this.#stops.delete(what) || this.#stops.size > 0) return
     if (this.#life) signalAll(this.#life.pid, SIGCONT)
   }
 
@@ -136,7 +143,7 @@ export class NativeNode {
   async #begin(onEnd: () => void): Promise<void> {
     if (this.#life) return
     this.#life = await this.#runtime.begin()
-    this.#isFrozen = false
+    this.#stops.clear()
     void this.#life.ended?.then(onEnd)
   }
 }
