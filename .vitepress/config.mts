@@ -49,6 +49,7 @@ export default defineConfig({
         items: [
           { text: 'Commands', link: '/docs/commands' },
           { text: 'Every option', link: '/docs/options' },
+          { text: 'Every kind of step', link: '/docs/kinds' },
           { text: 'Searches', link: '/docs/searches' },
           { text: 'The report and the debugger', link: '/docs/report' },
           { text: 'Emulate an internet', link: '/docs/emulation' },

@@ -1,5 +1,5 @@
 // Writes the pages that follow from the code: docs/fields.md from the types of a configuration, docs/options.md from the help
-// of the commands. `npm run reference`; a test says where they are not current.
+// of the commands, docs/kinds.md from the table of what can happen. `npm run reference`; a test says where they are not current.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -98,6 +98,38 @@ const commandsOf = (command, path) =>
     return each.commands.length > 0 ? commandsOf(each, name) : [[name, each]]
   })
 
+const roles = {
+  ordinary: 'any system does it',
+  deviation: 'any network may do it; it has a budget',
+  fault: 'a fault, which has a budget in `faults`',
+  repair: 'it ends a fault',
+  change: 'no search draws it',
+}
+
+/**
+ * @param kinds the table of kinds
+ *
+ * @param happenings the table of what a plan or a person makes happen
+ */
+export const kindsPage = (kinds, happenings) => {
+  const words = texts => texts.map(text => `\`${text}\``).join(', ')
+  const linesOf = kind => {
+    const rows = Object.values(happenings).filter(row => row.kind === kind)
+    return [
+      words(rows.flatMap(({ script }) => script ?? [])),
+      words(rows.flatMap(({ verbs = {} }) => Object.keys(verbs))),
+    ]
+  }
+  const rows = Object.entries(kinds).map(
+    ([kind, { happens, role }]) => `| \`${kind}\` | ${[happens, roles[role], ...linesOf(kind)].join(' | ')} |`,
+  )
+  const head =
+    '| kind | what happens | what it is | in a churn script | asked of a node by `control` |\n| --- | --- | --- | --- | --- |'
+  const about =
+    'A line of a churn script begins with its time: `90s leave n1 kill`. Nodes leave by `stop`, `kill` or `cut`. `set`, `link` and `reset` of `control`: see [emulation](emulation.md#control).'
+  return `# Every kind of step\n\nWritten from the table in \`checker/happening/\` by \`npm run reference\`. The report and the debugger show and filter steps by kind.\n\n${head}\n${rows.join('\n')}\n\n${about}\n`
+}
+
 /** As the formatter of this repository would have it. */
 export const formatted = (path, text) =>
   execFileSync(join(root, 'node_modules/.bin/biome'), ['format', `--stdin-file-path=${path}`], {
@@ -110,9 +142,12 @@ export const definitionPath = join(root, 'harness/config/definition.ts')
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { program } = await import(pathToFileURL(join(root, 'dist/cli/main.js')).href)
+  const { kinds } = await import(pathToFileURL(join(root, 'dist/checker/happening/kinds.js')).href)
+  const { happenings } = await import(pathToFileURL(join(root, 'dist/checker/happening/happenings.js')).href)
   const pages = {
     'docs/fields.md': fieldsPage(readFileSync(definitionPath, 'utf8')),
     'docs/options.md': optionsPage(program(() => {})),
+    'docs/kinds.md': kindsPage(kinds, happenings),
   }
   for (const [path, text] of Object.entries(pages)) writeFileSync(join(root, path), formatted(path, text))
 }

@@ -20,6 +20,9 @@ export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   /** Only nodes of the same group reach each other. Nodes without a group form another one. */
   readonly partition: { readonly groups: readonly (readonly string[])[] }
   readonly heal: Readonly<Record<never, never>>
+  /** A node is stopped as by SIGSTOP: it takes no input, and its clock goes on. */
+  readonly pause: { readonly node: string }
+  readonly resume: { readonly node: string }
   /** TCP connections between two nodes are reset. */
   readonly reset: { readonly node: string; readonly peer: string }
   readonly set: { readonly ways: readonly WayChange<Pipe>[] }
@@ -121,6 +124,24 @@ export const happenings = {
     script: 'partition NODE,NODE NODE',
   },
   heal: { kind: 'heal', effect: 'repair', label: () => 'heal all', sentence: () => 'heal', takes: {}, script: 'heal' },
+  pause: {
+    kind: 'pause',
+    effect: 'harm',
+    label: ({ node }) => `pause ${node}`,
+    sentence: ({ node }) => `${node} is paused`,
+    takes: { node: 'node' },
+    script: 'pause NODE',
+    verbs: { pause: { about: 'stops a node, whose clock goes on' } },
+  },
+  resume: {
+    kind: 'resume',
+    effect: 'repair',
+    label: ({ node }) => `resume ${node}`,
+    sentence: ({ node }) => `${node} goes on`,
+    takes: { node: 'node' },
+    script: 'resume NODE',
+    verbs: { resume: { about: 'lets a paused node go on' } },
+  },
   reset: {
     kind: 'reset',
     effect: 'harm',

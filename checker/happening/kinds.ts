@@ -131,6 +131,27 @@ export const kinds = {
     isOfNetwork: true,
     glyph: [['line thick', 'M-7 0H7M0 -5V5']],
   },
+  /** The node is stopped, and its clock goes on. */
+  pause: {
+    happens: 'a node is paused, and its clock goes on',
+    role: 'fault',
+    words: ['pause'],
+    isOfNode: true,
+    glyph: [
+      ['hollow', circle(0, 7)],
+      ['line thick', 'M-2.5 -3V3M2.5 -3V3'],
+    ],
+  },
+  resume: {
+    happens: 'a paused node goes on',
+    role: 'repair',
+    words: ['resume'],
+    isOfNode: true,
+    glyph: [
+      ['hollow', circle(0, 7)],
+      ['solid', 'M-2 -4L4 0L-2 4Z'],
+    ],
+  },
   /** Each next step is then the only one possible. It is offered to no chooser. */
   healthy: {
     happens: 'from here on the network is healthy',

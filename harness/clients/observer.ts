@@ -53,11 +53,11 @@ export class Observer {
     return states.map(([node]) => ({ what: sightOf.state(node), count: 1 }))
   }
 
-  /** Looks at the nodes that are alive. Returns the looks that take several turns. */
+  /** Looks at the nodes that are alive and not paused. Returns the looks that take several turns. */
   look(nodes: readonly Node[]): Look[] {
     if (this.#observe === undefined) return []
     return nodes
-      .filter(node => node.isAlive)
+      .filter(node => node.isAlive && !node.isPaused)
       .flatMap(node => {
         const seen = this.#lookAt(node)
         return seen instanceof Promise ? [new Look(node, seen)] : []

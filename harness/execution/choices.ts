@@ -83,11 +83,17 @@ const option = (kind: ChoiceKind, node: string, label: string, action: Action): 
   action,
 })
 
+/** What happens in the same way if a plan or a person asks for it. It is due at no time. */
+const happening = (kind: 'pause' | 'resume', node: string): Option =>
+  option(kind, node, `${kind} ${node}`, { do: 'happen', action: { atMs: 0, does: kind, node } })
+
 /** Everything that may befall one node by itself. It is the same in every state, so it is made once. */
 interface NodeFaults {
   readonly restart: Option
   readonly resets: readonly Option[]
   readonly crash: Option
+  readonly pause: Option
+  readonly resume: Option
 }
 
 const faultsOf = (node: Node): NodeFaults => {
@@ -101,6 +107,8 @@ const faultsOf = (node: Node): NodeFaults => {
       option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
     ],
     crash: option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
+    pause: happening('pause', name),
+    resume: happening('resume', name),
   }
   nodeFaults.set(node, made)
   return made
@@ -128,13 +136,13 @@ const partsMax = 10_000
 const healthyOptions = (moment: Moment, { base }: Healthy): Option[] => {
   const { nodes, deliverable, delays, cutAt } = moment
   if (cutAt) return [option('heal', '', 'heal', { do: 'heal' })]
-  const [restart] = restarts(moment)
-  if (restart) return [restart]
+  const [repair] = [...restarts(moment), ...resumes(moment)]
+  if (repair) return [repair]
   const oldest = deliverable.find(({ label }) => label === delays.oldest) ?? deliverable[0]
   if (oldest) return [delivery(oldest, false)]
   let first: { readonly node: Node; readonly deadline: Nanoseconds; readonly after: Nanoseconds } | undefined
   for (const [index, node] of nodes.entries()) {
-    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    const deadline = deadlineOf(node)
     if (deadline === undefined) continue
     const after = deadline - base[index]!
     if (first === undefined || after < first.after) first = { node, deadline, after }
@@ -152,17 +160,23 @@ export const optionsOf = (moment: Moment): Option[] => {
   const inputs = inputOptions(moment)
   return clientOptions(moment).concat(
     inputs,
-    left(moment, 'overlap') ? overlapOptions(inputs) : [],
+    left(moment, 'overlap') ? overlapOptions(inputs.filter(input => mayOverlap(moment, input))) : [],
     left(moment, 'divide') ? moment.deliverable.flatMap(message => divisions(moment.network, message)) : [],
     messageFaults(moment),
     restarts(moment),
+    moment.time ? [] : resumes(moment),
     canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : [],
     resets(moment),
     crashes(moment),
     partitions(moment),
+    pauses(moment),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
   )
 }
+
+/** When a node's earliest timer is due, by its own clock; undefined if none can fire. */
+const deadlineOf = ({ isAlive, isPaused, held }: Node): Nanoseconds | undefined =>
+  isAlive && !isPaused ? held!.earliestDeadline() : undefined
 
 /** Whether a kind of fault may affect one of these nodes. */
 const befalls = ({ system }: Moment, kind: FaultKind, ...nodes: readonly string[]): boolean =>
@@ -218,7 +232,7 @@ const timers = (moment: Moment): InputOption[] => {
   const latest = latestIn(moment)
   const options: InputOption[] = []
   for (const [index, node] of nodes.entries()) {
-    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    const deadline = deadlineOf(node)
     if (deadline === undefined || deadline > latest) continue
     if (isBounded && isTooLate(moment, index, deadline)) continue
     options.push(timer(node, deadline, !isCalling && !isBounded))
@@ -246,7 +260,7 @@ export interface HeldBack {
 export const heldBackIn = (moment: Moment): HeldBack[] => {
   const latest = latestIn(moment)
   return moment.nodes.flatMap((node, index): HeldBack[] => {
-    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    const deadline = deadlineOf(node)
     if (deadline === undefined) return []
     const by = deadline > latest ? 'clocks' : isTooLate(moment, index, deadline) ? 'delay' : undefined
     return by === undefined ? [] : [{ node: node.name, by, afterMs: shownMs(node, deadline) }]
@@ -256,8 +270,7 @@ export const heldBackIn = (moment: Moment): HeldBack[] => {
 /** The earliest deadline of all nodes' timers, each by its own clock; Infinity if there is none. */
 export const earliestOf = (nodes: readonly Node[]): Nanoseconds => {
   let earliest = Number.POSITIVE_INFINITY
-  for (const { isAlive, held } of nodes)
-    if (isAlive) earliest = Math.min(earliest, held!.earliestDeadline() ?? Number.POSITIVE_INFINITY)
+  for (const node of nodes) earliest = Math.min(earliest, deadlineOf(node) ?? Number.POSITIVE_INFINITY)
   return earliest
 }
 
@@ -295,6 +308,10 @@ const shownMs = (node: Node, deadline: Nanoseconds): number => Number(afterMs(no
 
 /** The label of the choice that fires a node's earliest timer. */
 export const timerLabel = (node: Node, deadline: Nanoseconds) => `${node.name} timer +${shownMs(node, deadline)}ms`
+
+/** What comes to a paused node meets in its kernel anyway. */
+const mayOverlap = ({ nodes }: Moment, { action }: InputOption): boolean =>
+  !nodes.some(({ name, isPaused }) => isPaused && name === action.node)
 
 /** Every ordered pair of inputs of one node. */
 const overlapOptions = (inputs: readonly InputOption[]): Option[] =>
@@ -367,7 +384,7 @@ const resets = (moment: Moment): Option[] => {
     .filter(({ opener, listener }) => befalls(moment, 'reset', opener, listener))
     .map(connection => resetOf(connection))
   const nodes = moment.nodes
-    .filter(node => node.isAlive && befalls(moment, 'reset', node.name))
+    .filter(node => canFail(node) && befalls(moment, 'reset', node.name))
     .flatMap(node => faultsOf(node).resets)
   return [...connections, ...nodes]
 }
@@ -378,16 +395,32 @@ const resetOf = (connection: ReturnType<Network['connections']>[number]): Option
   return { choice: { from: opener, to: listener, connection: number, ...choice }, action }
 }
 
+/** A paused node goes on before anything else befalls it: to the others, a pause without end is as a crash. */
+const canFail = ({ isAlive, isPaused }: Node): boolean => isAlive && !isPaused
+
 const crashes = (moment: Moment): Option[] =>
   left(moment, 'crash')
-    ? moment.nodes.filter(node => node.isAlive && befalls(moment, 'crash', node.name)).map(node => faultsOf(node).crash)
+    ? moment.nodes
+        .filter(node => canFail(node) && befalls(moment, 'crash', node.name))
+        .map(node => faultsOf(node).crash)
     : []
+
+/** Where time decides what happens, only a plan or a person pauses and resumes nodes. */
+const pauses = (moment: Moment): Option[] =>
+  left(moment, 'pause') && moment.time === undefined
+    ? moment.nodes
+        .filter(node => canFail(node) && befalls(moment, 'pause', node.name))
+        .map(node => faultsOf(node).pause)
+    : []
+
+const resumes = ({ nodes }: Moment): Option[] =>
+  nodes.filter(({ isPaused }) => isPaused).map(node => faultsOf(node).resume)
 
 /** A cut does not end before its minimum duration. Until then, timers due within it come first. */
 const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>
   cutAt !== undefined &&
   nodes.every((node, index) => {
-    const deadline = node.isAlive ? node.held!.earliestDeadline() : undefined
+    const deadline = deadlineOf(node)
     return deadline === undefined || deadline > cutAt[index]! + system.cutMsMin * millisecond
   })
 

@@ -1,4 +1,5 @@
 import type { Does, Manner } from '../../checker/happening/happenings.ts'
+import { readLabel } from '../../checker/labels.ts'
 import type { Finding } from '../../checker/system.ts'
 import type { Node } from '../node/node.ts'
 import type { Happening, Steer, TimedAction } from '../timed/timing.ts'
@@ -8,7 +9,7 @@ import type { Done, Stage } from './stage.ts'
 
 /** Performs a planned or requested action. */
 export const happen = (stage: Stage, action: TimedAction): Done => {
-  stage.execution.time!.happens(action)
+  stage.execution.time?.happens(action)
   stage.execution.start?.happens(action)
   return (carriedOut[action.does] as (stage: Stage, action: Happening) => Done)(stage, action)
 }
@@ -31,6 +32,8 @@ const carriedOut: {
     stage.execution.time!.partition(undefined)
     return connect(stage)
   },
+  pause: (stage, { node }) => pause(stage, stage.node(node)),
+  resume: (stage, { node }) => resume(stage, stage.node(node)),
   reset: (stage, { node, peer }) => reset(stage, node, peer),
   set: (stage, { ways }) => {
     for (const way of ways) stage.execution.time!.set(way)
@@ -123,6 +126,23 @@ const leave = (stage: Stage, node: Node, manner: Manner): Done => {
   time!.leaves(node.name)
   stage.tellTime([node])
   process.kill(node.held!.pid, 'SIGTERM')
+  return stage.settle([node])
+}
+
+const pause = (stage: Stage, node: Node): Done => {
+  if (node.isAlive && !node.isPaused) node.pause(stage.runner, stage.clocks())
+  return nothing()
+}
+
+/** Its clock has gone on. What was due meanwhile is due now, and what came to it enters it. */
+const resume = (stage: Stage, node: Node): Done => {
+  const { pausedAt } = node
+  if (pausedAt === undefined) return nothing()
+  const passed = stage.passedInPauseOf(node)
+  if (stage.execution.time) stage.tellTime([node])
+  else node.moveClockTo(pausedAt[stage.nodes.indexOf(node)]! + passed)
+  stage.execution.remember(node.name, readLabel(`late by ${passed} ns`))
+  node.resume(stage.runner)
   return stage.settle([node])
 }
 

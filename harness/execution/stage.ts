@@ -154,7 +154,7 @@ export class Stage {
 
   /** Runs these nodes until they have nothing left to do. */
   settle(nodes: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
-    const held = nodes.flatMap(node => (node.held ? [node.held] : []))
+    const held = nodes.flatMap(node => (node.held && !node.isPaused ? [node.held] : []))
     const unsettled = this.runner.settle(this.execution.network, held, cpuMsMax)
     if (unsettled?.stuckSeconds !== undefined || unsettled?.waitedForClock) this.#failFor(unsettled)
     if (unsettled !== undefined)
@@ -173,7 +173,7 @@ export class Stage {
 
   /** After a node took what others had sent, lets those continue that had no room left to write. */
   settleOthers(done: Done, cpuMsMax?: number): Done {
-    const others = this.nodes.filter(({ name }) => this.execution.network.isRestless(name))
+    const others = this.nodes.filter(({ name, isPaused }) => !isPaused && this.execution.network.isRestless(name))
     if (done.findings.length > 0 || others.length === 0) return done
     return this.settle([...new Set([...done.touched, ...others])], cpuMsMax)
   }
@@ -203,6 +203,12 @@ export class Stage {
   /** Time on each node's clock since its start, in the order of the nodes. */
   clocks(): number[] {
     return this.nodes.map(({ clock }) => clock.elapsed)
+  }
+
+  /** How far some other clock went while a node was paused: its own will be as late. */
+  passedInPauseOf({ name, pausedAt }: Node): Nanoseconds {
+    const passed = this.nodes.map((other, index) => (other.name === name ? 0 : other.clock.elapsed - pausedAt![index]!))
+    return Math.max(0, ...passed)
   }
 
   /** Moves clocks forward so that none is further behind the leading one than is allowed. */
@@ -284,13 +290,14 @@ export class Stage {
     return this.#pastAsked
   }
 
-  /** How long messages have been in flight and the network has been cut, if choices depend on it. */
+  /** How long messages have been in flight, nodes were paused and the network was cut, if what follows depends on it. */
   #waits(): string | undefined {
     const { delays, cutAt } = this.execution
     const { delayMsMax, cutMsMin } = this.system
     const now = this.clocks()
     const waits = [
       ...(delayMsMax === Number.POSITIVE_INFINITY ? [] : [delays.outline(now)]),
+      ...this.nodes.filter(({ isPaused }) => isPaused).map(node => `${node.name} ${this.passedInPauseOf(node)}`),
       ...(cutMsMin > 0 && cutAt ? [JSON.stringify(now.map((t, i) => t - cutAt[i]!))] : []),
     ]
     return waits.length === 0 ? undefined : waits.join(' ')

@@ -87,6 +87,8 @@ export class Emulation {
     },
     partition: ({ groups }) => this.cluster.partition(groups),
     heal: () => this.cluster.heal(),
+    pause: async ({ node }) => this.cluster.node(node).freeze(aPause),
+    resume: async ({ node }) => this.cluster.node(node).thaw(aPause),
     reset: async ({ node, peer }) => this.cluster.reset(node, peer),
     link: change => this.cluster.changeLink(change),
     set: ({ ways }) => this.cluster.set(ways),
@@ -229,6 +231,9 @@ export class Emulation {
     this.#observer.onHappening(happening)
   }
 }
+
+/** For what a node is stopped that was paused. */
+const aPause = 'a pause'
 
 const onceAborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))

@@ -85,6 +85,8 @@ export class Node {
   #randomness = new Randomness('')
   /** The last mark whose state it had, and the activity of its life by then. */
   #standing: { readonly marked: MarkedNode; readonly activity: string } | undefined
+  /** The clocks of all nodes when it was paused; undefined while it is not. */
+  #pausedAt: readonly Nanoseconds[] | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
 
@@ -110,6 +112,29 @@ export class Node {
 
   get isAlive(): boolean {
     return this.#life?.isAlive ?? false
+  }
+
+  /** The clocks of all nodes when it was paused; undefined while it is not. */
+  get pausedAt(): readonly Nanoseconds[] | undefined {
+    return this.#pausedAt
+  }
+
+  /** Whether its processes are stopped until it is resumed. */
+  get isPaused(): boolean {
+    return this.#pausedAt !== undefined
+  }
+
+  /** Stops its processes. It must be alive and quiescent. What comes to it meanwhile waits in its kernel. */
+  pause(runner: Runner, clocks: readonly Nanoseconds[]): void {
+    runner.freeze(this.#life!.held)
+    this.#pausedAt = clocks
+    this.#standing = undefined
+  }
+
+  /** Lets its processes go on. It is not quiescent yet. */
+  resume({ tracer }: Runner): void {
+    this.#pausedAt = undefined
+    tracer.stopped.thaw(this.#life!.held)
   }
 
   get clock(): VirtualClock {
@@ -293,6 +318,7 @@ export class Node {
    * @throws CannotCheckpoint
    */
   save(criu: Criu, runner: Runner, directory: string): SavedNode {
+    if (this.isPaused) throw new CannotCheckpoint(`${this.name} is paused`)
     mkdirSync(directory)
     return {
       seed: this.#seed,
@@ -333,6 +359,7 @@ export class Node {
    * @throws CannotRewind
    */
   mark(runner: Runner): MarkedNode {
+    if (this.isPaused) throw inNode(this.name, new CannotRewind('it is paused'))
     const standing = this.#standing?.marked
     if (standing?.has.life && this.#standsAt(standing)) {
       standing.has.life.share(standing.has.mark)
@@ -389,6 +416,7 @@ export class Node {
     const { seed, lives, isFirst, has } = marked
     const hasStayed = this.#standsAt(marked)
     this.#standing = undefined
+    this.#pausedAt = undefined
     if (this.#life !== undefined && has.life === this.#life) this.#network!.release(this.name, 'nothing')
     else if (this.#life) this.#end(this.#life, runner, 'nothing')
     if (has.life) this.#goBackToLife(has, hasStayed, runner)
@@ -453,6 +481,7 @@ export class Node {
     // Its kernel is detached first, so that it cannot tell peers that its sockets close.
     this.#network!.release(this.name, peersSee)
     this.#life = undefined
+    this.#pausedAt = undefined
     this.#lives.end(life, runner)
   }
 

@@ -1,3 +1,4 @@
+import { faultKinds } from '../../checker/happening/kinds.ts'
 import type { ResolvedSystem } from '../config.ts'
 import type { Timing } from './timing.ts'
 
@@ -6,6 +7,8 @@ import type { Timing } from './timing.ts'
  * bytes.
  */
 const messageBytesMax = 64 * 1024
+
+const noFaults = Object.fromEntries(faultKinds.map(kind => [kind, 0])) as ResolvedSystem['faults']
 
 /** The system as an execution uses it, with or without time. */
 export const inTime = (system: ResolvedSystem, timing: Timing | undefined): ResolvedSystem => {
@@ -19,7 +22,7 @@ export const inTime = (system: ResolvedSystem, timing: Timing | undefined): Reso
  */
 export const timedSystem = (system: ResolvedSystem): ResolvedSystem => ({
   ...forSearch(system),
-  faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
+  faults: noFaults,
   overlap: 0,
   divide: 0,
   fingerprint: 'none',

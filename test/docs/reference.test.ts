@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { happenings } from '../../checker/happening/happenings.ts'
+import { faultKinds, kinds } from '../../checker/happening/kinds.ts'
 import { program } from '../../cli/main.ts'
-import { definitionPath, fieldsPage, formatted, optionsPage } from '../../scripts/reference.mjs'
+import { definitionPath, fieldsPage, formatted, kindsPage, optionsPage } from '../../scripts/reference.mjs'
 import { root } from './page.ts'
 
 const page = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -17,6 +19,11 @@ test('the page of all options is what the help says (npm run reference)', () => 
   const options = optionsPage(program(() => {}))
   expect(page('docs/options.md')).toBe(formatted('docs/options.md', options))
   expect(options).toContain('## lastnail check\n')
+})
+
+test('the page of all kinds of steps is what the tables say, and every fault is among those of a configuration', () => {
+  expect(page('docs/kinds.md')).toBe(formatted('docs/kinds.md', kindsPage(kinds, happenings)))
+  expect(page('docs/configuration.md')).toContain(`\`faults: { ${faultKinds.join(', ')} }\``)
 })
 
 test('every command is on the page of commands', () => {

@@ -61,9 +61,16 @@ describe('a right definition', () => {
       observe: undefined,
       clients: [],
       properties: {},
-      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0 },
+      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0, pause: 0 },
       cutMsMin: 0,
-      faultsOf: { drop: undefined, duplicate: undefined, reset: undefined, crash: undefined, partition: undefined },
+      faultsOf: {
+        drop: undefined,
+        duplicate: undefined,
+        reset: undefined,
+        crash: undefined,
+        partition: undefined,
+        pause: undefined,
+      },
       overlap: 1,
       divide: 1,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
@@ -145,7 +152,7 @@ describe('a right definition', () => {
     ])
     expect(system.clients[0]!.run).toBe(put)
     expect(system.properties.safety).toBe(safety)
-    expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, partition: 0 })
+    expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, partition: 0, pause: 0 })
     expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)
     expect(system.dissectorOf(7000)).toBe(dissector)
@@ -249,7 +256,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes: { n1: { comand: ['node'], command: ['node'] } }, propertys: {}, faults: { lightning: 1 } },
       [
         'nodes.n1.comand: unknown field, did you mean "command"?',
-        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, partition',
+        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, partition, pause',
         'propertys: unknown field, did you mean "properties"?',
       ],
     ],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kinds } from '../../checker/happening/kinds.ts'
 import { pageOf } from '../../report/html.ts'
 import { reportPath, writeReport } from '../../report/report.ts'
 import { hasBrowser, inPage, launch } from './browser.ts'
@@ -68,6 +69,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   const liveRows = (page: Page) => page.getByRole('listbox', { name: 'closest live' }).getByRole('option')
   const heading = (page: Page) => details(page).getByRole('heading', { level: 2 })
   const elements = (page: Page) => page.locator('*').count()
+
+  test('its legend explains every kind of step, with a mark each', () =>
+    inPage(browser, reportOf('transport.trace'), async page => {
+      const lines = page.locator('details.legend ul').first().locator('li')
+      expect(await lines.allTextContents()).toEqual(Object.values(kinds).map(({ happens }) => happens))
+      expect(await lines.locator('.glyph:has(path)').count()).toBe(Object.keys(kinds).length)
+    }))
 
   test('it opens at the critical transition, and says what died of what', () =>
     inPage(browser, reportOf('transport.trace'), async page => {
